@@ -12,9 +12,10 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from slipway.base.formatting import join
-from slipway.model.findings.finding import Finding, Grade
+from slipway.model.findings.finding import Grade
 from slipway.model.findings.grades import is_announced
 from slipway.model.prices import Price, dollars
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.record import Record
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.redaction import hidden
@@ -36,8 +37,8 @@ class GateObstacle:
     subject: str = ""
 
 
-def _consequence(review: Review, one: Finding, how: str = "") -> GateObstacle:
-    return GateObstacle(review.stack, f"{one.sentence or f'{one.kind}, {one.subject}'}{how}", *one.key)
+def _consequence(review: Review, one: Consequence, how: str = "") -> GateObstacle:
+    return GateObstacle(review.stack, f"{one.sentence if one.does else f'{one.kind}, {one.subject}'}{how}", *one.key)
 
 
 def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[GateObstacle]:
@@ -60,12 +61,12 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
         yield from _unknown(review)
         for one in review.consequences:
             is_edit = one.kind == "cluster-created" and one.subject.name in review.added
-            announced = is_announced(one) and not is_edit
+            announced = is_announced(one.kind, one.grade) and not is_edit
             if not (announced or _begun(one, review)):
                 yield _consequence(review, one)
 
 
-def _begun(one: Finding, review: Review) -> bool:
+def _begun(one: Consequence, review: Review) -> bool:
     """Tell whether a deployment that was cut short began it. A blocking effect may concern live clusters, except for
     the machines of a cluster that is being replaced in place: those are as good as gone."""
     if review.begun is None or one.kind == "drift":

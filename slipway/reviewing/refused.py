@@ -8,9 +8,9 @@ from typing import Any
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import short
 from slipway.model.findings.finding import Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.model.findings.kinds import FAILED
+from slipway.reviewing.consequence import consequence
 from slipway.reviewing.review import Review
-from slipway.reviewing.rules.words import LONGEST
 
 KIND = "check"
 _LONGEST = 300
@@ -37,12 +37,13 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
 def _review(stack: str, mistakes: list[Mapping[str, Any]]) -> Review:
     told = [_told(one) for one in mistakes] or ["slipway check does not say why"]
     fix = short(" ".join(str(mistakes[0]["fix"]).split()), _LONGEST) if mistakes else ""
-    words = f"The deployment is refused: {told[0]}"
-    mended = f"{words}; {fix}"
-    finding = KINDS["preview-failed"].of(
+    finding = consequence(
+        FAILED,
         Subject("preview"),
-        mended if fix and len(mended.split()) <= LONGEST else words,
-        clause="the deployment is refused",
+        "the deployment is refused",
+        who="",
+        so=told[0],
+        instead=fix,
         details=told[1:],
     )
     return Review(stack, (finding,), incomplete=(_UNREAD,))

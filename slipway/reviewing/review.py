@@ -13,10 +13,11 @@ from slipway.base.formatting import join, short
 from slipway.deploying.engine.preview import Preview
 from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
 from slipway.model.findings.finding import Finding, Grade, Section
-from slipway.model.findings.grades import GRADES, regraded
-from slipway.model.findings.kinds import FOLLOWING
+from slipway.model.findings.grades import BY_WORD, GRADES
+from slipway.model.findings.kinds import FAILED
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.reviewing.change.change import Change, added
+from slipway.reviewing.consequence import Consequence, of_finding
 from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.capacity import capacity
 from slipway.reviewing.rules.clusters.clusters import clusters
@@ -42,7 +43,7 @@ _LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors of reading a publication that Slipway itself never writes."""
 
-Comparison = Callable[[Change], Iterable[Finding]]
+Comparison = Callable[[Change], Iterable[Consequence | Finding]]
 COMPARISONS: tuple[Comparison, ...] = (
     clusters,
     removals,
@@ -93,7 +94,7 @@ class Review:
     """
 
     stack: str
-    consequences: tuple[Finding, ...] = ()
+    consequences: tuple[Consequence, ...] = ()
     incomplete: tuple[str, ...] = ()
     money: Money | None = None
     quota: str = ""
@@ -109,7 +110,7 @@ class Review:
     stray: Annotated[str, NOT_WRITTEN] = ""
 
     @property
-    def yours(self) -> tuple[Finding, ...]:
+    def yours(self) -> tuple[Consequence, ...]:
         return tuple(one for one in self.consequences if one.key not in self.on_main)
 
     @property
@@ -133,12 +134,13 @@ def review(change: Change) -> Review:
             unable.append(f"{name} could not be compared: the program says what no version of slipway does ({problem})")
             return ()
 
-    deployed, declared = (one.policy.get(GRADES, {}) if one else {} for one in (change.before, change.after))
-    graded = regraded((one for compare in COMPARISONS for one in told(compare)), deployed, declared)
-    found = {(one.section, *one.key): one for one in graded}
+    every = (one for compare in COMPARISONS for one in told(compare))
+    parts = (of_finding(one) if isinstance(one, Finding) else one for one in every)
+    policies = tuple(facts.policy.get(GRADES, {}) if facts else {} for facts in (change.before, change.after))
+    found = {part.key: _graded(part, policies) for part in parts}
     order = list(Section)
     consequences = sorted(
-        found.values(), key=lambda one: (order.index(one.section), -one.grade, one.kind in FOLLOWING, -one.cost)
+        _refused(found.values()), key=lambda part: (order.index(part.section), -part.grade, -part.cost)
     )
     preview, begun = change.preview, _begun(change)
     missing = (preview.why,) if preview and preview.why else ()
@@ -162,6 +164,21 @@ def review(change: Change) -> Review:
         added=added(change),
         stray=_stray(change),
     )
+
+
+def _graded(part: Consequence, policies: Iterable[Mapping[str, str]]) -> Consequence:
+    """Put a team's grade in place of the default: that of the deployed stack file, or of the declared one where this is
+    graver, so that no change makes itself harmless. A grade that is not the kind's default stays."""
+    usual = part.of.usual
+    team = max(BY_WORD.get(str(grades.get(part.kind)), usual) for grades in policies)
+    return replace(part, grade=team) if part.grade is usual else part
+
+
+def _refused(parts: Iterable[Consequence]) -> Iterator[Consequence]:
+    """Leave out that the deployment is refused, where another consequence tells why."""
+    listed = list(parts)
+    why = any(part.of.refuses and part.grade is Grade.BLOCKING for part in listed)
+    return (part for part in listed if not (why and part.kind == FAILED))
 
 
 def _begun(change: Change) -> frozenset[str] | None:
@@ -204,7 +221,7 @@ def beside(yours: Review, main: Review) -> Review:
         # Sentences are short, and details have unshortened names.
         if (known := there.get(one.key))
         and one.grade <= known.grade
-        and (one.sentence, one.details) == (known.sentence, known.details)
+        and (one.sentence, one.edits, one.details) == (known.sentence, known.edits, known.details)
     )
     new = tuple(one for one in yours.quoted if one not in main.quoted)
     return replace(yours, on_main=frozenset(both), quoted=new)
@@ -225,7 +242,7 @@ def planned(preview: Preview) -> Iterator[str]:
     return (short(" ".join(f"{step.op} {step.type} {step.name}".split()), _LONGEST_STEP) for step in ordered)
 
 
-SCHEMA = 1
+SCHEMA = 2
 KIND, KINDS = "review", "reviews"
 _BEFORE = ("schema", "kind", "stack", "worst", "incomplete", "money", "quota", "policy")
 _KEYS = (*_BEFORE, "consequences", "standing", "plan", "notes", "onMain")

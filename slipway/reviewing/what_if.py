@@ -27,6 +27,7 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN_PRICE, Price, bounded
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.consequence import of_finding
 from slipway.reviewing.review import Review
 from slipway.using.context import BRIEF
 
@@ -88,7 +89,9 @@ class HistoryReading:
 def with_replay(found: Review, change: Change, history: History | None) -> Review:
     """Add the line to a review. A program under review may publish anything, which only leaves the line out."""
     with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        return replace(found, consequences=(*found.consequences, *replays(change.old, change.new, history)))
+        return replace(
+            found, consequences=(*found.consequences, *map(of_finding, replays(change.old, change.new, history)))
+        )
     return found
 
 

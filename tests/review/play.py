@@ -59,12 +59,12 @@ def change_of(case: Case) -> Change:
     edited = frozenset(edit.file for edit in case.edits)
     steps = case.steps(deployed.facts.catalog) if case.steps else None
     preview = case.preview if steps is None else Preview(tuple(steps))
-    return Change(
-        stack="prod",
-        before=None if case.world.first else deployed.facts,
-        after=after,
-        live=replace(deployed.live, clusters=_UNREAD, jobs=_UNREAD) if case.world.unread else deployed.live,
-        now=NOW,
+    return Change.between(
+        "prod",
+        None if case.world.first else deployed.facts,
+        after,
+        replace(deployed.live, clusters=_UNREAD, jobs=_UNREAD) if case.world.unread else deployed.live,
+        NOW,
         preview=failed or preview,
         recent=deployed.ended,
         files=Files(

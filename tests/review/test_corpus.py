@@ -17,8 +17,9 @@ from statistics import median
 
 import pytest
 
-from slipway.model.findings.finding import Finding, Grade, Section
+from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.gate import unannounced
 from slipway.reviewing.review import Review, review
 from slipway.reviewing.told.comment import comment
@@ -52,8 +53,8 @@ class Score:
     harm: int
     missed: tuple[Named, ...]
     warnings: int
-    alarms: tuple[Finding, ...]
-    shut: tuple[Finding, ...]
+    alarms: tuple[Consequence, ...]
+    shut: tuple[Consequence, ...]
     unable: tuple[str, ...]
     said: int
     words: int
@@ -78,8 +79,8 @@ def score(case: Case, found: Review) -> Score:
     )
 
 
-def _says(said: Finding, wanted: Named) -> bool:
-    text = "\n".join((said.subject, said.sentence, *said.details, said.field))
+def _says(said: Consequence, wanted: Named) -> bool:
+    text = "\n".join((said.subject, said.sentence, said.instead, *map(str, said.edits), *said.details, said.field))
     return (
         said.kind in wanted.kinds
         and wanted.subject in said.subject
@@ -88,7 +89,7 @@ def _says(said: Finding, wanted: Named) -> bool:
     )
 
 
-def _fair(said: Finding, case: Case, grade: Grade) -> bool:
+def _fair(said: Consequence, case: Case, grade: Grade) -> bool:
     named = (one for one in case.names if said.kind in one.kinds and one.subject in said.subject)
     return said.kind in case.may or any(one.least >= grade for one in named)
 

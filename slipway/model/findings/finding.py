@@ -47,6 +47,30 @@ class Section(StrEnum):
     HEALTH = "the stack as it is"
 
 
+class Row(StrEnum):
+    """Rows of a card, in their order; the text is the label."""
+
+    FATE = "what becomes of it"
+    WHY = "why"
+    JOBS = "jobs"
+    MACHINES = "machines"
+    MONEY = "money"
+    QUOTA = "quota"
+    WHO = "who"
+    UNDO = "undo, or instead"
+
+
+class Shown(StrEnum):
+    """The place of a consequence in a comment."""
+
+    #: Open from a warning on, folded otherwise.
+    BY_GRADE = "by grade"
+    #: Open, whatever its grade.
+    OPEN = "open"
+    #: In the table of stacks, so that no line need repeat it beside others.
+    IN_TABLE = "in the table"
+
+
 class Subject(str):
     """The subject of a finding.
 
@@ -141,6 +165,19 @@ class FindingKind:
     usual: Grade
     #: Continues "this is found when …".
     means: str
+    #: For a table's cell, after the name of the cluster: `is made anew`.
+    becomes: str = ""
+    #: Its row of a review's card.
+    row: Row = Row.FATE
+    shown: Shown = Shown.BY_GRADE
+    #: Its place among consequences of one grade, the lowest first.
+    rank: int = 0
+    #: A deployment with such a blocking consequence is refused.
+    refuses: bool = False
+    #: Grades with which a deployment by itself may have this effect: it may retire idle clusters, delete what was kept
+    #: for jobs, clear failed clusters, make the clusters of a season or those that lacked machines, with all that
+    #: follows, in money too. An overdue generation is an alarm, which ends no job.
+    announced: tuple[Grade, ...] = ()
 
     def of(
         self,

@@ -1,23 +1,39 @@
-"""The kinds of findings, a row each: its word, its section, its default grade, its meaning. A kind makes its
-findings."""
+"""The kinds of findings, a row each: its word, its section, its default grade, its meaning, and its place in a review.
+
+Rows of one section that a review shows alike stand together.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 
-from slipway.model.findings.finding import FindingKind, Grade, Section
+from slipway.model.findings.finding import FindingKind, Grade, Row, Section, Shown
 
 _NOTE, _WARNING, _BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 
 
-def _rows(section: Section, *rows: tuple[str, Grade, str]) -> Iterable[FindingKind]:
-    return (FindingKind(word=word, section=section, usual=usual, means=means) for word, usual, means in rows)
+def _rows(
+    section: Section,
+    *rows: tuple[str, Grade, str] | tuple[str, Grade, str, str],
+    row: Row = Row.FATE,
+    shown: Shown = Shown.BY_GRADE,
+    rank: int = 0,
+    refuses: bool = False,
+    announced: tuple[Grade, ...] = (),
+) -> Iterable[FindingKind]:
+    for word, usual, means, *becomes in rows:
+        yield FindingKind(word, section, usual, means, "".join(becomes), row, shown, rank, refuses, announced)
 
 
 _ALL = (
     *_rows(
         Section.CLUSTERS,
         ("jobs-cancelled", _BLOCKING, "jobs that have not ended are cancelled with the cluster under them"),
+        row=Row.JOBS,
+        rank=-1,
+    ),
+    *_rows(
+        Section.CLUSTERS,
         ("jobs-lose-account", _BLOCKING, "unfinished jobs run as an account that goes, or loses what it may do"),
         ("jobs-lose-secret", _BLOCKING, "unfinished jobs read a secret that goes, or that they may not read any more"),
         ("jobs-lose-bucket", _BLOCKING, "unfinished jobs read or write a bucket that goes, or lose the access"),
@@ -25,53 +41,142 @@ _ALL = (
         ("jobs-lose-network", _BLOCKING, "unfinished jobs use a network, an attachment or a key that goes"),
         ("jobs-lose-reservation", _BLOCKING, "unfinished jobs sit on a reservation that the stack gives up"),
         ("jobs-restart-differently", _WARNING, "an unfinished job's next restart would differ from its first start"),
+        ("minimum-below-default", _WARNING, "fewer machines are ready than a template's usual submission takes"),
+        row=Row.JOBS,
+    ),
+    *_rows(
+        Section.CLUSTERS,
         ("jobs-finish-on-old", _NOTE, "jobs stay on the old generation, which retires when they have ended"),
-        ("cluster-created", _NOTE, "a cluster is made that was not there"),
+        ("image-cache-empty", _NOTE, "the first jobs on a new generation load their image anew"),
+        row=Row.JOBS,
+        announced=(_NOTE,),
+    ),
+    *_rows(
+        Section.CLUSTERS,
+        ("cluster-created", _NOTE, "a cluster is made that was not there", "is made"),
+        (
+            "cluster-falls-back",
+            _NOTE,
+            "an older generation that still lives is current again, as the newer is lost",
+            "comes back",
+        ),
+        ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended", "goes"),
+        (
+            "cluster-deleted",
+            _BLOCKING,
+            "a cluster goes with this deployment, and its machines may not come again",
+            "is deleted",
+        ),
+        ("cluster-cleared", _NOTE, "a failed cluster, which holds nothing, is deleted", "failed, is cleared"),
+        announced=(_NOTE,),
+    ),
+    *_rows(
+        Section.CLUSTERS,
         (
             "cluster-new-generation",
             _WARNING,
             "an edit makes a second cluster; ⛔ where jobs run, no machine changes, and it costs $10/h or more",
+            "is made anew",
         ),
         (
             "key-unchecked",
             _WARNING,
             "nobody looked whether Vertex AI may use a cluster's new key, else it can't be made",
         ),
-        ("cluster-in-place", _BLOCKING, "a cluster is deleted before its successor is made, and is away until then"),
-        ("cluster-returns", _NOTE, "an older generation that still lives becomes current again"),
-        ("cluster-falls-back", _NOTE, "an older generation that still lives is current again, as the newer is lost"),
-        ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended"),
-        ("cluster-deleted", _BLOCKING, "a cluster goes with this deployment, and its machines may not come again"),
+        (
+            "cluster-in-place",
+            _BLOCKING,
+            "a cluster is deleted before its successor is made, and is away until then",
+            "is deleted, then made anew",
+        ),
+        ("cluster-returns", _NOTE, "an older generation that still lives becomes current again", "comes back"),
         ("cluster-adopted", _NOTE, "people may submit to a cluster that somebody else made, and that stays theirs"),
         ("cluster-left", _WARNING, "an adopted cluster is not offered any more, and is kept as it is"),
-        ("cluster-cleared", _NOTE, "a failed cluster, which holds nothing, is deleted"),
-        ("cluster-unsaid", _BLOCKING, "the engine makes a cluster that the program does not say, or not as it says"),
-        ("cluster-overdue", _WARNING, "an old generation is still there after `retireWithin`"),
-        ("cluster-may-become", _WARNING, "where a cluster's machines can't be had, others come, at another price"),
-        ("cluster-may-still-become", _NOTE, "the same, by a list that is deployed already"),
+        (
+            "cluster-unsaid",
+            _BLOCKING,
+            "the engine makes a cluster that the program does not say, or not as it says",
+            "not as the program says",
+        ),
         ("cluster-protection", _WARNING, "how a cluster is replaced or protected changes"),
         ("season-changed", _WARNING, "from when, until when, or for how long idle a cluster is wanted changes"),
+    ),
+    *_rows(
+        Section.CLUSTERS,
+        ("cluster-overdue", _WARNING, "an old generation is still there after `retireWithin`", "should be gone"),
+        announced=(_WARNING,),
+    ),
+    *_rows(
+        Section.CLUSTERS,
+        ("cluster-may-become", _WARNING, "where a cluster's machines can't be had, others come, at another price"),
         ("pool-gone", _BLOCKING, "a pool is not asked for any more"),
         ("capacity-given-back", _BLOCKING, "the machines that are always there become fewer, and may not come again"),
         ("capacity-lower-maximum", _WARNING, "a pool can't grow as far any more"),
         ("capacity-raised", _NOTE, "a pool keeps or may take more machines"),
+        row=Row.MACHINES,
+    ),
+    *_rows(
+        Section.CLUSTERS,
+        ("cluster-may-still-become", _NOTE, "the same, by a list that is deployed already"),
         ("capacity-found-anew", _WARNING, "machines have to be found again before the old ones go"),
+        row=Row.MACHINES,
+        announced=(_NOTE,),
+    ),
+    *_rows(
+        Section.CLUSTERS,
         ("generations-overlap", _WARNING, "both generations are there, and paid, for a while"),
-        ("image-cache-empty", _NOTE, "the first jobs on a new generation load their image anew"),
+        row=Row.MONEY,
+    ),
+    *_rows(
+        Section.CLUSTERS,
         ("pool-unused", _WARNING, "no template fits a pool that is paid for; blocking where one did before"),
-        ("minimum-below-default", _WARNING, "fewer machines are ready than a template's usual submission takes"),
+        row=Row.MONEY,
+        rank=1,
     ),
     *_rows(
         Section.MONEY,
         ("idle-cost", _NOTE, "what the stack costs with nothing running; ⚠ for a steep rise"),
         ("most-cost", _NOTE, "what the stack costs with every pool at its maximum"),
+        row=Row.MONEY,
+        shown=Shown.IN_TABLE,
+        rank=1,
+        announced=(
+            _NOTE,
+            _WARNING,
+        ),
+    ),
+    *_rows(
+        Section.MONEY,
         ("run-cost", _WARNING, "what a submission of a template costs an hour, or at most in all"),
+        row=Row.MONEY,
+        rank=1,
+        announced=(
+            _NOTE,
+            _WARNING,
+        ),
+    ),
+    *_rows(
+        Section.MONEY,
         ("reservation-paid", _BLOCKING, "a reservation stays paid, whether jobs use it or not"),
         ("budget-changed", _WARNING, "what the stack, a team or a user may spend a month"),
         ("budget-share", _NOTE, "the share of its budget that the stack's pools take by themselves"),
         ("spending-limit", _WARNING, "what a submission may cost an hour before somebody has to confirm it"),
+        row=Row.MONEY,
+        rank=1,
+    ),
+    *_rows(
+        Section.MONEY,
         ("what-if", _NOTE, "waits and dollars of the last days' jobs, replayed on the pools before and after"),
+        row=Row.JOBS,
+        shown=Shown.OPEN,
+        rank=1,
+    ),
+    *_rows(
+        Section.MONEY,
         ("price-unknown", _NOTE, "a part of the cost has no known price"),
+        row=Row.MONEY,
+        rank=1,
+        announced=(_NOTE,),
     ),
     *_rows(
         Section.TEMPLATES,
@@ -84,34 +189,60 @@ _ALL = (
         ("parameter-added", _NOTE, "a parameter that need not be set"),
         ("parameter-required", _BLOCKING, "a submission without this parameter is refused"),
         ("parameter-type", _BLOCKING, "a parameter takes values of another type"),
-        ("default-changed", _WARNING, "whoever does not set the parameter gets another value"),
         ("bounds-narrowed", _BLOCKING, "values that were allowed are refused"),
         ("bounds-widened", _NOTE, "values that were refused are allowed"),
-        ("offer-gone", _WARNING, "a capacity type, or a case of it, is not offered any more"),
-        ("offer-added", _NOTE, "a capacity type, or a case of it, is offered in addition"),
-        ("offer-order", _WARNING, "another capacity type is tried first"),
-        ("offer-unavailable", _WARNING, "an offer can't be taken any more, for quota or for want of a pool"),
-        ("offer-available", _NOTE, "an offer can be taken that could not"),
-        ("no-offer-left", _BLOCKING, "a template is published and can't run, at all or with its defaults"),
-        ("fallback-wait", _WARNING, "a submission falls back to its next offer sooner or later than before"),
+    ),
+    *_rows(
+        Section.TEMPLATES,
+        ("default-changed", _WARNING, "whoever does not set the parameter gets another value"),
         ("image-changed", _WARNING, "jobs run another container image"),
         ("executor-image-changed", _WARNING, "jobs' code runs in another prebuilt image"),
         ("code-changed", _WARNING, "jobs run other code of this repository"),
         ("requirements-changed", _WARNING, "jobs install other packages"),
-        ("account-changed", _BLOCKING, "jobs run as another account"),
-        ("secrets-changed", _BLOCKING, "jobs read other secrets, or no more"),
         ("environment-changed", _WARNING, "jobs see other environment variables"),
         ("arguments-changed", _WARNING, "jobs are started with another command or other arguments"),
         ("timeout-changed", _WARNING, "jobs are ended after another time"),
-        ("machines-changed", _WARNING, "jobs take other machines, or another number of them"),
         ("scheduling-changed", _WARNING, "waits, restarts or retries of jobs differ"),
         ("network-changed", _WARNING, "jobs are in another network, or mount other file systems"),
         ("encryption-changed", _WARNING, "jobs use another key, or none"),
-        ("reservation-changed", _WARNING, "jobs take their machines from another reservation"),
-        ("web-access-changed", _BLOCKING, "who may open a shell or a dashboard of a running job differs"),
         ("study-changed", _WARNING, "a tuning job searches otherwise"),
         ("metrics-changed", _NOTE, "jobs log to another experiment or TensorBoard"),
         ("request-changed", _NOTE, "something else of the request that is posted differs"),
+        row=Row.JOBS,
+    ),
+    *_rows(
+        Section.TEMPLATES,
+        ("offer-gone", _WARNING, "a capacity type, or a case of it, is not offered any more"),
+        ("offer-added", _NOTE, "a capacity type, or a case of it, is offered in addition"),
+        ("offer-order", _WARNING, "another capacity type is tried first"),
+        ("fallback-wait", _WARNING, "a submission falls back to its next offer sooner or later than before"),
+        ("machines-changed", _WARNING, "jobs take other machines, or another number of them"),
+        ("reservation-changed", _WARNING, "jobs take their machines from another reservation"),
+        row=Row.MACHINES,
+    ),
+    *_rows(
+        Section.TEMPLATES,
+        ("offer-unavailable", _WARNING, "an offer can't be taken any more, for quota or for want of a pool"),
+        row=Row.MACHINES,
+        announced=(_WARNING,),
+    ),
+    *_rows(
+        Section.TEMPLATES,
+        ("offer-available", _NOTE, "an offer can be taken that could not"),
+        row=Row.MACHINES,
+        announced=(_NOTE,),
+    ),
+    *_rows(
+        Section.TEMPLATES,
+        ("no-offer-left", _BLOCKING, "a template is published and can't run, at all or with its defaults"),
+        announced=(_WARNING,),
+    ),
+    *_rows(
+        Section.TEMPLATES,
+        ("account-changed", _BLOCKING, "jobs run as another account"),
+        ("secrets-changed", _BLOCKING, "jobs read other secrets, or no more"),
+        ("web-access-changed", _BLOCKING, "who may open a shell or a dashboard of a running job differs"),
+        row=Row.WHO,
     ),
     *_rows(
         Section.PEOPLE,
@@ -123,11 +254,6 @@ _ALL = (
         ("trainer-access-added", _BLOCKING, "somebody may submit as another trainer, and so run any code as it"),
         ("trainer-access-gone", _BLOCKING, "somebody can't submit the templates of a trainer any more"),
         ("access-gone", _WARNING, "an identity loses a role"),
-        (
-            "access-lapsed",
-            _NOTE,
-            "an identity loses a role that was kept for jobs which have ended, or for another stack",
-        ),
         ("access-added", _BLOCKING, "an identity gets a role beyond the submitters' own"),
         ("role-above-table", _BLOCKING, "a role that Slipway never needs to grant"),
         ("public-access", _BLOCKING, "anybody on the internet gets in"),
@@ -140,12 +266,22 @@ _ALL = (
             "all jobs and their costs are on a page in the catalog's bucket, or are not any more",
         ),
         ("plain-secret", _BLOCKING, "what looks like a key or a password is in plain environment or arguments"),
+        row=Row.WHO,
+    ),
+    *_rows(
+        Section.PEOPLE,
+        (
+            "access-lapsed",
+            _NOTE,
+            "an identity loses a role that was kept for jobs which have ended, or for another stack",
+        ),
+        row=Row.WHO,
+        announced=(_NOTE,),
     ),
     *_rows(
         Section.DATA,
         ("bucket-deleted", _BLOCKING, "a bucket goes with all that is in it"),
         ("bucket-replaced", _BLOCKING, "a bucket is made anew, and what is in it goes or stays behind"),
-        ("bucket-left", _WARNING, "a bucket stays, with what is in it, and no longer belongs to the stack"),
         ("bucket-created", _NOTE, "a bucket is made or adopted"),
         ("lifecycle-changed", _BLOCKING, "objects are deleted at another time than before"),
         ("retention-changed", _BLOCKING, "objects are kept for another time than before"),
@@ -153,43 +289,82 @@ _ALL = (
         ("public-prevention-off", _BLOCKING, "a bucket may be opened to the public"),
         ("force-destroy", _BLOCKING, "whether a bucket can be deleted with objects in it"),
         ("bucket-changed", _WARNING, "something else of a bucket changes"),
-        ("account-deleted", _BLOCKING, "a service account goes, and with it all that it may do"),
         ("account-created", _NOTE, "a service account is made or adopted"),
         ("resource-deleted", _BLOCKING, "something of another type goes"),
         ("resource-replaced", _BLOCKING, "something of another type is made anew"),
         ("resource-changed", _WARNING, "something of another type changes in place"),
         ("resource-created", _NOTE, "something of another type is made"),
-        ("resource-forgotten", _WARNING, "something stays in the cloud and no longer belongs to the stack"),
         ("drift", _WARNING, "somebody changed by hand what this deployment puts back"),
+    ),
+    *_rows(
+        Section.DATA,
+        ("bucket-left", _WARNING, "a bucket stays, with what is in it, and no longer belongs to the stack"),
+        ("account-deleted", _BLOCKING, "a service account goes, and with it all that it may do"),
+        ("resource-forgotten", _WARNING, "something stays in the cloud and no longer belongs to the stack"),
+        announced=(_NOTE,),
     ),
     *_rows(
         Section.QUOTA,
         ("quota-short-now", _BLOCKING, "what is created does not fit into the quota that is left"),
-        ("quota-short-at-most", _WARNING, "pools can't grow to their maximum"),
         ("quota-short-in-overlap", _WARNING, "both generations at once do not fit into the quota"),
-        ("quota-eased", _NOTE, "what did not fit does"),
-        ("quota-unknown", _WARNING, "a limit or its use could not be read"),
-        ("quota-check-weaker", _WARNING, "lack of quota stops fewer deployments than before"),
-        ("quota-check-stricter", _NOTE, "lack of quota stops more deployments than before, or more is asked for"),
-        ("quota-requested", _NOTE, "an increase is asked for"),
-        ("season-quota-requested", _NOTE, "an increase is asked for because a cluster's season begins"),
-        ("deployed-quota-requested", _NOTE, "an increase is asked for, for what is deployed already"),
+        row=Row.QUOTA,
+        shown=Shown.OPEN,
+        rank=-2,
+        refuses=True,
+    ),
+    *_rows(
+        Section.QUOTA,
+        ("quota-short-at-most", _WARNING, "pools can't grow to their maximum"),
         (
             "season-awaits-quota",
             _WARNING,
             "there is no quota for a cluster whose season begins or is to come, which holds up nothing else",
         ),
+        row=Row.QUOTA,
+        announced=(_WARNING,),
+    ),
+    *_rows(
+        Section.QUOTA,
+        ("quota-eased", _NOTE, "what did not fit does"),
+        ("season-quota-requested", _NOTE, "an increase is asked for because a cluster's season begins"),
+        ("deployed-quota-requested", _NOTE, "an increase is asked for, for what is deployed already"),
+        row=Row.QUOTA,
+        announced=(_NOTE,),
+    ),
+    *_rows(
+        Section.QUOTA,
+        ("quota-unknown", _WARNING, "a limit or its use could not be read"),
+        ("quota-check-weaker", _WARNING, "lack of quota stops fewer deployments than before"),
+        ("quota-check-stricter", _NOTE, "lack of quota stops more deployments than before, or more is asked for"),
+        ("quota-requested", _NOTE, "an increase is asked for"),
+        row=Row.QUOTA,
     ),
     *_rows(
         Section.POLICY,
         ("policy-violated", _BLOCKING, "a mandatory rule is broken"),
+        shown=Shown.OPEN,
+        rank=-2,
+        refuses=True,
+    ),
+    *_rows(
+        Section.POLICY,
         ("policy-advice", _WARNING, "an advisory rule is broken"),
+    ),
+    *_rows(
+        Section.POLICY,
         ("policy-weaker", _BLOCKING, "a rule that stopped deployments is dropped, only warns, or allows more"),
         ("policy-added", _NOTE, "a rule is new, or asks for more"),
+        shown=Shown.OPEN,
+        rank=-2,
     ),
     *_rows(
         Section.PROGRAM,
         ("preview-failed", _BLOCKING, "the deployment would fail as well"),
+        shown=Shown.OPEN,
+        rank=-2,
+    ),
+    *_rows(
+        Section.PROGRAM,
         ("program-edited", _BLOCKING, "a file that deploys or judges is edited, or a key that says how it is deployed"),
         ("pins-changed", _BLOCKING, "other packages deploy or judge, each from its old version to its new one"),
         ("used-later", _NOTE, "a key of the stack file that no deployed thing has, and that counts the next time"),
@@ -233,36 +408,4 @@ _ALL = (
     ),
 )
 KINDS: Mapping[str, FindingKind] = {kind.word: kind for kind in _ALL}
-FOLLOWING = frozenset(
-    {
-        "generations-overlap",
-        "capacity-found-anew",
-        "capacity-raised",
-        "image-cache-empty",
-        "jobs-finish-on-old",
-        "cluster-protection",
-        "season-changed",
-        "run-cost",
-    }
-)
-"""Kinds that follow from another consequence for the same cluster or template: a line tells both."""
-REPEATED: Mapping[str, str] = {
-    "cluster-deleted": "jobs-cancelled",
-    "offer-gone": "no-offer-left",
-    "offer-unavailable": "no-offer-left",
-}
-"""Kinds that another kind for the same cluster or template covers: they are folded under that."""
-LASTING = frozenset({"timeout-changed"})
-"""The cost bound of a whole run, where its hourly cost is unchanged."""
-COSTING = frozenset({"cluster-new-generation", "pool-unused"})
-"""Kinds that cost money, and take nothing from anybody: other blocking findings come first, and all others where
-nothing is to pay."""
-IN_TABLE = frozenset({"idle-cost", "most-cost"})
-"""Kinds in a comment's table, so that no line need repeat them beside others."""
-OPEN = frozenset({"what-if"})
-"""Notes that are shown open, as they tell the benefit of the change."""
 FAILED, AWAITS = "preview-failed", "season-awaits-quota"
-REFUSING = frozenset({"policy-violated", "quota-short-now", "quota-short-in-overlap"})
-"""Kinds that a deployment is refused for: they tell why, so that the refusal need not."""
-FIRST = frozenset({FAILED, "policy-added", "policy-weaker"}) | REFUSING
-"""Kinds that come before all others, whatever their grade."""

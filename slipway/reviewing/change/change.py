@@ -7,9 +7,11 @@ for that; in the review of a pull request it needs no approval.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
+from enum import StrEnum
 from functools import cached_property
+from typing import Any
 
 from slipway.deploying.deployment.actions import of_catalog
 from slipway.deploying.deployment.workspace_plan import WRITES_METRICS
@@ -48,37 +50,68 @@ class Files:
 NO_FILES = Files()
 
 
+class Side(StrEnum):
+    """A side of a change."""
+
+    BEFORE = "before"
+    AFTER = "after"
+
+
 @dataclass(frozen=True)
 class Change:
-    """A change. `before` is the deployed stack: the published catalog, which names nothing that does not exist, and the
-    components' own last inputs for the parts that no catalog has (submitters, quota, kept resources). None: nothing is
-    deployed, or that is unknown, as `unread` says. `after` is the program's declaration; None where it refused before
-    it could declare.
-
-    `live` are clusters, jobs that have not ended, limits. `recent` are the jobs of the last 30 days, ended ones too.
-    `preview` is None without the engine (in the program itself, at the start of a preview). `unread`: the parts that
-    the comparison lacked, a sentence each, for the first line. `notes`: other facts about the comparison for its
-    reader.
-    """
+    """A change of a stack."""
 
     stack: str
-    before: Facts | None
-    after: Facts | None
+    #: The deployed stack: the published catalog, which names nothing that does not exist, and the components' own last
+    #: inputs for the parts that no catalog has (submitters, quota, kept resources).
+    before: Facts
+    #: The program's declaration.
+    after: Facts
+    #: Clusters, jobs that have not ended, limits.
     live: Live
     now: datetime
+    #: None without the engine: in the program itself, at the start of a preview.
     preview: Preview | None = None
+    #: The jobs of the last days, ended ones too.
     recent: tuple[VertexJob, ...] | Unknown = ()
     files: Files = NO_FILES
+    #: The parts that the comparison lacked, a sentence each, for the first line.
     unread: tuple[str, ...] = ()
+    #: Other facts about the comparison for its reader.
     notes: tuple[str, ...] = ()
+    #: Sides of which nothing is known; each is told as the other, so that nothing differs.
+    unknown: frozenset[Side] = frozenset()
+    #: Nothing is deployed.
+    first: bool = False
+
+    @classmethod
+    def between(
+        cls, stack: str, before: Facts | None, after: Facts | None, live: Live, now: datetime, **fields: Any
+    ) -> Change:
+        """Return the change of known sides. `before`: None where nothing is deployed or, as `unread` tells, that is not
+        known; `after`: None where the program refused before it could declare."""
+        unread = bool(fields.get("unread"))
+        sides = frozenset(side for side, there in ((Side.BEFORE, before), (Side.AFTER, after)) if there is None)
+        first = before is None and after is not None and not unread
+        declared = after or before or Facts(_nothing(stack, "", ""))
+        return cls(
+            stack=stack,
+            before=before or (_before_first(declared) if first else declared),
+            after=declared,
+            live=live,
+            now=now,
+            unknown=sides - {Side.BEFORE} if first else sides,
+            first=first,
+            **fields,
+        )
 
     @property
-    def old(self) -> Catalog | None:
-        return self.before.catalog if self.before else None
+    def old(self) -> Catalog:
+        return self.before.catalog
 
     @property
-    def new(self) -> Catalog | None:
-        return self.after.catalog if self.after else None
+    def new(self) -> Catalog:
+        return self.after.catalog
 
     @property
     def published(self) -> Catalog | None:
@@ -88,12 +121,18 @@ class Change:
     @cached_property
     def actions(self) -> tuple[Action, ...]:
         """The actions of the deployment, as this version decides them for the program's publication."""
-        return of_catalog(self.new, self.old, self.live, self.now) if self.new else ()
+        if Side.AFTER in self.unknown:
+            return ()
+        return of_catalog(self.new, self._deployed, self.live, self.now)
 
     @cached_property
     def actions_before(self) -> tuple[Action, ...]:
         """The actions of the same deployment without this change."""
-        return of_catalog(self.old, self.old, self.live, self.now) if self.old else ()
+        return of_catalog(self.old, self.old, self.live, self.now) if self._deployed else ()
+
+    @property
+    def _deployed(self) -> Catalog | None:
+        return None if self.first or Side.BEFORE in self.unknown else self.old
 
     def of(self, *what: What) -> tuple[Action, ...]:
         return tuple(one for one in self.actions if one.what in what)
@@ -130,8 +169,6 @@ class Change:
     @property
     def retiring(self) -> frozenset[str]:
         """The ids of clusters that were retiring before."""
-        if self.before is None:
-            return frozenset()
         kept = (one.id for one in self.before.kept.values() if one.kind == "cluster")
         return frozenset((*self.before.catalog.retiring, *kept))
 
@@ -139,7 +176,7 @@ class Change:
 def let_go(change: Change, id_: str) -> Kept | None:
     """Return the account or bucket that was kept for jobs alone and that nothing needs any more. None for one that the
     deployed catalog still sends jobs to: no completed deployment gave that up."""
-    if change.before is None or change.after is None or id_ in change.after.kept or _needed(id_, change):
+    if id_ in change.after.kept or _needed(id_, change):
         return None
     asked_for = {*_names(change.before.catalog), *_names(change.after.catalog)}
     kept = None if id_ in asked_for else change.before.kept.get(id_)
@@ -151,7 +188,7 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
     for the project."""
     if let_go(change, account):
         return True
-    if role != WRITES_METRICS or place or change.old is None or change.new is None or _needed(account, change):
+    if role != WRITES_METRICS or place or _needed(account, change):
         return False
     return not any(_writes_metrics(catalog, account) for catalog in (change.old, change.new))
 
@@ -163,8 +200,7 @@ def come_by_time(change: Change) -> frozenset[str]:
 
 def added(change: Change) -> frozenset[str]:
     """Return the names of clusters that are not deployed yet, or not in the configuration that is made."""
-    known = {*change.old.clusters, *come_by_time(change)} if change.old else set()
-    return frozenset(change.new.clusters if change.new else ()) - known
+    return frozenset(change.new.clusters) - {*change.old.clusters, *come_by_time(change)}
 
 
 def gone_by_time(change: Change) -> frozenset[str]:
@@ -188,7 +224,7 @@ def drawn_as_deployed(change: Change, metric: str) -> bool:
 def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
     """Return the clusters and offers that draw more of a quota in the stack's own region than in the last declaration,
     or will with their seasons. None where it is checked in another way."""
-    if change.before is None or change.after is None:
+    if change.first:
         return None
     before, after = change.before.quota, change.after.quota
     if (before.mode, before.strict, before.region) != (after.mode, after.strict, after.region):
@@ -223,4 +259,27 @@ def _writes_metrics(catalog: Catalog, account: str) -> bool:
     specs = (job_spec(offer) for template in catalog.templates.values() for offer in template.offers)
     return any(
         spec.get("serviceAccount") == account and (spec.keys() & {"experiment", "tensorboard"}) for spec in specs
+    )
+
+
+def _before_first(declared: Facts) -> Facts:
+    """Return the facts before a first deployment: nothing, in the place and under the settings of the declared ones."""
+    catalog = declared.catalog
+    nothing = _nothing(catalog.stack, catalog.project, catalog.region)
+    quota = replace(declared.quota, lines={}, requests=None)
+    return Facts(nothing, code=declared.code, quota=quota, policy=declared.policy)
+
+
+def _nothing(stack: str, project: str, region: str) -> Catalog:
+    return Catalog(
+        stack=stack,
+        project=project,
+        region=region,
+        commit="",
+        dirty=False,
+        work_bucket="",
+        trainer="",
+        clusters={},
+        retiring=(),
+        templates={},
     )

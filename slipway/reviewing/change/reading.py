@@ -71,12 +71,12 @@ def change(
         unread += tuple(f"{what}: {part}" for what, part in _unknown(live).items())
     before, untold = deployed_facts(preview, live.catalog, after)
     many = not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT
-    return Change(
-        stack=stack,
-        before=before,
-        after=after,
-        live=live,
-        now=now,
+    return Change.between(
+        stack,
+        before,
+        after,
+        live,
+        now,
         preview=preview,
         recent=live.recent,
         files=files,

@@ -9,13 +9,13 @@ from itertools import accumulate
 
 from slipway.base.formatting import counted, few, short
 from slipway.model.findings.finding import Grade, Section
-from slipway.model.findings.kinds import FAILED, FOLLOWING, REFUSING
+from slipway.model.findings.kinds import FAILED
 from slipway.model.findings.markdown import block, code, folded, text
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount, Money
+from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Told, told
 from slipway.reviewing.told.headline import NOTHING, first_of, headline
-from slipway.reviewing.told.lines import CommentLine, Told, lines
 
 _MARKED = "<!-- slipway-review"
 MARKER = f"{_MARKED} -->"
@@ -24,23 +24,11 @@ LIMIT = 65_000
 """The most characters: GitHub takes 65,536."""
 _LONGEST = 900
 _LONGEST_NAME = 200
+_MOST_TITLES = 6
 _HEADS = ("stack", "what changes", "clusters, $ a month", "quota", "policy")
 _SINCE = (
     "all this comes once it is merged and deployed, and for jobs that are submitted then, unless a line says otherwise"
 )
-_OF_CLUSTERS = {
-    "cluster-deleted": ("is deleted", True),
-    "cluster-retires": ("goes", True),
-    "cluster-new-generation": ("is made anew", True),
-    "cluster-in-place": ("is deleted, then made anew", True),
-    "cluster-created": ("is made", False),
-    "cluster-returns": ("comes back", False),
-    "cluster-falls-back": ("comes back", False),
-    "cluster-cleared": ("failed, is cleared", False),
-    "cluster-overdue": ("should be gone", True),
-    "cluster-unsaid": ("not as the program says", True),
-}
-"""The fate of a cluster, and whether it should be highlighted."""
 
 
 @dataclass(frozen=True)
@@ -61,7 +49,7 @@ def mark(folder: str) -> str:
 
 
 _SIZES = ((True, True, 100), (False, True, 100), (False, True, 4), (False, True, 0), (False, False, 0))
-"""The forms from the longest to the shortest: with plans, with notes, and the number of details of each finding."""
+"""The forms from the longest to the shortest: with plans, with cards, and the number of details of each row."""
 
 
 def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
@@ -72,71 +60,74 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     if all(review.silent for review in reviews):
         stacks = few(text(review.stack) for review in reviews)
         return f"{mark(place.folder)}\n### ✓ {NOTHING} in {stacks}\n{end}"
-    whole, told = "", lines(reviews)
+    lines = told(reviews)
     for plans, folds, details in _SIZES:
-        body = _whole(reviews, told, details, plans=plans, folds=folds)
+        body = _whole(reviews, lines, details, plans=plans, folds=folds)
         whole = f"{mark(place.folder)}\n{body}\n{end}"
         if len(whole) <= LIMIT:
             return whole
-    head = f"{mark(place.folder)}\n### {text(short(headline(reviews, told), _LONGEST))}"
+    head = f"{mark(place.folder)}\n### {text(short(headline(reviews, lines), _LONGEST))}"
     return f"{head}\n\nToo much for a comment: `slipway review` prints it.\n"
 
 
-def _whole(reviews: Sequence[Review], told: Told, details: int, *, plans: bool, folds: bool) -> str:
-    opened, rest = told
+def _whole(reviews: Sequence[Review], lines: Told, details: int, *, plans: bool, folds: bool) -> str:
     unread: dict[str, list[str]] = {}
-    for one in reviews:
-        for line in one.incomplete:
-            unread.setdefault(line, []).append(one.stack)
-    parts = [f"### {text(headline(reviews, told))}", _table(reviews), "\n".join(map(_item, opened))]
-    parts += [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(line)}" for line, stacks in unread.items()]
-    behind = [f"**{_title(one)}**\n{_listed(one.behind, details)}" for one in opened if one.behind and details]
-    grave = [one for one in rest if one.opens]
-    more = " · ".join(
-        f"{len(some)} more{why}"
-        for some, why in ((grave, ""), ([one for one in rest if not one.opens], " for knowing"))
-        if some
-    )
-    if rest and not folds:
-        room, items = LIMIT // 4, [_item(one) for one in grave]
-        parts.append("\n".join(one for one, end in zip(items, accumulate(map(len, items)), strict=True) if end < room))
-        parts.append(f"{more}: too long for a comment, `slipway review` prints them.")
-    elif rest:
-        behind.append("\n".join(_item(one, details) for one in rest))
-    if behind:
-        who = "who and what is concerned" if len(behind) > bool(rest) else ""
-        parts.append(folded(" · ".join(filter(None, (who, more if folds else ""))), "\n\n".join(behind)))
-    standing = [f"- {_whose([one.stack], reviews)}{_shown(line)}" for one in reviews for line in one.standing]
+    for review in reviews:
+        for part in review.incomplete:
+            unread.setdefault(part, []).append(review.stack)
+    parts = [f"### {text(headline(reviews, lines))}", _table(reviews), "\n".join(map(_item, lines.opened))]
+    parts += [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(part)}" for part, stacks in unread.items()]
+    parts.append(_folded_cards(lines, details) if folds else _without_cards(lines))
+    standing = [f"- {_whose([review.stack], reviews)}{_shown(line)}" for review in reviews for line in review.standing]
     if standing and folds:
         remarks = f"{counted(len(standing), 'remark')} on what is not this change's doing"
         parts.append(folded(remarks, "\n".join(standing)))
-    for one in reviews if folds else ():
-        if one.quoted:
-            whose = f"the program of {text(one.stack)} warns, in its own words: {len(one.quoted)}"
-            parts.append(folded(whose, block("\n".join(one.quoted))))
-    planned = [one for one in reviews if one.plan]
+    for review in reviews if folds else ():
+        if review.quoted:
+            whose = f"the program of {text(review.stack)} warns, in its own words: {len(review.quoted)}"
+            parts.append(folded(whose, block("\n".join(review.quoted))))
+    planned = [review for review in reviews if review.plan]
     if planned and not plans:
         parts.append("The plan is too long for a comment; the log of the preview has it.")
-    for one in planned if plans else ():
-        parts.append(folded(f"plan of {text(one.stack)}: {counted(len(one.plan), 'step')}", block("\n".join(one.plan))))
-    return "\n\n".join(parts)
+    for review in planned if plans else ():
+        steps = f"plan of {text(review.stack)}: {counted(len(review.plan), 'step')}"
+        parts.append(folded(steps, block("\n".join(review.plan))))
+    return "\n\n".join(filter(None, parts))
 
 
-def _item(line: CommentLine, details: int = 0) -> str:
-    field = line.lead.field
-    where = f" ({code(short(field, _LONGEST_NAME))})" if field else ""
-    told = f"- {line.sign} {_shown(line.told)}{where}"
-    return f"{told}\n{_listed(line.behind, details, '  ')}" if line.behind and details else told
+def _folded_cards(lines: Told, details: int) -> str:
+    cards = list(lines.cards())
+    if not cards:
+        return ""
+    titles = list(dict.fromkeys(text(short(card.title, _LONGEST_NAME)) for card in cards))
+    some = ", ".join(first_of(titles, _MOST_TITLES))
+    more = [line for line in lines.folded if line.card.opens]
+    counts = ((len(more), "more"), (len(lines.folded) - len(more), "more for knowing"))
+    summary = " · ".join((some, *(f"{count} {what}" for count, what in counts if count)))
+    return folded(summary, "\n\n".join(_card(card, details) for card in cards))
 
 
-def _listed(some: Sequence[str], most: int, indent: str = "") -> str:
-    return "\n".join(f"{indent}- {_shown(one)}" for one in first_of(some, most))
+def _without_cards(lines: Told) -> str:
+    """Return the other lines that should stand open, as far as there is room, without any card."""
+    room, items = LIMIT // 4, [_item(line) for line in lines.folded if line.card.opens]
+    ends = accumulate(map(len, items))
+    fitting = [item for item, end in zip(items, ends, strict=True) if end < room]
+    return "\n".join((*fitting, "The cards are too long for a comment: `slipway review` prints them."))
 
 
-def _title(line: CommentLine) -> str:
-    if len(line.names) > 1:
-        return text(short(f"{line.sign} {line.lead.subject.what}s", _LONGEST_NAME))
-    return text(short(f"{line.sign} {line.lead.subject}", _LONGEST_NAME))
+def _card(card: Card, details: int) -> str:
+    stacks = f"{', '.join(map(code, card.stacks))}: " if card.stacks else ""
+    title = f"{SIGNS[card.grade]} {stacks}{text(short(card.title, _LONGEST_NAME))}"
+    rows = [f"**{title}**{f' ({ON_MAIN})' if card.on_main else ''}", "", "| | | |", "|---|---|---|"]
+    for label, middle, follows in card.rows():
+        cells = (label, "<br>".join(map(_shown, first_of(middle, details))), _shown(follows))
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
+
+
+def _item(line: Line) -> str:
+    field = line.card.lead.field
+    return f"- {line.sign} {_shown(line.told)}{f' ({code(short(field, _LONGEST_NAME))})' if field else ''}"
 
 
 def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
@@ -151,24 +142,21 @@ def _table(reviews: Sequence[Review]) -> str:
 
 def _row(review: Review) -> tuple[str, ...]:
     changed: dict[str, str] = {}
-    for one in sorted(review.yours, key=lambda one: -one.grade):
-        if one.section is Section.MONEY:
-            continue
-        if one.kind == FAILED:
-            changed = {"": _cell("nothing: refused", strong=True), **changed}
-            continue
-        template = one.subject.name if one.section is Section.TEMPLATES else ""
-        what = one.subject.cluster or template or one.section.value
-        words, strong = _OF_CLUSTERS.get(one.kind, ("", False))
-        if words or one.kind not in FOLLOWING:
-            changed.setdefault(what, _cell(f"{what} {words}".strip(), strong=strong or one.grade is Grade.BLOCKING))
-    money = review.money
-    refused = any(one.kind in (*REFUSING, FAILED) and one.grade is Grade.BLOCKING for one in review.yours)
-    worse = {one.section for one in review.yours if one.grade > Grade.NOTE}
+    for part in sorted(review.yours, key=lambda part: (not part.of.becomes, -part.grade)):
+        if part.section is not Section.MONEY:
+            what, name = part.thing
+            what = name if what in ("cluster", "template") else part.section.value
+            strong = part.grade is Grade.BLOCKING or bool(part.of.becomes and part.grade > Grade.NOTE)
+            changed.setdefault(what, _cell(f"{what} {part.of.becomes}".strip(), strong=strong))
+    stops = [part for part in review.yours if part.grade is Grade.BLOCKING and part.of.refuses]
+    refused = bool(stops) or any(part.kind == FAILED for part in review.yours)
+    if refused:
+        changed = {"": _cell("nothing: refused", strong=True), **changed}
+    worse = {part.section for part in review.yours if part.grade > Grade.NOTE}
     return (
         text(short(review.stack, _LONGEST_NAME)),
         _few(changed.values()),
-        _dollars(money) if money else "?",
+        _dollars(review.money) if review.money else "?",
         *(
             _cell("–" if refused and state.startswith("ok") else state or "?", strong=section in worse)
             for state, section in ((review.quota, Section.QUOTA), (review.policy, Section.POLICY))
@@ -212,7 +200,33 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
         words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")
     if place.base:
         words.append(f"judged by the code of {code(place.base[:12])}")
+<<<<<<< HEAD
     return f"\n<sub>{'; '.join(words)}</sub>\n" if words else ""
+=======
+    return f"<sub>{'; '.join(words)}</sub>\n" if words else ""
+
+
+def _data(reviews: Sequence[Review], place: Place) -> str:
+    """Return the data that an approval is compared with, without sentences: approvers have read those, and they are
+    long. An approval covers no more than a comment holds: a deployment beyond it needs a person's override."""
+    whole = _encoded([_bare(review) for review in reviews], place)
+    if len(whole) <= _LARGEST_DATA:
+        return whole
+    held = "consequences are more than a comment can hold"
+    unheld = (Review(one.stack, incomplete=(f"{len(one.consequences)} {held}",), money=one.money) for one in reviews)
+    return _encoded(unheld, place)
+
+
+def _bare(review: Review) -> Review:
+    bare = tuple(replace(part, does="", so="", instead="", details=()) for part in review.consequences)
+    return replace(review, consequences=bare, standing=(), plan=(), quoted=())
+
+
+def _encoded(bare: Iterable[Review], place: Place) -> str:
+    body = {"tree": place.tree, "reviews": [write(review) for review in bare]}
+    packed = zlib.compress(json.dumps(body, separators=(",", ":")).encode(), 9)
+    return f"{_DATA}{base64.b64encode(packed).decode()} -->"
+>>>>>>> 4d72a19d (Tell a change as cards of consequences, and give it two sides)
 
 
 def _shown(words: str) -> str:

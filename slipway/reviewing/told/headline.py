@@ -6,60 +6,63 @@ from collections.abc import Sequence
 from decimal import Decimal
 
 from slipway.base.formatting import counted, few
-from slipway.model.findings.finding import Grade
-from slipway.model.findings.kinds import IN_TABLE
+from slipway.model.findings.finding import Grade, Shown
 from slipway.model.prices import NOTABLE
 from slipway.reviewing.review import Review
-from slipway.reviewing.told.lines import ON_MAIN, SIGNS, CommentLine, Told, lines
+from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Told, told
 
 NOTHING = "nothing changes"
 LONGEST = 120
 """The characters of a headline."""
-_ALIKE = {Grade.BLOCKING: "consequence", Grade.WARNING: "warning", Grade.NOTE: "change"}
+_ALIKE = {Grade.WARNING: "warning", Grade.NOTE: "change"}
 _INCOMPLETE = "not all could be compared"
+_DETAILS = 6
+_LABEL = 18
 
 
-def headline(reviews: Sequence[Review], told: Told | None = None, nothing: str = NOTHING) -> str:
-    """Return `⛔ prod: jobs of lora are ended after 1 h · +$1.7k a month`: the effect, the people or things hit, and
-    dollars. No part is cut: parts that do not fit into `LONGEST` are counted. `told`: the reviews' `lines`, where they
-    are known already."""
-    opened, folded = told or lines(reviews)
+def headline(reviews: Sequence[Review], lines: Told | None = None, nothing: str = NOTHING) -> str:
+    """Return `⛔ prod: Jobs of lora are ended after 1 h · +$1.7k a month`: who is hit and how, and dollars. No part is
+    cut: those that do not fit into `LONGEST` are counted. `lines`: the reviews', where they are known already."""
+    lines = lines or told(reviews)
     unknown = any(review.incomplete for review in reviews)
-    if not opened:
+    if not lines.opened:
         return f"⚠ {_INCOMPLETE}" if unknown else f"✓ {nothing}"
-    first = opened[0]
-    sign = SIGNS[max(first.grade, Grade.WARNING)] if unknown else first.sign
+    first = lines.opened[0].card
+    sign = SIGNS[max(first.grade, Grade.WARNING)] if unknown else lines.opened[0].sign
     whose = "" if len(reviews) > 1 and not first.stacks else f"{few(first.stacks) or reviews[0].stack}: "
     start = f"{sign} {whose}{f'{ON_MAIN}: ' if first.on_main else ''}"
-    money = "" if first.lead.kind in IN_TABLE else _money(reviews, first)
-    alike = [one for one in (*opened, *folded) if one.grade is first.grade and one.on_main is first.on_main]
-    alike = [one for one in alike if one is first or one.lead.kind not in IN_TABLE]
+    in_table = first.lead.of.shown is Shown.IN_TABLE
+    money = "" if in_table else _money(reviews, first)
+    every = (*lines.opened, *lines.folded)
+    alike = [line for line in every if (line.card.grade, line.card.on_main) == (first.grade, first.on_main)]
+    alike = [line for line in alike if line.card is first or line.card.lead.of.shown is not Shown.IN_TABLE]
     return start + _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money)) + money
 
 
-def _clauses(alike: Sequence[CommentLine], room: int) -> str:
-    """Return as many of the first clauses as there is room for, and the number of the others."""
-    for told in (2, 1):
-        clauses, left = [one.clause for one in alike[:told]], len(alike) - told
-        words = " · ".join([*clauses, *([_counted(left, "more ", alike[0].grade)] if left > 0 else [])])
+def _clauses(alike: Sequence[Line], room: int) -> str:
+    """Return the first clause, the second where there is room for it, and the number of the others."""
+    for most in (2, 1):
+        clauses, left = [line.clause for line in alike[:most]], len(alike) - most
+        words = " · ".join([*clauses, *([_more(left, alike[0].card.grade)] if left > 0 else [])])
         if len(words.replace("`", "")) <= room:
-            return words
-    return _counted(len(alike), "", alike[0].grade)
+            break
+    return words
 
 
-def _counted(count: int, more: str, grade: Grade) -> str:
-    return counted(count, f"{more}{_ALIKE[grade]}") + (" to approve" if grade is Grade.BLOCKING else "")
+def _more(count: int, grade: Grade) -> str:
+    """Return `2 more to approve`, `1 more warning`."""
+    return f"{count:,} more to approve" if grade is Grade.BLOCKING else counted(count, f"more {_ALIKE[grade]}")
 
 
-def _money(reviews: Sequence[Review], first: CommentLine) -> str:
+def _money(reviews: Sequence[Review], first: Card) -> str:
     """Return ` · +$1.7k a month` with nothing running, else with every pool at its maximum, for all stacks that have
     it; else for another stack, by its name."""
-    mine = [one for one in reviews if not first.stacks or one.stack in first.stacks]
-    others = (([one], f"{one.stack} ") for one in reviews if one not in mine)
+    mine = [review for review in reviews if not first.stacks or review.stack in first.stacks]
+    others = (([review], f"{review.stack} ") for review in reviews if review not in mine)
     for some, whose in ((mine, ""), *others):
-        known = [one.money for one in some if one.money]
+        known = [review.money for review in some if review.money]
         for amounts, when in (([one.idle for one in known], ""), ([one.most for one in known], " at most")):
-            monthly = sum((one.monthly for one in amounts if one.told), Decimal(0))
+            monthly = sum((amount.monthly for amount in amounts if amount.told), Decimal(0))
             if abs(monthly) >= NOTABLE:
                 return f" · {whose}{brief(monthly)} a month{when}"
     return ""
@@ -83,21 +86,27 @@ def first_of(some: Sequence[str], most: int) -> list[str]:
     return [*some[:most], f"and {len(some) - most} more"]
 
 
-_DETAILS = 6
-
-
 def plain_text(review: Review, nothing: str = NOTHING) -> str:
     """Return lines without a final newline; names are unchanged, for copying. `nothing`: the words for no
     consequence."""
-    opened, folded = found = lines((review,))
-    told = [headline((review,), found, nothing), *(f"incomplete: {one}" for one in review.incomplete)]
-    for some, title in ((opened, ""), (folded, "for knowing")):
-        told += [title] if title and some else []
-        for one in some:
-            told.append(f"  {one.sign} {one.told}{f'  [{one.lead.field}]' if one.lead.field else ''}")
-            told += [f"      {each}" for each in first_of(one.behind, _DETAILS)]
+    lines = told((review,))
+    text = [headline((review,), lines, nothing), *(f"incomplete: {part}" for part in review.incomplete)]
+    for some, title in ((lines.opened, ""), (lines.folded, "for knowing")):
+        text += [title] if title and some else []
+        for line in some:
+            field = line.card.lead.field
+            text.append(f"  {line.sign} {line.told}{f'  [{field}]' if field else ''}")
+    for card in lines.cards():
+        text += [f"{card.title}{f', {ON_MAIN}' if card.on_main else ''}", *_rows(card)]
     if review.standing:
-        told += ["not this change's doing", *(f"  {one}" for one in review.standing)]
+        text += ["not this change's doing", *(f"  {line}" for line in review.standing)]
     if review.quoted:
-        told += ["the program warns, in its own words", *(f"  {one}" for one in review.quoted)]
-    return "\n".join(told).replace("`", "")
+        text += ["the program warns, in its own words", *(f"  {line}" for line in review.quoted)]
+    return "\n".join(text).replace("`", "")
+
+
+def _rows(card: Card) -> list[str]:
+    return [
+        f"  {label:{_LABEL}} {' · '.join(filter(None, (', '.join(first_of(middle, _DETAILS)), follows)))}"
+        for label, middle, follows in card.rows()
+    ]

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from slipway.authoring.stack.yaml_file import load
 from slipway.base.errors import ConfigError
-from slipway.model.findings.finding import Finding
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import Review
 
 _STACK_KEYS = ("slipway:", "gcp:")
@@ -22,7 +22,7 @@ def located(review: Review, checkout: Path) -> Review:
     except ConfigError:
         stack = None
 
-    def told(one: Finding) -> Finding:
+    def told(one: Consequence) -> Consequence:
         if one.field.startswith(_STACK_KEYS):
             first, *rest = one.field.split(".")
             where = f"{file}:{stack.line(('config', first, *rest))}" if stack and stack.lines else ""
@@ -33,7 +33,7 @@ def located(review: Review, checkout: Path) -> Review:
     return replace(review, consequences=tuple(map(told, review.consequences)))
 
 
-def _in_template(one: Finding, checkout: Path) -> str:
+def _in_template(one: Consequence, checkout: Path) -> str:
     if one.subject.what != "template" or not one.field:
         return ""
     file = f"templates/{one.subject.name.replace('-', '_')}.py"

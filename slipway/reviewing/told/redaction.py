@@ -7,6 +7,7 @@ from dataclasses import replace
 from functools import partial
 
 from slipway.model.findings.finding import Subject
+from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.review import Review
 
 _ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
@@ -33,13 +34,16 @@ def redacted(review: Review) -> Review:
         review,
         consequences=tuple(
             replace(
-                one,
-                subject=Subject(*map(hide, (one.subject.what, one.subject.name, one.subject.part))),
-                sentence=hide(one.sentence),
-                clause=hide(one.clause),
-                details=tuple(map(hide, one.details)),
+                part,
+                subject=Subject(*map(hide, (part.subject.what, part.subject.name, part.subject.part))),
+                who=hide(part.who),
+                does=hide(part.does),
+                so=hide(part.so),
+                instead=hide(part.instead),
+                edits=tuple(Edit(edit.key, hide(edit.before), hide(edit.after)) for edit in part.edits),
+                details=tuple(map(hide, part.details)),
             )
-            for one in review.consequences
+            for part in review.consequences
         ),
         incomplete=tuple(map(hide, review.incomplete)),
         standing=tuple(map(hide, review.standing)),

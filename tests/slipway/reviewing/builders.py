@@ -122,7 +122,7 @@ def change(
         preferences={} if preferences is None else preferences,
     )
     preview = None if steps is None else Preview(tuple(steps))
-    return Change(STACK, before, after, live, NOW, **{"preview": preview, **fields})
+    return Change.between(STACK, before, after, live, NOW, **{"preview": preview, **fields})
 
 
 def by_kind(found: Iterable[Finding]) -> dict[str, Finding]:

@@ -28,4 +28,4 @@ def recorded(name: str, **fields: Any) -> Change:
     found = preview(name)
     before, after = facts.read(deployed(found)), facts.read(declared(found))
     live = Live(clusters=(), jobs=fields.pop("jobs", ()), limits={}, catalog=None)
-    return Change("local", before, after, live, NOW, preview=found, **fields)
+    return Change.between("local", before, after, live, NOW, preview=found, **fields)

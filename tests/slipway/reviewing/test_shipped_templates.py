@@ -61,7 +61,7 @@ def reviewed(one: Deployment, live: Live) -> tuple[Finding, ...]:
     preview = Preview((), {step.urn: step for step in steps(one.facts)})
     after = facts.read([(step.type, step.name, step.new.inputs) for step in preview.standing.values() if step.new])
     before, _ = deployed_facts(preview, live.catalog, after)
-    return review(Change(one.stack.name, before, after, live, NOW, preview=preview)).consequences
+    return review(Change.between(one.stack.name, before, after, live, NOW, preview=preview)).consequences
 
 
 @pytest.mark.skipif(not {"dev", "staging", "prod"} <= {*STACKS}, reason="needs all of them")

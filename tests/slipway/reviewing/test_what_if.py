@@ -137,5 +137,5 @@ def test_the_past_is_read_only_where_pools_change_and_nothing_fails_for_it(after
 
 def test_facts_that_no_version_writes_only_leave_the_line_out() -> None:
     odd = replace(catalog([SMALLER], OFFERS), clusters={"cpu": cast(Cluster, None)})
-    was = Change("prod", Facts(catalog([NOW], OFFERS)), Facts(odd), Live((), (), {}, None), TIME)
+    was = Change.between("prod", Facts(catalog([NOW], OFFERS)), Facts(odd), Live((), (), {}, None), TIME)
     assert with_replay(Review("prod"), was, happened()) == Review("prod")

@@ -56,7 +56,7 @@ class TestPacks:
     ADVISORY = replace(MANDATORY, rule="names", mandatory=False)
 
     def told(self, *objections: Objection, after: Facts | None = STACK) -> Change:
-        return Change("dev", STACK, after, NOTHING, NOW, preview=Preview(objections=objections))
+        return Change.between("dev", STACK, after, NOTHING, NOW, preview=Preview(objections=objections))
 
     def test_the_table_counts_them(self) -> None:
         words = [policy_in_words(self.told(*some)) for some in ((), (self.ADVISORY,), (self.ADVISORY, self.MANDATORY))]

@@ -12,8 +12,8 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.prices import Price
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount, Money
+from slipway.reviewing.told.cards import MOST_OPEN, lines
 from slipway.reviewing.told.headline import LONGEST, brief, headline
-from slipway.reviewing.told.lines import MOST_OPEN, lines
 from slipway.reviewing.told.places import located
 
 GONE, SLOWER = KINDS["template-gone"], KINDS["timeout-changed"]

@@ -1,0 +1,135 @@
+"""Consequences of a change, as data: who is hit, what happens to them, how it ends, and what to do instead.
+
+A rule fills in one fixed phrase for each part. Only `slipway.reviewing.told` orders, joins and leaves out parts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Annotated
+
+from slipway.base.codec import As, At, MaybeText
+from slipway.model.findings.finding import Finding, FindingKind, Grade, Section, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.change.edits import Edit
+
+IT = "{it}"
+"""In a phrase, the place of the subject's name: of several that are hit alike, all names stand there."""
+_SUBJECT = As(Subject.read, str, "a subject")
+_GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda grade: grade.review_word, "a grade")
+
+
+@dataclass(frozen=True)
+class Consequence:
+    """A consequence for one subject. Its phrases have no full stop and begin with a small letter, but for `who`."""
+
+    section: Section
+    #: One of `slipway/model/findings/kinds.py:KINDS`.
+    kind: str
+    subject: Annotated[Subject, _SUBJECT]
+    grade: Annotated[Grade, _GRADE]
+    #: Who or what is hit, with `{it}` for the name: `Jobs of {it}`.
+    who: str
+    #: What happens, in at most 12 words: `are ended after 1 h instead of 2 h`.
+    does: str
+    #: How it ends, what is lost, or why: `3 of the last 20 took longer`. May be empty, as all below.
+    so: MaybeText = ""
+    #: What to do instead, or how to undo it: `keep 2 h, or let them write checkpoints`.
+    instead: MaybeText = ""
+    #: The edits that cause it, and other values before and after.
+    edits: tuple[Edit, ...] = ()
+    #: The people and things concerned, a line each.
+    details: tuple[str, ...] = ()
+    #: The key of the stack file or the template that caused it.
+    field: str = ""
+    #: USD an hour.
+    cost: Annotated[float, At("costPerHour")] = 0.0
+
+    @property
+    def key(self) -> tuple[str, str]:
+        """The key by which approvals know it."""
+        return self.kind, self.subject
+
+    @property
+    def of(self) -> FindingKind:
+        """The kind's row."""
+        return KINDS[self.kind]
+
+    @property
+    def thing(self) -> tuple[str, str]:
+        """The thing that is hit: a cluster with its pools, a template with its parts, a member, a bucket."""
+        subject = self.subject
+        return ("cluster", subject.cluster) if subject.cluster else (subject.what, subject.name)
+
+    @property
+    def phrase(self) -> str:
+        """Return `Jobs of {it} are ended after 1 h`."""
+        return f"{self.who} {self.does}".strip()
+
+    @property
+    def sentence(self) -> str:
+        """The phrase with its end, and with the name in it."""
+        return named(f"{self.phrase}{f': {self.so}' if self.so else ''}", f"`{self.called}`")
+
+    @property
+    def called(self) -> str:
+        """The name that stands for `{it}`."""
+        return self.subject.name or self.subject.what
+
+
+def named(phrase: str, names: str) -> str:
+    """Return a phrase with names in the place of `{it}`."""
+    return phrase.replace(IT, names)
+
+
+def consequence(
+    kind: str,
+    subject: Subject,
+    does: str,
+    *,
+    who: str = IT,
+    so: str = "",
+    instead: str = "",
+    edits: Iterable[Edit] = (),
+    details: Iterable[str] = (),
+    grade: Grade | None = None,
+    field: str = "",
+    cost: float = 0.0,
+) -> Consequence:
+    """Return a consequence of a kind, with the kind's section and, where none is given, its usual grade."""
+    row = KINDS[kind]
+    return Consequence(
+        section=row.section,
+        kind=kind,
+        subject=subject,
+        grade=grade or row.usual,
+        who=who,
+        does=does,
+        so=so,
+        instead=instead,
+        edits=tuple(edits),
+        details=tuple(details),
+        field=field,
+        cost=float(cost),
+    )
+
+
+def of_finding(finding: Finding) -> Consequence:
+    """Return a finding as a consequence: its clause, where that begins the sentence, and the rest."""
+    sentence, clause = finding.sentence, finding.clause
+    begins = bool(clause) and sentence.startswith(clause)
+    does, so = (clause, sentence[len(clause) :].lstrip(":;, ")) if begins else (sentence, "")
+    called = f"`{finding.subject.name}`"
+    return Consequence(
+        section=finding.section,
+        kind=finding.kind,
+        subject=finding.subject,
+        grade=finding.grade,
+        who="",
+        does=does.replace(called, IT) if finding.subject.name else does,
+        so=so.replace(called, IT) if finding.subject.name else so,
+        details=finding.details,
+        field=finding.field,
+        cost=finding.cost,
+    )

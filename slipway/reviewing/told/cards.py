@@ -1,0 +1,199 @@
+"""Cards of a review: all that happens to one thing, and the line that stands open for it. Pure.
+
+Here alone parts are put in order, joined, and left out where there is no room.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from slipway.base.formatting import join
+from slipway.model.findings.finding import Grade, Row, Section, Shown
+from slipway.reviewing.consequence import IT, Consequence, named
+from slipway.reviewing.review import Review
+
+MOST_OPEN = 7
+LONGEST = 30
+"""The words of an open line."""
+MOST_NAMED = 3
+"""The number of things hit alike that a line names; their cards have all of them."""
+SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
+ON_MAIN = "on main already, not deployed yet"
+_ROWS = list(Row)
+_OF_ITSELF = (IT, f"Jobs of {IT}")
+"""Beginnings of phrases that a card's title says already."""
+
+
+@dataclass(frozen=True)
+class Card:
+    """What happens to a thing, the heaviest part first. `stacks`: those in which it happens alike, empty for a single
+    stack or for all."""
+
+    parts: tuple[Consequence, ...]
+    stacks: tuple[str, ...] = ()
+    on_main: bool = False
+
+    @property
+    def lead(self) -> Consequence:
+        return self.parts[0]
+
+    @property
+    def grade(self) -> Grade:
+        return max(part.grade for part in self.parts)
+
+    @property
+    def opens(self) -> bool:
+        """Whether its line stands open: it is more than a note, and this change's."""
+        return not self.on_main and (self.grade > Grade.NOTE or any(part.of.shown is Shown.OPEN for part in self.parts))
+
+    @property
+    def title(self) -> str:
+        """The thing, or the section for things of which a comment has one card."""
+        what, name = self.lead.thing
+        return f"{what} {name}" if what in ("cluster", "template") else self.lead.section.value
+
+    @property
+    def phrase(self) -> str:
+        """The parts that the line has room for, with `{it}` for the thing's name."""
+        lead = self.lead
+        whole = f"{lead.phrase}{f': {lead.so}' if lead.so else ''}"
+        told = whole if _words(whole) <= LONGEST else lead.phrase
+        for before, part in zip(self.parts, self.parts[1:], strict=False):
+            more = part.does if part.who in ("", before.who) else part.phrase
+            if part.grade > Grade.NOTE and _words(f"{told} {more}") <= LONGEST and part.called == lead.called:
+                told = f"{told}; {more}"
+        return told
+
+    def rows(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
+        """Yield rows: a label, values before and after with the people and things concerned, and what follows."""
+        label = ""
+        for row in _ROWS:
+            for middle, follows in self._row(row):
+                yield ("" if row.value == label else row.value), middle, follows
+                label = row.value
+
+    def _row(self, row: Row) -> Iterator[tuple[tuple[str, ...], str]]:
+        for part in self.parts:
+            edits = tuple(map(str, part.edits))
+            own = part.thing[0] in ("cluster", "template") and part.who in _OF_ITSELF
+            follows = f"{part.does}{f': {part.so}' if part.so else ''}" if own else part.sentence
+            if row is Row.UNDO and part.instead:
+                yield (), named(part.instead, f"`{part.called}`")
+            elif row is Row.WHY and part.of.row is Row.FATE and edits:
+                yield edits, ""
+            elif row is part.of.row:
+                seen = part.details if row is Row.FATE else (*edits, *part.details)
+                yield seen, named(follows, f"`{part.called}`")
+
+
+@dataclass(frozen=True)
+class Line:
+    """The open line of cards whose things are hit alike."""
+
+    cards: tuple[Card, ...]
+
+    @property
+    def card(self) -> Card:
+        return self.cards[0]
+
+    @property
+    def names(self) -> str:
+        called = list(dict.fromkeys(f"`{card.lead.called}`" for card in self.cards))
+        more = len(called) - MOST_NAMED
+        # A single other one would be as short by its name.
+        return join([*called[:MOST_NAMED], f"{more} more"]) if more > 1 else join(called)
+
+    @property
+    def sign(self) -> str:
+        return SIGNS[self.card.grade]
+
+    @property
+    def clause(self) -> str:
+        """The heaviest part alone, for a headline."""
+        return named(self.card.lead.phrase, self.names)
+
+    @property
+    def told(self) -> str:
+        """All that there is room for, with its stacks."""
+        stacks = self.card.stacks
+        whose = f"{join(f'`{stack}`' for stack in stacks)}: " if stacks else ""
+        return f"{whose}{named(self.card.phrase, self.names)}{f' ({ON_MAIN})' if self.card.on_main else ''}"
+
+
+@dataclass(frozen=True)
+class Told:
+    """The lines that stand open, and those for knowing."""
+
+    opened: tuple[Line, ...]
+    folded: tuple[Line, ...]
+
+    def cards(self) -> Iterator[Card]:
+        """Yield cards, the worst first: one for each cluster and template, and one for each other section."""
+        found: dict[tuple[object, ...], list[Card]] = {}
+        for line in (*self.opened, *self.folded):
+            for card in line.cards:
+                found.setdefault((card.title, card.stacks, card.on_main), []).append(card)
+        for alike in found.values():
+            yield replace(alike[0], parts=tuple(part for card in alike for part in card.parts))
+
+
+def told(reviews: Sequence[Review]) -> Told:
+    """Return the lines of reviews, the worst first. A note, or what is on main already, is open where it is alone, or
+    beside money alone."""
+    every = sorted(_alike(_of_stacks(reviews)), key=lambda line: _order(line.card))
+    grave = [line for line in every if line.card.opens]
+    mine = [line for line in every if not line.card.on_main]
+    first, others = ([line for line in lines if not _in_table(line)] for lines in (grave, mine))
+    opened = (first or [*grave, *others] or mine or every)[:MOST_OPEN]
+    return Told(tuple(opened), tuple(line for line in every if line not in opened))
+
+
+def _in_table(line: Line) -> bool:
+    return all(part.of.shown is Shown.IN_TABLE for part in line.card.parts)
+
+
+def _order(card: Card) -> tuple[object, ...]:
+    return card.on_main, *_weight(card.lead)
+
+
+def _weight(part: Consequence) -> tuple[object, ...]:
+    """Return the key that sorts the heaviest first: what refuses the deployment, then by grade."""
+    rank, sections = part.of.rank, list(Section)
+    return rank > -2, -part.grade, rank, _ROWS.index(part.of.row), sections.index(part.section), -part.cost
+
+
+def _cards(review: Review) -> Iterator[Card]:
+    found: dict[tuple[tuple[str, str], bool], list[Consequence]] = {}
+    for part in review.consequences:
+        found.setdefault((part.thing, part.key in review.on_main), []).append(part)
+    for (_, on_main), parts in found.items():
+        yield Card(tuple(sorted(parts, key=_weight)), on_main=on_main)
+
+
+def _of_stacks(reviews: Sequence[Review]) -> Iterator[Card]:
+    """Merge equal cards of several stacks into one."""
+    found: dict[tuple[object, ...], list[tuple[str, Card]]] = {}
+    for review in reviews:
+        for card in _cards(review):
+            alike = (*card.lead.key, card.grade, card.on_main, card.phrase)
+            found.setdefault(alike, []).append((review.stack, card))
+    for some in found.values():
+        stacks = tuple(stack for stack, _ in some) if len(some) < len(reviews) else ()
+        yield replace(some[0][1], stacks=stacks)
+
+
+def _alike(cards: Iterable[Card]) -> Iterator[Line]:
+    """Merge cards of things that are hit alike into one line."""
+    found: dict[tuple[object, ...], list[Card]] = {}
+    for card in cards:
+        lead = card.lead
+        # Without its name in the phrase, a thing stands for itself.
+        name = () if IT in card.phrase else lead.thing
+        alike = (lead.kind, lead.subject.what, card.grade, card.on_main, card.stacks, card.phrase, name)
+        found.setdefault(alike, []).append(card)
+    return (Line(tuple(alike)) for alike in found.values())
+
+
+def _words(text: str) -> int:
+    return len(text.split())
