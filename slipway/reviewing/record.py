@@ -73,5 +73,5 @@ def name_of(tree: str, folder: str) -> str:
 
 
 def _bare(review: Review) -> Review:
-    bare = tuple(replace(one, sentence="", clause="", details=()) for one in review.consequences)
+    bare = tuple(replace(part, does="", so="", instead="", edits=(), details=()) for part in review.consequences)
     return replace(review, consequences=bare, standing=(), plan=(), quoted=())

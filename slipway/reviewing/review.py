@@ -137,7 +137,7 @@ def review(change: Change) -> Review:
     every = (one for compare in COMPARISONS for one in told(compare))
     parts = (of_finding(one) if isinstance(one, Finding) else one for one in every)
     policies = tuple(facts.policy.get(GRADES, {}) if facts else {} for facts in (change.before, change.after))
-    found = {part.key: _graded(part, policies) for part in parts}
+    found = {part.key: regraded(part, policies) for part in parts}
     order = list(Section)
     consequences = sorted(
         _refused(found.values()), key=lambda part: (order.index(part.section), -part.grade, -part.cost)
@@ -166,7 +166,7 @@ def review(change: Change) -> Review:
     )
 
 
-def _graded(part: Consequence, policies: Iterable[Mapping[str, str]]) -> Consequence:
+def regraded(part: Consequence, policies: Iterable[Mapping[str, str]]) -> Consequence:
     """Put a team's grade in place of the default: that of the deployed stack file, or of the declared one where this is
     graver, so that no change makes itself harmless. A grade that is not the kind's default stays."""
     usual = part.of.usual

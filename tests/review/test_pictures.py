@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from slipway.model.findings.finding import Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.consequence import consequence
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.comment import comment
 from tests import chromium
@@ -34,7 +34,7 @@ class Elements(HTMLParser):
 
 
 def test_hostile_names_are_shown_and_do_nothing() -> None:
-    one = KINDS["template-gone"].of(Subject("template", HOSTILE), f"Nobody can submit {HOSTILE}", details=(HOSTILE,))
+    one = consequence("template-gone", Subject("template", HOSTILE), f"is {HOSTILE}", details=(HOSTILE,))
     page = html_of(comment((Review("prod", (one,), plan=(HOSTILE,), quoted=(HOSTILE,)),)))
     found = Elements()
     found.feed(page)

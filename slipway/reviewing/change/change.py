@@ -86,13 +86,20 @@ class Change:
 
     @classmethod
     def between(
-        cls, stack: str, before: Facts | None, after: Facts | None, live: Live, now: datetime, **fields: Any
+        cls,
+        stack: str,
+        before: Facts | None,
+        after: Facts | None,
+        live: Live,
+        now: datetime,
+        *,
+        known: bool = True,
+        **fields: Any,
     ) -> Change:
-        """Return the change of known sides. `before`: None where nothing is deployed or, as `unread` tells, that is not
-        known; `after`: None where the program refused before it could declare."""
-        unread = bool(fields.get("unread"))
+        """Return the change of two sides. `before`: None where nothing is deployed or, without `known`, nobody can tell
+        what is; `after`: None where the program refused before it could declare."""
         sides = frozenset(side for side, there in ((Side.BEFORE, before), (Side.AFTER, after)) if there is None)
-        first = before is None and after is not None and not unread
+        first = before is None and after is not None and known
         declared = after or before or Facts(_nothing(stack, "", ""))
         return cls(
             stack=stack,

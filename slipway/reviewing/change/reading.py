@@ -77,6 +77,7 @@ def change(
         after,
         live,
         now,
+        known=not (untold and events.deployed(preview)),
         preview=preview,
         recent=live.recent,
         files=files,

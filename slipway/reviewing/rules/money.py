@@ -15,7 +15,7 @@ from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.rules.clusters.clusters import price
 from slipway.reviewing.rules.clusters.jobs import reservations
 from slipway.reviewing.rules.clusters.succession import held_price, successions
@@ -79,18 +79,20 @@ class Money:
 
 
 def money(change: Change) -> Money:
-    nothing = UNKNOWN if change.unread and change.before is None else Price()
-    before = [_total(change.old, most=most) if change.old else nothing for most in (False, True)]
-    after = [_total(change.new, most=most) if change.new else UNKNOWN for most in (False, True)]
+    sides = ((Side.BEFORE, change.old), (Side.AFTER, change.new))
+    before, after = (
+        [UNKNOWN if side in change.unknown else _total(catalog, most=most) for most in (False, True)]
+        for side, catalog in sides
+    )
     beside = (one for one in successions(change) if one.old and one.retires and not (one.stays or one.in_place))
     return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(map(held_price, beside), Price()))
 
 
 def costs(change: Change) -> Iterator[Finding]:
-    if change.new is None or (change.before is None and change.unread):
+    if change.unknown:
         return
     found = money(change)
-    yield from _shift("idle-cost", "with nothing running", found.idle, first=change.old is None)
+    yield from _shift("idle-cost", "with nothing running", found.idle, first=change.first)
     yield from _shift("most-cost", "with every pool at its maximum", found.most, first=True)
     yield from _confirmation(change)
     if change.old is not None:

@@ -14,7 +14,7 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.grades import GRADES, moved
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import Change, Side
 
 _FILE = "slipway:policy"
 _OURS = "slipway"
@@ -66,7 +66,7 @@ def _of_packs(change: Change) -> Iterator[Finding]:
 def policy_in_words(change: Change) -> str:
     """Return `ok`, `2 broken` for mandatory rules, `2 advised` for advisory ones alone; `none` without rules."""
     packs = [one.grade for one in _of_packs(change)]
-    if change.after is None:
+    if Side.AFTER in change.unknown:
         return "unknown"
     if not packs and not any(change.after.policy.get(level) for level in LEVELS):
         return "none"

@@ -11,7 +11,7 @@ from slipway.google.live import Unknown
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.fingerprint import is_generation_of
-from slipway.reviewing.change.change import Change, Files
+from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.files import deploys
 from slipway.reviewing.rules.words import LONGEST, job, named, oldest_first, several
 
@@ -91,7 +91,7 @@ def _failed(change: Change) -> Iterator[Finding]:
         Subject("preview"),
         words,
         clause=start + cause if len(start + cause) <= _HEADLINE else "the deployment is refused",
-        details=[*(_meets(change) if change.after is None else ()), *(short(line, _LONGEST) for line in rest)],
+        details=[*(_meets(change) if Side.AFTER in change.unknown else ()), *(short(line, _LONGEST) for line in rest)],
     )
 
 

@@ -14,7 +14,7 @@ from slipway.google.quota.usage import Usage, usage
 from slipway.model.facts import QuotaFacts, QuotaLine
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import AWAITS, KINDS
-from slipway.reviewing.change.change import Change, drawn_by_season
+from slipway.reviewing.change.change import Change, Side, drawn_by_season
 from slipway.reviewing.rules.quota_requests import asked_for, may_get, requests_in_words
 from slipway.reviewing.rules.words import capital, named, of_limit, words_of
 
@@ -58,7 +58,7 @@ def quota_in_words(change: Change) -> str:
     """Return how the stack stands once it is deployed: `ok`, `ok now, short if pools grow`, `short`, `ok for pools,
     short for jobs' own machines of TEMPLATE`, `unknown`, `nothing drawn`; and the outcome of the requests for the
     missing quota."""
-    lines = () if change.after is None else tuple(change.after.quota.lines.values())
+    lines = () if Side.AFTER in change.unknown else tuple(change.after.quota.lines.values())
     pools = [line for line in lines if not line.of_offers]
     if short := [line for line in pools if line.short]:
         return f"short{requests_in_words(change, short)}"
@@ -70,7 +70,7 @@ def quota_in_words(change: Change) -> str:
     if lacking := _without_quota(change) or [one for line in offers for one in line.drawn]:
         names = dict.fromkeys(one.split()[0] for one in lacking)
         return f"{'ok for pools, ' if pools else ''}short for jobs' own machines of {few(names)}"
-    return "ok" if lines else "nothing drawn" if change.after else "unknown"
+    return "ok" if lines else "unknown" if Side.AFTER in change.unknown else "nothing drawn"
 
 
 def _without_quota(change: Change) -> list[str]:

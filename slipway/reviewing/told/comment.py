@@ -200,33 +200,7 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
         words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")
     if place.base:
         words.append(f"judged by the code of {code(place.base[:12])}")
-<<<<<<< HEAD
     return f"\n<sub>{'; '.join(words)}</sub>\n" if words else ""
-=======
-    return f"<sub>{'; '.join(words)}</sub>\n" if words else ""
-
-
-def _data(reviews: Sequence[Review], place: Place) -> str:
-    """Return the data that an approval is compared with, without sentences: approvers have read those, and they are
-    long. An approval covers no more than a comment holds: a deployment beyond it needs a person's override."""
-    whole = _encoded([_bare(review) for review in reviews], place)
-    if len(whole) <= _LARGEST_DATA:
-        return whole
-    held = "consequences are more than a comment can hold"
-    unheld = (Review(one.stack, incomplete=(f"{len(one.consequences)} {held}",), money=one.money) for one in reviews)
-    return _encoded(unheld, place)
-
-
-def _bare(review: Review) -> Review:
-    bare = tuple(replace(part, does="", so="", instead="", details=()) for part in review.consequences)
-    return replace(review, consequences=bare, standing=(), plan=(), quoted=())
-
-
-def _encoded(bare: Iterable[Review], place: Place) -> str:
-    body = {"tree": place.tree, "reviews": [write(review) for review in bare]}
-    packed = zlib.compress(json.dumps(body, separators=(",", ":")).encode(), 9)
-    return f"{_DATA}{base64.b64encode(packed).decode()} -->"
->>>>>>> 4d72a19d (Tell a change as cards of consequences, and give it two sides)
 
 
 def _shown(words: str) -> str:

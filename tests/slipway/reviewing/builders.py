@@ -122,7 +122,9 @@ def change(
         preferences={} if preferences is None else preferences,
     )
     preview = None if steps is None else Preview(tuple(steps))
-    return Change.between(STACK, before, after, live, NOW, **{"preview": preview, **fields})
+    return Change.between(
+        STACK, before, after, live, NOW, **{"preview": preview, "known": not fields.get("unread"), **fields}
+    )
 
 
 def by_kind(found: Iterable[Finding]) -> dict[str, Finding]:

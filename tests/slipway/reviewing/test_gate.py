@@ -6,9 +6,9 @@ from decimal import Decimal
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.model.findings.finding import Finding, Grade, Section, Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.prices import Price
+from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.gate import (
     Approval,
     Comment,
@@ -25,8 +25,8 @@ from slipway.reviewing.rules.money import Amount, Money
 from slipway.reviewing.told.redaction import redacted
 
 
-def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Finding:
-    return Finding(Section.CLUSTERS, kind, Subject.read(subject), grade, f"`{subject}` {kind}")
+def one(kind: str = "cluster-deleted", subject: str = "cluster x", grade: Grade = Grade.BLOCKING) -> Consequence:
+    return consequence(kind, Subject.read(subject), f"is hit by {kind}", grade=grade)
 
 
 def costs(idle: str, most: str) -> Money:
@@ -123,7 +123,7 @@ def test_a_scheduled_deployment_goes_on_with_what_was_begun_and_with_no_more() -
     assert len(list(unannounced([replace(stock_out, begun=None)]))) == len(edits)
 
 
-GOES = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` goes")
+GOES = consequence("cluster-deleted", Subject("cluster", "h100"), "goes")
 MAY_HURT = replace(GOES, kind="drift", grade=Grade.WARNING)
 DEARER = Amount(Price(Decimal(1)), Price(Decimal(9)))
 COSTS = Money(DEARER, DEARER, Price())

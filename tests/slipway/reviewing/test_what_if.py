@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
+from slipway.reviewing.told.lines import lines
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
@@ -22,7 +23,6 @@ from slipway.operating.whatif.model import PoolDelays
 from slipway.operating.whatif.replay import replay
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.review import Review
-from slipway.reviewing.told.lines import lines
 from slipway.reviewing.what_if import begin, lately, replays, with_replay
 from tests.slipway.operating.whatif.month import DAY, month
 from tests.slipway.operating.whatif.past import CPU, catalog, cluster, history, offer, pool, replayed, told

@@ -54,8 +54,8 @@ def destroyed(change: Change) -> Mapping[str, Touched]:
 
 def _unread_place(gone: Touched, change: Change) -> str:
     """Return the cluster's project and region where reviews don't read clusters there; empty where they do."""
-    catalog = change.old or change.new
-    if catalog is None:
+    catalog = change.old
+    if not catalog.project:  # Neither side is known.
         return ""
     project = str(gone.was.get("project") or catalog.project)
     region = str(gone.was.get("location") or catalog.region)

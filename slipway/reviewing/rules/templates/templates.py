@@ -37,7 +37,7 @@ def templates(change: Change) -> Iterator[Finding]:
         if was is None:
             can = any(one.available for one in usual_offers(template))
             words = f"Submitters may run `{name}`" if can else f"Submitters see `{name}`"
-            brings = join(_brings(template, new)) if old else ""
+            brings = join(_brings(template, new)) if not change.first else ""
             grade = Grade.BLOCKING if brings else None
             yield finding("template-added", template, words, "", brings, grade=grade, field="slipway:templates")
         elif old is not None:

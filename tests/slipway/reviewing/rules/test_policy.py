@@ -12,13 +12,13 @@ from slipway.google.live import Live
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
-from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.grades import REVIEWED, is_announced, regraded, wrong
-from slipway.model.findings.kinds import KINDS
+from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.grades import REVIEWED, is_announced, wrong
 from slipway.model.season import Season
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.gate import unannounced
-from slipway.reviewing.review import review
+from slipway.reviewing.review import regraded, review
 from slipway.reviewing.rules.policy import policy, policy_in_words
 from tests.slipway.reviewing.builders import H100, NOW, change, cluster, facts, living, pool
 
@@ -69,12 +69,12 @@ class TestPacks:
 GONE, SLOWER = "submitter-gone", "timeout-changed"
 
 
-def one(kind: str, grade: Grade | None = None) -> Finding:
-    return KINDS[kind].of(Subject("x", "y"), "words", grade=grade)
+def part(kind: str, grade: Grade | None = None) -> Consequence:
+    return consequence(kind, Subject("x", "y"), "changes", grade=grade)
 
 
-def grades(*found: Finding, deployed: dict[str, str], declared: dict[str, str]) -> list[Grade]:
-    return [each.grade for each in regraded(found, deployed, declared)]
+def graded(part: Consequence, deployed: dict[str, str], declared: dict[str, str]) -> Grade:
+    return regraded(part, (deployed, declared)).grade
 
 
 @pytest.mark.parametrize(
@@ -92,16 +92,16 @@ def grades(*found: Finding, deployed: dict[str, str], declared: dict[str, str]) 
 def test_what_is_graver_holds_at_once_and_what_is_less_when_it_is_deployed(
     deployed: dict[str, str], declared: dict[str, str], expected: Grade
 ) -> None:
-    assert grades(one(SLOWER), deployed=deployed, declared=declared) == [expected]
+    assert graded(part(SLOWER), deployed, declared) is expected
 
 
 def test_what_a_review_knows_better_stays() -> None:
     harsh = {SLOWER: "blocking"}
-    assert grades(one(SLOWER, Grade.NOTE), deployed=harsh, declared=harsh) == [Grade.NOTE]
+    assert graded(part(SLOWER, Grade.NOTE), harsh, harsh) is Grade.NOTE
 
 
 def test_nothing_that_a_deployment_by_itself_does_is_announced_by_a_team() -> None:
     for kind, usual in ((kind, row.usual) for kind, row in REVIEWED.items()):
         for word, grade in ((grade.review_word, grade) for grade in Grade if grade is not usual):
             refused = wrong({kind: word}) is not None
-            assert refused is (grade < usual and is_announced(one(kind, grade)))
+            assert refused is (grade < usual and is_announced(kind, grade))

@@ -9,12 +9,13 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import Preview
 from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
-from slipway.model.findings.finding import Finding, Grade
+from slipway.model.findings.finding import Grade
 from slipway.model.findings.grades import is_announced
 from slipway.model.prices import hourly
 from slipway.model.season import Reason, Season
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.reading import _elsewhere
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import review, write
 from slipway.reviewing.rules.clusters.engine import unsaid_clusters
 from slipway.reviewing.rules.clusters.options import alternatives, standing_alternatives
@@ -51,7 +52,7 @@ def asleep(of: Cluster, why: Reason = "season", since: datetime | None = None) -
     return {of.name: DormantCluster(**values, why=why, since=since)}
 
 
-def told(change: Change) -> dict[str, Finding]:
+def told(change: Change) -> dict[str, Consequence]:
     return {one.kind: one for one in review(change).consequences}
 
 
@@ -109,7 +110,7 @@ LISTED = replace(FIRST, alternatives=(PricedAlternative((FAR_POOL,), AWAY),))
 FAR = replace(cluster("gpu", FAR_POOL, id="gpu-0000002"), region=AWAY, alternative=1)
 
 
-def said(before: Cluster | None, after: Cluster) -> list[Finding]:
+def said(before: Cluster | None, after: Cluster) -> list[Consequence]:
     living_now = [living(before)] if before else []
     return list(alternatives(change(facts(before) if before else None, facts(after), clusters=living_now)))
 
@@ -137,7 +138,7 @@ def test_what_was_announced_is_for_knowing_and_starts_by_itself(snapshot: Snapsh
     again = change(facts(LISTED), facts(replace(dearer, id="gpu-0000001-2")), clusters=[living(LISTED, state="ERROR")])
     for told in (one, *alternatives(again)):
         assert (told.kind, told.grade) == ("cluster-may-still-become", Grade.NOTE)
-        assert is_announced(told)
+        assert is_announced(told.kind, told.grade)
     (edited,) = alternatives(
         change(before, facts(replace(LISTED, alternatives=(PricedAlternative((FAR_POOL,), "us-west1"),))), clusters=[])
     )

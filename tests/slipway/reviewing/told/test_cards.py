@@ -1,0 +1,153 @@
+"""Cards of a review and the lines that stand open for them: one for each thing that is hit. # N5 # N8"""
+
+from dataclasses import replace
+from decimal import Decimal
+
+import pytest
+
+from slipway.model.findings.finding import Grade, Row, Subject
+from slipway.model.prices import Price
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.review import Review
+from slipway.reviewing.rules.money import Amount, Money
+from slipway.reviewing.told.cards import LONGEST, MOST_OPEN, Card, told
+from slipway.reviewing.told.headline import brief, headline
+
+H100, LORA = Subject("cluster", "h100"), Subject("template", "lora")
+WHY = Edit("replicas.max", "4", "6")
+MADE = consequence(
+    "cluster-new-generation", H100, "must be made", who="A second {it}", so="it can't change", edits=[WHY]
+)
+PAID = consequence("generations-overlap", H100, "both are paid", who="", instead="revert: it is free")
+SLOW = consequence("image-cache-empty", H100, "start slower", who="Its first jobs")
+SLOWER = consequence("timeout-changed", LORA, "are ended after 1 h", who="Jobs of {it}")
+
+
+def gone(name: str) -> Consequence:
+    return consequence("template-gone", Subject("template", name), "are refused", who="Submissions of {it}")
+
+
+def of(*parts: Consequence, **fields: object) -> Review:
+    return Review("prod", parts, **fields)  # type: ignore[arg-type]
+
+
+def opened(*parts: Consequence, **fields: object) -> list[str]:
+    return [line.told for line in told([of(*parts, **fields)]).opened]
+
+
+def folded(*parts: Consequence) -> list[str]:
+    return [line.told for line in told([of(*parts)]).folded]
+
+
+def test_all_that_happens_to_a_thing_is_one_line_with_its_heaviest_parts() -> None:
+    assert opened(SLOW, PAID, MADE) == ["A second `h100` must be made: it can't change; both are paid"]
+    assert folded(SLOW, PAID, MADE) == []
+    again = replace(SLOWER, kind="image-changed", does="run image `x`")
+    assert opened(SLOWER, again) == ["Jobs of `lora` are ended after 1 h; run image `x`"]
+
+
+def test_a_part_for_which_there_is_no_room_is_in_the_card_alone() -> None:
+    long = replace(MADE, does=" ".join(["word"] * (LONGEST - 4)), so="")
+    assert opened(long, PAID) == [f"A second `h100` {long.does}"]
+    assert opened(replace(MADE, so="word " * LONGEST))[0] == "A second `h100` must be made"
+
+
+def test_a_card_has_all_parts_in_rows_that_people_learn() -> None:
+    (card,) = told([of(PAID, SLOW, MADE)]).cards()
+    assert list(card.rows()) == [
+        (Row.FATE, (), "A second `h100` must be made: it can't change"),
+        (Row.WHY, ("`replicas.max` 4 → 6",), ""),
+        (Row.JOBS, (), "Its first jobs start slower"),
+        (Row.MONEY, (), "both are paid"),
+        (Row.UNDO, (), "revert: it is free"),
+    ]
+    (card,) = told([of(replace(SLOWER, edits=(Edit("timeout", "2 h", "1 h"),), details=("ada did",)))]).cards()
+    assert list(card.rows()) == [(Row.JOBS, ("`timeout` `2 h` → `1 h`", "ada did"), "are ended after 1 h")]
+
+
+def test_a_section_is_one_card_and_a_cluster_or_a_template_has_its_own() -> None:
+    people = [consequence("submitter-gone", Subject("member", name), "can't submit") for name in ("ada", "bob")]
+    cards = list(told([of(*people, MADE, SLOWER)]).cards())
+    assert [(card.title, len(card.parts)) for card in cards] == [
+        ("people and access", 2),
+        ("cluster h100", 1),
+        ("template lora", 1),
+    ]
+
+
+def test_many_that_are_hit_alike_are_one_line_and_a_card_each() -> None:
+    lines = told([of(*map(gone, "abcde"))])
+    assert [line.told for line in lines.opened] == ["Submissions of `a`, `b`, `c` and 2 more are refused"]
+    assert len(list(lines.cards())) == 5
+    unnamed = [replace(gone(name), who="Somebody", does="is refused") for name in "ab"]
+    assert len(opened(*unnamed)) == 2, "nothing tells them apart in one line"
+
+
+def test_what_is_the_same_in_all_stacks_is_told_once() -> None:
+    dev, prod, test = Review("dev", (gone("a"),)), of(gone("a"), gone("b")), Review("test", (gone("a"),))
+    assert [line.told for line in told([dev, prod, test]).opened] == [
+        "Submissions of `a` are refused",
+        "`prod`: Submissions of `b` are refused",
+    ]
+
+
+def test_the_worst_come_first_and_no_more_than_a_screen_is_open() -> None:
+    grave = [replace(gone(f"t{n}"), does=f"are refused for {n}") for n in range(9)]
+    rule = consequence("policy-weaker", Subject("policy", "regions"), "only warns", who="A rule", grade=Grade.NOTE)
+    lines = told([of(SLOWER, *grave, rule)])
+    assert [line.card.lead for line in lines.opened] == [rule, *grave[: MOST_OPEN - 1]]
+    assert [line.card.lead for line in lines.folded] == [*grave[MOST_OPEN - 1 :], SLOWER]
+
+
+def test_a_line_is_as_grave_as_its_worst_part() -> None:
+    back = consequence("cluster-returns", H100, "comes back")
+    (line,) = told([of(back, PAID)]).opened
+    assert (line.card.grade, line.card.lead) == (Grade.WARNING, PAID)
+
+
+def test_what_main_has_is_folded() -> None:
+    lines = told([of(gone("a"), gone("b"), on_main=frozenset({gone("b").key}))])
+    assert [line.card.lead for line in lines.opened] == [gone("a")]
+    assert [(line.card.lead, line.card.on_main) for line in lines.folded] == [(gone("b"), True)]
+
+
+def test_money_stands_in_the_table_unless_it_is_all_there_is() -> None:
+    costs = consequence("idle-cost", Subject("stack"), "it costs more", who="", grade=Grade.WARNING)
+    made = consequence("cluster-created", Subject("cluster", "cpu"), "is made")
+    assert opened(made, costs) == ["it costs more", "`cpu` is made"]
+    assert opened(SLOWER, made, costs) == ["Jobs of `lora` are ended after 1 h"]
+    assert headline([of(SLOWER, made, costs)]) == "⚠ prod: Jobs of `lora` are ended after 1 h", "the dollars say it"
+
+
+def test_dollars_are_those_of_the_stack_that_the_headline_tells_of() -> None:
+    def costs(stack: str, idle: str, *parts: Consequence) -> Review:
+        amount = Amount(Price(), Price(Decimal(idle)))
+        return Review(stack, parts, money=Money(amount, amount, Price()))
+
+    of_two = headline([costs("dev", "1"), costs("prod", "2", gone("a"))])
+    assert of_two == "⛔ prod: Submissions of `a` are refused · +$1.5k a month"
+    assert headline([costs("dev", "1"), costs("prod", "0", gone("a"))]).endswith(" · dev +$730 a month")
+    assert headline([costs("dev", "1", gone("a")), costs("prod", "2", gone("a"))]).endswith(" · +$2.2k a month")
+
+
+def test_a_headline_tells_the_worst_and_counts_what_has_no_room() -> None:
+    differing = [replace(gone(f"t{n}"), does=f"are refused for {n}") for n in range(4)]
+    assert headline([of(*differing, SLOWER)]) == (
+        "⛔ prod: Submissions of `t0` are refused for 0 · Submissions of `t1` are refused for 1 · 2 more to approve"
+    )
+    long = replace(gone("a"), does="are refused " + "for a long reason " * 5)
+    assert headline([of(long, SLOWER)]) == f"⛔ prod: {long.phrase.replace('{it}', '`a`')}"
+
+
+def test_parts_of_one_grade_stand_in_the_order_of_the_rows() -> None:
+    found = consequence("capacity-found-anew", H100, "must be found")
+    (card,) = told([of(PAID, found, MADE)]).cards()
+    assert card == Card((MADE, found, PAID))
+
+
+@pytest.mark.parametrize(
+    ("amount", "words"), [(12, "+$12"), (-1_712.43, "−$1.7k"), (885_996, "+$886k"), (1_250_000, "+$1.2M")]
+)
+def test_amounts_are_short(amount: float, words: str) -> None:
+    assert brief(Decimal(str(amount))) == words
