@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.consequence import consequence
 from slipway.reviewing.record import record_of
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
@@ -22,7 +22,7 @@ from tests.ci import tools
 from tests.ci.conftest import STACKS, Workflow
 from tests.ci.github import HEAD, LATER, OTHER, TREE, Artifact, Comment, GitHub, Review, served
 
-GONE = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` goes")
+GONE = consequence("cluster-deleted", Subject("cluster", "h100"), "goes")
 BAD, GOOD = Told("prod", (GONE,)), Told("prod")
 BASE = "b" * 40
 

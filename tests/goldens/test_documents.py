@@ -49,13 +49,15 @@ from slipway.google.quota.report import QuotaReport, QuotaRow
 from slipway.google.quota.request import Requested
 from slipway.google.storage import Location, StoredObject
 from slipway.model.catalog.clusters import Cluster, DormantCluster
-from slipway.model.findings.finding import Finding, Grade, Section, Subject
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.model.season import Season
 from slipway.operating.doctor.reading import Drifted
 from slipway.operating.pool_rows import rows
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import consequence
 from slipway.reviewing.review import Review, read_all, write_all
 from slipway.reviewing.rules.money import Amount, Money
 from slipway.using.context import Clock, Context
@@ -175,13 +177,22 @@ def checks() -> Mapping[str, Any]:
 
 
 def reviews() -> Mapping[str, Any]:
-    one = Finding(
-        Section.CLUSTERS, "jobs-cancelled", Subject("cluster", "h100"), Grade.BLOCKING, "Two", ("a", "b"), "k", 1.5
+    cancelled = consequence(
+        "jobs-cancelled",
+        Subject("cluster", "h100"),
+        "are cancelled",
+        who="Jobs on {it}",
+        so="their work is lost",
+        instead="wait",
+        edits=[Edit("max", "4", "")],
+        details=("a", "b"),
+        field="k",
+        cost=1.5,
     )
     amount = Amount(Price(Decimal("1.50"), complete=False), Price(Decimal(3)))
     whole = Review(
         "dev",
-        (one, Finding(Section.PEOPLE, "x", Subject("y"), Grade.NOTE, "Z")),
+        (cancelled, consequence("submitter-added", Subject("y"), "may submit")),
         ("all of it",),
         Money(amount, replace(amount, before=UNKNOWN), Price()),
         "fits",

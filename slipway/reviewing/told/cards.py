@@ -122,7 +122,7 @@ class Line:
 
 
 @dataclass(frozen=True)
-class Told:
+class Lines:
     """The lines that stand open, and those for knowing."""
 
     opened: tuple[Line, ...]
@@ -138,7 +138,7 @@ class Told:
             yield replace(alike[0], parts=tuple(part for card in alike for part in card.parts))
 
 
-def told(reviews: Sequence[Review]) -> Told:
+def arranged(reviews: Sequence[Review]) -> Lines:
     """Return the lines of reviews, the worst first. A note, or what is on main already, is open where it is alone, or
     beside money alone."""
     every = sorted(_alike(_of_stacks(reviews)), key=lambda line: _order(line.card))
@@ -146,7 +146,7 @@ def told(reviews: Sequence[Review]) -> Told:
     mine = [line for line in every if not line.card.on_main]
     first, others = ([line for line in lines if not _in_table(line)] for lines in (grave, mine))
     opened = (first or [*grave, *others] or mine or every)[:MOST_OPEN]
-    return Told(tuple(opened), tuple(line for line in every if line not in opened))
+    return Lines(tuple(opened), tuple(line for line in every if line not in opened))
 
 
 def _in_table(line: Line) -> bool:

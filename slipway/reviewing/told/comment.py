@@ -14,7 +14,7 @@ from slipway.model.findings.markdown import block, code, folded, text
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount, Money
-from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Told, told
+from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
 from slipway.reviewing.told.headline import NOTHING, first_of, headline
 
 _MARKED = "<!-- slipway-review"
@@ -60,7 +60,7 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     if all(review.silent for review in reviews):
         stacks = few(text(review.stack) for review in reviews)
         return f"{mark(place.folder)}\n### ✓ {NOTHING} in {stacks}\n{end}"
-    lines = told(reviews)
+    lines = arranged(reviews)
     for plans, folds, details in _SIZES:
         body = _whole(reviews, lines, details, plans=plans, folds=folds)
         whole = f"{mark(place.folder)}\n{body}\n{end}"
@@ -70,7 +70,7 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     return f"{head}\n\nToo much for a comment: `slipway review` prints it.\n"
 
 
-def _whole(reviews: Sequence[Review], lines: Told, details: int, *, plans: bool, folds: bool) -> str:
+def _whole(reviews: Sequence[Review], lines: Lines, details: int, *, plans: bool, folds: bool) -> str:
     unread: dict[str, list[str]] = {}
     for review in reviews:
         for part in review.incomplete:
@@ -95,7 +95,7 @@ def _whole(reviews: Sequence[Review], lines: Told, details: int, *, plans: bool,
     return "\n\n".join(filter(None, parts))
 
 
-def _folded_cards(lines: Told, details: int) -> str:
+def _folded_cards(lines: Lines, details: int) -> str:
     cards = list(lines.cards())
     if not cards:
         return ""
@@ -107,7 +107,7 @@ def _folded_cards(lines: Told, details: int) -> str:
     return folded(summary, "\n\n".join(_card(card, details) for card in cards))
 
 
-def _without_cards(lines: Told) -> str:
+def _without_cards(lines: Lines) -> str:
     """Return the other lines that should stand open, as far as there is room, without any card."""
     room, items = LIMIT // 4, [_item(line) for line in lines.folded if line.card.opens]
     ends = accumulate(map(len, items))

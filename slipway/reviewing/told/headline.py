@@ -9,7 +9,7 @@ from slipway.base.formatting import counted, few
 from slipway.model.findings.finding import Grade, Shown
 from slipway.model.prices import NOTABLE
 from slipway.reviewing.review import Review
-from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Told, told
+from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
 
 NOTHING = "nothing changes"
 LONGEST = 120
@@ -20,10 +20,10 @@ _DETAILS = 6
 _LABEL = 18
 
 
-def headline(reviews: Sequence[Review], lines: Told | None = None, nothing: str = NOTHING) -> str:
+def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str = NOTHING) -> str:
     """Return `⛔ prod: Jobs of lora are ended after 1 h · +$1.7k a month`: who is hit and how, and dollars. No part is
     cut: those that do not fit into `LONGEST` are counted. `lines`: the reviews', where they are known already."""
-    lines = lines or told(reviews)
+    lines = lines or arranged(reviews)
     unknown = any(review.incomplete for review in reviews)
     if not lines.opened:
         return f"⚠ {_INCOMPLETE}" if unknown else f"✓ {nothing}"
@@ -89,7 +89,7 @@ def first_of(some: Sequence[str], most: int) -> list[str]:
 def plain_text(review: Review, nothing: str = NOTHING) -> str:
     """Return lines without a final newline; names are unchanged, for copying. `nothing`: the words for no
     consequence."""
-    lines = told((review,))
+    lines = arranged((review,))
     text = [headline((review,), lines, nothing), *(f"incomplete: {part}" for part in review.incomplete)]
     for some, title in ((lines.opened, ""), (lines.folded, "for knowing")):
         text += [title] if title and some else []

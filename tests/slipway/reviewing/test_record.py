@@ -7,11 +7,11 @@ import zipfile
 import pytest
 
 from slipway.model.findings.finding import Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.consequence import consequence
 from slipway.reviewing.record import Record, name_of, record_of, unpacked, written_with
 from slipway.reviewing.review import Review
 
-GOES = KINDS["cluster-deleted"].of(Subject("cluster", "h100"), "`h100` goes")
+GOES = consequence("cluster-deleted", Subject("cluster", "h100"), "goes")
 MINE = record_of([Review("prod", (GOES,), ("jobs can't be read",), plan=("create x",))], "tree")
 KEPT = json.dumps(MINE.body)
 
@@ -24,7 +24,7 @@ def packed(name: str, text: str) -> bytes:
 
 
 def test_it_has_what_an_approval_is_compared_with_and_no_sentence() -> None:
-    assert "`h100` goes" not in KEPT and "create x" not in KEPT
+    assert "goes" not in KEPT and "create x" not in KEPT
     (found,) = unpacked(packed("a.json", KEPT), "a.json").reviews("tree")
     assert [(one.key, one.grade) for one in found.consequences] == [(GOES.key, GOES.grade)]
     assert found.incomplete == ("jobs can't be read",)

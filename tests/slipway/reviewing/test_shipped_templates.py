@@ -17,10 +17,10 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live
 from slipway.model import facts
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE, Facts
-from slipway.model.findings.finding import Finding
 from slipway.model.state import State
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.reading import deployed_facts
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.preview_text import preview_text
 from slipway.reviewing.review import review
 from tests import shipped
@@ -57,7 +57,7 @@ def previewed(one: Deployment, live: Live) -> list[str]:
     ].splitlines()[1:]
 
 
-def reviewed(one: Deployment, live: Live) -> tuple[Finding, ...]:
+def reviewed(one: Deployment, live: Live) -> tuple[Consequence, ...]:
     preview = Preview((), {step.urn: step for step in steps(one.facts)})
     after = facts.read([(step.type, step.name, step.new.inputs) for step in preview.standing.values() if step.new])
     before, _ = deployed_facts(preview, live.catalog, after)

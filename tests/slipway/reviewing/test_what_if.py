@@ -7,7 +7,6 @@ from datetime import timedelta
 from typing import Any, cast
 
 import pytest
-from slipway.reviewing.told.lines import lines
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
@@ -16,13 +15,14 @@ from slipway.google.live import Live
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.facts import CATALOG, CLUSTER, WORKSPACE, Fact, Facts
 from slipway.model.findings.finding import Finding, Subject
-from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import History
 from slipway.operating.whatif.model import PoolDelays
 from slipway.operating.whatif.replay import replay
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.consequence import consequence, of_finding
 from slipway.reviewing.review import Review
+from slipway.reviewing.told.cards import arranged
 from slipway.reviewing.what_if import begin, lately, replays, with_replay
 from tests.slipway.operating.whatif.month import DAY, month
 from tests.slipway.operating.whatif.past import CPU, catalog, cluster, history, offer, pool, replayed, told
@@ -47,9 +47,9 @@ def test_what_other_pools_would_have_meant_is_a_line_that_stands_open(snapshot: 
     found = line(SMALLER, happened())
     assert found is not None and len(found.sentence.split()) <= 30
     assert found.sentence == snapshot
-    beside = KINDS["cluster-new-generation"].of(Subject("cluster", "cpu"), "A second cluster is made")
-    opened, _ = lines([Review("prod", (beside, found))])
-    assert [one.lead.kind for one in opened] == ["cluster-new-generation", "what-if"]
+    beside = consequence("cluster-new-generation", Subject("cluster", "cpu"), "is made anew")
+    opened = arranged([Review("prod", (beside, of_finding(found)))]).opened
+    assert [line.card.lead.kind for line in opened] == ["cluster-new-generation", "what-if"]
 
 
 def test_a_template_that_takes_the_new_machines_sends_its_jobs_there() -> None:

@@ -8,7 +8,7 @@ import pytest
 
 from slipway.front.cli.terminal.changed_files import files_of
 from slipway.model.findings.finding import Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.consequence import consequence
 from slipway.reviewing.review import Review as Told
 from slipway.reviewing.review import write
 from slipway.reviewing.told.comment import MARKER
@@ -122,8 +122,8 @@ MONEY = {"idle": {"before": NO_AMOUNT, "after": NO_AMOUNT}, "most": {"before": N
     [
         ('{"kind": "reviews"}', "odd is not a whole document"),
         ('{"kind": "reviews", "reviews": [5]}', "odd is not a review that this version reads"),
-        ('{"kind": "review", "schema": 1}', "odd is not a whole review"),
-        (json.dumps({"kind": "review", "schema": 1, "money": {**MONEY, "overlap": NO_AMOUNT}}), "not a whole review"),
+        ('{"kind": "review", "schema": 2}', "odd is not a whole review"),
+        (json.dumps({"kind": "review", "schema": 2, "money": {**MONEY, "overlap": NO_AMOUNT}}), "not a whole review"),
         (f"{MARKER}\n### words", "odd has no events of a preview"),
         ("[" * 200_000, "odd has no events of a preview"),
         *((text, "odd has no events of a preview") for text in ("", "no events\n", "{}\n", '{"kind": "jobs"}')),
@@ -157,7 +157,7 @@ def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, 
     (tmp_path / "check.json").write_text(json.dumps(body))
     done = review("check.json", "--gate")
     assert done.code == 5
-    assert "stacks/Pulumi.prod.yaml:9 gcp:region: no region; name one" in done.out
+    assert "stacks/Pulumi.prod.yaml:9 gcp:region: no region" in done.out and "name one" in done.out
     assert "fix: mend it" in done.err, "an approval would not have it deployed"
     (tmp_path / "check.json").write_text(json.dumps({**body, "findings": 5}))
     assert review("check.json").code == 2
@@ -172,7 +172,7 @@ def test_a_link_in_the_change_is_known_as_one(tmp_path: Path, monkeypatch: pytes
 
 
 def test_the_gate_s_notes_hide_what_the_comment_hides(review: Review, tmp_path: Path) -> None:
-    gone = KINDS["submitter-gone"].of(Subject("member", "user:eve.adams@acme.example"), "`eve.adams@acme.example` goes")
+    gone = consequence("submitter-gone", Subject("member", "user:eve.adams@acme.example"), "goes")
     (tmp_path / "one.json").write_text(json.dumps(write(Told("prod", (gone,)))))
     done = review("one.json", "--gate", "--redact")
     assert done.code == 5 and "e…@acme.example goes" in done.err

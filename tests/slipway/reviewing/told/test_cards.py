@@ -11,7 +11,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount, Money
-from slipway.reviewing.told.cards import LONGEST, MOST_OPEN, Card, told
+from slipway.reviewing.told.cards import LONGEST, MOST_OPEN, Card, arranged
 from slipway.reviewing.told.headline import brief, headline
 
 H100, LORA = Subject("cluster", "h100"), Subject("template", "lora")
@@ -33,11 +33,11 @@ def of(*parts: Consequence, **fields: object) -> Review:
 
 
 def opened(*parts: Consequence, **fields: object) -> list[str]:
-    return [line.told for line in told([of(*parts, **fields)]).opened]
+    return [line.told for line in arranged([of(*parts, **fields)]).opened]
 
 
 def folded(*parts: Consequence) -> list[str]:
-    return [line.told for line in told([of(*parts)]).folded]
+    return [line.told for line in arranged([of(*parts)]).folded]
 
 
 def test_all_that_happens_to_a_thing_is_one_line_with_its_heaviest_parts() -> None:
@@ -54,7 +54,7 @@ def test_a_part_for_which_there_is_no_room_is_in_the_card_alone() -> None:
 
 
 def test_a_card_has_all_parts_in_rows_that_people_learn() -> None:
-    (card,) = told([of(PAID, SLOW, MADE)]).cards()
+    (card,) = arranged([of(PAID, SLOW, MADE)]).cards()
     assert list(card.rows()) == [
         (Row.FATE, (), "A second `h100` must be made: it can't change"),
         (Row.WHY, ("`replicas.max` 4 → 6",), ""),
@@ -62,13 +62,13 @@ def test_a_card_has_all_parts_in_rows_that_people_learn() -> None:
         (Row.MONEY, (), "both are paid"),
         (Row.UNDO, (), "revert: it is free"),
     ]
-    (card,) = told([of(replace(SLOWER, edits=(Edit("timeout", "2 h", "1 h"),), details=("ada did",)))]).cards()
+    (card,) = arranged([of(replace(SLOWER, edits=(Edit("timeout", "2 h", "1 h"),), details=("ada did",)))]).cards()
     assert list(card.rows()) == [(Row.JOBS, ("`timeout` `2 h` → `1 h`", "ada did"), "are ended after 1 h")]
 
 
 def test_a_section_is_one_card_and_a_cluster_or_a_template_has_its_own() -> None:
     people = [consequence("submitter-gone", Subject("member", name), "can't submit") for name in ("ada", "bob")]
-    cards = list(told([of(*people, MADE, SLOWER)]).cards())
+    cards = list(arranged([of(*people, MADE, SLOWER)]).cards())
     assert [(card.title, len(card.parts)) for card in cards] == [
         ("people and access", 2),
         ("cluster h100", 1),
@@ -77,7 +77,7 @@ def test_a_section_is_one_card_and_a_cluster_or_a_template_has_its_own() -> None
 
 
 def test_many_that_are_hit_alike_are_one_line_and_a_card_each() -> None:
-    lines = told([of(*map(gone, "abcde"))])
+    lines = arranged([of(*map(gone, "abcde"))])
     assert [line.told for line in lines.opened] == ["Submissions of `a`, `b`, `c` and 2 more are refused"]
     assert len(list(lines.cards())) == 5
     unnamed = [replace(gone(name), who="Somebody", does="is refused") for name in "ab"]
@@ -86,7 +86,7 @@ def test_many_that_are_hit_alike_are_one_line_and_a_card_each() -> None:
 
 def test_what_is_the_same_in_all_stacks_is_told_once() -> None:
     dev, prod, test = Review("dev", (gone("a"),)), of(gone("a"), gone("b")), Review("test", (gone("a"),))
-    assert [line.told for line in told([dev, prod, test]).opened] == [
+    assert [line.told for line in arranged([dev, prod, test]).opened] == [
         "Submissions of `a` are refused",
         "`prod`: Submissions of `b` are refused",
     ]
@@ -95,19 +95,19 @@ def test_what_is_the_same_in_all_stacks_is_told_once() -> None:
 def test_the_worst_come_first_and_no_more_than_a_screen_is_open() -> None:
     grave = [replace(gone(f"t{n}"), does=f"are refused for {n}") for n in range(9)]
     rule = consequence("policy-weaker", Subject("policy", "regions"), "only warns", who="A rule", grade=Grade.NOTE)
-    lines = told([of(SLOWER, *grave, rule)])
+    lines = arranged([of(SLOWER, *grave, rule)])
     assert [line.card.lead for line in lines.opened] == [rule, *grave[: MOST_OPEN - 1]]
     assert [line.card.lead for line in lines.folded] == [*grave[MOST_OPEN - 1 :], SLOWER]
 
 
 def test_a_line_is_as_grave_as_its_worst_part() -> None:
     back = consequence("cluster-returns", H100, "comes back")
-    (line,) = told([of(back, PAID)]).opened
+    (line,) = arranged([of(back, PAID)]).opened
     assert (line.card.grade, line.card.lead) == (Grade.WARNING, PAID)
 
 
 def test_what_main_has_is_folded() -> None:
-    lines = told([of(gone("a"), gone("b"), on_main=frozenset({gone("b").key}))])
+    lines = arranged([of(gone("a"), gone("b"), on_main=frozenset({gone("b").key}))])
     assert [line.card.lead for line in lines.opened] == [gone("a")]
     assert [(line.card.lead, line.card.on_main) for line in lines.folded] == [(gone("b"), True)]
 
@@ -142,7 +142,7 @@ def test_a_headline_tells_the_worst_and_counts_what_has_no_room() -> None:
 
 def test_parts_of_one_grade_stand_in_the_order_of_the_rows() -> None:
     found = consequence("capacity-found-anew", H100, "must be found")
-    (card,) = told([of(PAID, found, MADE)]).cards()
+    (card,) = arranged([of(PAID, found, MADE)]).cards()
     assert card == Card((MADE, found, PAID))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import fields, replace
 from datetime import datetime, timedelta
+from typing import Any
 
 from syrupy.assertion import SnapshotAssertion
 
@@ -110,7 +111,7 @@ LISTED = replace(FIRST, alternatives=(PricedAlternative((FAR_POOL,), AWAY),))
 FAR = replace(cluster("gpu", FAR_POOL, id="gpu-0000002"), region=AWAY, alternative=1)
 
 
-def said(before: Cluster | None, after: Cluster) -> list[Consequence]:
+def said(before: Cluster | None, after: Cluster) -> list[Any]:
     living_now = [living(before)] if before else []
     return list(alternatives(change(facts(before) if before else None, facts(after), clusters=living_now)))
 
