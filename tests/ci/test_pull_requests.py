@@ -18,11 +18,8 @@ class TestPullRequest:
         # `pull_request_target` would run the pull request's code with the rights of the main branch.
         assert set(workflows["preview"].tree["on"]) == {"pull_request", "merge_group", "workflow_call"}
 
-    def test_lint_and_tests_meet_no_cloud(self, workflows: All) -> None:
-        job = workflows["preview"].jobs()["test"]
-        assert "make test" in [step.get("run") for step in job["steps"]]
-        assert job["permissions"] == {"contents": "read"}
-        assert "env" not in job
+    def test_lint_and_tests_are_run(self, workflows: All) -> None:
+        assert "make test" in [step.get("run") for step in workflows["preview"].jobs()["test"]["steps"]]
 
     def test_a_forks_code_never_holds_the_identity(self, workflows: All) -> None:
         job = workflows["preview"].jobs()["preview"]
@@ -35,11 +32,12 @@ class TestPullRequest:
         assert strategy["matrix"] == EACH
         assert strategy["fail-fast"] is False
 
-    def test_a_new_push_cancels_the_preview_of_the_old_one(self, workflows: All) -> None:
-        concurrency = workflows["preview"].jobs()["preview"]["concurrency"]
+    @pytest.mark.parametrize("job", ["preview", "review", "reviewed"])
+    def test_a_new_push_cancels_what_the_old_one_began(self, workflows: All, job: str) -> None:
+        concurrency = workflows["preview"].jobs()[job]["concurrency"]
         assert concurrency["cancel-in-progress"] is True
-        assert "matrix.stack" in concurrency["group"]
         assert "github.event.pull_request.number" in concurrency["group"]
+        assert ("matrix.stack" in concurrency["group"]) is (job != "reviewed")
 
     def test_stack_files_are_checked_before_the_engine_reads_them(self, workflows: All) -> None:
         assert workflows["preview"].jobs()["preview"]["needs"] == "check"
@@ -94,14 +92,6 @@ class TestReview:
         (step,) = workflows["actions/events"].steps()
         assert "grep -v '\"preludeEvent\"'" in step["run"]
 
-    def test_a_new_push_cancels_what_judges_the_old_one(self, workflows: All) -> None:
-        for job in ("review", "reviewed"):
-            assert workflows["preview"].jobs()[job]["concurrency"]["cancel-in-progress"] is True
-
-    def test_addresses_are_hidden_in_the_comment(self, workflows: All) -> None:
-        (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment and gate"]
-        assert "--redact" in step["run"]
-
     def test_the_record_is_kept_whether_the_gate_is_shut_or_not_and_replaces_any_other(self, workflows: All) -> None:
         *_, gate, keep = workflows["preview"].jobs()["reviewed"]["steps"]
         assert gate["env"]["SLIPWAY_RECORD"] == keep["with"]["path"]
@@ -131,12 +121,15 @@ class TestReview:
         done = subprocess.run(["bash", "-e", "-c", first["run"]], env=env, capture_output=True)
         assert (done.returncode, set(first["env"])) == (code, set(env))
 
-    def test_what_the_check_refuses_is_the_comment_s(self, workflows: All) -> None:
+    def test_the_comment_has_every_stack_s_review_and_what_the_check_refuses_and_no_addresses(
+        self, workflows: All
+    ) -> None:
         jobs = workflows["preview"].jobs()
         (upload,) = [one for one in jobs["check"]["steps"] if "upload-artifact" in one.get("uses", "")]
         assert upload["with"]["path"] == "${{ runner.temp }}/check.json" and "failure()" in upload["if"]
         (step,) = [one for one in jobs["reviewed"]["steps"] if one.get("name") == "Comment and gate"]
-        assert "check.json" in step["run"]
+        assert "check.json" in step["run"] and "--redact" in step["run"]
+        assert step["env"]["STACKS"] == f"${{{{ join(fromJSON(inputs.stacks || '{LISTED}'), ' ') }}}}"
 
     def test_one_job_decides_whether_it_is_approved(self, workflows: All) -> None:
         """Of a pull request; a deployment asks for itself."""
@@ -147,10 +140,6 @@ class TestReview:
             if any(" --gate" in step.get("run", "") for step in job.get("steps", ()))
         ]
         assert gated == ["preview.reviewed", "up-stack.up"]
-
-    def test_every_stack_s_review_is_read(self, workflows: All) -> None:
-        (step,) = [one for one in workflows["preview"].steps() if one.get("name") == "Comment and gate"]
-        assert step["env"]["STACKS"] == f"${{{{ join(fromJSON(inputs.stacks || '{LISTED}'), ' ') }}}}"
 
     def test_a_deployment_asks_anew_before_it_begins(self, workflows: All) -> None:
         names = [step.get("name", step.get("uses")) for step in workflows["up-stack"].steps()]
@@ -205,10 +194,6 @@ class TestMergeQueue:
     """Each required check answers for a queued merge: lint, tests and stack files are asked; what was reviewed before
     is asked anew by `up`."""
 
-    @pytest.mark.parametrize("job", ["test", "check", "reviewed", "previewed"])
-    def test_every_required_check_reports(self, workflows: All, job: str) -> None:
-        assert workflows["preview"].jobs()[job].get("if", "always()") == "always()"
-
     @pytest.mark.parametrize("job", ["reviewed", "previewed"])
     @pytest.mark.parametrize(("check", "code"), [("success", 0), ("failure", 1), ("cancelled", 1)])
     def test_it_passes_with_the_check(self, workflows: All, job: str, check: str, code: int) -> None:
@@ -219,10 +204,3 @@ class TestMergeQueue:
         assert first["env"]["QUEUED"] == "${{ github.event_name == 'merge_group' }}", "no sender can say so"
         then = ("github.event_name != 'merge_group'", "!cancelled() && steps.gate.outputs.record")
         assert all(step["if"] in then for step in others)
-
-    def test_no_identity_is_lent_to_it(self, workflows: All) -> None:
-        for job in ("preview", "review"):
-            assert (
-                "github.event.pull_request.head.repo.full_name == github.repository"
-                in (workflows["preview"].jobs()[job]["if"])
-            )

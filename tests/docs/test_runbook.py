@@ -70,8 +70,3 @@ def test_what_is_typed_first_is_taken(line: str) -> None:
 @pytest.mark.parametrize("page", ["README.md", "docs/ci.md", "docs/cli.md"])
 def test_people_are_led_there(page: str) -> None:
     assert "runbook.md" in (ROOT / page).read_text(encoding="utf-8")
-
-
-@pytest.mark.parametrize("title", ["README.md", "docs/ci.md"])
-def test_what_moved_there_is_said_once(title: str) -> None:
-    assert ".attrs" not in (ROOT / title).read_text(encoding="utf-8")

@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-import pytest
-
 import slipway
 from slipway.front.cli.terminal import screen
 from slipway.model.catalog import model
@@ -17,12 +15,8 @@ ROWS = dict(
 )
 
 
-@pytest.mark.parametrize(
-    "row",
-    [f"the catalog, `schema` {model.SCHEMA}", f"`--output json`, `schema` {screen.SCHEMA}"],
-)
-def test_a_document_has_its_schema(row: str) -> None:
-    assert row in ROWS
+def test_a_document_has_its_schema() -> None:
+    assert {f"the catalog, `schema` {model.SCHEMA}", f"`--output json`, `schema` {screen.SCHEMA}"} <= ROWS.keys()
 
 
 def test_python_s_names_are_those_of_the_package() -> None:

@@ -9,7 +9,6 @@ import re
 import shutil
 from pathlib import Path
 
-import pytest
 import yaml
 
 from local.plugin import VERSION
@@ -67,8 +66,3 @@ def test_each_release_has_its_row() -> None:
 
 def test_it_names_the_provider_that_the_stand_in_shows() -> None:
     assert f"behaves as {VERSION} does" in TEXT
-
-
-@pytest.mark.parametrize("page", ["docs/stability.md"])
-def test_people_are_led_there(page: str) -> None:
-    assert "upgrading.md" in (ROOT / page).read_text("utf-8")
