@@ -31,13 +31,6 @@ def switch_on(cloud: LocalCloud, **fault: object) -> None:
     cloud.rest("POST", "/vertex-local/faults", {"faults": [fault]})
 
 
-def test_an_answer_is_lost_after_the_work_is_done(cloud: LocalCloud, bucket: storage.Bucket) -> None:
-    switch_on(cloud, kind="lost-answer", match=f"POST /upload/storage/v1/b/{bucket.name}/", times=1)
-    with pytest.raises((requests.ConnectionError, exceptions.RetryError, exceptions.ServiceUnavailable)):
-        bucket.blob("x").upload_from_string("done", retry=None)
-    assert bucket.blob("x").download_as_text() == "done"
-
-
 def test_the_official_client_gets_over_a_lost_answer_with_a_precondition(
     cloud: LocalCloud, bucket: storage.Bucket
 ) -> None:

@@ -179,13 +179,6 @@ def test_what_cannot_be_moved_is_removed_where_it_is(tmp_path: Path) -> None:
 START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 
 
-def test_a_manual_clock_stands_still_until_it_is_advanced() -> None:
-    clock = ManualClock(START)
-    assert clock.now() == START
-    clock.advance(90)
-    assert clock.now() == START + timedelta(seconds=90)
-
-
 def test_a_waiter_wakes_when_its_time_has_come() -> None:
     clock, woke = ManualClock(START), threading.Event()
 

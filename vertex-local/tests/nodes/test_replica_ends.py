@@ -159,11 +159,14 @@ def test_a_cloud_that_was_killed_finds_its_replica_running_and_can_end_it(run: R
     assert run.ended() == Status("stopped")
 
 
-def test_a_killed_runner_is_a_lost_machine_and_leaves_nothing_running(run: Replica) -> None:
+@pytest.mark.parametrize("how", [signal.SIGKILL, signal.SIGTERM])
+def test_a_runner_that_is_ended_from_outside_is_a_lost_machine_and_leaves_nothing_running(
+    run: Replica, how: signal.Signals
+) -> None:
     run.start("sleep", "600")
     run.running()
     session = run.pid
-    os.kill(session, signal.SIGKILL)
+    os.kill(session, how)
     assert run.ended() == Status("lost")
     run.until(lambda: processes.members(session) == [])
 
@@ -181,13 +184,6 @@ def test_its_temporary_files_go_with_it(run: Replica, end: str) -> None:
         run.starter.kill(run.folder)
     run.ended()
     assert not left.parent.exists()
-
-
-def test_a_runner_that_is_ended_from_outside_is_a_lost_machine(run: Replica) -> None:
-    run.start("sleep", "600")
-    run.running()
-    os.kill(run.pid, signal.SIGTERM)
-    assert run.ended() == Status("lost")
 
 
 def test_a_signal_that_does_not_wake_the_runner_is_heard_all_the_same(run: Replica) -> None:  # N4

@@ -123,16 +123,11 @@ def test_what_builds_its_package_leaves_nothing_behind(
     assert not [*temporary.iterdir()]
 
 
-def test_a_program_that_does_not_exist_is_told(run: Replica) -> None:
-    run.start("no-such-program")
-    assert run.ended().message.startswith("no-such-program can't be run")
-
-
-@pytest.mark.parametrize("word", ["a\0b", "\ud800"])
-def test_an_argument_that_no_program_can_have_is_told(run: Replica, word: str) -> None:
-    run.start("echo", word)
+@pytest.mark.parametrize("command", [["no-such-program"], ["echo", "a\0b"], ["echo", "\ud800"]])
+def test_a_program_that_can_not_be_run_is_told(run: Replica, command: list[str]) -> None:
+    run.start(*command)
     ended = run.ended()
-    assert ended.phase == "unready" and ended.message.startswith("echo can't be run")
+    assert ended.phase == "unready" and ended.message.startswith(f"{command[0]} can't be run")
 
 
 def test_the_token_is_readable_by_its_owner_only(run: Replica) -> None:

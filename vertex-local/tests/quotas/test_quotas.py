@@ -240,10 +240,6 @@ def test_a_patch_can_make_what_is_missing_or_only_try(calling: Calling) -> None:
     assert limit(calling) == 20
 
 
-def test_a_preference_is_never_deleted(calling: Calling) -> None:
-    assert calling.router.find("DELETE", f"{PREFERENCES}/t4") is None
-
-
 def test_a_decrease_is_kept_from_hurting(calling: Calling) -> None:
     calling.set(**{"quota.custom_model_training_cpus": 100})
     calling.cluster("cpu", resourcePools=[autoscaled(20, 22)])

@@ -79,11 +79,6 @@ def traced(cloud: LocalCloud) -> str:
     return "\n".join(found)
 
 
-def test_the_token_is_taken_from_the_header_or_the_path(cloud: LocalCloud) -> None:
-    assert get(cloud, Authorization=f"Bearer {cloud.token()}").status_code == 200
-    assert get(cloud, f"/t/{cloud.token()}{PATH}").status_code == 200
-
-
 def test_browsers_and_foreign_names_are_refused(cloud: LocalCloud) -> None:
     good = {"Authorization": f"Bearer {cloud.token()}"}
     assert get(cloud, **good, Origin="http://evil.example").status_code == 403

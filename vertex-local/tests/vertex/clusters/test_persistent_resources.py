@@ -67,11 +67,6 @@ def test_enums_are_numbers_for_clients_that_ask_so(calling: Calling) -> None:
     assert calling.call("GET", f"{CLUSTERS}/cpu?$alt=json;enum-encoding=int")["state"] == 3
 
 
-def test_an_autoscaled_pool_starts_at_its_minimum(calling: Calling) -> None:
-    create(calling, body=cluster_body(autoscaled(2, 5)))
-    assert calling.call("GET", f"{CLUSTERS}/cpu")["resourcePools"][0]["replicaCount"] == "2"
-
-
 def test_an_operation_is_found_under_its_resource_its_location_and_the_ui_path(calling: Calling) -> None:
     name = create(calling)["name"]
     number = name.rpartition("/")[2]
@@ -248,8 +243,3 @@ def test_not_even_that_path_works_without_ray(calling: Calling) -> None:
     calling.set(patch_refusal="INVALID_ARGUMENT")
     assert calling.refused("PATCH", path, cluster_body()).status == "INVALID_ARGUMENT"
     assert "required" in calling.refused("PATCH", f"{CLUSTERS}/cpu", cluster_body()).message
-
-
-def test_there_is_no_put(calling: Calling) -> None:
-    assert calling.router.find("PUT", f"{CLUSTERS}/cpu") is None
-    assert calling.router.find("PUT", JOBS) is None

@@ -13,7 +13,6 @@ STORE = f"{STORES}/default"
 
 
 def node(calling: Calling, noun: str, name: str, **body: Any) -> str:
-    """A new node's full name."""
     one = noun.removesuffix("s")
     return str(calling.call("POST", f"{STORE}/{noun}?{one}Id={name}", body)["name"])
 

@@ -13,7 +13,6 @@ BOARDS = f"/v1/{PARENT}/tensorboards"
 
 
 def board(calling: Calling, **body: Any) -> str:
-    """A new tensorboard's path."""
     answer = calling.call("POST", BOARDS, {"displayName": "board"} | body)
     return "/v1/" + str(answer["response"]["name"])
 

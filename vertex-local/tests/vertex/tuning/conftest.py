@@ -2,12 +2,13 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from tests.vertex.scheduling import conftest
 from vertex_local.nodes.spec import ReplicaSpec, Status
 from vertex_local.testing.calling import PARENT, Calling
 from vertex_local.vertex.pipelines import work as pipeline_work
@@ -17,34 +18,16 @@ from vertex_local.vertex.tuning import work as tuning_work
 TUNING = f"/v1/{PARENT}/hyperparameterTuningJobs"
 
 
-@dataclass
-class Machines:
-    """A stand-in for processes: every replica runs until the test ends its job, or it is told to stop."""
+class Machines(conftest.Machines):
+    """Machines whose replicas run until the test ends their job: `ends`, by its id."""
 
-    specs: dict[Path, ReplicaSpec] = field(default_factory=dict)
-    ends: dict[str, Status] = field(default_factory=dict)
-    stopped: set[Path] = field(default_factory=set)
-
-    def ready(self, folder: Path) -> bool:
-        return folder in self.specs
-
-    def write(self, folder: Path, spec: ReplicaSpec) -> None:
-        self.specs[folder] = spec
-
-    def start(self, folder: Path) -> None:
-        """Start a replica, which runs from the writing of its files on."""
+    def __init__(self) -> None:
+        super().__init__()
+        self.ends: dict[str, Status] = {}
 
     def status(self, folder: Path) -> Status:
-        if folder in self.stopped:
-            return Status("stopped")
-        job_id = folder.parents[1].name
-        return self.ends.get(job_id, Status("running" if folder in self.specs else "starting"))
-
-    def stop(self, folder: Path, grace_s: float | None = None) -> None:
-        self.stopped.add(folder)
-
-    def kill(self, folder: Path) -> None:
-        self.stopped.add(folder)
+        found = super().status(folder)
+        return found if found.ended else self.ends.get(folder.parents[1].name, found)
 
 
 @dataclass
@@ -75,7 +58,7 @@ class Studies:
     def spec(self, trial: Mapping[str, Any]) -> ReplicaSpec:
         """Return the specification of a trial's chief."""
         job_id = trial["customJob"].rpartition("/")[2]
-        return next(spec for folder, spec in self.machines.specs.items() if folder.parents[1].name == job_id)
+        return next(spec for folder, spec in self.machines.written.items() if folder.parents[1].name == job_id)
 
     def report(self, trial: Mapping[str, Any], *values: float, metric: str = "acc", step: int = 1) -> None:
         """Report values of consecutive steps, as cloudml-hypertune writes them."""
