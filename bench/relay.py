@@ -39,7 +39,7 @@ class Relay(BaseHTTPRequestHandler):
     def _serve(self) -> None:
         self.serve(self._body())
 
-    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815 - http.server's names
+    do_GET = do_HEAD = do_POST = do_PUT = do_PATCH = do_DELETE = _serve
 
     def passed_on(self, target: str, body: bytes, *, by_its_name: bool = False) -> Answer:
         """Return the answer of `http://HOST:PORT`. `by_its_name`: the request names that host; else this server's own,

@@ -6,11 +6,9 @@ import http.client
 import json
 import queue
 import socket
-import threading
 import urllib.parse
 import urllib.request
 from collections.abc import Iterator
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
 from hypothesis import given
@@ -18,6 +16,7 @@ from hypothesis import strategies as st
 
 from bench.proxy import Exchange, in_sequence, recording
 from bench.relay import Answer, Relay, running
+from tests import loopback
 
 
 def test_one_after_the_other_counts_each() -> None:
@@ -45,30 +44,18 @@ def test_it_is_the_longest_chain_there_is(times: list[tuple[float, float]]) -> N
     assert len(in_sequence(exchanges)) == max(depth, default=0)
 
 
-class Echo(BaseHTTPRequestHandler):
+class Echo(loopback.Handler):
     protocol_version = "HTTP/1.1"
 
     def do_POST(self) -> None:
-        body = self.rfile.read(int(self.headers["Content-Length"]))
-        self.send_response(403 if self.path == "/no" else 200)
-        self.send_header("Content-Length", str(len(body)))
-        self.send_header("X-Host", self.headers["Host"])
-        self.send_header("X-Token", self.headers["Authorization"])
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, format: str, *args: object) -> None:
-        pass
+        heard = {"X-Host": self.headers["Host"], "X-Token": self.headers["Authorization"]}
+        self.answer(403 if self.path == "/no" else 200, self.body(), heard)
 
 
 @pytest.fixture
 def echo() -> Iterator[str]:
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Echo)
-    thread = threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
+    with loopback.served(Echo) as url:
+        yield url
 
 
 def test_passes_requests_and_answers_on_unchanged(echo: str) -> None:

@@ -7,8 +7,6 @@ import json
 import os
 import subprocess
 import sys
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +15,7 @@ import pytest
 from bench.bare import program
 from bench.errors import BenchError
 from bench.sdk import script
+from tests.loopback import Handler, served
 
 MARK = "4dabf18193072939515e22adb298388d"
 URN = "urn:pulumi:local::slipway::slipway:Workspace$"
@@ -116,30 +115,16 @@ def test_a_field_it_would_leave_out_is_named() -> None:
 def test_it_sends_the_same_job(tmp_path: Path) -> None:
     sent: list[tuple[str, dict[str, Any]]] = []
 
-    class Vertex(BaseHTTPRequestHandler):
+    class Vertex(Handler):
         def do_POST(self) -> None:
-            sent.append((self.path, json.loads(self.rfile.read(int(self.headers["Content-Length"])))))
-            answer = json.dumps({"name": "projects/1/locations/us-central1/customJobs/4711"}).encode()
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(answer)))
-            self.end_headers()
-            self.wfile.write(answer)
+            sent.append((self.path, json.loads(self.body())))
+            self.answer(200, json.dumps({"name": "projects/1/locations/us-central1/customJobs/4711"}).encode())
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Vertex)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
     file = tmp_path / "submit.py"
     file.write_text(script(REQUEST, "p", "us-central1"))
-    environ = {
-        **os.environ,
-        "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": f"http://127.0.0.1:{server.server_port}/v1beta1/",
-        "GOOGLE_OAUTH_ACCESS_TOKEN": "token",
-    }
-    done = subprocess.run([sys.executable, str(file)], env=environ, capture_output=True, text=True)
-    server.shutdown()
-    server.server_close()
+    with served(Vertex) as url:
+        told = {"GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": f"{url}/v1beta1/", "GOOGLE_OAUTH_ACCESS_TOKEN": "token"}
+        done = subprocess.run([sys.executable, str(file)], env={**os.environ, **told}, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert done.stdout.splitlines()[-1] == "projects/1/locations/us-central1/customJobs/4711"
     ((path, body),) = sent

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from threading import Thread
+
+from tests.loopback import Handler, served
 
 KEY = "hashivault://stacks"
 
@@ -18,34 +18,20 @@ KEY = "hashivault://stacks"
 @contextmanager
 def serving() -> Iterator[Mapping[str, str]]:
     """Yield the variables by which the engine finds the vault. Its ciphertext is readable: nothing here is secret."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Transit)
-    server.daemon_threads = True
-    Thread(target=server.serve_forever, args=(0.05,), daemon=True).start()
-    try:
-        yield {"VAULT_SERVER_URL": f"http://127.0.0.1:{server.server_port}", "VAULT_SERVER_TOKEN": "any"}
-    finally:
-        server.shutdown()
-        server.server_close()
+    with served(_Transit) as url:
+        yield {"VAULT_SERVER_URL": url, "VAULT_SERVER_TOKEN": "any"}
 
 
-class _Transit(BaseHTTPRequestHandler):
+class _Transit(Handler):
     """The calls `PUT /v1/transit/encrypt/KEY` and `…/decrypt/KEY`, as HashiCorp's Vault has them."""
 
     protocol_version = "HTTP/1.1"
     wbufsize = -1  # one write an answer
 
     def do_PUT(self) -> None:
-        sent = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        sent = json.loads(self.body())
         if self.path.startswith("/v1/transit/encrypt/"):
-            answer = {"ciphertext": f"vault:v1:{sent['plaintext']}"}
+            found = {"ciphertext": f"vault:v1:{sent['plaintext']}"}
         else:
-            answer = {"plaintext": sent["ciphertext"].rpartition(":")[2]}
-        data = json.dumps({"data": answer}).encode()
-        self.send_response(200)
-        self.send_header("Content-Type", "application/json")
-        self.send_header("Content-Length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
-
-    def log_message(self, *_: object) -> None:
-        pass
+            found = {"plaintext": sent["ciphertext"].rpartition(":")[2]}
+        self.answer(200, json.dumps({"data": found}).encode(), {"Content-Type": "application/json"})

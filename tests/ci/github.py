@@ -8,16 +8,16 @@ import contextlib
 import io
 import json
 import re
-import threading
 import zipfile
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 from graphql import build_schema, graphql_sync
+
+from tests import loopback
 
 SCHEMA = build_schema(Path(__file__).with_name("github.graphql").read_text())
 HEAD, PUSHED, TREE, OTHER = "a" * 40, "e" * 40, "c" * 40, "d" * 40
@@ -176,10 +176,10 @@ def _review(one: Review) -> Any:
     }
 
 
-def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+def _handler(github: GitHub) -> type[loopback.Handler]:
+    class Handler(loopback.Handler):
         def do_POST(self) -> None:
-            sent = self.rfile.read(int(self.headers["Content-Length"] or 0))
+            sent = self.body()
             if self._refused():
                 return
             if self.path == "/graphql":
@@ -213,14 +213,7 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
 
         def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
             content = body if isinstance(body, bytes) else json.dumps(body).encode()
-            self.send_response(status)
-            for name, value in {"Content-Length": str(len(content)), **(headers or {})}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(content)
-
-        def log_message(self, *_: object) -> None:
-            pass
+            self.answer(status, content, headers)
 
     return Handler
 
@@ -228,13 +221,5 @@ def _handler(github: GitHub) -> type[BaseHTTPRequestHandler]:
 @contextlib.contextmanager
 def served() -> Iterator[GitHub]:
     github = GitHub()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(github))
-    github.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with loopback.served(_handler(github)) as github.url:
         yield github
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

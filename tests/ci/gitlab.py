@@ -7,12 +7,12 @@ from __future__ import annotations
 import contextlib
 import json
 import re
-import threading
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 from urllib.parse import parse_qs, urlsplit
+
+from tests import loopback
 
 PROJECT, NUMBER, TOKEN = 20, 3, "glpat-t"
 WRITTEN, APPROVED, LATER = (f"2026-11-21T09:{minute}:00.123Z" for minute in ("05", "20", "40"))
@@ -186,11 +186,10 @@ def _version(one: Version) -> dict[str, Any]:
     return {"id": 110, "head_commit_sha": one.commit, "created_at": one.at, "state": "collected"}
 
 
-def _handler(gitlab: GitLab) -> type[BaseHTTPRequestHandler]:
-    class Handler(BaseHTTPRequestHandler):
+def _handler(gitlab: GitLab) -> type[loopback.Handler]:
+    class Handler(loopback.Handler):
         def _answer(self) -> None:
-            length = int(self.headers["Content-Length"] or 0)
-            sent = json.loads(self.rfile.read(length)) if length else {}
+            sent = json.loads(self.body() or b"{}")
             parts = urlsplit(self.path)
             asked = {name: values[0] for name, values in parse_qs(parts.query).items()}
             if self.headers["PRIVATE-TOKEN"] != TOKEN:
@@ -199,16 +198,9 @@ def _handler(gitlab: GitLab) -> type[BaseHTTPRequestHandler]:
                 status, body = gitlab.failing.pop(0), {"message": "Server Error"}
             else:
                 status, body = gitlab.answer(self.command, parts.path.removeprefix("/api/v4"), asked, sent)
-            content = json.dumps(body).encode()
-            self.send_response(status)
-            self.send_header("Content-Length", str(len(content)))
-            self.end_headers()
-            self.wfile.write(content)
+            self.answer(status, json.dumps(body).encode())
 
-        do_GET = do_POST = do_PUT = _answer  # noqa: N815 - the base class's names
-
-        def log_message(self, *_: object) -> None:
-            pass
+        do_GET = do_POST = do_PUT = _answer
 
     return Handler
 
@@ -216,13 +208,5 @@ def _handler(gitlab: GitLab) -> type[BaseHTTPRequestHandler]:
 @contextlib.contextmanager
 def served() -> Iterator[GitLab]:
     gitlab = GitLab()
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _handler(gitlab))
-    gitlab.url = f"http://127.0.0.1:{server.server_port}"
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    try:
+    with loopback.served(_handler(gitlab)) as gitlab.url:
         yield gitlab
-    finally:
-        server.shutdown()
-        thread.join()
-        server.server_close()

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import http.server
 import json
 import subprocess
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,6 +13,7 @@ import pytest
 
 from tests.ci import tools
 from tests.ci.conftest import All
+from tests.loopback import Handler, served
 
 ROLE = "arn:aws:iam::111122223333:role/slipway-preview"
 TOOLS = {
@@ -35,20 +34,13 @@ assert open(words[words.index("--oidc-token") + 1].removeprefix("file://")).read
 }
 
 
-class Issuer(http.server.BaseHTTPRequestHandler):
+class Issuer(Handler):
     """GitHub's, which gives a job a token for whom it names."""
 
     def do_GET(self) -> None:
         assert self.headers["Authorization"] == "bearer r"
         (audience,) = parse_qs(urlsplit(self.path).query)["audience"]
-        content = json.dumps({"value": f"for {audience}"}).encode()
-        self.send_response(200)
-        self.send_header("Content-Length", str(len(content)))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: object) -> None:
-        pass
+        self.answer(200, json.dumps({"value": f"for {audience}"}).encode())
 
 
 @dataclass
@@ -82,13 +74,8 @@ class Runner:
 @pytest.fixture
 def runner(tmp_path: Path, workflows: All) -> Iterator[Runner]:
     (step,) = workflows["actions/backend"].steps()
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Issuer)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    yield Runner(tmp_path, step["run"], f"http://127.0.0.1:{server.server_port}/token?api-version=2")
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(Issuer) as url:
+        yield Runner(tmp_path, step["run"], f"{url}/token?api-version=2")
 
 
 def test_amazon_lends_a_role_for_three_hours(runner: Runner) -> None:

@@ -4,7 +4,6 @@ server."""
 from __future__ import annotations
 
 import hashlib
-import http.server
 import io
 import os
 import platform
@@ -21,6 +20,7 @@ import pytest
 
 from local.engine.release import archive_name
 from local.engine.version import PINNED
+from tests.loopback import Handler, served
 
 CHECKOUT = Path(__file__).resolve().parents[3]
 
@@ -152,31 +152,22 @@ def vendor(monkeypatch: pytest.MonkeyPatch) -> Iterator[Vendor]:
     vendor = Vendor()
     over = threading.Event()
 
-    class Handler(http.server.BaseHTTPRequestHandler):
+    class Releases(Handler):
         def do_GET(self) -> None:
             name = self.path.lstrip("/")
             vendor.asked.append(name)
             if vendor.silent.is_set():
                 over.wait(30)
                 return
-            body = vendor.files.get(name)
-            self.send_response(404 if body is None else 200)
-            self.send_header("Content-Length", str(len(body or b"")))
+            body = vendor.files.get(name, b"")
+            self.send_response(200 if name in vendor.files else 404)
+            self.send_header("Content-Length", str(len(body)))
             self.end_headers()
-            self.wfile.write((body or b"")[: len(body or b"") // 2 if name in vendor.cut else None])
+            self.wfile.write(body[: len(body) // 2 if name in vendor.cut else None])
 
-        def log_message(self, format: str, *args: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.02})
-    thread.start()
-    vendor.url = f"http://127.0.0.1:{server.server_port}"
-    yield vendor
-    over.set()
-    server.shutdown()
-    thread.join()
-    server.server_close()
+    with served(Releases) as vendor.url:
+        yield vendor
+        over.set()
 
 
 @pytest.fixture

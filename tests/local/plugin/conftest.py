@@ -3,9 +3,8 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
-from threading import Event, Thread
+from threading import Event
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -18,6 +17,7 @@ from local.plugin.settings import ENDPOINT_VARIABLES, TOKEN_VARIABLE, load
 from tests.checkouts.empty_stack import EmptyStack
 from tests.local.conftest import LocalCloud
 from tests.local.plugin.programs import Program
+from tests.loopback import Handler, served
 
 BASES = {
     "vertexAi": "/v1beta1/",
@@ -94,35 +94,23 @@ class Waits:
 
 @pytest.fixture
 def recorder() -> Iterator[Recorder]:
-    class Handler(BaseHTTPRequestHandler):
+    class Records(Handler):
         protocol_version = "HTTP/1.1"
         wbufsize = -1  # one write an answer: several small ones wait for each other's acknowledgement
 
         def _serve(self) -> None:
             parts = urlsplit(self.path)
-            raw = self.rfile.read(int(self.headers.get("Content-Length") or 0))
             headers = {name.lower(): value for name, value in self.headers.items()}
-            made.asked.append(Asked(self.command, parts.path, dict(parse_qsl(parts.query)), headers, raw))
+            made.asked.append(Asked(self.command, parts.path, dict(parse_qsl(parts.query)), headers, self.body()))
             status, body, named = made.take(f"{self.command} {parts.path}")
             data = body if isinstance(body, bytes) else b"" if status == 204 else json.dumps(body).encode()
-            self.send_response(status)
-            for name, value in {**named, "Content-Length": str(len(data))}.items():
-                self.send_header(name, value)
-            self.end_headers()
-            self.wfile.write(data)
+            self.answer(status, data, named)
 
-        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve  # noqa: N815
+        do_GET = do_POST = do_PUT = do_PATCH = do_DELETE = _serve
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-    server.daemon_threads = True
-    made = Recorder(f"http://127.0.0.1:{server.server_port}")
-    Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
-    yield made
-    server.shutdown()
-    server.server_close()
+    with served(Records) as url:
+        made = Recorder(url)
+        yield made
 
 
 @pytest.fixture

@@ -20,6 +20,7 @@ from slipway.google.connection import Connection
 from slipway.google.endpoints import OVERRIDES, Endpoints
 from slipway.google.session import HttpPolicy, Session
 from slipway.google.transport import Transport
+from tests.loopback import Handler
 
 
 class Server:
@@ -38,12 +39,12 @@ class Server:
         """The answer to the next request."""
         outer = self
 
-        class Handler(http.server.BaseHTTPRequestHandler):
+        class Answers(Handler):
             def do_GET(self) -> None:
                 outer.sent.append(f"{self.command} {self.path}")
                 outer.heard.append(self.headers)
                 # With some of a request unread the connection would be reset, and the answer lost with it.
-                self.rfile.read(int(self.headers.get("Content-Length", 0)))
+                self.body()
                 content = outer.next_content()
                 self.send_response(outer.status)
                 for name, value in outer.headers.items():
@@ -52,16 +53,9 @@ class Server:
                 self.end_headers()
                 self.wfile.write(content)
 
-            def do_POST(self) -> None:
-                self.do_GET()
+            do_POST = do_CONNECT = do_GET
 
-            def do_CONNECT(self) -> None:
-                self.do_GET()
-
-            def log_message(self, format: str, *args: Any) -> None:
-                pass
-
-        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.http = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
         if certificate:
             context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
             context.load_cert_chain(certificate)

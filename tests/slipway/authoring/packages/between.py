@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Any
 from urllib.request import Request, urlopen
 
+from tests import loopback
 
-class Handler(http.server.BaseHTTPRequestHandler):
+
+class Handler(loopback.Handler):
     """A handler that serves a replica's token and hands everything else on to the cloud, unless it is told to fail
     first."""
 
@@ -29,14 +29,8 @@ class Handler(http.server.BaseHTTPRequestHandler):
         else:
             self.hand_on()
 
-    def do_POST(self) -> None:
-        self.hand_on()
-
-    def do_DELETE(self) -> None:
-        self.hand_on()
-
     def hand_on(self) -> None:
-        body = self.rfile.read(int(self.headers.get("Content-Length", 0)))
+        body = self.body()
         fault = self.faults.pop(0) if self.faults else None
         if isinstance(fault, int):
             self.answer(fault, b'{"error": {"message": "made up"}}')
@@ -55,17 +49,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
         if fault == "lost":
             self.connection.close()
         else:
-            self.answer(status, content, more=fault == "half")
+            self.answer(status, content, {"Content-Length": str(len(content) + 1)} if fault == "half" else None)
 
-    def answer(self, status: int, content: bytes, *, more: bool = False) -> None:
-        """Send an answer; `more` bytes are promised than come."""
-        self.send_response(status)
-        self.send_header("Content-Length", str(len(content) + more))
-        self.end_headers()
-        self.wfile.write(content)
-
-    def log_message(self, *_: Any) -> None:
-        pass
+    do_POST = do_DELETE = hand_on
 
 
 @dataclass(frozen=True)
@@ -84,8 +70,5 @@ class Between:
 @contextmanager
 def between(cloud: str, token: str) -> Iterator[Between]:
     handler = type("OfOneTest", (Handler,), {"token": token, "cloud": cloud, "faults": []})
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    yield Between(f"127.0.0.1:{server.server_port}", handler)
-    server.shutdown()
-    server.server_close()
+    with loopback.served(handler) as url:
+        yield Between(url.removeprefix("http://"), handler)

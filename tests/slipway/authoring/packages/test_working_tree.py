@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import sys
 from pathlib import Path
 
@@ -12,15 +11,7 @@ import pytest
 from slipway.authoring.packages import working_tree
 from slipway.authoring.packages.working_tree import read
 from slipway.base.errors import ConfigError
-
-
-def git(folder: Path, *arguments: str) -> str:
-    identity = {
-        f"GIT_{who}_{what}": "ada@company.example" for who in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-    environ = {**os.environ, **identity, "GIT_CONFIG_GLOBAL": os.devnull}
-    done = subprocess.run(["git", *arguments], cwd=folder, env=environ, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
+from tests.checkouts.git import git
 
 
 @pytest.fixture

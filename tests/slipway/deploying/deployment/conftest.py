@@ -1,9 +1,7 @@
 """A service with a test's answers, over real HTTP, and the connection to it."""
 
 import contextlib
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
@@ -16,6 +14,7 @@ from slipway.google.live import Live
 from slipway.google.live_reader import LiveScope
 from slipway.google.session import HttpPolicy
 from slipway.google.snapshot import read
+from tests import loopback
 
 POOL = {
     "id": "workers",
@@ -79,7 +78,7 @@ def service() -> Service:
     return Service()
 
 
-class Handler(http.server.BaseHTTPRequestHandler):
+class Handler(loopback.Handler):
     """Answers in JSON. `date` is the service's own time."""
 
     date = ""
@@ -93,20 +92,13 @@ class Handler(http.server.BaseHTTPRequestHandler):
         self.end_headers()
         self.wfile.write(content[: len(content) // 2] if cut else content)
 
-    def log_message(self, *_: Any) -> None:
-        pass
-
 
 @contextlib.contextmanager
 def served(handler: type[Handler], **paths: str) -> Iterator[dict[str, str]]:
     """Serve, and yield the environment that leads there; `paths` by the endpoints' names."""
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    base = f"http://127.0.0.1:{server.server_port}/"
-    endpoints = {f"GOOGLE_{name}_CUSTOM_ENDPOINT": base + path for name, path in paths.items()}
-    yield {"GOOGLE_OAUTH_ACCESS_TOKEN": "token", **endpoints}
-    server.shutdown()
-    server.server_close()
+    with loopback.served(handler) as url:
+        endpoints = {f"GOOGLE_{name}_CUSTOM_ENDPOINT": f"{url}/{path}" for name, path in paths.items()}
+        yield {"GOOGLE_OAUTH_ACCESS_TOKEN": "token", **endpoints}
 
 
 @pytest.fixture

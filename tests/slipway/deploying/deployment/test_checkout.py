@@ -1,6 +1,5 @@
 """Every deployment names the reviewed commit it is made from. # N8"""
 
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +7,7 @@ import pytest
 from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.checkout import checkout_revision, commits_since
 from slipway.model.labels import Revision
+from tests.checkouts.git import git
 
 
 @pytest.fixture
@@ -15,13 +15,8 @@ def checkout(tmp_path: Path) -> Path:
     git(tmp_path, "init", "--quiet")
     (tmp_path / "file").write_text("one")
     git(tmp_path, "add", "file")
-    git(tmp_path, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--message", "one")
+    git(tmp_path, "commit", "--quiet", "--message", "one")
     return tmp_path
-
-
-def git(folder: Path, *arguments: str) -> str:
-    done = subprocess.run(["git", "-C", str(folder), *arguments], capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def test_the_commit_of_a_clean_checkout(checkout: Path) -> None:
@@ -129,7 +124,7 @@ def test_before_the_first_commit_it_is_unknown(tmp_path: Path) -> None:
 def test_commits_since_another_are_those_that_touch_what_is_named(checkout: Path) -> None:
     first = git(checkout, "rev-parse", "HEAD")[:7]
     (checkout / "file").write_text("two")
-    git(checkout, "-c", "user.name=a", "-c", "user.email=a@example.com", "commit", "--quiet", "--all", "-m", "Be two")
+    git(checkout, "commit", "--quiet", "--all", "-m", "Be two")
     second = git(checkout, "log", "-1", "--format=%h %s")
     assert commits_since(checkout, first, ("file",)) == (second,)
     assert commits_since(checkout, first, ("templates",)) == commits_since(checkout, "unknown", ("file",)) == ()

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import subprocess
 from pathlib import Path
 
 import pytest
 
 from slipway.authoring.packages import source_package
 from slipway.model.rules.code import SCRIPT
+from tests.checkouts.git import git
 
 from .stack import Stack, held
 
@@ -55,15 +54,9 @@ def checked_out(stack: Stack) -> Path:
     (stack.folder / ".git").rmdir()
     git(stack.folder, "init", "-q")
     git(stack.folder, "add", "src")
-    git(stack.folder, "-c", "user.name=ada", "-c", "user.email=ada@company.example", "commit", "-qm", "begin")
+    git(stack.folder, "commit", "-qm", "begin")
     (package / "words.py").write_text("GREETING = 'hello from the working tree'\n")
     return package
-
-
-def git(folder: Path, *words: str) -> str:
-    environ = {**os.environ, "GIT_CONFIG_GLOBAL": os.devnull}
-    done = subprocess.run(["git", *words], cwd=folder, env=environ, capture_output=True, text=True, check=True)
-    return done.stdout.strip()
 
 
 def head(folder: Path) -> str:

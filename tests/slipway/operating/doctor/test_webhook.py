@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import http.server
 import json
-import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +13,7 @@ from slipway.base.errors import ConfigError, ResourceError
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.operating.doctor.webhook import Webhook, message
+from tests.loopback import Handler, served
 
 SECRET = "T0KEN"
 FAILED = KINDS["cluster-failed"].of(Subject("cluster", "h100"), "cluster h100 has failed", "pulumi up")
@@ -35,24 +34,16 @@ class Room:
 def room() -> Iterator[Room]:
     found = Room()
 
-    class Answers(http.server.BaseHTTPRequestHandler):
+    class Answers(Handler):
         def do_POST(self) -> None:
-            body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+            body = json.loads(self.body())
             if found.status == 200:
                 found.told.append(body["text"])
-            self.send_response(found.status)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
+            self.answer(found.status)
 
-        def log_message(self, *_: object) -> None:
-            pass
-
-    server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Answers)
-    threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
-    found.url = f"http://127.0.0.1:{server.server_port}/{SECRET}"
-    yield found
-    server.shutdown()
-    server.server_close()
+    with served(Answers) as url:
+        found.url = f"{url}/{SECRET}"
+        yield found
 
 
 def tell(url: str, home: Path, *findings: Finding) -> bool:
