@@ -160,7 +160,7 @@ def test_nothing_that_is_sent_is_answered_with_a_500(fresh: Any, numbers: list[i
 def _what_the_cloud_does_by_itself(studies: Studies) -> None:
     """All that is due, now and in a week, in which every job's code ends well. Raises what would stop it."""
     studies.tick(2)
-    for folder in studies.machines.specs:
+    for folder in studies.machines.written:
         studies.machines.ends[folder.parents[1].name] = Status("exited", 0)
     studies.calling.clock.advance(8 * 24 * 3600)
     studies.tick(2)

@@ -29,19 +29,30 @@ runner.main(Path(sys.argv[1]))
 """
 
 
-def test_stopping_asks_first_and_kills_after_the_grace(run: Replica) -> None:
-    code = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True))\n"
-    run.start(*python(code + "print('up', flush=True)\nwhile True: time.sleep(0.05)"))
+SAYS_WHEN_ASKED = """
+import signal, time
+signal.signal(signal.SIGTERM, lambda *_: print("asked", flush=True))
+print("up", flush=True)
+while True:
+    time.sleep(0.05)
+"""
+
+
+@pytest.mark.parametrize("given", [None, 0.5])
+def test_stopping_asks_first_and_kills_after_the_grace_or_the_time_that_is_given(
+    run: Replica, given: float | None
+) -> None:
+    run.spec = replace(run.spec, grace_s=600 if given else 0.5)
+    run.start(*python(SAYS_WHEN_ASKED))
     run.until(lambda: "up" in run.said())
-    run.starter.stop(run.folder)
-    run.starter.stop(run.folder)
+    run.starter.stop(run.folder, given)
+    run.starter.stop(run.folder, given)
     assert run.ended() == Status("stopped")
     assert "asked" in run.said()
 
 
 def test_killing_asks_nobody(run: Replica) -> None:
-    code = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True))\n"
-    run.start(*python(code + "print('up', flush=True)\nwhile True: time.sleep(0.05)"))
+    run.start(*python(SAYS_WHEN_ASKED))
     run.until(lambda: "up" in run.said())
     session = run.pid
     run.starter.kill(run.folder)
@@ -68,17 +79,6 @@ def test_a_replica_can_be_killed_before_it_has_begun_and_by_another_process(run:
     run.starter.kill(run.folder)
     run.starter.start(run.folder)
     assert run.ended() == Status("killed")
-
-
-def test_the_time_between_asking_and_killing_can_be_given(run: Replica) -> None:
-    code = "import signal, time; signal.signal(signal.SIGTERM, lambda *_: print('asked', flush=True))\n"
-    code += "print('up', flush=True)\nend = time.monotonic() + 600\n"
-    run.spec = replace(run.spec, grace_s=600)
-    run.start(*python(code + "while time.monotonic() < end: time.sleep(0.05)"))
-    run.until(lambda: "up" in run.said())
-    run.starter.stop(run.folder, 0.5)
-    assert run.ended() == Status("stopped")
-    assert "asked" in run.said()
 
 
 def test_whatever_user_code_left_behind_is_ended(run: Replica) -> None:
