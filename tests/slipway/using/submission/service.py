@@ -26,6 +26,15 @@ BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 CALL = Call("ask the model")
 HOME = "us-central1"
 N1 = MachineSpec("n1-standard-4")
+_ANSWERS = {
+    "busy": Answer(503, "UNAVAILABLE", "busy"),
+    "later": Answer(503, "UNAVAILABLE", "come back", retry_after=3.0),
+    "limited": Answer(429, "RESOURCE_EXHAUSTED", "Quota exceeded for quota metric"),
+    "refused": Answer(400, "INVALID_ARGUMENT", "no such machine"),
+    "denied": Answer(403, "PERMISSION_DENIED", "denied"),
+    "small": Answer(429, "RESOURCE_EXHAUSTED", "The following quota metrics exceed quota limits: x"),
+}
+"""Faults that are answers, by their names: nothing was done."""
 
 
 class Killed(BaseException):
@@ -57,11 +66,11 @@ class Job:
 
 @dataclass
 class Service:
-    """The service. `faults` by kind of call, used up in order: "", "lost" (done, not answered), "busy" (503, not done),
-    "denied" (403), "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from
-    lists. `limit` of each quota with a known id, `listed` those of others by metric, whose `ids` the catalog may have.
-    `busy` machines of the pool's one, which is in `pool_region`. `published`: the present catalog, where that is a
-    newer one; `gone`: missing clusters, by id."""
+    """The service. `faults` by kind of call, used up in order: "", "lost" (done, not answered), an answer's name,
+    "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from lists. `limit` of
+    each quota with a known id, `listed` those of others by metric, whose `ids` the catalog may have. `busy` machines of
+    the pool's one, which is in `pool_region`. `published`: the present catalog, where that is a newer one; `gone`:
+    missing clusters, by id."""
 
     launcher: bool
     lag: float = 0.0
@@ -98,10 +107,8 @@ class Service:
         if self.dead or fault == "kill":
             self.dead = True
             raise Killed
-        if fault == "busy":
-            raise failure(CALL, Answer(503, "UNAVAILABLE", "busy"))
-        if fault == "denied":
-            raise failure(CALL, Answer(403, "PERMISSION_DENIED", "denied"))
+        if fault in _ANSWERS:
+            raise failure(CALL, _ANSWERS[fault])
         yield
         if fault == "killed":
             self.dead = True

@@ -163,12 +163,13 @@ WAITS_FOR_THE_POOL = SubmissionRequest("digits", waits={"pool": 10.0}, then=("sp
 
 
 @pytest.mark.parametrize("launcher", [True, False])
-@pytest.mark.parametrize("renewed", [False, True])
-def test_killed_once_it_was_given_up_it_moves_on_after_a_deployment_too(  # N3, N7
-    launcher: bool, renewed: bool
+@pytest.mark.parametrize(("killed", "renewed"), [("cancel", False), ("cancel", True), ("take", True)])
+def test_killed_as_it_is_given_up_or_before_it_moves_on_after_a_deployment_too(  # N3, N7
+    launcher: bool, killed: str, renewed: bool
 ) -> None:
-    """It said that nothing is sent again, with exit 0, and the job that was left ended one day without having run."""
-    service = Service(launcher=launcher, faults={"cancel": ["kill"]}, starts=[None, 0])
+    """It said that nothing is sent again, with exit 0, and the job that was left ended one day without having run, or
+    waited for ever."""
+    service = Service(launcher=launcher, faults={killed: ["kill"]}, starts=[None, 0])
     with pytest.raises(Killed):
         command(service, again=False, asked=WAITS_FOR_THE_POOL)
     service.dead = False
@@ -195,19 +196,6 @@ def test_killed_while_the_next_job_waits_it_stays_with_that_one_after_a_deployme
     assert done.attempt.job.id == "7001"
     service.end_of_days()
     assert service.runs == ["7001"] and len(service.jobs) == 2
-
-
-@pytest.mark.parametrize("launcher", [True, False])
-def test_a_job_that_waits_in_an_earlier_generation_moves_on_as_it_was_asked_to(launcher: bool) -> None:  # N3
-    """It said that nothing is sent again, with exit 0, and left the job to wait for ever."""
-    service = Service(launcher=launcher, faults={"take": ["kill"]}, starts=[None, 0])
-    with pytest.raises(Killed):
-        command(service, again=False, asked=WAITS_FOR_THE_POOL)
-    service.dead = False
-    done = command(service, again=True, asked=WAITS_FOR_THE_POOL, renewed=True)
-    assert done.attempt.job.id == "7001"
-    service.end_of_days()
-    assert service.runs == ["7001"]
 
 
 def test_given_up_by_an_offer_that_the_template_lost_it_moves_on() -> None:  # N3, N7

@@ -12,8 +12,9 @@ from slipway.google.failures import NoAnswer
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.using.sweeps.catalog_watch import CatalogWatch
+from tests.slipway.using.submission.service import CALL
 
-from .test_sweep_sender import CALL, AtOnce, Service, command
+from .test_sweep_sender import AtOnce, Service, command
 
 DEPLOYED = Catalog("local", "p", "us-central1", "", False, "w", "t", {"cpu": Cluster("cpu", (), id="cpu-1")}, (), {})
 ROLLED_OVER = replace(DEPLOYED, clusters={"cpu": Cluster("cpu", (), id="cpu-2")})

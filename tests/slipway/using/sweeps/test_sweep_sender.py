@@ -6,8 +6,6 @@ import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,24 +15,20 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError
-from slipway.google.failures import Answer, Call, CloudError, NoAnswer, failure
+from slipway.google.failures import CloudError, NoAnswer
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
-from slipway.using.context import Clock
+from slipway.model.labels import REQUEST_LABEL
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.request import Request
 from slipway.using.sweeps.runs import Run, known_runs, remaining_runs
 from slipway.using.sweeps.sweep_end import Again, problem_of_sending
 from slipway.using.sweeps.sweep_journal import SweepHeader, SweepJournal
 from slipway.using.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
+from tests.slipway.using.submission.service import CALL, HOME, Killed
+from tests.slipway.using.submission.service import Service as OneService
 
 SWEEP, COUNT = "digits-1", 12
-BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
-CALL = Call("submit")
-
-
-class Killed(BaseException):
-    """`kill -9` of the sweep."""
 
 
 class AtOnce(Executor):
@@ -49,74 +43,38 @@ class AtOnce(Executor):
         return future
 
 
-@dataclass
-class Service:
-    """`faults` are used up in order, one for each submission; `lag` hides jobs of that age, in seconds, from lists.
-    While it is `dead` no list is answered."""
+class Service(OneService):
+    """The service as a sweep asks it: each call takes its time. `faults` are those of submissions. While it is `away`
+    no list is answered."""
 
-    faults: list[str] = field(default_factory=list)
-    lag: float = 0.0
-    dead: bool = False
-    time: float = 0.0
-    jobs: list[tuple[str, float, VertexJob]] = field(default_factory=list)
+    def __init__(self, faults: Iterable[str] = (), lag: float = 0.0, *, away: bool = False) -> None:
+        super().__init__(launcher=True, lag=lag, faults={"create": list(faults)})
+        self.away = away
 
-    @property
-    def clock(self) -> Clock:
-        return Clock(lambda: BEGIN + timedelta(seconds=self.time), lambda: self.time, self.sleep)
-
-    def sleep(self, seconds: float) -> None:
-        self.time += max(seconds, 0.01)
-
-    def create(self, request: Request) -> VertexJob:
+    def send(self, request: Request) -> VertexJob:
         self.time += 0.05
-        fault = self.faults.pop(0) if self.faults else ""
-        if fault == "kill":
-            raise Killed
-        if fault in _ANSWERS:
-            raise failure(CALL, _ANSWERS[fault])
-        name = f"projects/1/locations/r/customJobs/{len(self.jobs)}"
-        job = VertexJob.read({**request.body, "name": name, "state": "JOB_STATE_QUEUED"})
-        self.jobs.append((request.id, self.time, job))
-        if fault == "killed":
-            raise Killed
-        if fault == "lost":
-            raise NoAnswer(CALL, "lost")
-        return job
+        return self.create_job(request.kind, request.body, HOME)
 
     def look(self, requests: Iterable[Request]) -> tuple[Mapping[str, str], int]:
         self.time += 0.05
-        if self.dead:
-            raise NoAnswer(CALL, "dead")
+        if self.away:
+            raise NoAnswer(CALL, "away")
         wanted = {request.id for request in requests}
-        return {id_: job.name for id_, _, job in self._listed if id_ in wanted}, 1
-
-    @property
-    def _listed(self) -> list[tuple[str, float, VertexJob]]:
-        return [one for one in self.jobs if self.time - one[1] >= self.lag]
+        return {job.labels[REQUEST_LABEL]: job.name for job in self.all() if job.labels[REQUEST_LABEL] in wanted}, 1
 
     def all(self) -> list[VertexJob]:
-        return [job for _, _, job in self._listed]
+        return self.jobs_listed("", (HOME,))
 
     @property
-    def runs(self) -> set[str]:
+    def sent(self) -> set[str]:
         """The requests that have a job; their launchers let exactly one of each run."""
-        return {id_ for id_, _, _ in self.jobs}
-
-
-_ANSWERS = {
-    "busy": Answer(503, "UNAVAILABLE", "busy"),
-    "later": Answer(503, "UNAVAILABLE", "come back", retry_after=3.0),
-    "limited": Answer(429, "RESOURCE_EXHAUSTED", "Quota exceeded for quota metric"),
-    "refused": Answer(400, "INVALID_ARGUMENT", "no such machine"),
-    "denied": Answer(403, "PERMISSION_DENIED", "no"),
-    "small": Answer(429, "RESOURCE_EXHAUSTED", "The following quota metrics exceed quota limits: x"),
-}
+        return {job.body["labels"][REQUEST_LABEL] for job in self.jobs}
 
 
 def request(run: Run, *, launcher: bool, regions: tuple[str, ...] = ("",), kind: JobKind = CUSTOM_JOB) -> Request:
     id_ = run.request_id(SWEEP)
     package = {"pythonModule": "slipway_launcher", "args": ["--claim", f"gs://w/claims/{id_}", "--module", "m"]}
-    labels = {"slipway-run": run.label, "slipway-request": id_}
+    labels = {"slipway-run": run.label, REQUEST_LABEL: id_}
     spec = {"workerPoolSpecs": [{"pythonPackageSpec": package} if launcher else {"containerSpec": {}}]}
     where = regions[run.index % len(regions)]
     return Request(id_, "local", "digits", {"labels": labels, kind.spec: spec}, kind, region=where)
@@ -135,11 +93,12 @@ def command(
     made: type[SweepSender] = SweepSender,
 ) -> SendingResult:
     """The command, typed once."""
+    service.dead = False
     with SweepJournal(file) as journal:
         journal.begin(SweepHeader(SWEEP, "digits", "abc", count, "", "", ""))
         left = remaining_runs(count, known_runs(SWEEP, journal.jobs, journal.open, service.all()), retry=False)
         sender = made(
-            create=service.create,
+            create=service.send,
             look=service.look,
             request=lambda run: request(run, launcher=launcher, regions=regions, kind=kind),
             journal=journal,
@@ -170,7 +129,7 @@ def test_each_run_is_made_and_runs_exactly_once(faults: list[str], lag: float) -
                 break
         else:
             raise AssertionError("it never ended")
-        assert service.runs == {Run(index).request_id(SWEEP) for index in range(COUNT)}
+        assert service.sent == {Run(index).request_id(SWEEP) for index in range(COUNT)}
         again = command(service, Path(folder) / "s.jsonl")
         assert not again.accepted
     if lag == 0:
@@ -189,8 +148,8 @@ def test_without_a_launcher_no_job_is_made_twice(faults: list[str]) -> None:  # 
                 break
             except Killed:
                 continue
-    assert len(service.jobs) == len(service.runs)
-    missing = {Run(index) for index in range(COUNT) if Run(index).request_id(SWEEP) not in service.runs}
+    assert len(service.jobs) == len(service.sent)
+    missing = {Run(index) for index in range(COUNT) if Run(index).request_id(SWEEP) not in service.sent}
     assert missing <= unknown
 
 
@@ -273,11 +232,11 @@ def test_a_job_of_another_sweep_under_the_id_of_a_lost_run_stops_it(tmp_path: Pa
 
 def test_when_nothing_answers_any_more_it_stops_and_the_same_command_goes_on(tmp_path: Path) -> None:  # N2 # N7
     """All have been sent and their answers lost, so nothing is left to send: what is looked for can't be listed."""
-    service = Service(["lost"] * COUNT, dead=True)
+    service = Service(["lost"] * COUNT, away=True)
     done = command(service, tmp_path / "s.jsonl")
     assert isinstance(done.stopped, NoAnswer) and not done.unknown
     assert 100 < service.time < 200
-    service.dead = False
+    service.away = False
     assert not command(service, tmp_path / "s.jsonl").stopped
     assert len(service.jobs) == COUNT
 
@@ -300,7 +259,7 @@ def test_stopped_by_a_deployment_the_same_command_sends_the_rest_once(faults: li
         for _ in range(len(faults) + 1):
             with contextlib.suppress(Killed):
                 command(service, file)
-    assert service.runs == {Run(index).request_id(SWEEP) for index in range(COUNT)}
+    assert service.sent == {Run(index).request_id(SWEEP) for index in range(COUNT)}
     assert len(service.jobs) == COUNT
 
 
