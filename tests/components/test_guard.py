@@ -129,18 +129,14 @@ def test_a_cluster_whose_time_is_over_waits_for_nothing() -> None:
     assert (waiting.asked, waiting.slept, waiting.said) == (1, 0, [])
 
 
-def test_a_job_that_shows_up_meanwhile_ends_the_wait_and_saves_the_cluster() -> None:
-    waiting = Waiting(120, busy_after=2)
+@pytest.mark.parametrize(("busy_after", "slept"), [(0, 0), (2, 20)])
+def test_a_job_that_is_there_or_shows_up_meanwhile_ends_the_wait_and_saves_the_cluster(
+    busy_after: int, slept: int
+) -> None:
+    waiting = Waiting(120, busy_after=busy_after)
     with pytest.raises(RuntimeError, match="1 job has not ended"):
         waiting.hold()
-    assert waiting.slept == 20
-
-
-def test_a_busy_cluster_does_not_wait() -> None:
-    waiting = Waiting(120, busy_after=0)
-    with pytest.raises(RuntimeError, match="1 job has not ended"):
-        waiting.hold()
-    assert waiting.slept == 0
+    assert waiting.slept == slept
 
 
 class Unready(Waiting):

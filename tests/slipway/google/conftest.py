@@ -1,6 +1,7 @@
 """The shared fixtures of the clients' tests."""
 
 from collections.abc import Iterator
+from contextlib import closing
 
 import pytest
 
@@ -9,6 +10,5 @@ from tests.slipway.google.server import Server
 
 @pytest.fixture
 def server() -> Iterator[Server]:
-    running = Server()
-    yield running
-    running.close()
+    with closing(Server()) as running:
+        yield running

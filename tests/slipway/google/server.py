@@ -1,12 +1,13 @@
 """A server for tests, with prepared answers, in clear or over TLS."""
 
+import contextlib
 import datetime
 import http.server
 import ipaddress
 import json
 import ssl
 import threading
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from email.message import Message
 from pathlib import Path
 from typing import Any
@@ -74,6 +75,12 @@ class Server:
     def close(self) -> None:
         self.http.shutdown()
         self.http.server_close()
+
+
+def starting(kind: Callable[..., Any]) -> Iterator[Callable[..., Any]]:
+    """Yield a function that makes one of a kind; all of them are closed in the end."""
+    with contextlib.ExitStack() as running:
+        yield lambda *words, **more: running.enter_context(contextlib.closing(kind(*words, **more)))
 
 
 def connection(url: str, environ: Mapping[str, str] | None = None) -> Connection:

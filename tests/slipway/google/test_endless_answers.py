@@ -20,7 +20,7 @@ from slipway.google.session import HttpPolicy, Session
 from slipway.google.storage import Location, StoredObject
 from slipway.google.transport import Transport
 from slipway.model.kinds import CUSTOM_JOB
-from tests.slipway.google.server import Server, connection
+from tests.slipway.google.server import Server, connection, starting
 
 Read = Callable[[Connection], Any]
 LISTS: dict[str, Read] = {
@@ -73,15 +73,7 @@ class Drip:
 
 @pytest.fixture
 def dripping() -> Iterator[Callable[[bytes], Drip]]:
-    running: list[Drip] = []
-
-    def start(begin: bytes) -> Drip:
-        running.append(Drip(begin))
-        return running[-1]
-
-    yield start
-    for one in running:
-        one.close()
+    yield from starting(Drip)
 
 
 def impatient(url: str, **more: Any) -> Connection:

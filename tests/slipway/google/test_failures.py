@@ -82,16 +82,11 @@ def test_the_permission_that_was_denied_goes_before_the_one_expected() -> None: 
     assert error.fix == "ask for roles/iam.serviceAccountUser on trainer@p.iam.gserviceaccount.com"
 
 
-def test_storages_words_are_understood() -> None:  # P5
-    message = "ada@company.example does not have storage.objects.get access to the Google Cloud Storage object."
+@pytest.mark.parametrize("who", ["ada@company.example", "previewer@local-project.iam.gserviceaccount.com"])
+def test_storages_words_are_understood_and_no_identity_is_taken_for_a_permission(who: str) -> None:  # P5
+    message = f"{who} does not have storage.objects.get access to the Google Cloud Storage object."
     error = failure(Call("read the catalog", "storage.objects.get", "gs://c"), Answer(403, "", message))
     assert error.fix == "ask for roles/storage.objectViewer on gs://c"
-
-
-def test_an_identity_is_not_taken_for_a_permission() -> None:
-    message = "previewer@local-project.iam.gserviceaccount.com does not have storage.objects.get access to the object."
-    error = failure(Call("read the catalog", "storage.objects.get", "gs://c"), Answer(403, "", message))
-    assert error.role == "roles/storage.objectViewer"
 
 
 def test_what_a_cloud_has_not_is_no_mistake_of_the_person() -> None:  # N4

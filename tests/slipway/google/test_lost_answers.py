@@ -6,15 +6,15 @@ import struct
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
-from typing import Any
 
 import pytest
 import urllib3.exceptions
 
 from slipway.google.failures import CloudError, NoAnswer, Unreachable
 from slipway.model.kinds import CUSTOM_JOB
-from tests.slipway.google.server import certificate, connection
+from tests.slipway.google.server import certificate, connection, starting
 
 Cut = Callable[[socket.socket], None]
 
@@ -80,23 +80,18 @@ class Proxy:
         self.taken.append(head.split(b"\r\n")[0].decode())
         return self.taken[-1]
 
+    def close(self) -> None:
+        with suppress(OSError):
+            self.listener.shutdown(socket.SHUT_RDWR)  # Wakes who waits for the next one.
+        self.listener.close()
+
     def _gone(self) -> bytes:
         raise ConnectionError("nobody is there any more")
 
 
 @pytest.fixture
 def proxy(tmp_path: Path) -> Iterator[Callable[..., Proxy]]:
-    own, running = certificate(tmp_path), list[Proxy]()
-
-    def start(*arguments: Any, **more: Any) -> Proxy:
-        running.append(Proxy(own, *arguments, **more))
-        return running[-1]
-
-    yield start
-    for one in running:
-        with suppress(OSError):
-            one.listener.shutdown(socket.SHUT_RDWR)  # Wakes who waits for the next one.
-        one.listener.close()
+    yield from starting(partial(Proxy, certificate(tmp_path)))
 
 
 def submitted(url: str, proxy: str, folder: Path) -> CloudError:

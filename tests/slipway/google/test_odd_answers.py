@@ -1,7 +1,6 @@
 """Answers in which one value is not of the API's type: each is an error in words, or what is read can be shown."""
 
-import copy
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -27,6 +26,7 @@ from slipway.using.jobs.roles import role_names
 from slipway.using.jobs.utilization import Utilization, rows_of
 from slipway.using.jobs.waiting import wait_reason
 from slipway.using.submission.ending import cause_of, error_of_end
+from tests.builders.documents import places, with_value
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 ODD: tuple[Any, ...] = (
@@ -186,27 +186,14 @@ CASES: dict[str, tuple[Json, Callable[[Json], Any], Callable[[Any], None]]] = {
 }
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    if path:
-        yield path
-    children = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, child in children:
-        yield from places(child, (*path, key))
-
-
 @pytest.mark.parametrize("what", CASES)
 def test_an_odd_value_anywhere_is_an_error_in_words_or_can_be_shown(what: str) -> None:
     body, read, show = CASES[what]
     show(shaped(Call("read it"), read, body))
-    for path in places(body):
+    for path in [*places(body)][1:]:
         for odd in ODD:
-            changed = copy.deepcopy(body)
-            parent: Any = changed
-            for key in path[:-1]:
-                parent = parent[key]
-            parent[path[-1]] = odd
             try:
-                found = shaped(Call("read it"), read, changed)
+                found = shaped(Call("read it"), read, with_value(body, path, odd))
             except Garbled as error:
                 assert len(error.why) < 5000 and "\x1b" not in error.why, (path, odd)
                 continue

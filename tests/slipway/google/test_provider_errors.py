@@ -24,6 +24,7 @@ from slipway.model.machines.table import MachineError
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.waiting import wait_reason
+from tests.builders.documents import places, with_value
 
 PLUGIN = "was ended in the middle"
 
@@ -224,22 +225,6 @@ def listed(kind: JobKind, *bodies: Mapping[str, Any]) -> list[VertexJob]:
     return list(Vertex(cast(Session, Pages()), Endpoints(), "p", "us-central1").jobs(kind))
 
 
-def places(value: Any, at: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of all that is in some JSON."""
-    yield at
-    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, inner in items:
-        yield from places(inner, (*at, key))
-
-
-def with_odd(body: Any, at: tuple[Any, ...], odd: Any) -> Any:
-    if not at:
-        return odd
-    changed = body.copy()
-    changed[at[0]] = with_odd(body[at[0]], at[1:], odd)
-    return changed
-
-
 def told(job: VertexJob) -> str:
     """All that lists, quota and prices make of a job."""
     try:
@@ -254,7 +239,7 @@ def told(job: VertexJob) -> str:
 @pytest.mark.parametrize("at", [at for at in places(BODY) if at and at[0] in FREE], ids=str)
 def test_whatever_its_inputs_are_it_is_listed_and_so_are_the_others(at: tuple[Any, ...]) -> None:
     for odd in ODD:
-        job, other = listed(PIPELINE, with_odd(BODY, at, odd), BODY)
+        job, other = listed(PIPELINE, with_value(BODY, at, odd), BODY)
         assert (job.display_name, job.state, job.create_time) == ("theirs", "JOB_STATE_RUNNING", other.create_time)
         assert other.replicas == 2
         assert told(job)

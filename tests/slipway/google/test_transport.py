@@ -18,7 +18,7 @@ from slipway.google.failures import Call, Garbled, NoAnswer, Unauthenticated, Un
 from slipway.google.session import HttpPolicy, Session
 from slipway.google.transport import Transport
 from slipway.model.kinds import CUSTOM_JOB
-from tests.slipway.google.server import Server, certificate, connection
+from tests.slipway.google.server import Server, certificate, connection, starting
 
 TOKEN = {"GOOGLE_OAUTH_ACCESS_TOKEN": "ya29.token"}
 FAR = "http://storage.example/v1/b"
@@ -27,15 +27,7 @@ CALL = Call("look")
 
 @pytest.fixture
 def serve() -> Iterator[Callable[..., Server]]:
-    running: list[Server] = []
-
-    def start(*arguments: Any, **more: Any) -> Server:
-        running.append(Server(*arguments, **more))
-        return running[-1]
-
-    yield start
-    for one in running:
-        one.close()
+    yield from starting(Server)
 
 
 def session(environ: Mapping[str, str]) -> Session:

@@ -261,10 +261,16 @@ def test_a_missing_one_is_refused_with_a_suggestion(tmp_path: Path) -> None:
     assert error.value.fix == "did you mean `dask-digits`?"
 
 
-@pytest.mark.parametrize("content", ["", "TEMPLATE = 3", FILE.format(name="other")])
-def test_a_file_must_define_the_template_of_its_name(tmp_path: Path, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        *((text, "does not define template 'one'") for text in ("", "TEMPLATE = 3", FILE.format(name="other"))),
+        (FILE.format(name="One"), "is not well-formed"),
+    ],
+)
+def test_a_file_must_define_the_template_of_its_name(tmp_path: Path, content: str, said: str) -> None:
     (tmp_path / "one.py").write_text(content)
-    with pytest.raises(ConfigError, match="does not define template 'one'"):
+    with pytest.raises(ConfigError, match=said):
         load(("one",), tmp_path)
 
 
@@ -283,9 +289,3 @@ def test_whatever_its_code_raises_is_named_with_its_line(tmp_path: Path, content
     with pytest.raises(ConfigError, match="can't be loaded") as error:
         load(("one",), tmp_path)
     assert error.value.why.startswith(f"line {line}: ") and said in error.value.why
-
-
-def test_a_template_that_is_not_well_formed_speaks_for_itself(tmp_path: Path) -> None:
-    (tmp_path / "one.py").write_text(FILE.format(name="One"))
-    with pytest.raises(ConfigError, match="is not well-formed"):
-        load(("one",), tmp_path)

@@ -4,32 +4,42 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from slipway.google.logging import Logging
 from tests.local.conftest import FAST, LocalCloud
 
 from .past import Past, past_jobs
-from .stack import Stack
+from .stack import SPOT_CPUS, Stack, held
+
+
+def in_use(cloud: LocalCloud, folder: Path, **settings: Any) -> Iterator[Stack]:
+    made = Stack(cloud, folder, **settings)
+    (folder / ".git").mkdir()
+    made.make()
+    yield made
+    made.end()
 
 
 @pytest.fixture
 def stack(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
-    made = Stack(cloud, tmp_path)
-    (tmp_path / ".git").mkdir()
-    made.make()
-    yield made
-    made.end()
+    yield from in_use(cloud, tmp_path)
 
 
 @pytest.fixture
 def small(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
     """A stack whose pool is full by one job of one machine."""
-    made = Stack(cloud, tmp_path, most=1)
-    (tmp_path / ".git").mkdir()
-    made.make()
-    yield made
-    made.end()
+    yield from in_use(cloud, tmp_path, most=1)
+
+
+@pytest.fixture
+def full(small: Stack) -> Iterator[Stack]:
+    """Its pool is full, and Spot has quota."""
+    with small.settings(quota=SPOT_CPUS):
+        held(small)
+        yield small
 
 
 @pytest.fixture
@@ -78,3 +88,17 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR"):
         if name in os.environ:
             monkeypatch.delenv(name)
+
+
+@pytest.fixture
+def log_queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Return the filters of all queries of logs."""
+    asked: list[str] = []
+    entries = Logging.entries
+
+    def counted(self: Logging, filter: str, **more: Any) -> Any:
+        asked.append(filter)
+        return entries(self, filter, **more)
+
+    monkeypatch.setattr(Logging, "entries", counted)
+    return asked

@@ -8,7 +8,6 @@ import re
 import signal
 import subprocess
 import sys
-import time
 import uuid
 from collections.abc import Callable, Iterator
 from copy import deepcopy
@@ -17,7 +16,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
-from tests.checkouts.shell import Done, slipway
+from tests.checkouts.shell import Done, slipway, wait_for
 from tests.local.conftest import ROOT, LocalCloud
 
 from .catalogs import POOL, QUOTAS, SCHEDULING, templates
@@ -311,12 +310,7 @@ class Stack:
         return [job for one in listed for job in one.get("customJobs", [])]
 
     def until(self, holds: Callable[[], bool], seconds: float = 600) -> None:
-        """Wait until it holds, and look less and less often."""
-        end, pause = time.monotonic() + seconds, 0.05
-        while not holds():
-            assert time.monotonic() < end, "it did not come about in time"
-            time.sleep(pause)
-            pause = min(1.5 * pause, 0.4)
+        wait_for(holds, "what the test waits for", seconds)
 
     def all_end(self) -> None:
         self.until(lambda: all("endTime" in job for job in self.jobs()))
@@ -361,6 +355,7 @@ class Stack:
 
 
 SLEEP = "import time; print('begun'); time.sleep(600)"
+SPOT_CPUS = {"custom_model_training_preemptible_cpus": 64}
 """A job that runs until it is cancelled."""
 
 

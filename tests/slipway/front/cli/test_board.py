@@ -12,8 +12,7 @@ from typing import Any
 from slipway.google.connection import connect
 from slipway.google.storage import Location
 
-from .stack import SLEEP, Stack, held
-from .test_fallback import SPOT_CPUS
+from .stack import SLEEP, SPOT_CPUS, Stack, held
 from .test_sweep_jobs import swept
 
 

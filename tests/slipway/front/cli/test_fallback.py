@@ -2,29 +2,19 @@
 
 import shlex
 import signal
-from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
 from slipway.using.submission.request import attempt_id
 
-from .stack import SLEEP, Stack, held
+from .stack import SLEEP, SPOT_CPUS, Stack, held
 
-SPOT_CPUS = {"custom_model_training_preemptible_cpus": 64}
 CANCEL = r"^POST .*:cancel$"
 CREATE = r"^POST .*/customJobs$"
 MOVE = ("--wait-for", "pool=1s", "--then", "spot")
 FETCHING = {"kind": "hold", "match": r"none\.tar\.gz"}
 """Keeps a job of `packaged` from failing while a test looks at it."""
-
-
-@pytest.fixture
-def full(small: Stack) -> Iterator[Stack]:
-    """Its pool is full, and Spot has quota."""
-    with small.settings(quota=SPOT_CPUS):
-        held(small)
-        yield small
 
 
 def packaged(stack: Stack) -> None:

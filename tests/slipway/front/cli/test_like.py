@@ -8,10 +8,9 @@ from typing import Any
 
 import pytest
 
-from .stack import JOBS, Stack
+from .stack import JOBS, SPOT_CPUS, Stack
 from .test_code import checked_out, opened
 from .test_code import open_to_code as _open_to_code
-from .test_fallback import SPOT_CPUS
 
 open_to_code = _open_to_code
 OLD, CPU = "hello-0a1b2c3d4e5f.tar.gz", "n1-standard-4"

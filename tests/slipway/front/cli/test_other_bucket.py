@@ -13,8 +13,8 @@ import pytest
 from slipway.using.submission.request import attempt_id
 
 from . import test_sweep as _sweep
-from .stack import PROJECT, REGION, Stack, held
-from .test_fallback import FETCHING, MOVE, SPOT_CPUS, gone, packaged, sent
+from .stack import PROJECT, REGION, SPOT_CPUS, Stack, held
+from .test_fallback import FETCHING, MOVE, gone, packaged, sent
 from .test_submission_run import lagging, lost
 from .test_sweep import every_job, points
 from .test_sweep_gone import delete

@@ -8,8 +8,9 @@ import pytest
 
 from tests.local.conftest import LocalCloud
 
-from .stack import PROJECT, REGION, SLEEP, Stack, held
-from .test_fallback import FETCHING, MOVE, SPOT_CPUS, gone, packaged, sent
+from .conftest import in_use
+from .stack import PROJECT, REGION, SLEEP, SPOT_CPUS, Stack, held
+from .test_fallback import FETCHING, MOVE, gone, packaged, sent
 from .test_submission_run import lost
 
 AWAY = "europe-west4"
@@ -18,11 +19,7 @@ WAIT = ("--wait-for", "pool=1h", "--then", "spot")
 
 @pytest.fixture
 def away(cloud: LocalCloud, tmp_path: Path) -> Iterator[Stack]:
-    made = Stack(cloud, tmp_path, cluster_region=AWAY, most=1)
-    (tmp_path / ".git").mkdir()
-    made.make()
-    yield made
-    made.end()
+    yield from in_use(cloud, tmp_path, cluster_region=AWAY, most=1)
 
 
 def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stack) -> None:

@@ -12,8 +12,7 @@ from slipway.using.submission.journal import EntryState, JournalEntry, Submissio
 from slipway.using.submission.request import attempt_id
 from slipway.using.submission.sender import Sender
 
-from .stack import SLEEP, Stack, held
-from .test_fallback import SPOT_CPUS
+from .stack import SLEEP, SPOT_CPUS, Stack, held
 
 WORDS = ("submit", "hello", "--wait-for", "pool=10m", "--then", "spot")
 

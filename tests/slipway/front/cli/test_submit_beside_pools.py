@@ -6,8 +6,7 @@ from collections.abc import Iterator
 import pytest
 
 from .catalogs import L4
-from .stack import Stack
-from .test_fallback import SPOT_CPUS
+from .stack import SPOT_CPUS, Stack
 from .test_sweep import points
 
 ANY = {"reservationAffinityType": "ANY_RESERVATION"}

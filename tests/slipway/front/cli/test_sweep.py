@@ -8,6 +8,7 @@ from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
@@ -39,15 +40,10 @@ def every_job(stack: Stack) -> list[dict[str, Any]]:
 
 
 def test_the_request_of_each_run_is_filled_once(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    filled: Counter[str] = Counter()
-
-    def counted(*args: Any, **named: Any) -> dict[str, Any]:
-        filled[named["request_id"]] += 1
-        return fill(*args, **named)
-
-    monkeypatch.setattr(candidates, "fill", counted)
+    monkeypatch.setattr(candidates, "fill", filling := mock.Mock(wraps=fill))
     done = stack.run("submit", "hello", "--sweep", points(stack, 2), "--output", "json")
     assert done.code == 0, done.err
+    filled = Counter(call.kwargs["request_id"] for call in filling.call_args_list)
     assert {filled[run["requestId"]] for run in done.json["accepted"]} == {1}
     assert filled.total() == 2 + 1, "and once for the machines that all of them need"
 

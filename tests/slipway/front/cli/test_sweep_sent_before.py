@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from . import test_sweep as _sweep
-from .stack import Stack, held
-from .test_fallback import SPOT_CPUS, packaged
+from .stack import SPOT_CPUS, Stack, held
+from .test_fallback import packaged
 from .test_sweep import every_job, points, replica
 from .test_sweep_gone import elsewhere
 

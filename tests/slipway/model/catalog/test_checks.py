@@ -1,8 +1,7 @@
 """Whatever stands in a catalog, a submission can be made of it, or it is refused in words: never a fault of ours."""
 
-import copy
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -24,6 +23,7 @@ from slipway.model.cluster import Reservation
 from slipway.template import Image, Metric, Parameter, Search, Study, Variant, WorkerPool
 from slipway.using.submission.candidates import SubmissionRequest, prepare, price, summary
 from slipway.using.submission.preflight import offline
+from tests.builders.documents import places, with_value
 from tests.builders.templates import job_template as template
 from tests.slipway.authoring.template.conftest import CONTEXT
 
@@ -75,21 +75,8 @@ SPEC = (*OFFER, "request", "jobSpec")
 PARAMETERS = ("templates", "dask-digits", "parameters")
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
-    """The paths of everything in a document."""
-    yield path
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    for key, child in inner:
-        yield from places(child, (*path, key))
-
-
 def changed(path: tuple[Any, ...], value: Any) -> str:
-    body = copy.deepcopy(DOCUMENT)
-    place: Any = body
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
-    return json.dumps(body)
+    return json.dumps(with_value(DOCUMENT, path, value))
 
 
 def templates_in(content: str) -> list[Template]:

@@ -1,6 +1,5 @@
 """Reading a catalog: the values of a good one, and where a bad one is wrong."""
 
-import copy
 import json
 from dataclasses import replace
 from decimal import Decimal
@@ -17,6 +16,7 @@ from slipway.model.prices import UNKNOWN, Price
 from slipway.using.jobs.demand import Demand
 from slipway.using.submission.parameters import resolve
 from slipway.using.submission.request import fill
+from tests.builders.documents import places, with_value
 
 from .conftest import CATALOG
 
@@ -95,12 +95,8 @@ def test_what_is_no_catalog_is_named_with_its_address(content: str) -> None:
 def test_the_place_of_a_wrong_value_is_named(
     body: dict[str, Any], path: tuple[Any, ...], value: Any, said: str
 ) -> None:
-    place: Any = body
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
     with pytest.raises(ConfigError) as error:
-        find_template(read(json.dumps(body), SOURCE), "digits")
+        find_template(read(json.dumps(with_value(body, path, value)), SOURCE), "digits")
     assert said in error.value.why
 
 
@@ -119,21 +115,10 @@ def test_whatever_stands_in_a_catalog_is_read_or_refused_in_words(key: str, valu
         assert error.why
 
 
-def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
-    """The paths of everything in a document."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for key, child in inner for found in places(child, (*path, key)))]
-
-
-@given(path=st.sampled_from(places(CATALOG)[1:]), value=JSON)
+@given(path=st.sampled_from([*places(CATALOG)][1:]), value=JSON)
 def test_what_is_read_can_be_filled_and_counted(path: tuple[Any, ...], value: Any) -> None:
-    body = copy.deepcopy(CATALOG)
-    place: Any = body
-    for key in path[:-1]:
-        place = place[key]
-    place[path[-1]] = value
     try:
-        catalog = read(json.dumps(body), SOURCE)
+        catalog = read(json.dumps(with_value(CATALOG, path, value)), SOURCE)
         for template in catalog.templates.values():
             for offer in template.offers:
                 filled = fill(catalog, template, offer, resolve(template, {}), request_id="r", user="ada")
@@ -164,12 +149,8 @@ def test_what_becomes_a_host_a_path_or_a_file_can_be_nothing_else(
     body: dict[str, Any], path: tuple[Any, ...], value: str | list[str]
 ) -> None:
     """A catalog may come from anybody's bucket: a region with a slash would send the person's token elsewhere."""
-    place: Any = body
-    for key in path[:-1]:
-        place = place.setdefault(key, {}) if isinstance(place, dict) else place[key]
-    place[path[-1]] = value
     with pytest.raises(ConfigError) as error:
-        read(json.dumps(body), SOURCE)
+        read(json.dumps(with_value(body, path, value)), SOURCE)
     assert path[-1] in error.value.why
 
 

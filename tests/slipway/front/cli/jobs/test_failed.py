@@ -1,14 +1,12 @@
 """A failed job says why where its failure is told: by `--wait`, `--follow`, `jobs show` and Python's exception."""
 
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 import slipway
 from slipway.base.errors import ResourceError
 from slipway.google.jobs import VertexJob
-from slipway.google.logging import Logging
 from slipway.using.context import Context
 from slipway.using.jobs.failure import Failure, read_failure
 from tests.slipway.front.cli.past import FAILS, Past
@@ -35,24 +33,12 @@ def test_a_long_line_is_told_with_both_of_its_ends(line: str, parts: list[str]) 
     assert all(part in told for part in parts) and len(told) <= len("… (main)") + 120
 
 
-@pytest.fixture
-def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """The filters of all log queries."""
-    asked: list[str] = []
-    entries = Logging.entries
-
-    def counted(self: Logging, filter: str, **more: Any) -> Any:
-        asked.append(filter)
-        return entries(self, filter, **more)
-
-    monkeypatch.setattr(Logging, "entries", counted)
-    return asked
-
-
-def test_the_last_errors_of_the_replica_that_failed_are_told_with_its_failure(past: Past, calls: list[str]) -> None:
+def test_the_last_errors_of_the_replica_that_failed_are_told_with_its_failure(
+    past: Past, log_queries: list[str]
+) -> None:
     words = ("submit", "hello", "-p", f"code={FAILS}", "--request-id", "failing")
     waited = past.run(*words, "--wait")
-    assert waited.code == 4 and len(calls) == 1, "one query"
+    assert waited.code == 4 and len(log_queries) == 1, "one query"
     told = waited.err.partition("  why: ")[2].partition("  fix: ")[0]
     why = [line.strip() for line in told.splitlines()]
     assert why[:4] == [
@@ -142,8 +128,8 @@ def test_a_log_that_may_not_or_can_not_be_read_is_named_and_hides_nothing(past: 
         assert done.code == 4 and "Termination reason: Error." in done.err
 
 
-def test_what_was_cancelled_has_no_last_lines(stack: Stack, calls: list[str]) -> None:
+def test_what_was_cancelled_has_no_last_lines(stack: Stack, log_queries: list[str]) -> None:
     name = stack.sends("hello", "-p", f"code={SLEEP}")["displayName"]
     stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_RUNNING")
     stack.well("jobs", "cancel", name)
-    assert stack.run("jobs", "wait", name).code == 8 and calls == []
+    assert stack.run("jobs", "wait", name).code == 8 and log_queries == []

@@ -1,7 +1,6 @@
 """`slipway jobs logs`: by role, followed, and of many thousand lines with how long that takes."""
 
 import json
-from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,8 +15,10 @@ from slipway.google.transport import Transport
 from slipway.using.jobs.log import WHOLE_LOG
 from tests.slipway.front.cli.past import PRINTS, Past
 from tests.slipway.front.cli.stack import Stack
+from tests.slipway.google.conftest import server as _server
 from tests.slipway.google.server import Server
 
+server = _server
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
@@ -77,13 +78,6 @@ def test_it_is_said_while_a_long_log_is_printed(stack: Stack, monkeypatch: pytes
     assert [line.partition(" ")[0] for line in done.err.splitlines()] == ["20", "50", "100"]
     assert [line for line in done.out.splitlines() if " line " in line] == [f"main  line {n}" for n in range(120)]
     assert stack.well("jobs", "logs", name, "--tail", "90").err == ""
-
-
-@pytest.fixture
-def server() -> Iterator[Server]:
-    running = Server()
-    yield running
-    running.close()
 
 
 def patient(server: Server, slept: list[float]) -> Connection:

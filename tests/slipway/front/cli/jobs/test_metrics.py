@@ -5,8 +5,8 @@ from __future__ import annotations
 import gzip
 from dataclasses import replace
 from typing import Any
+from unittest import mock
 
-import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.google.jobs import VertexJob
@@ -74,21 +74,12 @@ def test_what_is_stored_compressed_is_unpacked_by_the_service(stack: Stack) -> N
     assert dict(found) == {"loss": 1}
 
 
-def test_who_may_not_read_is_told_the_role_and_a_closed_bucket_is_asked_once(
-    stack: Stack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    asked: list[str] = []
-    reading = Storage.beginning
-
-    def counted(storage: Storage, at: Any, most: int) -> bytes:
-        asked.append(at.name)
-        return reading(storage, at, most)
-
-    monkeypatch.setattr(Storage, "beginning", counted)
+def test_who_may_not_read_is_told_the_role_and_a_closed_bucket_is_asked_once(stack: Stack) -> None:
     stack.cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": f"x-{stack.name}"})
     closed = [job(f"job{number}", f"gs://x-{stack.name}/jobs/{number}") for number in range(200)]
-    found = read_metrics(context(stack), closed)
-    assert len(found) == 200 and len(asked) < 50
+    with mock.patch.object(Storage, "beginning", autospec=True, side_effect=Storage.beginning) as asked:
+        found = read_metrics(context(stack), closed)
+    assert len(found) == 200 and asked.call_count < 50
     assert all("storage.objects.get" in one.why for one in found.values())
 
 

@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.google.logging import Logging
 from slipway.using.jobs import failure
 from tests.slipway.front.cli.past import Past
 from tests.slipway.front.cli.stack import SLEEP, Stack, held
@@ -104,19 +103,14 @@ def test_jobs_show_has_the_metrics_and_in_json_their_steps(stack: Stack) -> None
     assert "m011=11 and 38 more\n" in stack.run("jobs", "show", name).out
 
 
-def test_few_logs_are_read_however_many_jobs_have_failed(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_few_logs_are_read_however_many_jobs_have_failed(
+    stack: Stack, monkeypatch: pytest.MonkeyPatch, log_queries: list[str]
+) -> None:
     monkeypatch.setattr(failure, "_MOST_READ", 1)
     sweep, _ = swept(stack, "raise SystemExit(1)", "raise SystemExit(2)", "raise SystemExit(3)")
-    asked: list[str] = []
-    entries = Logging.entries
-
-    def counted(self: Logging, filter: str, **more: Any) -> Any:
-        asked.append(filter)
-        return entries(self, filter, **more)
-
-    monkeypatch.setattr(Logging, "entries", counted)
+    log_queries.clear()
     lines = stack.well("jobs", "list", "--sweep", sweep, "--metric", "accuracy").out.splitlines()
-    assert len(asked) == 1 and len(lines) == 4 and all("failed after" in line for line in lines[1:])
+    assert len(log_queries) == 1 and len(lines) == 4 and all("failed after" in line for line in lines[1:])
 
 
 def test_what_differs_stands_side_by_side_and_the_rest_below(snapshot: SnapshotAssertion, stack: Stack) -> None:
