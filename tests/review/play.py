@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
@@ -13,7 +13,6 @@ from slipway.deploying.deployment.live_plan import asked_for, refuse
 from slipway.deploying.deployment.plan import Plan, as_made, plan
 from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_logical
 from slipway.deploying.engine.preview import Preview
-from slipway.front.cli.terminal.changed_files import same_program
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, QuotaLimit, Unknown
@@ -22,6 +21,7 @@ from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
 from slipway.reviewing.change.change import Change, Files
 from slipway.reviewing.change.edits import edits
+from slipway.reviewing.change.programs import edited_lines, reported, same_program
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review, review
 from tests.review.case import STACK, Case, Edit, World
@@ -56,7 +56,8 @@ def change_of(case: Case) -> Change:
         return recorded(case.recorded)
     deployed = _read(case.given, case.edits, case.world)
     after, failed = _declared(case.given, case.edits, case.world)
-    edited = frozenset(edit.file for edit in case.edits)
+    edited, code = frozenset(edit.file for edit in case.edits), _code(case)
+    same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     steps = case.steps(deployed.facts.catalog) if case.steps else None
     preview = case.preview if steps is None else Preview(tuple(steps))
     return Change.between(
@@ -70,17 +71,19 @@ def change_of(case: Case) -> Change:
         files=Files(
             edited | frozenset(case.files),
             frozenset(edit.file for edit in case.edits if edit.new is None),
-            same=frozenset(_same(case)),
+            same=same,
+            lines={file: edited_lines(file, *sides) for file, sides in code.items() if file not in same},
+            reports={at: line for file, sides in code.items() for at, line in reported(file, sides[1])},
             stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
         ),
     )
 
 
-def _same(case: Case) -> Iterator[str]:
-    for file in {one.file for one in case.edits if one.file.startswith("jobs/")}:
-        sides = (text(file, case.given), text(file, (*case.given, *case.edits)))
-        if all(sides) and same_program(file, *sides):
-            yield file
+def _code(case: Case) -> Mapping[str, tuple[str, str]]:
+    """Return both sides of the edited files of jobs."""
+    names = {edit.file for edit in case.edits if edit.file.startswith("jobs/")}
+    sides = {file: (text(file, case.given), text(file, (*case.given, *case.edits))) for file in names}
+    return {file: both for file, both in sides.items() if all(both)}
 
 
 @cache

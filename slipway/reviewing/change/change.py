@@ -6,7 +6,7 @@ for that; in the review of a pull request it needs no approval.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
@@ -35,7 +35,8 @@ UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deploym
 @dataclass(frozen=True)
 class Files:
     """The files of a change, seen from the project's folder; `removed` are those that it deletes. `links` lead to other
-    files. `pins`: the packages that differ, by file. `same`: files of jobs of which no run sees the edit. `stacks`: the
+    files. `pins`: the packages that differ, by file. `same`: files of jobs of which no run sees the edit. `lines`: the
+    edited places of the others. `reports`: the lines of jobs' code that report metrics, by their places. `stacks`: the
     edits of each stack's file. `addresses`: of people, on lines that differ."""
 
     touched: frozenset[str] = frozenset()
@@ -43,8 +44,15 @@ class Files:
     links: frozenset[str] = frozenset()
     pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     same: frozenset[str] = frozenset()
+    lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    reports: Mapping[str, str] = field(default_factory=dict)
     stacks: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     addresses: frozenset[str] = frozenset()
+
+    def touched_below(self, folders: Iterable[str]) -> frozenset[str]:
+        """Return the touched files of folders of `jobs/`."""
+        starts = tuple(f"jobs/{folder}/" for folder in folders)
+        return frozenset(file for file in self.touched if starts and file.startswith(starts))
 
 
 NO_FILES = Files()

@@ -10,17 +10,22 @@ HIDDEN = "hidden"
 
 
 def shown(value: object, name: str = "", longest: int = 60, beside: str = "") -> str:
-    """Return a value as a comment may have it: in backticks and short, or `hidden`. For a long one, the part in which
+    """Return a value as a sentence may have it: in backticks and short, or `hidden`. For a long one, the part in which
     it differs from the value `beside` it."""
+    text = bare(value, name, longest, beside)
+    return text if text == HIDDEN else f"`{text}`" if text else "nothing"
+
+
+def bare(value: object, name: str = "", longest: int = 60, beside: str = "") -> str:
+    """Return the same without backticks."""
     text = "true" if value is True else "false" if value is False else str(value)
     text = text.replace(placeholder(DOLLAR), "$")
     part = _from_difference(text, beside, longest // 2) if len(text) > longest and beside else text
     if looks_secret(text, name) or looks_secret(part):
         return HIDDEN
-    text = part
-    if not beside and len(text) > longest and text.startswith("projects/"):
-        text = f"…{text[-longest + 1 :]}"  # A resource's own name comes last.
-    return f"`{short(text.replace('`', chr(39)), longest)}`" if text else "nothing"
+    if not beside and len(part) > longest and part.startswith("projects/"):
+        part = f"…{part[-longest + 1 :]}"  # A resource's own name comes last.
+    return short(part.replace("`", chr(39)), longest)
 
 
 def _from_difference(text: str, other: str, before: int) -> str:

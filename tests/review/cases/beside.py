@@ -224,7 +224,7 @@ CASES = (
     Case(
         "The code of one template is edited, and a file of another that nobody runs",
         (Edit("jobs/digits/task.py", 'print("trained", EVERY)', 'print("trained it", EVERY)'),),
-        (hurts("code-changed", "digits", "other code: `jobs/digits/task.py`"),),
+        (hurts("code-changed", "digits", "other code, of `jobs/digits/task.py`"),),
         files=("jobs/other/task.py",),
         world=BUSY,
         never=("jobs/other",),

@@ -5,7 +5,6 @@ The base branch is checked out in the folder that this runs in, the change in an
 
 from __future__ import annotations
 
-import ast
 import os
 import re
 from collections.abc import Iterator, Mapping
@@ -26,6 +25,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     """Read the list of `git diff --name-status`, with or without `-z`; a bare path counts as touched. `folder`: the
     project's place in the repository."""
     from slipway.reviewing.change.change import NO_FILES, Files
+    from slipway.reviewing.change.programs import edited_lines, same_program
     from slipway.reviewing.told.redaction import addresses
 
     if file is None:
@@ -42,14 +42,16 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     both = [file for file in names if _beside_base(file, checkout)]
     # The diff of a link shows its target, and not the target's contents.
     texts = {file: (text_of(file), text_of(str(checkout / file))) for file in both if file not in links}
+    code = {file: sides for file, sides in texts.items() if file.startswith("jobs/")}
+    same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     return Files(
         touched=frozenset(touched),
         removed=frozenset(removed),
         links=links,
         pins=dict(_pins(texts)),
-        same=frozenset(
-            file for file, sides in texts.items() if file.startswith("jobs/") and same_program(file, *sides)
-        ),
+        same=same,
+        lines={file: edited_lines(file, *sides) for file, sides in code.items() if file not in same},
+        reports=dict(_reports(checkout)) if head and touched else {},
         stacks=dict(_stack_edits(texts)),
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
     )
@@ -75,6 +77,16 @@ def _pins(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[str
             yield file, lines
 
 
+def _reports(checkout: Path) -> Iterator[tuple[str, str]]:
+    """Yield the lines of the change's job code that report metrics."""
+    from slipway.reviewing.change.programs import reported
+
+    for path in sorted((checkout / "jobs").rglob("*.py")):
+        file = path.relative_to(checkout).as_posix()
+        if path.is_file() and not _is_link(checkout, file):
+            yield from reported(file, text_of(str(path)))
+
+
 def _beside_base(file: str, checkout: Path) -> bool:
     """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
     is another one. A link to a place outside is not a file of it."""
@@ -84,15 +96,6 @@ def _beside_base(file: str, checkout: Path) -> bool:
 
 def _is_link(checkout: Path, file: str) -> bool:
     return (checkout / file).resolve() != Path(os.path.normpath(checkout.resolve() / file))
-
-
-def same_program(file: str, before: str, after: str) -> bool:
-    """Tell whether a file has the same code, with other comments or in another form. It is parsed as bytes, since a
-    first line may declare another coding."""
-    try:
-        return file.endswith(".py") and len({ast.dump(ast.parse(text.encode())) for text in (before, after)}) == 1
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
 
 
 def _stack_edits(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[Edit, ...]]]:

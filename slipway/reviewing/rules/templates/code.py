@@ -3,94 +3,157 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from slipway.authoring.stack.secrets import KEEP, looks_secret
 from slipway.base.formatting import few, join, last_part
-from slipway.model.catalog.model import Template
-from slipway.model.findings.finding import Finding, Grade
-from slipway.model.labels import Launched
-from slipway.reviewing.change.change import Change, Files
+from slipway.model.findings.finding import Grade
+from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.pins import package
-from slipway.reviewing.change.secret_values import HIDDEN, shown
-from slipway.reviewing.change.usual import job_spec
-from slipway.reviewing.rules.templates.usage import finding
+from slipway.reviewing.change.secret_values import HIDDEN, bare
+from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
 _NAME = re.compile(r"[\w.-]+")
+_MOST_LINES = 12
+"""The edited places of a template's code that its card quotes."""
 
 
-def code(change: Change, old: Template, new: Template) -> Iterator[Finding]:
-    """Find other code and other requirements, in one finding where both differ."""
-    bucket = change.new.catalog_bucket if change.new else ""
+class _Direction(NamedTuple):
+    """A row: how a requirement moves, its grade, and what follows. `{after}` and `{before}` are its lines."""
+
+    grade: Grade
+    does: str
+    so: str
+    instead: str = ""
+
+
+_INSTEAD = "install {after} instead of {before}"
+_DIRECTIONS: Mapping[str, _Direction] = {
+    "gone": _Direction(
+        Grade.BLOCKING,
+        "don't install {before} any more",
+        "code that imports it fails, unless another package brings it",
+        "keep it while code imports it",
+    ),
+    "new": _Direction(
+        Grade.WARNING,
+        "install {after} too",
+        "it runs with all that their account may do",
+        "read its name letter by letter, and who publishes it",
+    ),
+    "loosened": _Direction(
+        Grade.WARNING,
+        _INSTEAD,
+        "each job gets the newest that fits, so two runs may differ",
+        "pin it with `==`",
+    ),
+    "older": _Direction(Grade.WARNING, _INSTEAD, "what came since is missing, and results may differ"),
+    "other": _Direction(Grade.WARNING, _INSTEAD, "not known: which version that is; results may differ"),
+    "newer": _Direction(Grade.WARNING, _INSTEAD, "not known: what differs in it; results may differ"),
+    "pinned": _Direction(Grade.NOTE, _INSTEAD, "all jobs get this version, which the old line allowed"),
+}
+"""The directions, the gravest first."""
+
+
+def code(template: TemplateChange) -> Iterator[Consequence]:
+    """Find other code and other requirements."""
+    old, new, files = template.old, template.new, template.change.files
+    bucket = template.becomes.catalog_bucket
     if new.package not in ("", old.package) and not new.package.startswith(f"gs://{bucket}/"):
-        words = f"Jobs of `{new.name}` run code that is not in the catalog's bucket"
-        yield finding("code-changed", new, words, "code", f"`{new.package}`", grade=Grade.BLOCKING, field="code")
+        yield template.tells(
+            "code-changed",
+            "run code that is not in the catalog's bucket",
+            part="code",
+            so=f"`{new.package}`, which no deployment of this stack packed",
+            instead="let a deployment pack the code from `jobs/`",
+            grade=Grade.BLOCKING,
+            field="code",
+        )
         return
-    folders = [join(f"`jobs/{root}`" for root in sorted(_folders(each))) for each in (new, old)]
-    if all(folders) and folders[0] != folders[1]:
-        words = f"Jobs of `{new.name}` run the code in {' instead of '.join(folders)}"
-        added = [_installed(old, new, ()).sentence] if old.requirements != new.requirements else []
-        yield finding("code-changed", new, words, "code", details=added, field="code")
-        return
+    touched = sorted(files.touched_below(folders(new)))
+    if old.requirements != new.requirements and sorted(old.requirements) != sorted(new.requirements):
+        field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
+        yield _installed(template, field)
+    names = [join(f"`jobs/{root}`" for root in sorted(folders(side))) for side in (new, old)]
+    edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
     # The name depends on its contents, whatever the catalog's bucket.
     other = bool(old.package and new.package) and _short(old.package) != _short(new.package)
-    files = sorted(_files(change.files, new))
-    edited = [file for file in files if not file.endswith(f"/{_REQUIREMENTS}") and file not in change.files.same]
-    installs = old.requirements != new.requirements and sorted(old.requirements) != sorted(new.requirements)
-    if installs:
-        field = next((file for file in files if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
-        yield replace(_installed(old, new, edited if other else ()), field=field)
-    elif other and (edited or not files):
-        details = [f"`{file}`" for file in edited]
-        words = f"Jobs of `{new.name}` run other code"
-        yield finding("code-changed", new, words, "code", few(details), details=details, field="code")
-
-
-def _files(files: Files, template: Template) -> Iterator[str]:
-    roots = tuple(f"jobs/{root}/" for root in _folders(template))
-    return (file for file in files.touched if roots and file.startswith(roots))
-
-
-def _folders(template: Template) -> set[str]:
-    found = set()
-    for offer in template.offers:
-        for pool in job_spec(offer).get("workerPoolSpecs") or ():
-            if launched := Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ()):
-                found.add(launched.module.partition(".")[0])
-    return found
+    if all(names) and names[0] != names[1]:
+        does = f"run the code in {' instead of '.join(names)}"
+        yield template.tells("code-changed", does, part="code", so="no review compares the two", field="code")
+    elif other and (edited or not (touched or old.requirements != new.requirements)):
+        lines = [edit for file in edited for edit in files.lines.get(file, ())]
+        more = len(lines) - _MOST_LINES
+        yield template.tells(
+            "code-changed",
+            f"run other code, of {few(map('`{}`'.format, edited))}" if edited else "run other code",
+            part="code",
+            so="not known: what that does to a run that is long, or started again; its lines are to be read",
+            edits=lines[:_MOST_LINES],
+            details=[
+                *(f"`{file}`, to read as a whole" for file in edited if file not in files.lines),
+                *([f"and {more} more places in these files"] if more > 0 else []),
+            ],
+            field="code",
+        )
 
 
 def _short(uri: str) -> str:
     return last_part(uri).removesuffix(".tar.gz")
 
 
-def _installed(old: Template, new: Template, edited: Iterable[str]) -> Finding:
-    before, after = ({_package(one): one for one in some.requirements} for some in (old, new))
-    others = [name for name in after if name in before and before[name] != after[name]]
-    added, gone = (
-        [after[name] for name in after if name not in before],
-        [before[name] for name in before if name not in after],
+def _installed(template: TemplateChange, field: str) -> Consequence:
+    before, after = ({_package(line): line for line in side.requirements} for side in (template.old, template.new))
+    moves = {
+        name: _direction(before.get(name, ""), after.get(name, ""))
+        for name in dict.fromkeys((*after, *before))
+        if before.get(name) != after.get(name)
+    }
+    worst = min(moves.values(), key=[*_DIRECTIONS].index)
+    row, alike = _DIRECTIONS[worst], [name for name, direction in moves.items() if direction == worst]
+    lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in (before, after)]
+    return template.tells(
+        "requirements-changed",
+        row.does.format(before=lines[0], after=lines[1]),
+        part="requirements",
+        so=row.so,
+        instead=row.instead,
+        edits=[
+            Edit(f"{direction} in {_REQUIREMENTS}", _shown(before.get(name, "")), _shown(after.get(name, "")))
+            for name, direction in moves.items()
+        ],
+        grade=row.grade,
+        field=field,
     )
-    words, why = [], "results may differ"
-    if others:
-        moves = all("==" in before[one] and not {"=", "@"} & set(after[one]) for one in others)
-        sides = ([some[one] for one in others] for some in (after, before))
-        words.append(f"install {'the newest ' if moves else ''}{' instead of '.join(map(_named, sides))}")
-        why = "each may get another version" if moves else why
-    if added:
-        words.append(f"install {_named(added)}{' too' if others else ''}")
-        why = "it runs with all that their account may do"
-    if gone:
-        words.append(f"don't install {_named(gone)} any more")
-        why = "code that imports it fails"
-    files = [f"`{file}`" for file in edited]
-    told = f"Jobs of `{new.name}` {join([*words, *(['run other code'] if files else [])])}"
-    grade = Grade.BLOCKING if gone else None
-    return finding(
-        "requirements-changed", new, told, "requirements", why, details=files, grade=grade, field=_REQUIREMENTS
+
+
+def _direction(before: str, after: str) -> str:
+    """Return how a requirement moves, as specifiers compare; `other` for what they can't tell."""
+    if not (before and after):
+        return "new" if after else "gone"
+    # Needed only where requirements differ: importing it costs time.
+    from packaging.requirements import InvalidRequirement, Requirement
+    from packaging.version import Version
+
+    try:
+        old, new = Requirement(before), Requirement(after)
+    except InvalidRequirement:
+        return "other"
+    was, now = (
+        [spec.version for spec in line.specifier if spec.operator == "==" and not spec.version.endswith(".*")]
+        for line in (old, new)
     )
+    if old.url or new.url or (old.extras, str(old.marker)) != (new.extras, str(new.marker)):
+        return "other"
+    if was and now:
+        versions = Version(was[0]), Version(now[0])
+        return "newer" if versions[0] < versions[1] else "older" if versions[1] < versions[0] else "other"
+    if was:
+        return "loosened"
+    return "pinned" if now and old.specifier.contains(now[0], prereleases=True) else "other"
 
 
 def _package(requirement: str) -> str:
@@ -98,18 +161,14 @@ def _package(requirement: str) -> str:
     return package(found[0]) if found else requirement
 
 
-def _named(some: Iterable[str]) -> str:
-    return few(map(_requirement, some))
+def _shown(requirement: str) -> str:
+    if looks_secret(requirement):
+        return f"{requirement.partition(' @ ')[0]} @ … (hidden)" if " @ " in requirement else HIDDEN
+    return bare(requirement, longest=100)
 
 
-def _requirement(one: str) -> str:
-    if looks_secret(one):
-        return f"`{one.partition(' @ ')[0]} @ …` (hidden)" if " @ " in one else HIDDEN
-    return shown(one, longest=100)
-
-
-def secret_requirements(old: Template | None, new: Template) -> Iterator[Finding]:
-    for one in new.requirements:
-        if looks_secret(one) and not (old and one in old.requirements):
-            words = f"Whoever reads the code of `{new.name}` reads what looks like a secret in {_requirement(one)}"
-            yield finding("plain-secret", new, words, "requirements", KEEP, field=_REQUIREMENTS)
+def secret_requirements(template: TemplateChange) -> Iterator[Consequence]:
+    for line in template.new.requirements:
+        if looks_secret(line) and line not in template.old.requirements:
+            does, who = f"reads what looks like a secret in `{_shown(line)}`", f"Whoever reads the code of {IT}"
+            yield template.tells("plain-secret", does, who=who, part="requirements", so=KEEP, field=_REQUIREMENTS)

@@ -1,4 +1,4 @@
-"""Effects of a changed value on jobs, where they depend on machines, images, past runs or secrets. Pure."""
+"""Effects of a changed value on jobs, where they depend on machines, images, past runs, kinds or secrets. Pure."""
 
 from __future__ import annotations
 
@@ -9,123 +9,101 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import counted, join, last_part, span
+from slipway.base.formatting import join, last_part, span
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.capacity import SPOT
+from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.catalog.placeholders import OUTPUT, names
 from slipway.model.findings.finding import Grade
-from slipway.model.machines.table import all_accelerators
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.change.usual import job_spec, secret_in
-from slipway.reviewing.rules.templates.usage import Usage
+from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines
+from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
+from slipway.reviewing.rules.templates.usage import TemplateChange
 
 N, W, B = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
-TRAINER = "the trainer"
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
+_UNSEEN = "not known: whether it exists and their account may read it; else they fail"
 
 
-@dataclass(frozen=True)
-class Machines:
-    """The machines of a worker pool as a request writes them; a type of TPU with its topology."""
-
-    count: str
-    type: str
-    gpu_count: str
-    gpu: str
-    disk_type: str
-    disk_size: str
-
-    def __str__(self) -> str:
-        """Return `2 × n1-standard-8 with 1 NVIDIA_TESLA_T4, pd-ssd 100 GB`."""
-        return f"{self.count} × {self.type}{f' with {self.gpu_count} {self.gpu}' if self.gpu else ''}, {self.disk}"
-
-    @property
-    def disk(self) -> str:
-        return f"{self.disk_type} {self.disk_size} GB"
-
-    @property
-    def gpus(self) -> str:
-        """The GPUs of a machine: `1 A100 80GB GPU`"""
-        known = next((one.label for one in all_accelerators() if one.name == self.gpu), self.gpu)
-        return counted(self.gpu_count, known) if self.gpu else "no GPU"
-
-    @property
-    def gpu_memory(self) -> int:
-        """GB of all GPUs of a machine; 0 where there are none, or the size is unknown."""
-        known = next((one.gpu_memory_gb for one in all_accelerators() if one.name == self.gpu), None)
-        return int(self.gpu_count) * (known or 0) if self.gpu_count.isdigit() else 0
-
-
-Leaf = str | tuple[str, ...] | Machines
-"""A value of a request; a list of texts is one value."""
-
-
-class Said(NamedTuple):
-    """A grade, the words after "Jobs of `lora`", and the reason or what to do."""
+class Says(NamedTuple):
+    """A grade, what jobs do, how it ends for them, and what to do instead."""
 
     grade: Grade
-    words: str
-    more: str = ""
+    does: str
+    so: str = ""
+    instead: str = ""
+    details: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Differing:
     """A value before and after, None where there is none: `name` is the path's own, `of` its owner's. `offers` are
-    those of `new` whose jobs it affects."""
+    those of the new template whose jobs it affects."""
 
     name: str
     of: str
     before: Leaf | None
     after: Leaf | None
     offers: tuple[Offer, ...]
-    old: Template
-    new: Template
-    was: Catalog
-    becomes: Catalog
-    used: Usage
-    now: datetime
+    template: TemplateChange
+
+    @property
+    def on_spot(self) -> bool:
+        return any(offer.capacity_type == SPOT for offer in self.offers)
 
 
-def machines(one: Differing) -> Said:
-    old, new = one.before, one.after
-    if not isinstance(old, Machines) or not isinstance(new, Machines):
-        return Said(W, f"take {'these machines besides' if new else 'no more'}: `{new or old}`")
+def machines(differing: Differing) -> Says:
+    old, new = differing.before, differing.after
+    if not isinstance(old, Machines):
+        return Says(W, f"take these machines besides: `{new}`", "they are paid as long as the whole job runs")
+    if not isinstance(new, Machines):
+        return Says(W, f"take no more: `{old}`", "not known: whether the other machines do the work of these")
+    gpus = f"{new.gpus} instead of {old.gpus}"
     if (old.type, old.gpus) != (new.type, new.gpus):
-        gpus = f"{new.gpus} instead of {old.gpus}" if new.gpus != old.gpus else ""
-        words = f"run on `{new.type}` instead of `{old.type}`" if new.type != old.type else f"run with {gpus}"
+        does = f"run on `{new.type}` instead of `{old.type}`" if new.type != old.type else f"run with {gpus}"
         if 0 < new.gpu_memory < old.gpu_memory:
             less = f"{new.gpu_memory} GB of GPU memory instead of {old.gpu_memory}, and what needs more fails"
-            return Said(B, words, less)
-        return Said(W, words, gpus if new.type != old.type else "")
+            return Says(B, does, less, "keep the larger GPU where a run fills it, or lower what fills it")
+        if old.gpu and not new.gpu:
+            return Says(W, does, "without a GPU, code that needs one fails", f"keep {old.gpus}")
+        return Says(W, does, gpus if gpus.partition(" instead of ")[0] != old.gpus else "")
     if old.count != new.count:
-        return Said(W, f"take {new.count} `{new.type.partition(' ')[0]}` instead of {old.count}")
-    same = old.disk_type == new.disk_type
-    words = "have disks of {} instead of {}".format(
-        *(f"{each.disk_size} GB" if same else each.disk for each in (new, old))
-    )
-    if all(each.disk_size.isdigit() for each in (old, new)) and int(new.disk_size) < int(old.disk_size):
-        return Said(W, words, "what needs more room fails")
-    return Said(N if same else W, words)
+        kind = new.type.partition(" ")[0]
+        why = "not known: whether the code divides its work by their number"
+        return Says(W, f"take {new.count} `{kind}` instead of {old.count}", why)
+    if old.disk_type != new.disk_type:
+        return Says(W, f"have disks of {new.disk} instead of {old.disk}", "results stay, the pace may differ")
+    does = f"have disks of {new.disk_size} GB instead of {old.disk_size} GB"
+    if old.disk_size.isdigit() and new.disk_size.isdigit() and int(new.disk_size) < int(old.disk_size):
+        return Says(W, does, "what needs more room fails, and is lost", f"keep {old.disk_size} GB")
+    return Says(N, does)
 
 
-def image(one: Differing) -> Said:
-    if one.after is None:
-        return Said(W, f"run a package of this repository instead of image {_last(str(one.before))}")
-    if one.before is None:
-        words = f"run image {_last(str(one.after))} instead of a package of this repository"
-        return Said(W, words, "nobody here sees what is in it")
-    before, after = str(one.before), str(one.after)
-    (was, build), (becomes, other) = (_parts(each) for each in (before, after))
-    if _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was) and any(map(_accelerated, one.offers)):
-        words = f"run in {_last(becomes)}, an image for CPUs, on machines with GPUs"
-        return Said(B, words, "those are paid for and hardly used")
+def image(differing: Differing) -> Says:
+    if differing.after is None:
+        does = f"run a package of this repository instead of image {_last(str(differing.before))}"
+        return Says(W, does, "its launcher installs the requirements and starts the package's module")
+    if differing.before is None:
+        return Says(
+            W,
+            f"run image {_last(str(differing.after))} instead of a package of this repository",
+            "nobody here sees what is in it; files in `$SLIPWAY_OUTPUT` are lost, as no launcher keeps them",
+            "let the image write what it should keep to `${slipway.output}`",
+        )
+    before, after = str(differing.before), str(differing.after)
+    (was, build), (becomes, other) = (_parts(side) for side in (before, after))
+    if _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was) and any(map(_accelerated, differing.offers)):
+        does = f"run in {_last(becomes)}, an image for CPUs, on machines with GPUs"
+        return Says(B, does, "those are paid for and hardly used", "take the image of that version for GPUs")
     if was == becomes and build.startswith("sha256:") and other.startswith("sha256:"):
-        words = f"run in another build of image {_last(becomes)}"
-        return Said(N, words, "results may not compare with those of before")
-    words = f"run in {_last(after)} instead of {_last(before)}"
-    moves = not other or other == "latest"
-    return Said(W, words, "that tag moves, so two runs may differ" if moves else "results may differ")
+        does = f"run in another build of image {_last(becomes)}"
+        return Says(N, does, "not known: what differs in it, so results may not compare with those of before")
+    does = f"run in {_last(after)} instead of {_last(before)}"
+    if not other or other == "latest":
+        return Says(W, does, "that tag moves, so two runs may differ", "name a digest, or a tag that stays")
+    return Says(W, does, "not known: what differs in it, so results may differ")
 
 
 def _parts(name: str) -> tuple[str, str]:
@@ -147,39 +125,46 @@ def _accelerated(offer: Offer) -> bool:
     return any((pool.get("machineSpec") or {}).get("acceleratorType") for pool in pools)
 
 
-def arguments(one: Differing) -> Said:
-    before, after = (leaf if isinstance(leaf, tuple) else () for leaf in (one.before, one.after))
+def arguments(differing: Differing) -> Says:
+    before, after = (leaf if isinstance(leaf, tuple) else () for leaf in (differing.before, differing.after))
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
     kept = {name for each in after for name in names(each)}
     lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
     if lost:
-        words = f"aren't told by {_flags(lost)} any more where results belong"
-        return Said(B, words, "what they write to a machine's disk is lost with the machine")
+        does = f"aren't told by {_flags(lost)} any more where results belong"
+        why = "what they write to a machine's disk is lost with the machine"
+        return Says(B, does, why, f"keep {join(map(shown, lost))}")
     if not gone and not new:
-        return Said(W, "get their arguments in another order")
+        return Says(W, "get their arguments in another order", "code that reads them by their place takes others")
     changed = {flag(each) for each in gone} & {flag(each) for each in new}
     former, latter = ([each for each in some if flag(each) in changed] for some in (gone, new))
     more, less = [each for each in new if each not in latter], [each for each in gone if each not in former]
-    told = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
-    told += [f"with {_values(more)}"] if more else []
-    told += [f"without {_flags(less)}"] if less else []
-    return Said(W, f"are started {join(told)}")
+    parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
+    parts += [f"with {_values(more)}"] if more else []
+    parts += [f"without {_flags(less)}"] if less else []
+    why = "code that does not know them fails at its start" if more else ""
+    why = "the code takes values of its own, or fails without them" if less else why
+    return Says(W, f"are started {join(parts)}", why)
 
 
 def _is_result(name: str) -> bool:
     return name == OUTPUT or bool(_RESULTS.search(name))
 
 
-def command(one: Differing) -> Said:
-    after, before = (" ".join(leaf) if isinstance(leaf, tuple) else leaf for leaf in (one.after, one.before))
+def command(differing: Differing) -> Says:
+    sides = (differing.after, differing.before)
+    after, before = (" ".join(leaf) if isinstance(leaf, tuple) else str(leaf or "") for leaf in sides)
     words = (shown(text) if text else "the image's own command" for text in (after, before))
-    return Said(W, f"are started by {' instead of '.join(words)}")
+    does = f"are started by {' instead of '.join(words)}"
+    if "||" in after or ";" in after:
+        return Says(W, does, "read how it ends: after `||` or `;` the failure of a part need not fail the job")
+    return Says(W, does, "not known: what that does, and how it ends")
 
 
-def module(one: Differing) -> Said:
-    after, before = (str(leaf or "none") for leaf in (one.after, one.before))
-    told = after.partition(".")[0] != before.partition(".")[0]  # Reported with the code.
-    return Said(N if told else W, f"start module {shown(after)} instead of {shown(before)}")
+def module(differing: Differing) -> Says:
+    after, before = (str(leaf or "none") for leaf in (differing.after, differing.before))
+    with_code = after.partition(".")[0] != before.partition(".")[0]  # Reported with the code.
+    return Says(N if with_code else W, f"start module {shown(after)} instead of {shown(before)}")
 
 
 def flag(argument: str) -> str:
@@ -187,44 +172,53 @@ def flag(argument: str) -> str:
 
 
 def _flags(arguments: Iterable[str]) -> str:
-    return join(dict.fromkeys(shown(flag(one)) for one in arguments))
+    return join(dict.fromkeys(shown(flag(argument)) for argument in arguments))
 
 
 def _values(arguments: list[str]) -> str:
     """Return at most three of them; secret ones by their name alone."""
     words = []
-    for one in arguments[:3]:
-        name, equals, value = one.partition("=")
+    for argument in arguments[:3]:
+        name, equals, value = argument.partition("=")
         hides = equals and looks_secret(value, name.lstrip("-"))
-        words.append(f"`{name}=…` (hidden)" if hides else shown(one))
+        words.append(f"`{name}=…` (hidden)" if hides else shown(argument))
     return join([*words, *([f"{len(arguments) - 3} more"] if len(arguments) > 3 else [])])
 
 
-def secret(one: Differing) -> Said:
-    old, new = (secret_in(str(leaf or "")) or str(leaf or "") for leaf in (one.before, one.after))
-    unseen = "nobody looked whether it exists and their account may read it"
+def secret(differing: Differing) -> Says:
+    name, sides = differing.name, (differing.before, differing.after)
+    old, new = (secret_in(str(leaf or "")) or str(leaf or "") for leaf in sides)
+    place, version = ([*part] for part in zip(*(_secret_place(leaf) for leaf in sides), strict=True))
+    grant = f"let their account read {shown(new)} first"
     if not new:
-        return Said(B, f"don't get secret {shown(old)} any more as `{one.name}`", "code that needs it fails")
+        return Says(B, f"don't get secret {shown(old)} any more as `{name}`", "code that needs it fails", "keep it")
     if not old:
-        return Said(B, f"read secret {shown(new)} as `{one.name}`", unseen)
+        return Says(B, f"read secret {shown(new)} as `{name}`", _UNSEEN, grant)
     if old != new:
-        return Said(B, f"read secret {shown(new)} instead of {shown(old)}", unseen)
-    place, was = (str(leaf).partition("/secrets/")[0] for leaf in (one.after, one.before))
-    if place != was:
-        return Said(B, f"read secret {shown(new)} of {shown(place)} instead of {shown(was)}", unseen)
-    after, before = (shown(last_part(str(leaf))) for leaf in (one.after, one.before))
-    words = f"read version {after} of secret {shown(new)} instead of {before}"
-    return Said(W, words, "nobody looked whether it is still good")
+        return Says(B, f"read secret {shown(new)} instead of {shown(old)}", _UNSEEN, grant)
+    if place[0] != place[1]:
+        return Says(B, f"read secret {shown(new)} of {shown(place[1])} instead of {shown(place[0])}", _UNSEEN, grant)
+    does = f"read version {shown(version[1])} of secret {shown(new)} instead of {shown(version[0])}"
+    fails = "not known: whether that version is enabled; they fail once it is not"
+    return Says(W, does, fails, "name `latest`, or no version, to follow its rotation")
 
 
-def account(one: Differing) -> Said:
-    old, new = (_address(leaf, catalog) for leaf, catalog in ((one.before, one.was), (one.after, one.becomes)))
+def _secret_place(leaf: Leaf | None) -> tuple[str, str]:
+    return str(leaf).partition("/secrets/")[0], last_part(str(leaf))
+
+
+def account(differing: Differing) -> Says:
+    sides = ((differing.before, differing.template.was), (differing.after, differing.template.becomes))
+    old, new = (_address(leaf, catalog) for leaf, catalog in sides)
     if old == new:
-        old, new = (shown(str(leaf).removesuffix(".iam.gserviceaccount.com")) for leaf in (one.before, one.after))
-    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(one.offers)))
+        old, new = (shown(str(leaf).removesuffix(".iam.gserviceaccount.com")) for leaf, _ in sides)
+    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(differing.offers)))
     reads = f"read secret {secrets}" if secrets else "read and write what they need"
-    return Said(
-        B, f"run as account {new} instead of {old}", f"nobody looked whether that may {reads}, as the old one could"
+    return Says(
+        B,
+        f"run as account {new} instead of {old}",
+        f"not known: whether that may {reads}, as the old one could; else they fail",
+        f"grant {new} the same before, or keep {old}",
     )
 
 
@@ -242,20 +236,31 @@ def secrets_of(offers: Iterable[Offer]) -> Iterator[str]:
             yield from (secret_in(value) or value for name, value in variables.items() if name.endswith("__SECRET"))
 
 
-def timeout(one: Differing) -> Said:
-    old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (one.before, one.after))
-    if not new or 0 < old < new:
-        grade, until = W if not new or new >= 2 * old else N, f"run {span(new)}" if new else "run for ever"
-        return Said(grade, f"may {until} instead of {span(old)}", "one that hangs is paid for that long")
-    ran = [time for job in one.used.jobs if (time := _lasted(job, one.now))]
+def timeout(differing: Differing) -> Says:
+    old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (differing.before, differing.after))
+    if not new:
+        return Says(W, f"may run for ever instead of {span(old)}", "one that hangs is paid for until somebody ends it")
+    if 0 < old < new:
+        grade = W if new >= 2 * old else N
+        return Says(grade, f"may run {span(new)} instead of {span(old)}", "one that hangs is paid for that long")
+    ran = [time for job in differing.template.used.jobs if (time := _lasted(job, differing.template.change.now))]
     longer = sum(time.total_seconds() > new for time in ran)
-    words = f"are ended after {span(new)}{f' instead of {span(old)}' if old else ''}"
-    if not ran:
-        return Said(B, words, "longer ones lose what they have not saved; running ones keep theirs")
-    took = f"{longer or 'none'} of the last {len(ran)} took longer"
-    if len(ran) == 1:
-        took = f"the last run took {'' if longer else 'no '}longer"
-    return Said(B if longer else W, words, f"{took}; running ones keep theirs")
+    does = f"are ended after {span(new)}{f' instead of {span(old)}' if old else ''}"
+    limit = span(old) if old else "it without a limit"
+    keep = f"keep {limit}, or let the code save checkpoints"
+    if differing.template.new.checkpoints:
+        keep = f"keep {limit}: a job that was ended is not started again from its checkpoint"
+    ends = "what is not saved by then is lost"
+    match len(ran), longer:
+        case 0, _:
+            return Says(B, does, f"not known: how long they take, as none ran lately; {ends}", keep)
+        case 1, 0:
+            return Says(W, does, f"the last run took no longer; {ends}", keep)
+        case 1, 1:
+            return Says(B, does, f"the last run took longer; {ends}", keep)
+        case _, 0:
+            return Says(W, does, f"none of the last {len(ran)} took longer; {ends}", keep)
+    return Says(B, does, f"{longer} of the last {len(ran)} took longer; {ends}", keep)
 
 
 def _lasted(job: VertexJob, now: datetime) -> timedelta | None:
@@ -263,16 +268,70 @@ def _lasted(job: VertexJob, now: datetime) -> timedelta | None:
     return end - job.start_time if job.start_time and end else None
 
 
-def variable(one: Differing) -> Said:
-    old, new = (None if leaf is None else shown(leaf, one.name) for leaf in (one.before, one.after))
+def retries(differing: Differing) -> Says:
+    """Say how a job ends that the service interrupts: it tries one on Spot up to six times more, others up to three."""
+    if differing.after != "true":
+        return Says(N, "are tried again after an error of the service", f"each {differing.template.again}")
+    does = "aren't tried again after an error of the service"
+    if differing.on_spot:
+        ends = "a job whose Spot machine is taken away fails, and what it has not saved is lost"
+        return Says(W, does, ends, "keep retries, or leave Spot out of `capacity_types`")
+    return Says(W, does, "the first such error ends a job, and what it has not saved is lost", "keep retries")
+
+
+def restarts(differing: Differing) -> Says:
+    if differing.after == "true":
+        ends = f"with one that is lost, the whole job {differing.template.again}"
+        return Says(W, "start again on all machines when one of them does", ends)
+    ends = "the other machines wait for the lost one, paid until the timeout, unless the code copes"
+    return Says(W, "don't start again on all machines when one of them does", ends)
+
+
+def wait(differing: Differing) -> Says:
+    after = of_kinds(differing.template)[1]
+    before, now = (
+        "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else _span(str(leaf))
+        for leaf in (differing.before, differing.after)
+    )
+    ends = next((after_wait(offer, after) for offer in differing.offers if offer in after.values()), "")
+    does = f"wait up to {now} for their machines instead of {before}"
+    return Says(W, does, "" if now == "for ever" else ends)
+
+
+def _span(text: str) -> str:
+    seconds = text.removesuffix("s")
+    return span(float(seconds)) if seconds.replace(".", "", 1).isdigit() else text
+
+
+def variable(differing: Differing) -> Says:
+    name = differing.name
+    old, new = (None if leaf is None else shown(leaf, name) for leaf in (differing.before, differing.after))
+    if new is None and any(map(_is_result, names(str(differing.before)))):
+        does = f"run without environment variable `{name}`, which told them where results belong"
+        return Says(B, does, "what they write to a machine's disk is lost with the machine", "keep it")
     if new is None:
-        lost = any(map(_is_result, names(str(one.before))))
-        return Said(B if lost else W, f"run without environment variable `{one.name}`, which was {old}")
-    return Said(W, f"run with `{one.name}` = {new}{f' instead of {old}' if old else ''}")
+        does = f"run without environment variable `{name}`, which was {old}"
+        return Says(W, does, "code that reads it takes a value of its own, or fails")
+    return Says(W, f"run with `{name}` = {new}{f' instead of {old}' if old else ''}")
 
 
-def goal(one: Differing) -> Said:
-    if one.before is None or one.after is None:
-        return Said(B, f"judge trials by `{one.of}`" if one.after else f"don't judge trials by `{one.of}` any more")
-    after, before = ("the smallest" if side == "MINIMIZE" else "the largest" for side in (one.after, one.before))
-    return Said(B, f"look for {after} `{one.of}` instead of {before}", "trials are judged the other way round")
+def goal(differing: Differing) -> Says:
+    """Say what trials are judged by. A trial whose code does not report the metric has no result."""
+    old, new, of = differing.before, differing.after, differing.of or "that metric"
+    if old and new and not differing.of:
+        return _metric(differing, f"judge trials by `{new}` instead of `{old}`", str(new))
+    if not old:
+        return _metric(differing, f"judge trials by `{of}` too", of)
+    if not new:
+        return Says(B, f"don't judge trials by `{of}` any more", "another trial may be the best one")
+    after, before = ("the smallest" if side == "MINIMIZE" else "the largest" for side in (new, old))
+    does = f"look for {after} `{of}` instead of {before}"
+    return Says(
+        B, does, "trials are judged the other way round, and the worst one counts as the best", "keep the old goal"
+    )
+
+
+def _metric(differing: Differing, does: str, metric: str) -> Says:
+    reports = differing.template.reports
+    ends = f"a trial whose code does not report `{metric}` is paid and has no result"
+    return Says(B, does, ends, f"read that the code reports `{metric}`, on each way out", reports)

@@ -11,27 +11,33 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from itertools import zip_longest
 
-from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import join, last_part
+from slipway.authoring.stack.secrets import KEEP, looks_secret
+from slipway.base.formatting import join, last_part, span
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.placeholders import fill, placeholder
 from slipway.model.catalog.placeholders import names as names_in
 from slipway.model.facts import offers_by_label
-from slipway.model.findings.finding import Finding, Grade
-from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.secret_values import shown
+from slipway.model.findings.finding import Grade
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.secret_values import bare
 from slipway.reviewing.change.usual import by
-from slipway.reviewing.rules.templates.effects import TRAINER, Differing, Leaf, flag
-from slipway.reviewing.rules.templates.leaves import flat, trainer
+from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.rules.templates.effects import Differing, flag
+from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
 from slipway.reviewing.rules.templates.parameters import renames
-from slipway.reviewing.rules.templates.rules import OTHER, RULES, Rule
-from slipway.reviewing.rules.templates.usage import Usage, finding, whose
+from slipway.reviewing.rules.templates.rules import OTHER, RULES, SECONDS, Rule
+from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, whose
 
 SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
 """Paths that each deployment sets anew."""
 _ARGUMENTS = ("args", "command")
 _WAIT = "spec/scheduling/maxWaitDuration"
-_PATH = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
+_POOL = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
+_WHOLE = re.compile(r"(studySpec/(?:metrics|parameters)/[^/]+|modelToUpload|studySpec/[^/]*StoppingSpec)/.*")
+"""Groups of values that come and go as one."""
+_GOAL = re.compile(r"studySpec/metrics/([^/]+)")
+_FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*")
+Leaves = dict[str, Leaf]
 
 
 @dataclass(frozen=True)
@@ -48,85 +54,94 @@ class RequestDifference:
 
     @property
     def what(self) -> str:
-        """The difference's part of a finding's key."""
+        """The difference's part of a consequence's key."""
         return f"{self.rule.what} `{self.name}`" if self.name else self.rule.what
 
     @property
-    def shown(self) -> tuple[str, str]:
-        """Both sides as a comment may have them, in full where they are texts."""
-        if isinstance(self.before, tuple) or isinstance(self.after, tuple):
-            return _arguments(*(one if isinstance(one, tuple) else () for one in (self.before, self.after)))
-        sides = ((self.before, self.after or ""), (self.after, self.before or ""))
-        was, becomes = ("none" if one is None else shown(one, self.name, beside=str(other)) for one, other in sides)
-        return was, becomes
+    def sides(self) -> tuple[str, str]:
+        """Both sides as a comment may have them."""
+        before, after = self.before, self.after
+        if isinstance(before, tuple) or isinstance(after, tuple):
+            return _arguments(*(side if isinstance(side, tuple) else () for side in (before, after)))
+        return _side(before, after, self.name), _side(after, before, self.name)
+
+
+def _side(leaf: Leaf | None, other: Leaf | None, name: str) -> str:
+    if isinstance(leaf, str) and SECONDS.fullmatch(leaf):
+        return span(float(leaf[:-1]))
+    return "" if leaf is None else bare(leaf, name, beside=str(other or ""))
 
 
 def difference(path: str, before: Leaf | None, after: Leaf | None) -> RequestDifference:
     for rule in (*RULES, *OTHER):
-        if found := rule.path.fullmatch(path):
-            told = found.groupdict()
-            return RequestDifference(
-                rule, told.get("name") or "", told.get("of") or "", told.get("role") or "", before, after
-            )
+        if match := rule.path.fullmatch(path):
+            parts = match.groupdict("")
+            name, of, role = (parts.get(part, "") for part in ("name", "of", "role"))
+            return RequestDifference(rule, name, of, role, before, after)
     raise AssertionError("the last row takes every path")
 
 
-def requests(
-    change: Change, was: Catalog, becomes: Catalog, old: Template, new: Template, used: Usage
-) -> Iterator[Finding]:
+def requests(template: TemplateChange) -> Iterator[Consequence]:
     """Find differences of the posted requests: the same difference of several offers and worker pools once."""
+    old, new = template.old, template.new
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
-    both = {label: (before[label], one) for label, one in after.items() if label in before}
-    parameters = Parameters.of(old, new)
-    found: dict[tuple[str, str, str, Leaf | None, Leaf | None], tuple[RequestDifference, dict[str, list[str]]]] = {}
+    both = {label: (before[label], offer) for label, offer in after.items() if label in before}
+    known = Parameters.of(old, new)
+    places: dict[tuple[object, ...], tuple[RequestDifference, dict[str, list[str]]]] = {}
     for label, sides in both.items():
-        for one in (*differences(*sides, was, becomes, parameters), *_pools(*sides)):
-            _, at = found.setdefault((one.rule.kind, one.what, one.of, one.before, one.after), (one, {}))
-            at.setdefault(label, []).append(one.role)
-    for one, at in found.values():
-        offers = tuple(after[label] for label in at)
-        told = Differing(one.name, one.of, one.before, one.after, offers, old, new, was, becomes, used, change.now)
-        a, b = (
-            side.replace(f"`{TRAINER}`", f"`{catalog.trainer}`")
-            for side, catalog in zip(one.shown, (was, becomes), strict=True)
-        )
-        said = one.rule.of(told, a, b)
-        roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
-        part_of = (
-            f" of {join(f'`{role}`' for role in roles)}" if roles and len({*old.roles, *new.roles}) > len(roles) else ""
-        )
-        place = f" in {join(f'`{label}`' for label in at)}" if len(at) < len(both) else ""
-        details = [f"{one.what}{part_of}{place}: {a} → {b}"] if part_of or place or not _says(said.words, a, b) else []
-        grade = Grade.NOTE if _of_clusters(one.rule.kind, offers, was, becomes) else said.grade
-        part = f"{one.what}{part_of}{place}".replace("`", "")
-        case = whose(offers, new)
-        ways, every = (
-            dict.fromkeys(map(by, some))
-            for some in (offers, (pair[1] for pair in both.values() if whose(pair[1:], new) == case or not case))
-        )
-        only = f" {join(ways)}" if len(ways) < len(every) and len(ways) <= 2 else ""
-        words = f"Jobs of `{new.name}`{case}{only} {said.words}"
-        yield finding(one.rule.kind, new, words, part, said.more, details=details, grade=grade)
+        for differing in (*_differences(template, *sides, known), *_pools(*sides)):
+            key = (differing.rule.kind, differing.what, differing.of, differing.before, differing.after)
+            _, at = places.setdefault(key, (differing, {}))
+            at.setdefault(label, []).append(differing.role)
+    for differing, at in places.values():
+        yield _told(template, differing, at, both)
 
 
-def _says(words: str, *sides: str) -> bool:
-    return all(side.strip("`") in words for side in sides if side != "none")
+def _told(
+    template: TemplateChange,
+    differing: RequestDifference,
+    at: Mapping[str, list[str]],
+    both: Mapping[str, tuple[Offer, Offer]],
+) -> Consequence:
+    new, offers = template.new, tuple(both[label][1] for label in at)
+    catalogs = (template.was, template.becomes)
+    a, b = (
+        side.replace(TRAINER, catalog.trainer) if side == TRAINER else side
+        for side, catalog in zip(differing.sides, catalogs, strict=True)
+    )
+    sides = differing.before, differing.after
+    says = differing.rule.of(Differing(differing.name, differing.of, *sides, offers, template), a, b)
+    roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
+    part_of = f" of {join(roles)}" if roles and len({*template.old.roles, *new.roles}) > len(roles) else ""
+    part = f"{differing.what}{part_of}{f' in {join(at)}' if len(at) < len(both) else ''}".replace("`", "")
+    case = whose(offers, new)
+    ways = dict.fromkeys(map(by, offers))
+    every = dict.fromkeys(by(offer) for _, offer in both.values() if whose([offer], new) == case or not case)
+    only = f" {join(ways)}" if len(ways) < len(every) and len(ways) <= 2 else ""
+    return template.tells(
+        differing.rule.kind,
+        says.does,
+        part=part,
+        who=f"{JOBS}{case}{only}",
+        so=says.so,
+        instead=says.instead,
+        edits=(Edit(part, a, b),),
+        details=says.details,
+        grade=Grade.NOTE if _of_clusters(differing.rule.kind, offers, *catalogs) else says.grade,
+    )
 
 
 def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> bool:
     """Tell whether it is the clusters' own key, whose edit is reported."""
-    keys = (
-        [one and one.kms_key for one in map(each.clusters.get, (offer.cluster for offer in offers))]
-        for each in (was, becomes)
-    )
-    return kind == "encryption-changed" and all(a != b for a, b in zip(*keys, strict=True))
+    clusters = [(was.clusters.get(offer.cluster), becomes.clusters.get(offer.cluster)) for offer in offers]
+    keys = [(a and a.kms_key, b and b.kms_key) for a, b in clusters]
+    return kind == "encryption-changed" and all(a != b for a, b in keys)
 
 
 def _pools(old: Offer, new: Offer) -> Iterator[RequestDifference]:
-    if old.pools != new.pools and old.cluster == new.cluster:
-        before, after = (tuple(pool for pool in one.pools if pool) for one in (old, new))
-        if before != after:
-            yield difference("pools", before, after)
+    before, after = (tuple(pool for pool in offer.pools if pool) for offer in (old, new))
+    if before != after and old.cluster == new.cluster:
+        yield difference("pools", before, after)
 
 
 @dataclass(frozen=True)
@@ -141,11 +156,11 @@ class Parameters:
     @classmethod
     def of(cls, old: Template, new: Template) -> Parameters:
         renamed = renames(old, new)
-        before, after = ({one.name: one.default for one in each.parameters} for each in (old, new))
+        before, after = ({each.name: each.default for each in side.parameters} for side in (old, new))
         return cls(
-            {placeholder(one): placeholder(other) for one, other in renamed.items()},
-            {name: one for name, one in before.items() if name not in after and name not in renamed},
-            {name: one for name, one in after.items() if name not in before and name not in renamed.values()},
+            {placeholder(name): placeholder(other) for name, other in renamed.items()},
+            {name: value for name, value in before.items() if name not in after and name not in renamed},
+            {name: value for name, value in after.items() if name not in before and name not in renamed.values()},
         )
 
     def settled(self, before: tuple[str, ...], after: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
@@ -154,41 +169,64 @@ class Parameters:
         return _settled(before, after, self.gone), _settled(after, before, self.added)
 
 
-def _settled(some: tuple[str, ...], others: tuple[str, ...], values: Mapping[str, object]) -> tuple[str, ...]:
-    flags = {flag(one) for one in others}
-    left = (one for one in some if flag(one) in flags or not values.keys() & set(names_in(one)))
+def _settled(arguments: tuple[str, ...], others: tuple[str, ...], values: Mapping[str, object]) -> tuple[str, ...]:
+    flags = {flag(other) for other in others}
+    left = (each for each in arguments if flag(each) in flags or not values.keys() & set(names_in(each)))
     known = {name: value for name, value in values.items() if value is not None}
-    return tuple(str(fill(one, known)) for one in left)
+    return tuple(str(fill(each, known)) for each in left)
 
 
-def differences(
-    old: Offer, new: Offer, was: Catalog, becomes: Catalog, known: Parameters
-) -> Iterator[RequestDifference]:
-    """Yield the differences; a renamed parameter alone is none."""
-    names = known.renamed
+def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parameters) -> Iterator[RequestDifference]:
+    """Yield the differences; a renamed parameter alone is none, nor a wait that `offers.py` reports."""
+    was, becomes = template.was, template.becomes
     roles = _renamed_roles(old, new)
-    before, after = flat(old, was, roles, names), flat(new, becomes)
-    trainers = {TRAINER, *(trainer(name) for one in (was, becomes) for name in one.trainers)}
-    for one, other in roles.items():
-        yield difference("role", one, other)
+    before, after = _joined(dict(flat(old, was, roles, known.renamed)), dict(flat(new, becomes)))
+    trainers = {TRAINER, *(trainer(name) for catalog in (was, becomes) for name in catalog.trainers)}
+    for name, other in roles.items():
+        yield difference("role", name, other)
     for path in dict.fromkeys((*before, *after)):
         a, b = before.get(path), after.get(path)
         if path.endswith(_ARGUMENTS) and isinstance(a, tuple) and isinstance(b, tuple):
             a, b = known.settled(a, b)
-        waits = path == _WAIT and _is_wait(a, old) and _is_wait(b, new)
+        waits = path == _WAIT and (old.wait != new.wait or (_is_wait(a, old) and _is_wait(b, new)))
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         moved = path == "spec/serviceAccount" and {a, b} <= trainers
         if a != b and not (SILENT.fullmatch(path) or waits or repeated or moved or _other_form(path, before, after)):
             yield difference(path, a, b)
 
 
-def _other_form(path: str, before: Mapping[str, Leaf], after: Mapping[str, Leaf]) -> bool:
+def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
+    """Return the values with those groups as one that only one side has; one metric in the place of another is a
+    single difference."""
+    groups = [{match[1] for path in side if (match := _WHOLE.fullmatch(path))} for side in (before, after)]
+    sides = _whole(before, groups[0] - groups[1]), _whole(after, groups[1] - groups[0])
+    goals = [[path for path in side if _GOAL.fullmatch(path)] for side in sides]
+    if len(goals[0]) == len(goals[1]) == 1:
+        for side, (path,) in zip(sides, goals, strict=True):
+            side["studySpec/metrics"] = last_part(path)
+            del side[path]
+    return sides
+
+
+def _whole(leaves: Leaves, groups: set[str]) -> Leaves:
+    whole: Leaves = {}
+    for path, leaf in leaves.items():
+        match = _WHOLE.fullmatch(path)
+        if match and match[1] in groups:
+            text = f"{last_part(path)} {leaf}"
+            whole[match[1]] = f"{whole[match[1]]}, {text}" if match[1] in whole else text
+        else:
+            whole[path] = leaf
+    return whole
+
+
+def _other_form(path: str, before: Leaves, after: Leaves) -> bool:
     """Tell whether it belongs to a package that replaces an image, or is replaced by one: the image is reported."""
-    found = _PATH.fullmatch(path)
-    if found is None or not found["rest"].startswith(("pythonPackageSpec/", "launcher")):
+    match = _POOL.fullmatch(path)
+    if match is None or not _FORM.fullmatch(match["rest"]):
         return False
-    image = f"pools/{found['role']}/containerSpec/imageUri"
-    return (image in before) is not (image in after) and found["role"] in _roles(before) & _roles(after)
+    image = f"pools/{match['role']}/containerSpec/imageUri"
+    return (image in before) is not (image in after) and match["role"] in _roles(before) & _roles(after)
 
 
 def _renamed_roles(old: Offer, new: Offer) -> Mapping[str, str]:
@@ -196,30 +234,39 @@ def _renamed_roles(old: Offer, new: Offer) -> Mapping[str, str]:
     if len(old.roles) != len(new.roles):
         return {}
     pairs = zip(old.roles, new.roles, strict=True)
-    return {one: other for one, other in pairs if one not in new.roles and other not in old.roles}
+    return {role: other for role, other in pairs if role not in new.roles and other not in old.roles}
 
 
-def _repeats(path: str, leaves: Mapping[str, Leaf], others: Mapping[str, Leaf]) -> bool:
+def _repeats(path: str, leaves: Leaves, others: Leaves) -> bool:
     """Tell whether it belongs to a role that only `leaves` have, and another role there has the same value. Machines
     are always reported."""
-    found = _PATH.fullmatch(path)
-    if found is None or found["rest"] == "machines" or found["role"] in _roles(others):
+    match = _POOL.fullmatch(path)
+    if match is None or match["rest"] == "machines" or match["role"] in _roles(others):
         return False
-    if found["rest"] == "place":
+    if match["rest"] == "place":
         return True
-    beside = (f"pools/{role}/{found['rest']}" for role in _roles(leaves) if role != found["role"])
-    return any(leaves.get(one) == leaves.get(path) for one in beside)
+    beside = (f"pools/{role}/{match['rest']}" for role in _roles(leaves) if role != match["role"])
+    return any(leaves.get(other) == leaves.get(path) for other in beside)
 
 
-def _roles(leaves: Mapping[str, Leaf]) -> frozenset[str]:
-    return frozenset(found["role"] for path in leaves if (found := _PATH.fullmatch(path)))
+def _roles(leaves: Leaves) -> frozenset[str]:
+    return frozenset(match["role"] for path in leaves if (match := _POOL.fullmatch(path)))
 
 
 def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
     return leaf is None or (offer.wait is not None and leaf == f"{offer.wait:.0f}s")
 
 
-def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
+def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
+    known = {place for offer in template.old.offers for place in _plain(offer, template.was)}
+    for place in dict.fromkeys(place for offer in template.new.offers for place in _plain(offer, template.becomes)):
+        if place not in known:
+            does = f"reads what looks like a secret, {place}"
+            who = f"Whoever sees jobs of {IT}"
+            yield template.tells("plain-secret", does, who=who, part=place, so=KEEP, field="env")
+
+
+def _plain(offer: Offer, catalog: Catalog) -> Iterator[str]:
     """Yield places that seem to have a secret in plain text: `environment variable HF_TOKEN`."""
     for path, leaf in flat(offer, catalog).items():
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
@@ -229,7 +276,7 @@ def plain_secrets(offer: Offer, catalog: Catalog) -> Iterator[str]:
 
 
 def _arguments(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, str]:
-    gone, new = [one for one in before if one not in after], [one for one in after if one not in before]
+    gone, new = [text for text in before if text not in after], [text for text in after if text not in before]
     if not gone and not new:
         gone, new = list(before), list(after)
     return _listed(gone, new), _listed(new, gone)
@@ -237,9 +284,9 @@ def _arguments(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, st
 
 def _listed(arguments: list[str], others: list[str]) -> str:
     words = []
-    for one, other in zip_longest(arguments[:4], others[: len(arguments)][:4], fillvalue=""):
-        name, equals, value = one.partition("=")
+    for text, other in zip_longest(arguments[:4], others[: len(arguments)][:4], fillvalue=""):
+        name, equals, value = text.partition("=")
         hides = equals and looks_secret(value, name.lstrip("-"))
-        words.append(f"`{name}=…` (hidden)" if hides else shown(one, beside=other))
+        words.append(f"{name}=… (hidden)" if hides else bare(text, beside=other))
     more = len(arguments) - 4
-    return join([*words, *([f"{more} more"] if more > 0 else [])]) or "none"
+    return " ".join([*words, *([f"and {more} more"] if more > 0 else [])])

@@ -1,6 +1,6 @@
-"""Rules for a job's posted values: the effect of each difference, and its grade.
+"""Rules for a job's posted values: the effect of each difference, its grade, how it ends, and what to do instead.
 
-In the words, which follow "Jobs of `lora`", `{a}` and `{b}` are the values before and after, `{name}` and `{of}` are
+In the phrases, which follow "Jobs of `lora`", `{a}` and `{b}` are the values before and after, `{name}` and `{of}` are
 the path's names, and `{last}` is its last part.
 """
 
@@ -10,69 +10,80 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
-from slipway.base.formatting import last_part, span
+from slipway.base.formatting import last_part
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import TEAM
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.rules.templates import effects
-from slipway.reviewing.rules.templates.effects import Differing, Leaf, Said
+from slipway.reviewing.rules.templates.effects import Differing, Says
+from slipway.reviewing.rules.templates.leaves import Leaf
 
 N, W, B = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
-_SECONDS = re.compile(r"\d+(\.\d+)?s")
+SECONDS = re.compile(r"\d+(\.\d+)?s")
 _POOL, _CODE = r"pools/(?P<role>[^/]+)/", r"(code|containerSpec|pythonPackageSpec)/"
-
-
-Told = Callable[[Differing], Said] | Said
+Effect = Callable[[Differing], Says] | Says
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. `what` is its part of a finding's key. `told`: the words where both sides have a value, and where one is
-    `added` or `gone` without words of its own."""
+    """A rule. `what` is its part of a consequence's key. `changes`: the effect where both sides have a value, and where
+    one `appears` or `goes` without an effect of its own."""
 
     path: re.Pattern[str]
     kind: str
     what: str
-    told: Told
-    added: Said | None = None
-    gone: Said | None = None
+    changes: Effect
+    appears: Says | None = None
+    goes: Says | None = None
 
-    def of(self, one: Differing, a: str, b: str) -> Said:
-        """Return the words for a difference. `a` and `b`: the sides as a comment may have them; a resource's full name
+    def of(self, differing: Differing, a: str, b: str) -> Says:
+        """Return the effect of a difference. `a` and `b`: the sides as a comment may have them; a resource's full name
         is shortened to its last part, where that differs."""
-        if not isinstance(self.told, Said):
-            return self.told(one)
-        said = (self.added if one.before is None else self.gone if one.after is None else None) or self.told
-        short = tuple(_short(leaf, side) for leaf, side in ((one.before, a), (one.after, b)))
-        a, b = (a, b) if short[0] == short[1] else short
-        given = {"a": a, "b": b, "name": one.name, "of": one.of, "last": last_part(one.name)}
-        return Said(said.grade, said.words.format(**given), said.more.format(**given))
+        if not isinstance(self.changes, Says):
+            return self.changes(differing)
+        sides = differing.before, differing.after
+        says = (self.appears if sides[0] is None else self.goes if sides[1] is None else None) or self.changes
+        whole = tuple(f"`{side}`" if side else "nothing" for side in (a, b))
+        short = tuple(_short(leaf, side) for leaf, side in zip(sides, whole, strict=True))
+        a, b = whole if short[0] == short[1] else short
+        given = {"a": a, "b": b, "name": differing.name, "of": differing.of, "last": last_part(differing.name)}
+        does, so, instead = (phrase.format(**given) for phrase in (says.does, says.so, says.instead))
+        return Says(says.grade, does, so, instead)
 
 
 def _short(leaf: Leaf | None, side: str) -> str:
     text = str(leaf)
-    if _SECONDS.fullmatch(text):
-        return span(float(text[:-1]))
     return shown(last_part(text)) if text.startswith("projects/") else side
 
 
-def _rows(kind: str, what: str, *rows: tuple[str, Told] | tuple[str, Said, Said, Said]) -> Iterator[Rule]:
+def _rows(kind: str, what: str, *rows: tuple[str, Effect] | tuple[str, Says, Says, Says]) -> Iterator[Rule]:
     for row in rows:
         yield Rule(re.compile(row[0]), kind, what, *row[1:])
 
 
-_TO_THE_END = "make all their trials, with progress or without"
+_UNREACHED = "what only that network reaches is out of reach, and code that needs it fails"
+_SHELL = Says(
+    B,
+    "open a shell to whoever may see them",
+    "it runs commands with all that their account may do",
+    "switch it on for one submission's template alone, and off again",
+)
+_KEY = "not known: whether Vertex AI may use it; else they fail at their start"
+_DASHBOARD = Says(B, "open their dashboard to whoever may see them", "it shows what their processes do")
+_POOR = "poor trials are paid to their end"
+_ALL_TRIALS = Says(W, "make all their trials, with progress or without", "they are paid to the last")
+_EARLY = "later trials are not made, though one of them might be better"
 RULES: tuple[Rule, ...] = (
     *_rows("machines-changed", "machines", (f"{_POOL}machines", effects.machines)),
-    *_rows("machines-changed", "pools", ("pools", Said(N, "run on pools {b} of their cluster instead of {a}"))),
+    *_rows("machines-changed", "pools", ("pools", Says(N, "run on pools {b} of their cluster instead of {a}"))),
     *_rows(
         "reservation-changed",
         "reservation",
         (
             f"{_POOL}reservation",
-            Said(W, "take machines from reservation {b} instead of {a}"),
-            Said(W, "take machines from reservation {b}"),
-            Said(B, "take no machines from reservation {a} any more", "it stays paid, and they cost extra"),
+            Says(W, "take machines from reservation {b} instead of {a}", "the old one stays paid, used or not"),
+            Says(W, "take machines from reservation {b}", "when it is full they fail or wait"),
+            Says(B, "take no machines from reservation {a} any more", "it stays paid, and they cost extra", "keep it"),
         ),
     ),
     *_rows(
@@ -80,16 +91,16 @@ RULES: tuple[Rule, ...] = (
         "mounted file systems",
         (
             f"{_POOL}nfsMounts",
-            Said(B, "mount {b} instead of {a}", "code that reads the old path fails"),
-            Said(W, "mount {b}", "whoever writes there changes what they read"),
-            Said(B, "don't mount {a} any more", "code that reads there fails"),
+            Says(B, "mount {b} instead of {a}", "code that reads the old path fails", "mount both meanwhile"),
+            Says(W, "mount {b}", "whoever writes there changes what they read"),
+            Says(B, "don't mount {a} any more", "code that reads there fails", "keep it until no code reads there"),
         ),
     ),
     *_rows("image-changed", "image", (f"{_POOL}containerSpec/imageUri", effects.image)),
     *_rows("executor-image-changed", "executor image", (f"{_POOL}pythonPackageSpec/executorImageUri", effects.image)),
     *_rows("arguments-changed", "arguments", (f"{_POOL}{_CODE}args", effects.arguments)),
     *_rows("arguments-changed", "command", (f"{_POOL}{_CODE}command", effects.command)),
-    *_rows("code-changed", "package", (f"{_POOL}{_CODE}packageUris", Said(W, "run the code of {b} instead of {a}"))),
+    *_rows("code-changed", "package", (f"{_POOL}{_CODE}packageUris", Says(W, "run the code of {b} instead of {a}"))),
     *_rows("arguments-changed", "module", (f"{_POOL}{_CODE}pythonModule", effects.module)),
     *_rows("secrets-changed", "secret", (f"{_POOL}{_CODE}env/(?P<name>.+)__SECRET", effects.secret)),
     *_rows("environment-changed", "environment variable", (f"{_POOL}{_CODE}env/(?P<name>.+)", effects.variable)),
@@ -98,35 +109,25 @@ RULES: tuple[Rule, ...] = (
     *_rows(
         "scheduling-changed",
         "scheduling",
-        (
-            "spec/scheduling/(?P<name>disableRetries)",
-            Said(W, "aren't tried again after an error of the service"),
-            Said(W, "aren't tried again after an error of the service"),
-            Said(N, "are tried again after an error of the service"),
-        ),
-        (
-            "spec/scheduling/(?P<name>restartJobOnWorkerRestart)",
-            Said(W, "start again on all machines when one of them does"),
-            Said(W, "start again on all machines when one of them does"),
-            Said(W, "don't start again on all machines when one of them does"),
-        ),
-        ("spec/scheduling/(?P<name>maxWaitDuration)", Said(W, "wait up to {b} for their machines instead of {a}")),
-        ("spec/scheduling/(?P<name>.+)", Said(W, "are scheduled by {b} instead of {a}")),
+        ("spec/scheduling/(?P<name>disableRetries)", effects.retries),
+        ("spec/scheduling/(?P<name>restartJobOnWorkerRestart)", effects.restarts),
+        ("spec/scheduling/(?P<name>maxWaitDuration)", effects.wait),
+        ("spec/scheduling/(?P<name>.+)", Says(W, "are scheduled by {b} instead of {a}", "not known: what follows")),
     ),
     *_rows(
         "network-changed",
         "network",
         (
             "spec/(?P<name>network)",
-            Said(B, "run in network {b} instead of {a}", "what only the old one reaches is out of reach"),
-            Said(W, "run in network {b}", "nobody looked whether what they download is within its reach"),
-            Said(B, "leave network {a}", "what only that reaches is out of reach"),
+            Says(B, "run in network {b} instead of {a}", "what only the old one reaches is out of reach"),
+            Says(W, "run in network {b}", "not known: whether what they download is within its reach; else they fail"),
+            Says(B, "leave network {a}", _UNREACHED, "keep it while code needs what it reaches"),
         ),
         (
             "spec/(?P<name>reservedIpRanges|pscInterfaceConfig.*)",
-            Said(W, "reach private networks through {b} instead of {a}"),
-            Said(W, "reach private networks through {b}"),
-            Said(B, "don't reach private networks through {a} any more"),
+            Says(W, "reach private networks through {b} instead of {a}"),
+            Says(W, "reach private networks through {b}"),
+            Says(B, "don't reach private networks through {a} any more", _UNREACHED),
         ),
     ),
     *_rows(
@@ -134,15 +135,15 @@ RULES: tuple[Rule, ...] = (
         "access to running jobs",
         (
             "spec/(?P<name>enableWebAccess)",
-            Said(B, "open a shell to whoever may see them", "it runs commands with all that their account may do"),
-            Said(B, "open a shell to whoever may see them", "it runs commands with all that their account may do"),
-            Said(W, "don't open a shell any more while they run"),
+            _SHELL,
+            _SHELL,
+            Says(W, "don't open a shell any more while they run", "whoever looks into one by it reads logs instead"),
         ),
         (
             "spec/(?P<name>enableDashboardAccess)",
-            Said(B, "open their dashboard to whoever may see them"),
-            Said(B, "open their dashboard to whoever may see them"),
-            Said(W, "don't open their dashboard any more"),
+            _DASHBOARD,
+            _DASHBOARD,
+            Says(W, "don't open their dashboard any more", "whoever looks into one by it reads logs instead"),
         ),
     ),
     *_rows(
@@ -151,9 +152,9 @@ RULES: tuple[Rule, ...] = (
         *(
             (
                 f"spec/(?P<name>{name})",
-                Said(N, f"log to {what} {{b}} instead of {{a}}"),
-                Said(N, f"log to {what} {{b}}"),
-                Said(N, f"don't log to {what} {{a}} any more"),
+                Says(N, f"log to {what} {{b}} instead of {{a}}", "earlier runs stay in {a}, and don't stand beside"),
+                Says(N, f"log to {what} {{b}}"),
+                Says(N, f"don't log to {what} {{a}} any more", "new runs don't stand beside the earlier ones"),
             )
             for name, what in (("experiment", "experiment"), ("experimentRun", "run"), ("tensorboard", "TensorBoard"))
         ),
@@ -163,47 +164,75 @@ RULES: tuple[Rule, ...] = (
         "encryption key",
         (
             "encryptionSpec.*",
-            Said(W, "are encrypted with key {b} instead of {a}", "nobody looked whether Vertex AI may use it"),
-            Said(W, "are encrypted with key {b}", "nobody looked whether Vertex AI may use it"),
-            Said(B, "aren't encrypted with {a} any more, but with Google's own key"),
+            Says(W, "are encrypted with key {b} instead of {a}", _KEY, "let its service agent use {b} first"),
+            Says(W, "are encrypted with key {b}", _KEY, "let its service agent use {b} first"),
+            Says(B, "aren't encrypted with {a} any more, but with Google's own key", "nobody can withdraw that one"),
         ),
     ),
     *_rows(
         "study-changed",
         "study",
-        ("(?P<name>studySpec/metrics/(?P<of>[^/]+)/.+)", effects.goal),
+        ("(?P<name>studySpec/metrics(/(?P<of>[^/]+))?(/.+)?)", effects.goal),
+        (
+            "(?P<name>studySpec/parameters/(?P<of>[^/]+))",
+            Says(W, "search `{of}` otherwise"),
+            Says(W, "search `{of}` too: {b}", "code that does not know `--{of}` fails", "let the code read `--{of}`"),
+            Says(W, "don't search `{of}` any more", "the code takes its own value, or fails without `--{of}`"),
+        ),
         *(
             (
                 f"(?P<name>studySpec/parameters/(?P<of>[^/]+)/{bound})",
-                Said(W, f"search `{{of}}` {words} {{b}} instead of {{a}}"),
-                Said(W, f"search `{{of}}` {words} {{b}}"),
-                Said(W, f"don't search `{{of}}` {words} {{a}} any more"),
+                Says(W, f"search `{{of}}` {words} {{b}} instead of {{a}}", "no trial looks beyond that"),
+                Says(W, f"search `{{of}}` {words} {{b}}"),
+                Says(W, f"don't search `{{of}}` {words} {{a}} any more"),
             )
             for bound, words in ((".+/minValue", "from"), (".+/maxValue", "up to"), (".+", "with `{last}`"))
         ),
-        ("(?P<name>maxTrialCount)", Said(W, "make {b} trials instead of {a}")),
-        ("(?P<name>parallelTrialCount)", Said(W, "run {b} trials at once instead of {a}")),
+        ("(?P<name>maxTrialCount)", Says(W, "make {b} trials instead of {a}", "each takes its machines, and is paid")),
+        (
+            "(?P<name>parallelTrialCount)",
+            Says(
+                W,
+                "run {b} trials at once instead of {a}",
+                "trials at once don't learn from each other; it takes as many machines",
+            ),
+        ),
         *(
-            (f"(?P<name>{path})", Said(W, f"{words} {{b}} instead of {{a}}"), Said(W, f"{words} {{b}}"), Said(W, gone))
-            for path, words, gone in (
-                ("maxFailedTrialCount", "end after failed trials:", "don't end after {a} failed trials any more"),
-                ("studySpec/.+/maxNumTrialsNoProgress", "end after trials without progress:", _TO_THE_END),
-                ("studySpec/.+/maxDurationNoProgress", "end when there was no progress for", _TO_THE_END),
-                ("studySpec/measurementSelectionType", "judge a trial by its", "judge a trial as the service likes"),
-                ("studySpec/algorithm", "search by", "search as the service likes instead of by {a}"),
+            (f"(?P<name>{path})", Says(W, f"{words} {{b}} instead of {{a}}", so), Says(W, f"{words} {{b}}", so), gone)
+            for path, words, so, gone in (
+                (
+                    "maxFailedTrialCount",
+                    "end after failed trials:",
+                    "the study fails then, with fewer trials than asked for",
+                    Says(W, "don't end after {a} failed trials any more", "trials that fail go on being paid"),
+                ),
+                ("studySpec/.+/maxNumTrialsNoProgress", "end after trials without progress:", _EARLY, _ALL_TRIALS),
+                ("studySpec/.+/maxDurationNoProgress", "end when there was no progress for", _EARLY, _ALL_TRIALS),
+                (
+                    "studySpec/measurementSelectionType",
+                    "judge a trial by its",
+                    "another trial may be the best one",
+                    Says(W, "judge a trial as the service likes", "another trial may be the best one"),
+                ),
+                (
+                    "studySpec/algorithm",
+                    "search by",
+                    "grid and random search learn nothing from earlier trials",
+                    Says(W, "search as the service likes instead of by {a}", "it learns from earlier trials"),
+                ),
             )
         ),
         (
             "(?P<name>studySpec/.+StoppingSpec.*)",
-            Said(W, "end trials that look poor by another rule"),
-            Said(W, "end trials early that look poor"),
-            Said(W, "run all trials to their end"),
+            Says(W, "end trials that look poor by another rule", "not known: which trials that ends"),
+            Says(W, "end trials early that look poor", "one that starts slowly may be lost", "leave `stopping` out"),
+            Says(W, "run all trials to their end", _POOR, "keep `stopping`"),
         ),
         (
             "(?P<name>studySpec.*|max.*TrialCount.*)",
-            Said(W, "search with `{last}` {b} instead of {a}"),
-            Said(W, "search with `{last}` {b}"),
-            Said(W, "search without `{last}`, which was {a}"),
+            Says(W, "search with `{last}` {b} instead of {a}"),
+            Says(W, "search with `{last}` {b}"),
+            Says(W, "search without `{last}`, which was {a}"),
         ),
     ),
     *_rows(
@@ -211,9 +240,9 @@ RULES: tuple[Rule, ...] = (
         "label",
         (
             f"labels/(?P<name>{TEAM})",
-            Said(W, "count for team {b} instead of {a}"),
-            Said(N, "count for team {b}, whoever submits them"),
-            Said(
+            Says(W, "count for team {b} instead of {a}", "its budget and its people's share pay for them"),
+            Says(N, "count for team {b}, whoever submits them"),
+            Says(
                 W,
                 "don't count for team {a} any more",
                 "now it is the group that may submit them, or what `--team` says",
@@ -221,36 +250,51 @@ RULES: tuple[Rule, ...] = (
         ),
         (
             "labels/(?P<name>.+)",
-            Said(N, "have label `{name}` {b} instead of {a}, in the bill as well"),
-            Said(N, "have label `{name}` {b}, in the bill as well"),
-            Said(N, "don't have label `{name}` any more, which was {a}"),
+            Says(N, "have label `{name}` {b} instead of {a}, in the bill as well"),
+            Says(N, "have label `{name}` {b}, in the bill as well"),
+            Says(N, "don't have label `{name}` any more, which was {a}", "the bill can't be taken apart by it"),
         ),
     ),
     *_rows(
         "request-changed",
         "request",
-        ("(?P<name>trainingTaskDefinition)", Said(N, "run by {b} instead of {a}")),
-        ("(?P<name>displayName)", Said(N, "are called {b} instead of {a}")),
+        ("(?P<name>trainingTaskDefinition)", Says(N, "run by {b} instead of {a}")),
+        ("(?P<name>displayName)", Says(N, "are called {b} instead of {a}")),
         (
             "spec/(?P<name>baseOutputDirectory.*)",
-            Said(B, "write their results to {b} instead of {a}", "whoever looks for them there finds none"),
+            Says(
+                B,
+                "write their results to {b} instead of {a}",
+                "whoever looks for them there finds none; earlier ones stay where they are",
+            ),
+        ),
+        (
+            "(?P<name>modelToUpload)",
+            Says(W, "upload another model"),
+            Says(W, "upload a model when they succeed", "without files in its folder a job fails at its end"),
+            Says(
+                W,
+                "upload no model any more",
+                "what they train stays in their output, and whoever serves it gets none",
+                "keep `model`, or upload from the output by hand",
+            ),
         ),
         (
             "(?P<name>(modelToUpload|modelId|parentModel).*)",
-            Said(W, "upload a model with `{last}` {b} instead of {a}", "who serves it gets another"),
-            Said(W, "upload a model with `{last}` {b}"),
-            Said(W, "upload a model without `{last}`, which was {a}", "who serves it may not find it"),
+            Says(W, "upload a model with `{last}` {b} instead of {a}", "who serves it gets another"),
+            Says(W, "upload a model with `{last}` {b}"),
+            Says(W, "upload a model without `{last}`, which was {a}", "who serves it may not find it"),
         ),
         (
             f"{_POOL}(?P<name>place)",
-            Said(W, "have a worker pool at place {b} instead of {a}", "its replicas know themselves by that"),
+            Says(W, "have a worker pool at place {b} instead of {a}", "its replicas know themselves by that"),
         ),
-        (f"{_POOL}(?P<name>launcher)", Said(N, "are launched with {b} instead of {a}")),
+        (f"{_POOL}(?P<name>launcher)", Says(N, "are launched with {b} instead of {a}")),
     ),
-    *_rows("request-changed", "role", ("role", Said(N, "have a worker pool {b} in the place of {a}"))),
+    *_rows("request-changed", "role", ("role", Says(N, "have a worker pool {b} in the place of {a}"))),
 )
 """Every path that this version posts."""
-_AS_IT_STANDS = Said(N, "are asked for with `{name}` {b} instead of {a}")
+_AS_IT_STANDS = Says(N, "are asked for with `{name}` {b} instead of {a}", "no rule of Slipway's knows what follows")
 OTHER = tuple(
     _rows("request-changed", "request", (f"{_POOL}(?P<name>.+)", _AS_IT_STANDS), ("(?P<name>.+)", _AS_IT_STANDS))
 )

@@ -3,129 +3,200 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
-from slipway.base.formatting import join
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.catalog.model import Catalog, Offer, Template
-from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.kinds import KINDS
-from slipway.model.kinds import KINDS as JOB_KINDS
+from slipway.model.catalog.model import Offer, Template
+from slipway.model.findings.finding import Grade, Subject
+from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import job_spec
+from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.templates.code import code, secret_requirements
 from slipway.reviewing.rules.templates.effects import secrets_of
-from slipway.reviewing.rules.templates.offers import no_offer_left, offers, secrets
+from slipway.reviewing.rules.templates.offers import no_offer_left, offers
 from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
-from slipway.reviewing.rules.templates.requests import requests
-from slipway.reviewing.rules.templates.usage import Usage, finding, usage
+from slipway.reviewing.rules.templates.requests import plain_secrets, requests
+from slipway.reviewing.rules.templates.usage import SUBMISSIONS, TemplateChange, facts
+
+_FIELD = "slipway:templates"
+_PARTS = (parameters, offers, requests, code)
+_OF_ALL = (no_offer_left, plain_secrets, plain_defaults, secret_requirements)
 
 
-def templates(change: Change) -> Iterator[Finding]:
-    new, old = change.new, change.old
-    if new is None:
-        return
-    before = old.templates if old else {}
+def templates(change: Change) -> Iterator[Consequence]:
+    before = change.old.templates
     for name, template in before.items():
-        if name not in new.templates:
-            words = f"Submissions of `{name}` are refused"
-            why = "it is not published any more; its running jobs go on"
-            yield finding(
-                "template-gone", template, words, "", why, used=usage(change, name), field="slipway:templates"
+        if name not in change.new.templates:
+            gone = TemplateChange(change, template, template)
+            yield gone.tells(
+                "template-gone",
+                "are refused",
+                who=SUBMISSIONS,
+                so="it is not published any more; jobs that were sent go on",
+                instead=f"keep {IT} in `{_FIELD}` until nobody submits it",
+                used=gone.used,
+                field=_FIELD,
             )
-    for name, template in new.templates.items():
-        used, was = usage(change, name), before.get(name)
-        if was is None:
-            can = any(one.available for one in usual_offers(template))
-            words = f"Submitters may run `{name}`" if can else f"Submitters see `{name}`"
-            brings = join(_brings(template, new)) if not change.first else ""
-            grade = Grade.BLOCKING if brings else None
-            yield finding("template-added", template, words, "", brings, grade=grade, field="slipway:templates")
-        elif old is not None:
-            yield from _changed(change, old, new, was, template, used)
-        yield from no_offer_left(was, template, new, used)
-        yield from secrets(was, template, old, new)
-        yield from plain_defaults(was, template)
-        yield from secret_requirements(was, template)
-    if old and before and old.trainer != new.trainer:
-        yield KINDS["account-changed"].of(
+    for name, template in change.new.templates.items():
+        old = before.get(name)
+        pair = TemplateChange(change, old or _empty(template), template, is_new=old is None)
+        for part in (_added,) if pair.is_new else (*_PARTS, _kinds, _flags):
+            yield from part(pair)
+        for part in _OF_ALL:
+            yield from part(pair)
+    if before and change.old.trainer != change.new.trainer:
+        was, becomes = (f"`{side.trainer.partition('@')[0]}`" for side in (change.old, change.new))
+        yield consequence(
+            "account-changed",
             Subject("trainer"),
-            f"Jobs of every template without an account of its own run as `{new.trainer}` instead of `{old.trainer}`",
-            clause=f"Jobs run as `{new.trainer.partition('@')[0]}` instead of `{old.trainer.partition('@')[0]}`",
-            more=": nobody looked whether that may read and write what the old one could",
+            f"run as {becomes} instead of {was}",
+            who="Jobs of every template without an account of its own",
+            so="not known: whether that may read and write what the old one could; else they fail",
+            instead=f"grant {becomes} the same before",
+            edits=(Edit("slipway:workspace.trainer", change.old.trainer, change.new.trainer),),
             field="slipway:workspace.trainer",
         )
 
 
-def _brings(template: Template, catalog: Catalog) -> Iterator[str]:
+def _empty(template: Template) -> Template:
+    return replace(template, offers=(), parameters=(), requirements=(), package="")
+
+
+def _added(template: TemplateChange) -> Iterator[Consequence]:
+    can = any(offer.available for offer in usual_offers(template.new))
+    brings = () if template.change.first else tuple(_brings(template))
+    yield template.tells(
+        "template-added",
+        f"may run {IT}" if can else f"see {IT}, and can't run it",
+        who="Submitters",
+        so=facts(*brings),
+        grade=Grade.BLOCKING if brings else None,
+        field=_FIELD,
+    )
+
+
+def _brings(template: TemplateChange) -> Iterator[str]:
     """Yield what a new template opens that no other does: an account, a secret, a shell."""
-    others = [one for one in catalog.templates.values() if one.name != template.name]
-    specs = [job_spec(one) for one in template.offers]
-    known = {
-        catalog.trainer,
-        *catalog.trainers.values(),
-        "",
-        *(_account(one) for each in others for one in each.offers),
-    }
-    for account in sorted({_account(one) for one in template.offers} - known):
-        yield f"as `{account}`, whose rights nobody looked at"
+    new, catalog = template.new, template.becomes
+    others = [each for each in catalog.templates.values() if each.name != new.name]
+    common = {catalog.trainer, *catalog.trainers.values(), ""}
+    known = common | {_account(offer) for each in others for offer in each.offers}
+    for account in sorted({_account(offer) for offer in new.offers} - known):
+        yield f"it runs as `{account}`, and what that may do is not known"
     read = {secret for each in others for secret in secrets_of(each.offers)}
-    for secret in sorted({*secrets_of(template.offers)} - read):
-        yield f"reading secret `{secret}`, which no other template does"
-    if any(one.get("enableWebAccess") for one in specs):
-        yield "with a shell in the browser"
+    for secret in sorted({*secrets_of(new.offers)} - read):
+        yield f"it reads secret `{secret}`, as no other template does"
+    if any(job_spec(offer).get("enableWebAccess") for offer in new.offers):
+        yield "it opens a shell in the browser, with all that its account may do"
 
 
 def _account(offer: Offer) -> str:
     return str(job_spec(offer).get("serviceAccount", ""))
 
 
-def _changed(
-    change: Change, was: Catalog, becomes: Catalog, old: Template, new: Template, used: Usage
-) -> Iterator[Finding]:
-    yield from parameters(old, new, used)
-    yield from _kinds(old, new, used)
-    yield from offers(old, new, was, becomes, used)
-    yield from requests(change, was, becomes, old, new, used)
-    yield from code(change, old, new)
-    # otherwise it is reported for the stack
-    if change.before and change.after and change.before.code == change.after.code:
-        if new.code_flag and not old.code_flag:
-            words = f"Submissions of `{new.name}` may bring code that nobody reviewed (`--code`)"
-            yield finding("code-allowed", new, words, grade=Grade.BLOCKING, field="code_flag")
-        elif old.code_flag and not new.code_flag:
-            grade, words = KINDS["code-forbidden"].usual, f"Submissions of `{new.name}` with `--code` are refused"
-            yield finding("code-forbidden", new, words, used=used, grade=grade, field="code_flag")
-    if old.checkpoints != new.checkpoints:
-        does, grade = ("go on", Grade.NOTE) if new.checkpoints else ("don't go on", Grade.WARNING)
-        words = f"Jobs of `{new.name}` {does} from a checkpoint when they are started again"
-        why = "" if new.checkpoints else "all work is lost with a machine that is taken away"
-        yield finding("request-changed", new, words, "checkpoints", why, grade=grade, field="checkpoints")
+def _flags(template: TemplateChange) -> Iterator[Consequence]:
+    old, new, change = template.old, template.new, template.change
+    # Otherwise it is reported for the stack.
+    if change.before.code == change.after.code and new.code_flag and not old.code_flag:
+        yield template.tells(
+            "code-allowed",
+            "may bring code that nobody reviewed (`--code`)",
+            who=SUBMISSIONS,
+            so="it runs with all that the jobs' account may do",
+            grade=Grade.BLOCKING,
+            field="code_flag",
+        )
+    elif change.before.code == change.after.code and old.code_flag and not new.code_flag:
+        yield template.tells(
+            "code-forbidden",
+            "with `--code` are refused",
+            who=SUBMISSIONS,
+            instead="commit the code, and submit the template",
+            used=template.used,
+            grade=Grade.WARNING,
+            field="code_flag",
+        )
+    if new.checkpoints and not old.checkpoints:
+        yield template.tells(
+            "request-changed",
+            "count as going on from a checkpoint when they are started again",
+            part="checkpoints",
+            so="its file says so, and nobody looked at the code",
+            grade=Grade.NOTE,
+            field="checkpoints",
+        )
+    elif old.checkpoints and not new.checkpoints:
+        lost = "one whose Spot machine is taken away" if template.on_spot else "one that loses a machine"
+        yield template.tells(
+            "request-changed",
+            "don't go on from a checkpoint any more when they are started again",
+            part="checkpoints",
+            so=f"{lost} starts from the beginning",
+            instead="keep `checkpoints=True` where the code saves them, or leave Spot out",
+            grade=Grade.WARNING,
+            field="checkpoints",
+        )
 
 
-def _kinds(old: Template, new: Template, used: Usage) -> Iterator[Finding]:
+def _kinds(template: TemplateChange) -> Iterator[Consequence]:
+    old, new = template.old, template.new
     for kind in old.kinds:
         if kind not in new.kinds:
-            lost = used.having(lambda job, kind=kind: job.kind.name == kind)  # type: ignore[misc]
-            words = f"Submissions of `{new.name}` as a {_words(kind)} are refused"
-            yield finding(
+            lost = template.used.having(lambda job, kind=kind: job.kind.name == kind)  # type: ignore[misc]
+            yield template.tells(
                 "kind-gone",
-                new,
-                words,
-                f"kind {kind}",
-                f"`--as {kind}` is not offered any more",
+                f"as a {_words(kind)} are refused",
+                who=SUBMISSIONS,
+                part=f"kind {kind}",
+                so=facts(f"`--as {kind}` is not offered any more", _LOSES.get(kind, "")),
+                instead=f"submit without `--as` for a {_words(new.kind)}, or keep `{kind}` in `kinds`",
                 used=lost,
                 field="kinds",
             )
     for kind in new.kinds:
         if kind not in old.kinds:
-            words = f"Submitters may run `{new.name}` as a {_words(kind)} too"
-            yield finding("kind-added", new, words, f"kind {kind}", field="kinds")
+            yield template.tells(
+                "kind-added",
+                f"may run {IT} as a {_words(kind)} too",
+                who="Submitters",
+                part=f"kind {kind}",
+                so=_does(template, kind),
+                field="kinds",
+            )
     if new.kind != old.kind and {old.kind, new.kind} <= {*old.kinds, *new.kinds}:
-        words = (
-            f"Submissions of `{new.name}` without `--as` run as a {_words(new.kind)} instead of a {_words(old.kind)}"
+        offered = old.kind in new.kinds
+        yield template.tells(
+            "request-changed",
+            f"without `--as` run as a {_words(new.kind)} instead of a {_words(old.kind)}",
+            who=SUBMISSIONS,
+            part="kind",
+            so=facts(_LOSES.get(old.kind, ""), _does(template, new.kind)) or _PLAIN,
+            instead=f"submit with `--as {old.kind}`" if offered else f"keep `{old.kind}` in `kinds`",
+            details=template.reports if new.kind == TUNING_JOB.name else (),
+            grade=Grade.WARNING,
+            field="kinds",
         )
-        yield finding("request-changed", new, words, "kind", grade=Grade.WARNING, field="kinds")
+
+
+_LOSES = {
+    PIPELINE.name: "nothing uploads the model: it stays in the job's output, and whoever serves it gets none",
+    TUNING_JOB.name: "nothing is searched, as one job runs with the code's own values",
+}
+_PLAIN = "one job runs, which uploads no model and makes no trials"
+
+
+def _does(template: TemplateChange, kind: str) -> str:
+    """Return what a submission as a kind comes to."""
+    study = template.new.study
+    if kind == TUNING_JOB.name and study:
+        metrics = facts(*(f"`{name}`" for name, _ in study.metrics))
+        return f"each makes trials, and one whose code reports no {metrics} is paid and has no result"
+    if kind == PIPELINE.name and any("modelToUpload" in offer.request for offer in template.new.offers):
+        return "each uploads a model when it has succeeded, and fails at its end without files for it"
+    return ""
 
 
 def _words(kind: str) -> str:
-    return JOB_KINDS[kind].words if kind in JOB_KINDS else kind
+    return KINDS[kind].words if kind in KINDS else kind

@@ -1,19 +1,27 @@
-"""Use of a template in the last days: its users, and their parameters."""
+"""One template before and after, and its use in the last days: its users, and their parameters."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import Any
 
 from slipway.base.formatting import counted, join
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
-from slipway.model.catalog.model import Offer, Template, case_in_words
-from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.model.capacity import SPOT
+from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
+from slipway.reviewing.change.usual import job_spec
+from slipway.reviewing.consequence import IT, Consequence, consequence
 
+JOBS, SUBMISSIONS = f"Jobs of {IT}", f"Submissions of {IT}"
+FIRST_AGAIN, GOES_ON = "starts from the beginning", "goes on from its checkpoint"
 _MOST_PEOPLE = 4
 
 
@@ -49,37 +57,83 @@ class Usage:
         return f"{counted(len(self.jobs), 'submission')} by {by} {did} in the last {DAYS} days{each}"
 
 
-def finding(
-    kind: str,
-    template: Template,
-    words: str,
-    part: str = "",
-    more: str = "",
-    *,
-    used: Usage | None = None,
-    did: str = "used it",
-    details: Iterable[str] = (),
-    grade: Grade | None = None,
-    field: str = "",
-) -> Finding:
-    """Return a finding. `more` ends the sentence with the part that a headline leaves out. With `used`, its users are
-    named, and decide the grade."""
-    if used is not None:
-        details, grade = (*details, used.words(did)), grade or used.grade(KINDS[kind].usual)
-    subject, more = Subject("template", template.name, part), f": {more}" if more else ""
-    return KINDS[kind].of(subject, words, more=more, details=details, grade=grade, field=field)
+@dataclass(frozen=True)
+class TemplateChange:
+    """A template before and after. `old` has neither parameters nor offers where the template is new."""
+
+    change: Change
+    old: Template
+    new: Template
+    is_new: bool = False
+
+    @property
+    def was(self) -> Catalog:
+        return self.change.old
+
+    @property
+    def becomes(self) -> Catalog:
+        return self.change.new
+
+    @cached_property
+    def used(self) -> Usage:
+        recent = self.change.recent
+        unread = recent if isinstance(recent, Unknown) else None
+        listed = () if isinstance(recent, Unknown) else recent
+        jobs = {job.name: job for job in (*listed, *self.change.jobs) if job.template == self.new.name}
+        return Usage(tuple(jobs.values()), unread)
+
+    @property
+    def again(self) -> str:
+        """The end of a job of the template that is started again, as far as its file says."""
+        return GOES_ON if self.new.checkpoints else FIRST_AGAIN
+
+    @property
+    def reports(self) -> tuple[str, ...]:
+        """The lines of its code that report metrics, to be read."""
+        lines = self.change.files.reports
+        roots = tuple(f"jobs/{root}/" for root in folders(self.new))
+        return tuple(f"to read: `{at}` {line}" for at, line in lines.items() if roots and at.startswith(roots))
+
+    @property
+    def on_spot(self) -> bool:
+        return any(offer.capacity_type == SPOT for offer in self.new.offers)
+
+    def tells(
+        self,
+        kind: str,
+        does: str,
+        *,
+        part: str = "",
+        who: str = JOBS,
+        used: Usage | None = None,
+        did: str = "used it",
+        details: Iterable[str] = (),
+        grade: Grade | None = None,
+        **rest: Any,
+    ) -> Consequence:
+        """Return a consequence of the template, or of a part. With `used`, its users are named, and decide the
+        grade."""
+        if used is not None:
+            details, grade = (*details, used.words(did)), grade or used.grade(KINDS[kind].usual)
+        subject = Subject("template", self.new.name, part)
+        return consequence(kind, subject, does, who=who, details=details, grade=grade, **rest)
+
+
+def folders(template: Template) -> frozenset[str]:
+    """Return the folders of `jobs/` whose modules its jobs start."""
+    pools = (pool for offer in template.offers for pool in job_spec(offer).get("workerPoolSpecs") or ())
+    starts = (Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ()) for pool in pools)
+    return frozenset(launched.module.partition(".")[0] for launched in starts if launched)
 
 
 def whose(offers: Iterable[Offer], template: Template) -> str:
     """Return the case of parameters that offers are for: ` (model=9b)`; empty where they are for several, or for
     all."""
-    cases = {case_in_words(one.when) for one in offers}
-    every = {case_in_words(one.when) for one in template.offers}
+    cases = {case_in_words(offer.when) for offer in offers}
+    every = {case_in_words(offer.when) for offer in template.offers}
     return f" ({cases.pop()})" if len(cases) == 1 and cases < every and "" not in cases else ""
 
 
-def usage(change: Change, template: str) -> Usage:
-    unread = change.recent if isinstance(change.recent, Unknown) else None
-    recent = () if isinstance(change.recent, Unknown) else change.recent
-    jobs = {job.name: job for job in (*recent, *change.jobs) if job.template == template}
-    return Usage(tuple(jobs.values()), unread)
+def facts(*phrases: str) -> str:
+    """Return the facts that are at hand, one after the other."""
+    return "; ".join(filter(None, phrases))

@@ -4,8 +4,10 @@ from pathlib import Path
 
 import pytest
 
-from slipway.front.cli.terminal.changed_files import files_of, same_program
+from slipway.front.cli.terminal.changed_files import files_of
 from slipway.reviewing.change.change import Files
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.programs import same_program
 
 FOLDER = "ml/training"
 
@@ -44,6 +46,7 @@ def test_files_are_compared_with_another_checkout_alone(base: Path) -> None:
     files = read(base, f"{listed}D\t{FOLDER}/jobs/a/gone.py\n")
     assert files.pins == {"requirements.txt": ("`slipway-vertex` `0.1.0` → `0.2.0`",)}
     assert files.same == {"jobs/a/task.py"}
+    assert files.lines == {"jobs/a/other.py": (Edit("jobs/a/other.py:1", "x = '0.1.0'", "x = '0.2.0'"),)}
     files = read(base, listed, "base")
     assert (files.pins, files.same) == ({}, frozenset())
 
@@ -59,6 +62,10 @@ HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
         ("x = 1\n", "x = 2\n", False),
         ("x = 1\n", "x =\n", False),
         ("x =\n", "x =\n", False),
+        ("y = [x for x in a]\n", "y = [each for each in a]\n", True),
+        ("y = [x for x in x]\n", "y = [each for each in each]\n", False),
+        ("y = [(x, z) for x in a]\n", "y = [(z, z) for z in a]\n", False),
+        ("y = [lambda x: x for x in a]\n", "y = [lambda x: z for z in a]\n", False),
         (HIDDEN.format("plain"), HIDDEN.format("coding: utf-7"), False),
     ],
 )

@@ -1,0 +1,78 @@
+"""Job code on two sides, read as text: whether a file is the same program, its edited lines, and the lines that report
+metrics. Pure; nothing here judges code."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from itertools import count
+
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.secret_values import bare
+
+_REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
+_LONGEST = 100
+_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+_OWN_SCOPES = (ast.Lambda, ast.NamedExpr)
+
+
+def same_program(file: str, before: str, after: str) -> bool:
+    """Tell whether a file has the same code, with other comments, in another form, or with other names of a
+    comprehension's variables. It is parsed as bytes, since a first line may declare another coding."""
+    try:
+        return file.endswith(".py") and _form(before) == _form(after)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+
+
+def _form(text: str) -> str:
+    tree, numbers = ast.parse(text.encode()), count()
+    for node in ast.walk(tree):
+        if isinstance(node, _COMPREHENSIONS):
+            _rename(node, numbers)
+    return ast.dump(tree)
+
+
+def _rename(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, numbers: Iterator[int]) -> None:
+    """Give a comprehension's variables names by their order. They are seen nowhere else, except in its first iterable,
+    which is another scope, and unless a scope within has names of its own."""
+    if any(isinstance(inner, _OWN_SCOPES) for inner in ast.walk(node)):
+        return
+    targets = {name.id: "" for each in node.generators for name in _names(each.target)}
+    if targets.keys() & {name.id for name in _names(node.generators[0].iter)}:
+        return
+    # A character that no name has.
+    targets = {name: f"{next(numbers)}." for name in targets}
+    for name in _names(node):
+        name.id = targets.get(name.id, name.id)
+
+
+def _names(node: ast.AST) -> Iterator[ast.Name]:
+    return (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+
+
+def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
+    """Return the edited places of a file, each by the number of its first line."""
+    # Needed only for edited code: importing it costs time.
+    from difflib import SequenceMatcher
+
+    old, new = before.splitlines(), after.splitlines()
+    blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    return tuple(
+        Edit(f"{file}:{start + 1}", _lines(old[first:last]), _lines(new[start:end]))
+        for what, first, last, start, end in blocks
+        if what != "equal" and any(line.strip() for line in (*old[first:last], *new[start:end]))
+    )
+
+
+def _lines(lines: list[str]) -> str:
+    # Whole lines are looked at: the name beside a value tells a secret.
+    return bare(" ⏎ ".join(line.strip() for line in lines), longest=_LONGEST)
+
+
+def reported(file: str, text: str) -> Iterator[tuple[str, str]]:
+    """Yield the lines that report a metric, by their places."""
+    for number, line in enumerate(text.splitlines(), 1):
+        if _REPORTS.search(line):
+            yield f"{file}:{number}", f"`{bare(line.strip(), longest=_LONGEST)}`"
