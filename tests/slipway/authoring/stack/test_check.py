@@ -46,6 +46,17 @@ def run(*words: str) -> Result:
     return CliRunner().invoke(check, words)
 
 
+def of(text: str) -> Result:
+    """Check the stack as this file of prod has it."""
+    Path("stacks/Pulumi.prod.yaml").write_text(text)
+    return run("prod")
+
+
+def with_template(old: str, new: str) -> None:
+    template = Path("templates/train.py")
+    template.write_text(template.read_text().replace(old, new))
+
+
 def test_good_stacks_are_a_line_each_with_price(checkout: Path, snapshot: SnapshotAssertion) -> None:  # D6, Z8
     (checkout / "stacks" / "Pulumi.dev.yaml").write_text(HEAD.replace("us-central1", "europe-west4"))
     (checkout / "stacks" / "Pulumi.eu.yaml").write_text(GOOD.replace("us-central1", "europe-west4"))
@@ -61,8 +72,7 @@ def test_a_dated_cluster_is_counted_while_it_is_there(checkout: Path) -> None:  
         pools = "pools: {workers: {machine: n1-standard-8, disk: {type: pd-ssd}, replicas: {min: 1, max: 4}}}"
         entries = "".join(f"    c{number}: {{{pools}, {one}}}\n" for number, one in enumerate(dates))
         head, config, _ = GOOD.partition("  slipway:persistentResources:\n")
-        (checkout / "stacks" / "Pulumi.prod.yaml").write_text(f"{head}{config}{entries}")
-        result = run("prod")
+        result = of(f"{head}{config}{entries}")
         assert result.exit_code == 0, result.output
         return result.output.rstrip().rpartition("  ")[2].partition(" (")[0]
 
@@ -76,20 +86,18 @@ def test_a_dated_cluster_is_counted_while_it_is_there(checkout: Path) -> None:  
 
 
 def test_a_pool_whose_season_is_over_is_no_waste(checkout: Path) -> None:
-    file = checkout / "stacks" / "Pulumi.prod.yaml"
     pools = "pools: {workers: {machine: n1-standard-16, replicas: 2}}"
     for dates, warned in (('from: "2970-01-01"', True), ('until: "2020-01-01"', False)):
-        file.write_text(GOOD.replace("    cpu:\n", f"    other: {{{pools}, {dates}}}\n    cpu:\n"))
-        assert ("warning: no job can run" in run("prod").output) is warned
+        found = of(GOOD.replace("    cpu:\n", f"    other: {{{pools}, {dates}}}\n    cpu:\n"))
+        assert ("warning: no job can run" in found.output) is warned
 
 
 def test_an_adopted_cluster_is_in_no_price(checkout: Path) -> None:  # N13
-    file = checkout / "stacks" / "Pulumi.prod.yaml"
     entry = "\n  slipway:persistentResources:\n    theirs:\n      id: team-a\n"
     pools = "      pools: {workers: {machine: n1-standard-8, disk: {type: pd-ssd}, replicas: {min: 1, max: 4}}}\n"
     rest = "  slipway:templates: [train]\n"
-    file.write_text(f"{GOOD.partition('slipway:persistentResources')[0].rstrip()}{entry}{pools}{rest}")
-    assert run("prod").output.rstrip().endswith(" 1 pool, 1 template  $0.00/h")
+    found = of(f"{GOOD.partition('slipway:persistentResources')[0].rstrip()}{entry}{pools}{rest}")
+    assert found.output.rstrip().endswith(" 1 pool, 1 template  $0.00/h")
 
 
 def test_findings_of_all_stacks_come_at_once_and_exit_with_2(checkout: Path, snapshot: SnapshotAssertion) -> None:
@@ -102,16 +110,15 @@ def test_findings_of_all_stacks_come_at_once_and_exit_with_2(checkout: Path, sna
 
 
 def test_a_domain_is_told_to_be_everybody_in_it_and_passes(checkout: Path, snapshot: SnapshotAssertion) -> None:  # P5
-    path = checkout / "stacks" / "Pulumi.prod.yaml"
-    path.write_text(GOOD + '  slipway:workspace:\n    submitters: ["domain:acme.example"]\n')
-    result = run()
+    open_to_all = GOOD + '  slipway:workspace:\n    submitters: ["domain:acme.example"]\n'
+    result = of(open_to_all)
     assert result.exit_code == 0
     assert result.output == snapshot
     found = json.loads(run("--output", "json").stdout)
     assert found["ok"] and found["findings"] == []
     assert [(one["line"], one["key"]) for one in found["warnings"]] == [(13, "slipway:workspace.submitters[0]")]
-    path.write_text(path.read_text().replace("min: 1", "min: 0"))
-    assert run().exit_code == 2 and "warning: everybody" in run().output
+    result = of(open_to_all.replace("min: 1", "min: 0"))
+    assert result.exit_code == 2 and "warning: everybody" in result.output
 
 
 @pytest.mark.parametrize(
@@ -139,40 +146,26 @@ def test_a_folder_without_stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 def test_a_template_that_is_not_there(checkout: Path) -> None:  # D3
-    path = checkout / "stacks" / "Pulumi.prod.yaml"
-    path.write_text(GOOD.replace("[train]", "[trian]"))
-    result = run()
+    mistyped = GOOD.replace("[train]", "[trian]")
+    result = of(mistyped)
     assert result.exit_code == 2
-    assert (
-        "Pulumi.prod.yaml:11  slipway:templates[0]: there is" in result.output
-        and "no template 'trian'" in result.output
-    )
-    assert "did you mean `train`?" in result.output
-    path.write_text(GOOD.replace("[train]", "[trian]").replace("min: 1", "min: 0"))
-    assert "2 errors" in run().output  # beside what else is wrong
+    assert "Pulumi.prod.yaml:11  slipway:templates[0]: there is" in result.output
+    assert "no template 'trian'" in result.output and "did you mean `train`?" in result.output
+    assert "2 errors" in of(mistyped.replace("min: 1", "min: 0")).output  # beside what else is wrong
 
 
 def test_a_template_whose_trainer_is_not_there(checkout: Path) -> None:  # P5
-    template = checkout / "templates" / "train.py"
-    template.write_text(template.read_text().replace("capacity_types=", 'trainer="eval", capacity_types='))
-    path = checkout / "stacks" / "Pulumi.prod.yaml"
-    path.write_text(GOOD + "  slipway:trainers: {evals: {}}\n")
-    result = run()
+    with_template("capacity_types=", 'trainer="eval", capacity_types=')
+    result = of(GOOD + "  slipway:trainers: {evals: {}}\n")
     assert result.exit_code == 2
-    assert (
-        "Pulumi.prod.yaml:11  slipway:templates[0]: template train" in result.output
-        and "trainer eval, which" in result.output
-    )
-    assert "did you mean trainer='evals'?" in result.output
-    template.write_text(template.read_text().replace('"eval"', '"evals"'))
+    assert "Pulumi.prod.yaml:11  slipway:templates[0]: template train" in result.output
+    assert "trainer eval, which" in result.output and "did you mean trainer='evals'?" in result.output
+    with_template('"eval"', '"evals"')
     assert run().exit_code == 0
 
 
 def test_a_template_that_fits_no_pool_is_shown_field_by_field(checkout: Path) -> None:  # P2
-    (checkout / "stacks" / "Pulumi.prod.yaml").write_text(
-        GOOD.replace("machine: n1-standard-8", "machine: n1-standard-4")
-    )
-    result = run()
+    result = of(GOOD.replace("machine: n1-standard-8", "machine: n1-standard-4"))
     assert result.exit_code == 2
     assert "template train fits no pool" in result.output
     assert "n1-standard-8" in result.output and "has n1-standard-4" in result.output
@@ -181,9 +174,7 @@ def test_a_template_that_fits_no_pool_is_shown_field_by_field(checkout: Path) ->
 @pytest.mark.parametrize("count", [99, 100])
 def test_what_preview_would_refuse_for_a_rule_is_said_here(checkout: Path, count: int) -> None:
     """The parameters take one variable of the hundred."""
-    template = checkout / "templates" / "train.py"
-    env = f'env={{f"V{{one}}": "1" for one in range({count})}},'
-    template.write_text(template.read_text().replace("capacity_types=", f"{env} capacity_types="))
+    with_template("capacity_types=", f'env={{f"V{{one}}": "1" for one in range({count})}}, capacity_types=')
     result = run()
     assert result.exit_code == (0 if count == 99 else 2), result.output
     if count > 99:
@@ -193,8 +184,7 @@ def test_what_preview_would_refuse_for_a_rule_is_said_here(checkout: Path, count
 
 
 def test_what_nobody_could_submit_by_is_said_here(checkout: Path) -> None:
-    template = checkout / "templates" / "train.py"
-    template.write_text(template.read_text().replace('summary="Trains"', "summary=5"))
+    with_template('summary="Trains"', "summary=5")
     result = run()
     assert result.exit_code == 2 and "5 is not a string" in result.output
 
@@ -232,36 +222,27 @@ def test_the_schema_is_printed(checkout: Path) -> None:
 
 
 def test_a_template_that_fits_only_some_alternatives_is_told_and_is_no_error(checkout: Path) -> None:  # N2
-    file = checkout / "stacks" / "Pulumi.prod.yaml"
     other = "      alternatives: [{pools: {workers: {machine: n1-standard-16, replicas: 2}}}]\n"
-    file.write_text(GOOD.replace("  slipway:templates", f"{other}  slipway:templates"))
-    result = run()
+    result = of(GOOD.replace("  slipway:templates", f"{other}  slipway:templates"))
     assert result.exit_code == 0, result.output
     assert "warning: train can't run" in result.output and "alternative 1: workers needs machine" in result.output
     # The same in another region, which is named.
-    file.write_text(
-        GOOD.replace("  slipway:templates", f"{other.replace('[{', '[{region: us-east4, ')}  slipway:templates")
-    )
-    result = run()
+    elsewhere = other.replace("[{", "[{region: us-east4, ")
+    result = of(GOOD.replace("  slipway:templates", f"{elsewhere}  slipway:templates"))
     assert "1 in us-east4: workers needs" in result.output
     assert "us-central1 (alternatives in us-east4)" in result.output
     assert json.loads(run("--output", "json").stdout)["stacks"][-1]["otherRegions"] == ["us-east4"]
     # One that fits the alternative alone is no error either.
     turned = GOOD.replace("machine: n1-standard-8", "machine: n1-standard-16")
     other = other.replace("n1-standard-16", "n1-standard-8")
-    file.write_text(turned.replace("  slipway:templates", f"{other}  slipway:templates"))
-    result = run()
+    result = of(turned.replace("  slipway:templates", f"{other}  slipway:templates"))
     assert result.exit_code == 0, result.output
     assert "cpu as asked for first" in result.output
 
 
 def test_a_pool_that_no_template_fits_is_a_warning(checkout: Path) -> None:  # N5
     spare = "    spare: { pools: { all: { machine: n1-standard-4, replicas: 1 } } }\n"
-    file = checkout / "stacks" / "Pulumi.prod.yaml"
-    file.write_text(
-        file.read_text().replace("  slipway:persistentResources:\n", f"  slipway:persistentResources:\n{spare}")
-    )
-    result = run()
+    result = of(GOOD.replace("  slipway:persistentResources:\n", f"  slipway:persistentResources:\n{spare}"))
     assert result.exit_code == 0
     assert "slipway:persistentResources.spare.pools.all: warning: no job" in result.output
     assert "a month" in result.output
