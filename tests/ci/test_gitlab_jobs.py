@@ -1,14 +1,26 @@
-"""A merge request at GitLab, from the first push to the deployment, with stand-ins for GitLab and the engine: the
-scripts of the jobs that `slipway init --ci gitlab` writes. Nothing here ran on a GitLab. # D5 N14"""
+"""The scripts of the jobs that `slipway init --ci gitlab` writes, with stand-ins for GitLab and the engine: a merge
+request from the first push to the deployment, schedules, and what each job has before its script. Nothing here ran on a
+GitLab. # D5 N5 N14"""
 
 from __future__ import annotations
 
 import json
+import os
+import re
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
 
+import pytest
+
+from slipway.google.catalog import document
+from slipway.model.catalog.model import Catalog
 from tests.ci import gitlab as stand_in
 from tests.ci.gitlab import ADA, GRACE, LATER, Version
-from tests.ci.gitlab_jobs import jobs_of
-from tests.ci.gitlab_project import BAD, GOOD, Project
+from tests.ci.gitlab_jobs import jobs_of, preview
+from tests.ci.gitlab_project import BAD, GOOD, SETTINGS, Project
+from tests.ci.test_team_workflows import Checkout, checkout, environment  # noqa: F401 - fixtures
 
 SEEN = "2026-11-21T10:00:00.000Z"
 
@@ -169,3 +181,111 @@ class TestWhatAProgramMayHandOver:
         project.runner.run(jobs, jobs["slipway-preview: [prod]"], commit)
         (events,) = (project.runner.folder / "jobs" / "slipway-preview-prod-").glob("events-*")
         assert json.loads(events.read_text()) == BAD
+
+
+class TestSchedule:
+    """The deployment by itself, and the doctor. # B6 N10"""
+
+    @pytest.fixture
+    def deployed(self, project: Project) -> str:
+        commit = project.commit("CHANGE", "deployed")
+        whole = Catalog("prod", "acme", "us-central1", commit[:7], False, "w", "t", {}, (), {})
+        (project.runner.engine / "catalog").write_text(document.write(whole))
+        project.commit("since", "merged, and not deployed")
+        preview(project.runner.engine, "prod", change=GOOD, main=GOOD)
+        return commit
+
+    def run(self, project: Project, slipway: str = "up", **more: str) -> dict[str, subprocess.CompletedProcess[str]]:
+        commit = project.git("rev-parse", "main")
+        return project.play(commit, merged=True, CI_PIPELINE_SOURCE="schedule", SLIPWAY=slipway, **more)
+
+    def test_the_deployed_commit_is_deployed_once_more(self, project: Project, deployed: str) -> None:
+        ran = self.run(project)
+        up = ran["slipway-scheduled-up: [prod]"]
+        assert up.returncode == 0, up.stdout + up.stderr
+        at = project.runner.folder / "jobs" / "slipway-scheduled-up-prod-"
+        head = subprocess.run(["git", "-C", at, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
+        assert head.strip() == deployed, "and not what main has"
+        assert set(ran) == {"slipway-scheduled-up: [prod]"}
+
+    def test_what_was_not_announced_stops_it_and_it_says_what_to_do(self, project: Project, deployed: str) -> None:
+        preview(project.runner.engine, "prod", change=BAD, main=GOOD)
+        up = self.run(project)["slipway-scheduled-up: [prod]"]
+        assert up.returncode == 5 and "Build → Pipelines → New pipeline" in up.stdout + up.stderr
+
+    def test_a_deployment_that_fails_is_explained(self, project: Project, deployed: str) -> None:
+        assert self.run(project, UP="255")["slipway-scheduled-up: [prod]"].returncode == 255
+
+    def test_what_is_no_commit_of_main_stops_it(self, project: Project, deployed: str) -> None:
+        whole = Catalog("prod", "acme", "us-central1", "f" * 7, False, "w", "t", {}, (), {})
+        (project.runner.engine / "catalog").write_text(document.write(whole))
+        ran = self.run(project)
+        assert "is no commit of main" in ran["slipway-scheduled-up: [prod]"].stderr
+
+    def test_nothing_of_main_s_runs_before_its_commit_is_known(self, project: Project) -> None:
+        (script,) = jobs_of(project.folder)["slipway-scheduled-up"]["script"]
+        before, _, _ = script.partition("git checkout --quiet --detach")
+        assert not re.search(r"python|make|packages|pip ", before)
+
+    def test_each_day_the_doctor_looks_and_nothing_is_deployed(self, project: Project, deployed: str) -> None:
+        daily, other = (
+            set(project.jobs(deployed, merged=True, CI_PIPELINE_SOURCE="schedule", SLIPWAY=word))
+            for word in ("doctor", "")
+        )
+        assert daily == {"slipway-doctor: [prod]"} and other == set()
+        (script,) = jobs_of(project.folder)["slipway-doctor"]["script"]
+        assert "pulumi up" not in script and "PREVIEW_SERVICE_ACCOUNT" in script
+
+
+class TestPackages:
+    """As GitHub's action installs them: `tests/ci/test_team_workflows.py`."""
+
+    @pytest.fixture
+    def installing(self, checkout: Checkout, template: Path) -> Callable[[], subprocess.CompletedProcess[str]]:  # noqa: F811
+        before = "\n".join(jobs_of(template)["slipway-check"]["before_script"])
+
+        def install() -> subprocess.CompletedProcess[str]:
+            environ = {
+                "PATH": f"{checkout.root.parent / 'bin'}{os.pathsep}{os.environ['PATH']}",
+                "PIP_NO_INDEX": "1",
+                "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+            }
+            script = f"{before}\npackages\npython -I -m slipway"
+            command = ["bash", "-c", script]
+            return subprocess.run(command, cwd=checkout.folder, env=environ, capture_output=True, text=True)
+
+        return install
+
+    def test_what_is_pinned_judges(
+        self,
+        checkout: Checkout,  # noqa: F811
+        installing: Callable[[], subprocess.CompletedProcess[str]],
+    ) -> None:
+        checkout.requires(checkout.pinned)
+        assert installing().stdout == "the judge that was pinned\n"
+        assert checkout.git("status", "--porcelain") == ""
+
+    @pytest.mark.parametrize("pins", ["", "--hash=sha256:" + "0" * 64])
+    def test_other_bytes_or_none_are_refused(
+        self,
+        checkout: Checkout,  # noqa: F811
+        installing: Callable[[], subprocess.CompletedProcess[str]],
+        pins: str,
+    ) -> None:
+        checkout.requires(f"slipway-vertex @ {checkout.wheel.as_uri()} {pins}\n" if pins else "")
+        done = installing()
+        assert done.returncode != 0 and "the judge" not in done.stdout
+
+
+def test_google_s_library_reads_what_a_job_acts_with(template: Path, tmp_path: Path) -> None:
+    from google.auth.identity_pool import Credentials
+
+    before = "\n".join(jobs_of(template)["slipway-check"]["before_script"])
+    environ = {"PATH": os.environ["PATH"], "SLIPWAY_ID_TOKEN": "eyJ", "TMPDIR": str(tmp_path), **SETTINGS}
+    script = f'{before}\ngoogle slipway-preview@acme.iam.gserviceaccount.com\ncat "$GOOGLE_APPLICATION_CREDENTIALS"'
+    done = subprocess.run(["bash", "-c", script], env=environ, capture_output=True, text=True)
+    found: dict[str, Any] = json.loads(done.stdout)
+    credentials = Credentials.from_info(found)  # type: ignore[no-untyped-call]
+    assert credentials.service_account_email == "slipway-preview@acme.iam.gserviceaccount.com"
+    assert found["audience"] == f"//iam.googleapis.com/{SETTINGS['WORKLOAD_IDENTITY_PROVIDER']}"
+    assert Path(found["credential_source"]["file"]).read_text() == "eyJ"
