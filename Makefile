@@ -31,7 +31,11 @@ beside = $(call suite,vertex-local,$(OF_VERTEX_LOCAL),$(FEW),$(1),$(2)) >$(VENV)
 	wait $$beside || failed=$$?; echo "vertex-local"; cat $(VENV)/vertex-local.log
 alone = $(if $(strip $(OF_SLIPWAY)),$(call suite,.,$(OF_SLIPWAY),$(WORKERS),$(1),$(2)),$(call suite,vertex-local,$(OF_VERTEX_LOCAL),$(WORKERS),$(1),$(2))) || failed=$$?
 suites = $(if $(and $(strip $(OF_SLIPWAY)),$(strip $(OF_VERTEX_LOCAL))),$(beside),$(alone))
-types = { $(VENV)/bin/mypy || failed=$$?; (cd vertex-local && $(abspath $(VENV))/bin/mypy) || failed=$$?; }
+# The second project begins with what the first run has found of packages and of its modules, by hard links: mypy replaces its
+# files, and takes what differs as new.
+types = { $(VENV)/bin/mypy || failed=$$?; \
+	[ -e vertex-local/.mypy_cache ] || cp -R -l .mypy_cache vertex-local/.mypy_cache || rm -rf vertex-local/.mypy_cache; \
+	(cd vertex-local && $(abspath $(VENV))/bin/mypy) || failed=$$?; }
 # Tests wait more than they compute: two workers for each processor, at most eight.
 WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 2)))')
 LOCK ?= --upgrade
