@@ -16,7 +16,7 @@ from slipway.model.findings.finding import Finding, Grade, Section
 from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.findings.kinds import FAILED
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
-from slipway.reviewing.change.change import Change, added
+from slipway.reviewing.change.change import Change, Side, added
 from slipway.reviewing.consequence import Consequence, of_finding
 from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.capacity import capacity
@@ -201,7 +201,7 @@ def _stray(change: Change) -> str:
 
 
 def _amounts(change: Change) -> Iterator[Money]:
-    if change.after is not None:
+    if Side.AFTER not in change.unknown:
         yield money(change)
 
 

@@ -22,12 +22,12 @@ from slipway.google.connection import Connection
 from slipway.model import facts
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import same_pools
-from slipway.model.findings.finding import Finding, Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.model.findings.finding import Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN_PRICE, Price, bounded
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.consequence import of_finding
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review
 from slipway.using.context import BRIEF
 
@@ -46,8 +46,9 @@ _SECONDS = 20.0
 
 
 def same_machines(old: Catalog, new: Catalog) -> bool:
-    before, after = ({name: one.pools for name, one in each.clusters.items()} for each in (old, new))
-    return before.keys() == after.keys() and all(same_pools(before[name], pools) for name, pools in after.items())
+    return old.clusters.keys() == new.clusters.keys() and all(
+        same_pools(cluster.pools, new.clusters[name].pools) for name, cluster in old.clusters.items()
+    )
 
 
 def begin(preview: Preview, connection: Connection, now: datetime) -> HistoryReading | None:
@@ -89,14 +90,12 @@ class HistoryReading:
 def with_replay(found: Review, change: Change, history: History | None) -> Review:
     """Add the line to a review. A program under review may publish anything, which only leaves the line out."""
     with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        return replace(
-            found, consequences=(*found.consequences, *map(of_finding, replays(change.old, change.new, history)))
-        )
+        return replace(found, consequences=(*found.consequences, *replays(change.old, change.new, history)))
     return found
 
 
-def replays(old: Catalog | None, new: Catalog | None, history: History | None) -> Iterator[Finding]:
-    if old is None or new is None or history is None or same_machines(old, new):
+def replays(old: Catalog, new: Catalog, history: History | None) -> Iterator[Consequence]:
+    if history is None or same_machines(old, new):
         return
     from slipway.operating.whatif.comparison import Replayer, jobs_of
 
@@ -104,17 +103,26 @@ def replays(old: Catalog | None, new: Catalog | None, history: History | None) -
     if replayer.time < _LEAST or not replayer.calibration.trusted:
         return
     before, after = _outcome(replayer, old), _outcome(replayer.under(new), new)
-    jobs = f"With {jobs_of(replayer.work.counted, replayer.time.total_seconds())}"
-    wait = f"median wait {span_or_dash(before.waits.median)} → {span_or_dash(after.waits.median)}"
-    if span_or_dash(before.waits.median) == span_or_dash(after.waits.median):
-        wait = f"p95 wait {span_or_dash(before.waits.p95)} → {span_or_dash(after.waits.p95)}"
-    hours = Decimal(str(replayer.time.total_seconds())) / 3600
-    money = f"{_monthly(before.cost, hours)} → {_monthly(after.cost, hours)} a month"
-    never = after.never_ran - before.never_ran
-    lost = f", {counted(never, 'job')} could never have run" if never > 0 else ""
-    details = [f"{one.jobs} × {one.template or 'no template'}: {one.why}" for one in after.never[:5]]
-    details.append(f"a replay; that of the stack as it was is {replayer.calibration.words}")
-    yield KINDS["what-if"].of(Subject("stack", "jobs"), f"{jobs}: {wait}, {money}{lost}", details=details)
+    hours, never = Decimal(str(replayer.time.total_seconds())) / 3600, after.never_ran - before.never_ran
+    edits = (
+        Edit("median wait", span_or_dash(before.waits.median), span_or_dash(after.waits.median)),
+        Edit("p95 wait", span_or_dash(before.waits.p95), span_or_dash(after.waits.p95)),
+        Edit("USD a month", _monthly(before.cost, hours), _monthly(after.cost, hours)),
+    )
+    wait = next((edit for edit in edits[:2] if edit.before != edit.after), edits[0])
+    waits = f"the {wait.key} would be {wait.after} instead of {wait.before}"
+    yield consequence(
+        "what-if",
+        Subject("stack", "jobs"),
+        f"{waits}, and {counted(never, 'job')} could never have run" if never > 0 else waits,
+        who=f"With {jobs_of(replayer.work.counted, replayer.time.total_seconds())}",
+        so=f"{edits[2].before} → {edits[2].after} a month",
+        edits=edits,
+        details=(
+            *(f"{some.jobs} × {some.template or 'no template'}: {some.why}" for some in after.never[:5]),
+            f"a replay; that of the stack as it was is {replayer.calibration.words}",
+        ),
+    )
 
 
 def lately(history: History, most: int) -> History:

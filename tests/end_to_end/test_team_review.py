@@ -92,7 +92,7 @@ def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Pa
     done = team.edited("--gate")
     assert done.code == 5, done.said
     assert "sitecustomize.py" in done.out and "A second `cpu`" in done.out, done.said
-    assert "Other packages deploy or judge: `slipway-vertex` `0.1.0` → `9.0.0`" in done.out, done.said
+    assert "Other packages deploy or judge: `slipway-vertex` 0.1.0 → 9.0.0" in done.out, done.said
     assert not ran.exists()
     assert "Rule `team-label` of pack `acme` refuses the deployment" in done.out, done.said
     assert "new@company.example" in done.out and "1 broken" in done.out, done.said
@@ -109,5 +109,6 @@ def what_lies_beside_the_folder_says_nothing(team: Team) -> None:
     (workflows / "up.yaml").write_text("on: push\n")
     said = team.edited().out
     told = [line for line in said.splitlines() if line.startswith("- ")]
-    assert told == ["- ⛔ What deploys or judges is edited, 1 file to read: `../.github/workflows/up.yaml`"], said
+    read = "Code that deploys or judges is edited: a person has to read `../.github/workflows/up.yaml`"
+    assert told == [f"- ⛔ {read}"], said
     team.undone()

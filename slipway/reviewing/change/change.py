@@ -42,7 +42,7 @@ class Files:
     touched: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
     links: frozenset[str] = frozenset()
-    pins: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pins: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     same: frozenset[str] = frozenset()
     lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     reports: Mapping[str, str] = field(default_factory=dict)

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import last_part, short
 from slipway.base.installation import NAME
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.secret_values import HIDDEN
 
 PINS, LAPTOP = "requirements.txt", "requirements-local.txt"
 """Files of pins: the deployment's, and those of the laptop, from which people deploy too."""
@@ -19,11 +21,11 @@ _HASH = re.compile(r"\s*(--hash[ =]\s*\S+|#\S*$)")
 _WHEEL = re.compile(r"[^-]+-([^-]+)-.*\.whl")
 
 
-def changed(before: str, after: str) -> tuple[str, ...]:
-    """Return the packages and options that differ, `click` 8.2.0 → 8.3.0, Slipway first."""
+def changed(before: str, after: str) -> tuple[Edit, ...]:
+    """Return the packages and options that differ, Slipway first."""
     old, new = _by_name(before), _by_name(after)
     names = sorted({*old, *new}, key=lambda name: (name != NAME, name))
-    return tuple(_told(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name))
+    return tuple(_edit(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name))
 
 
 def _by_name(text: str) -> dict[str, str]:
@@ -36,18 +38,18 @@ def _by_name(text: str) -> dict[str, str]:
     return {key: "\n".join(sorted(some)) for key, some in found.items()}
 
 
-def _told(name: str, before: str | None, after: str | None) -> str:
+def _edit(name: str, before: str | None, after: str | None) -> Edit:
     old, new = _version(before), _version(after)
-    return f"`{name}` {old}, from elsewhere or with other hashes" if old == new else f"`{name}` {old} → {new}"
+    return Edit(name, old, f"{new}, from elsewhere or with other hashes" if old == new else new)
 
 
 def _version(asked: str | None) -> str:
     """Return `8.2.0`; of a wheel's address its version."""
     if asked is None:
-        return "none"
+        return ""
     bare = _HASH.sub("", asked).strip().removeprefix("==")
     wheel = _WHEEL.fullmatch(last_part(bare))
-    return "hidden" if looks_secret(bare) else f"`{short(wheel[1] if wheel else bare or 'any version')}`"
+    return HIDDEN if looks_secret(bare) else short(wheel[1] if wheel else bare or "any version")
 
 
 def included(requirements: str) -> tuple[str, ...]:

@@ -46,14 +46,14 @@ def change(
     """Read the change of one stack. Without a connection nothing of the cloud is read, which is told."""
     after, unread = _after(preview)
     # The program's word on its place may be edited: jobs are where it was deployed.
-    known = _before(preview) or after
+    known = _read(events.deployed(preview))[0] or after
     live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
-    clock: tuple[str, ...] = ()
+    wrong = None
     if connection is None or known is None:
         unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
     else:
         lines = after.quota.lines if after else {}
-        catalogs = [one.catalog for one in (known, after) if one and one.catalog.coming]
+        catalogs = [side.catalog for side in (known, after) if side and side.catalog.coming]
         scope = LiveScope(
             known.catalog.project,
             known.catalog.region,
@@ -65,12 +65,12 @@ def change(
             elsewhere=_elsewhere(preview, known, after),
         )
         live, _ = read(connection, scope, identity=identity, off_is_empty=True)
-        if wrong := wrong_clock(now, live.time):
-            now = right_time(now, live.time)
-            clock = (wrong.what,)
+        wrong, now = wrong_clock(now, live.time), right_time(now, live.time)
         unread += tuple(f"{what}: {part}" for what, part in _unknown(live).items())
     before, untold = deployed_facts(preview, live.catalog, after)
-    many = not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT
+    notes: tuple[str, ...] = (wrong.what,) if wrong else ()
+    if not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT:
+        notes += (f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",)
     return Change.between(
         stack,
         before,
@@ -82,34 +82,33 @@ def change(
         recent=live.recent,
         files=files,
         unread=(*untold, *unread),
-        notes=(*clock, *((f"of the jobs of the last {DAYS} days the newest {MOST_RECENT:,} were looked at",) * many)),
+        notes=notes,
     )
 
 
 def _after(preview: Preview) -> tuple[Facts | None, tuple[str, ...]]:
-    try:
-        after = facts.read(events.declared(preview))
-    except MalformedError as problem:
+    after, problem = _read(events.declared(preview))
+    if problem:
         return None, (f"the program publishes facts that this version does not read ({problem})",)
-    silent = after is None and preview.complete
     why = "the program does not say what it declares, so templates, people and money are not compared"
-    return after, (why,) if silent else ()
+    return after, () if after or not preview.complete else (why,)
 
 
-def _before(preview: Preview) -> Facts | None:
+def _read(components: tuple[events.Published, ...], published: Catalog | None = None) -> tuple[Facts | None, str]:
+    """Return facts, or the reason why this version does not read them."""
     try:
-        return facts.read(events.deployed(preview))
-    except MalformedError:
-        return None
+        return facts.read(components, published), ""
+    except MalformedError as problem:
+        return None, str(problem)
 
 
 def _elsewhere(preview: Preview, known: Facts, after: Facts | None) -> tuple[str, ...]:
     """Return regions where clusters of the stack are or may come to be besides its own: as deployed, as declared, and
     as the engine has them."""
-    told = [region for one in (known, after) if one for region in one.catalog.other_regions or ()]
+    told = [region for side in (known, after) if side for region in side.catalog.other_regions or ()]
     clusters = (step for step in (*preview.standing.values(), *preview.steps) if step.type.startswith(CLUSTER_TYPE))
     told += [str(step.old.inputs.get("location", "")) for step in clusters if step.old]
-    return tuple(one for one in dict.fromkeys(told) if one != known.catalog.region and one in regions())
+    return tuple(region for region in dict.fromkeys(told) if region != known.catalog.region and region in regions())
 
 
 def _unknown(live: Live) -> dict[str, Unknown]:
@@ -140,11 +139,8 @@ def deployed_facts(
     told = (
         f"the published catalog can't be read ({why}), so what is deployed is taken from the last deployment's inputs"
     )
-    try:
-        found = facts.read(components)
-    except MalformedError as problem:
-        found, told = None, f"{told}, which another version wrote ({problem}): it is not compared"
-    return found, (told,)
+    found, problem = _read(components)
+    return found, (f"{told}, which another version wrote ({problem}): it is not compared" if problem else told,)
 
 
 def as_declared(catalog: Catalog) -> Catalog:
@@ -159,15 +155,13 @@ def _beside(
     components: tuple[events.Published, ...], catalog: Catalog, after: Facts | None
 ) -> tuple[Facts | None, tuple[str, ...]]:
     same = as_declared(catalog)
-    try:
-        found = facts.read(components, same)
-    except MalformedError as problem:
-        found, why = None, f"who may submit, and how quota is checked, was written by another version ({problem})"
-    else:
-        why = "the events do not tell who may submit now"
-    if found is None:
-        return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)
-    return found, ()
+    found, problem = _read(components, same)
+    if found is not None:
+        return found, ()
+    why = "the events do not tell who may submit now"
+    if problem:
+        why = f"who may submit, and how quota is checked, was written by another version ({problem})"
+    return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)
 
 
 def _components(of: Facts) -> tuple[events.Published, ...]:

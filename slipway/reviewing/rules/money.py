@@ -8,14 +8,16 @@ from decimal import Decimal
 from typing import Annotated, Any
 
 from slipway.base.codec import As
+from slipway.base.formatting import last_part
 from slipway.model.capacity import RESERVATION
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed
 from slipway.reviewing.change.change import Change, Side
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.clusters import price
 from slipway.reviewing.rules.clusters.jobs import reservations
 from slipway.reviewing.rules.clusters.succession import held_price, successions
@@ -55,7 +57,7 @@ class Amount:
 
     @property
     def steep(self) -> bool:
-        sides = (one.known * HOURS_OF_A_MONTH for one in (self.before, self.after))
+        sides = (price.known * HOURS_OF_A_MONTH for price in (self.before, self.after))
         return self.told and is_steep(*sides)
 
     @property
@@ -79,23 +81,20 @@ class Money:
 
 
 def money(change: Change) -> Money:
-    sides = ((Side.BEFORE, change.old), (Side.AFTER, change.new))
-    before, after = (
-        [UNKNOWN if side in change.unknown else _total(catalog, most=most) for most in (False, True)]
-        for side, catalog in sides
-    )
-    beside = (one for one in successions(change) if one.old and one.retires and not (one.stays or one.in_place))
+    before = [UNKNOWN if Side.BEFORE in change.unknown else _total(change.old, most=most) for most in (False, True)]
+    after = [UNKNOWN if Side.AFTER in change.unknown else _total(change.new, most=most) for most in (False, True)]
+    beside = (pair for pair in successions(change) if pair.old and pair.retires and not (pair.stays or pair.in_place))
     return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(map(held_price, beside), Price()))
 
 
-def costs(change: Change) -> Iterator[Finding]:
+def costs(change: Change) -> Iterator[Consequence | Finding]:
     if change.unknown:
         return
     found = money(change)
-    yield from _shift("idle-cost", "with nothing running", found.idle, first=change.first)
-    yield from _shift("most-cost", "with every pool at its maximum", found.most, first=True)
-    yield from _confirmation(change)
-    if change.old is not None:
+    yield from _shift("idle-cost", "with nothing running", found.idle, warns=not change.first)
+    yield from _shift("most-cost", "with every pool at its maximum", found.most, warns=False)
+    if not change.first:
+        yield from _confirmation(change.old.confirm_above, change.new.confirm_above)
         yield from _unpriced(change.old, change.new)
         yield from run_costs(change.old, change.new)
         yield from _still_paid(change.old, change.new)
@@ -104,68 +103,91 @@ def costs(change: Change) -> Iterator[Finding]:
 def _total(catalog: Catalog, *, most: bool) -> Price:
     if not most:
         return _sum(catalog.clusters.values())
-    return dearest(_sum(some, most=True) for _, some in catalog.at_once)
+    return dearest(_sum(clusters, most=True) for _, clusters in catalog.at_once)
 
 
 def _sum(clusters: Iterable[Cluster], *, most: bool = False) -> Price:
-    return sum((price(one, most=most) for one in clusters if not one.adopted), Price())
+    return sum((price(cluster, most=most) for cluster in clusters if not cluster.adopted), Price())
 
 
-def _shift(kind: str, when: str, amount: Amount, *, first: bool) -> Iterator[Finding]:
+def _shift(kind: str, when: str, amount: Amount, *, warns: bool) -> Iterator[Consequence]:
     if amount.before == amount.after:
         return
     monthly = f"${abs(amount.monthly):,.0f}" if abs(amount.monthly) >= 1 else "less than $1"
-    words, more = when.capitalize(), f": {dollars(amount.before)} → {dollars(amount.after)}"
-    if amount.told:
-        words += f" the stack costs {monthly} a month {'more' if amount.difference > 0 else 'less'}"
-        more += f" ({signed(amount.difference)})"
-    grade = Grade.WARNING if amount.steep and not first else None
-    yield KINDS[kind].of(Subject("stack"), words, more=more, grade=grade, cost=float(amount.difference))
-
-
-def _confirmation(change: Change) -> Iterator[Finding]:
-    old, new = change.old, change.new
-    if old is None or new is None or old.confirm_above == new.confirm_above:
-        return
-    before, after = (
-        "whatever they cost" if one is None else f"up to {dollars(Price(Decimal(str(one))))}"
-        for one in (old.confirm_above, new.confirm_above)
+    does, so = (
+        f"costs {monthly} a month {'more' if amount.difference > 0 else 'less'} {when}",
+        signed(amount.difference),
     )
-    looser = new.confirm_above is None or (old.confirm_above is not None and new.confirm_above > old.confirm_above)
-    yield KINDS["spending-limit"].of(
+    if not amount.told:
+        does, so = f"costs an amount that is not known {when}", "a part is in no price list"
+    steep = warns and amount.steep
+    yield consequence(
+        kind,
+        Subject("stack"),
+        does,
+        who="The stack",
+        so=f"{so}, whether jobs run or not" if steep else so,
+        instead="lower the pools' `min`: they grow to `max` while jobs wait" if steep else "",
+        edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
+        grade=Grade.WARNING if steep else None,
+        cost=float(amount.difference),
+    )
+
+
+def _confirmation(old: float | None, new: float | None) -> Iterator[Consequence]:
+    if old == new:
+        return
+    before, after = ("" if limit is None else dollars(Price(Decimal(str(limit)))) for limit in (old, new))
+    looser = new is None or (old is not None and new > old)
+    yield consequence(
+        "spending-limit",
         Subject("workspace", "confirmAbove"),
-        f"`submit` sends jobs to machines of their own unasked {before} → {after}",
+        f"are sent unasked up to {after}" if after else "are sent unasked, whatever they cost",
+        who="Jobs on machines of their own",
+        so="`submit` asks for no confirmation" if looser else "who submits a dearer one has to confirm it",
+        instead=f"keep {before}: a dearer job need only be confirmed" if looser else "",
+        edits=(Edit("confirmAbove", before, after),),
         grade=None if looser else Grade.NOTE,
         field="slipway:workspace.confirmAbove",
     )
 
 
-def _unpriced(old: Catalog, new: Catalog) -> Iterator[Finding]:
+def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:
     """Find pools whose machines have no complete price in the book, and that are new or have other machines."""
     for cluster in new.clusters.values():
         before = old.clusters.get(cluster.name)
         for pool in cluster.pools:
-            was = before.pool(pool.name) if before else None
-            if not pool.price_per_hour.complete and (was is None or was.machine != pool.machine):
-                known = "" if pool.price_per_hour.unknown else f" beyond {dollars(Price(pool.price_per_hour.known))}"
-                words = f"What a `{pool.machine}` of `{cluster.name}/{pool.name}` costs{known} is not known"
-                yield KINDS["price-unknown"].of(Subject("pool", f"{cluster.name}/{pool.name}"), words)
+            was, cost = before.pool(pool.name) if before else None, pool.price_per_hour
+            if not cost.complete and (was is None or was.machine != pool.machine):
+                known = (
+                    "an unknown price" if cost.unknown else f"a price of which {dollars(Price(cost.known))} is known"
+                )
+                yield consequence(
+                    "price-unknown",
+                    Subject("pool", f"{cluster.name}/{pool.name}"),
+                    f"has machines `{pool.machine}` at {known}",
+                    who=f"Pool {IT}",
+                    so="the stack's costs are without the rest",
+                )
 
 
-def _still_paid(old: Catalog, new: Catalog) -> Iterator[Finding]:
-    known = {one.path: one for one in (*old.reservations.values(), *new.reservations.values())}
+def _still_paid(old: Catalog, new: Catalog) -> Iterator[Consequence]:
+    known = {reservation.path: reservation for reservation in (*old.reservations.values(), *new.reservations.values())}
     for path in sorted(reservations(old) - reservations(new)):
-        one = known.get(path)
-        holds = f"its {one.machines} `{one.machine}` stay" if one and one.machines else "it stays"
+        reservation = known.get(path)
+        held = f", {reservation.machines} `{reservation.machine}`," if reservation and reservation.machines else ""
         users = (
             f"template `{name}` used it"
             for name, template in old.templates.items()
-            if any(one.capacity_type == RESERVATION and path in str(one.request) for one in template.offers)
+            if any(offer.capacity_type == RESERVATION and path in str(offer.request) for offer in template.offers)
         )
-        yield KINDS["reservation-paid"].of(
+        yield consequence(
+            "reservation-paid",
             Subject("reservation", path),
-            f"Nothing uses reservation `{path.rpartition('/')[2]}` any more",
-            more=f": {holds} paid until somebody gives the reservation up",
+            "is used by nothing any more",
+            who=f"Reservation `{last_part(path)}`",
+            so=f"it stays paid{held} until somebody gives it up",
+            instead="keep a template on it until it is given up in Compute Engine",
             details=(f"`{path}`", *users),
             grade=Grade.BLOCKING,
         )

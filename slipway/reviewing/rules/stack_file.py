@@ -5,34 +5,44 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from slipway.model.findings.finding import Finding, Subject
-from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.change.change import Change
+from slipway.model.findings.finding import Subject
+from slipway.reviewing.change.change import Change, Side
+from slipway.reviewing.consequence import IT, Consequence, consequence
 
-_USED_LATER = {
+_LATER = {
     r"slipway:persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial": (
-        "The next `{name}` that is made begins with {after} machines in pool `{pool}`; nothing that runs changes"
+        "The next `{name}` that is made",
+        "begins with {after} machines in pool `{pool}`",
     ),
     r"slipway:reservations\.(?P<name>.+)\.machines": (
-        "Templates that take more than {after} machines of reservation `{name}` are refused"
+        "Templates that take more than {after} machines of reservation `{name}`",
+        "are refused",
     ),
 }
+"""By a key that neither the catalog nor a resource has: who is hit at the next deployment, and what happens."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
 
 
-def used_later(change: Change) -> Iterator[Finding]:
-    """Find edits of keys that count at the next deployment, which neither the catalog nor a resource has."""
-    for edit in change.files.stacks.get(change.stack, ()) if change.after else ():
-        for pattern, words in _USED_LATER.items():
+def used_later(change: Change) -> Iterator[Consequence]:
+    for edit in () if Side.AFTER in change.unknown else change.files.stacks.get(change.stack, ()):
+        for pattern, phrases in _LATER.items():
             if found := re.fullmatch(pattern, edit.key):
-                told = words.format(after=edit.after, **found.groupdict())
-                told = told if edit.after else f"`{edit.key}` is left out; nothing that runs changes"
-                yield KINDS["used-later"].of(Subject("key", edit.key), told, details=(str(edit),), field=edit.key)
+                who, does = (phrase.format(after=edit.after, **found.groupdict()) for phrase in phrases)
+                yield consequence(
+                    "used-later",
+                    Subject("key", edit.key),
+                    does if edit.after else "is left out",
+                    who=who if edit.after else IT,
+                    so="nothing that runs changes",
+                    edits=(edit,),
+                    field=edit.key,
+                )
 
 
-def deploying(change: Change) -> Iterator[Finding]:
+def deploying(change: Change) -> Iterator[Consequence]:
     """Find edits of keys that the engine and its provider read: the identity and the place of the deployment."""
     for edit in change.files.stacks.get(change.stack, ()):
         if ":" not in edit.key or (edit.key.startswith(_PROVIDERS) and not edit.key.startswith(_DECLARED)):
-            words = f"`{edit.key}` decides how, where or as whom this is deployed"
-            yield KINDS["program-edited"].of(Subject("key", edit.key), words, details=(str(edit),), field=edit.key)
+            subject = Subject("key", edit.key)
+            does = "decides how, where or as whom this is deployed"
+            yield consequence("program-edited", subject, does, edits=(edit,), field=edit.key)

@@ -8,7 +8,6 @@ from datetime import datetime
 from slipway.base.formatting import join
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace
-from slipway.model.facts import QuotaLine
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 
 LONGEST = 30
@@ -91,12 +90,3 @@ def several(lines: Iterable[str]) -> tuple[str, ...]:
 
 def in_words(metric: str) -> str:
     return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"
-
-
-def words_of(line: QuotaLine) -> str:
-    """Return `H100 GPUs`; `H100 GPUs in us-east4` outside the stack's own region."""
-    return f"{in_words(line.metric)}{f' in {line.region}' if line.region else ''}"
-
-
-def of_limit(limit: int | None) -> str:
-    return "" if limit is None else f", limit {limit:,}"

@@ -55,7 +55,7 @@ CASES = (
     ),
     Case(
         "Thirty buckets break the same rule of a pack: they are told once",
-        names=(stops("policy-violated", "policy team-label acme", "for 30 resources"),),
+        names=(stops("policy-violated", "policy team-label acme", "30 resources"),),
         preview=Preview(objections=tuple(replace(LABELS, about=f"bucket-{n}") for n in range(30))),
         accident="buckets left unguarded by a tidy-up",
     ),
@@ -83,7 +83,7 @@ CASES = (
         "A maximum beyond the quota, where what is missing is asked for",
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
         (
-            tells("quota-requested", "nvidia_h100_gpus", "asked for 48", "limit 32"),
+            tells("quota-requested", "nvidia_h100_gpus", "asked for 48", "`limit` 32 → 48"),
             hurts("quota-short-at-most", "h100"),
         ),
         may=ANEW,
@@ -102,7 +102,7 @@ CASES = (
     Case(
         "What is missing of quota is asked for no more",
         (stack("mode: request", "mode: warn"),),
-        (hurts("quota-check-weaker", "quota", "`mode` request → warn"),),
+        (hurts("quota-check-weaker", "quota", "`mode` `request` → `warn`"),),
         given=(REQUEST,),
         accident="a check turned into a warning",
     ),

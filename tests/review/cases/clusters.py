@@ -322,7 +322,7 @@ CASES = (
         names=(
             tells("cluster-created", "cluster h100", "is made"),
             tells("cluster-created", "cluster cpu", "workers", "4–16 n1-standard-8"),
-            tells("idle-cost", "stack", "$0.00/h → $20"),
+            tells("idle-cost", "stack", "`$0.00/h` → `$20"),
             tells("template-added", "template lora"),
             tells("submitter-added", "group:ml@acme.example"),
         ),

@@ -48,6 +48,16 @@ CASES = (
         accident="a limit with a zero too many",
     ),
     Case(
+        "The budget is enforced, and idle pools alone spend it before the month is over",
+        (BUDGETED,),
+        (
+            tells("budget-changed", "budget stack", "may spend $80,000 a month", "more is refused"),
+            tells("budget-changed", "budget enforce", "are refused"),
+            hurts("budget-share", "budget share", "187 %", "nothing can be sent from about day 17 of each month"),
+        ),
+        accident="a limit that stopped everybody in the middle of a month",
+    ),
+    Case(
         "The usual number of workers is four times as large, for everybody who does not say one",
         (template("digits", 'Parameter("workers", int, default=4', 'Parameter("workers", int, default=16'),),
         (

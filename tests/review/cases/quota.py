@@ -127,7 +127,7 @@ CASES = (
     Case(
         "Lack of quota stops the deployment from now on",
         (stack("mode: warn", "mode: enforce"),),
-        (tells("quota-check-stricter", "quota", "Where quota is missing"),),
+        (tells("quota-check-stricter", "quota", "where quota is missing"),),
         given=(stack("mode: enforce", "mode: warn"),),
     ),
 )

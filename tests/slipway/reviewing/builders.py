@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypeVar
 
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
@@ -18,6 +18,7 @@ from slipway.model.facts import Facts, Kept, QuotaFacts, QuotaLine
 from slipway.model.findings.finding import Finding
 from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.consequence import Consequence
 from tests.builders.catalogs import catalog, offer, request, template, worker_pool
 from tests.builders.clusters import asked_for, cluster, living
 from tests.builders.jobs import job
@@ -45,6 +46,9 @@ UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer
 
 def quota(*lines: QuotaLine, mode: str = "enforce", strict: bool = False) -> QuotaFacts:
     return QuotaFacts(REGION, mode, strict, {one.key: one for one in lines})
+
+
+Told = TypeVar("Told", bound=Finding | Consequence)
 
 
 def facts(
@@ -127,7 +131,7 @@ def change(
     )
 
 
-def by_kind(found: Iterable[Finding]) -> dict[str, Finding]:
+def by_kind(found: Iterable[Told]) -> dict[str, Told]:
     """Return findings by kind. Of each kind and subject there has to be one."""
     listed = list(found)
     assert len({one.key for one in listed}) == len(listed), "the same is said twice"

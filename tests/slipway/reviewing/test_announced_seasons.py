@@ -235,8 +235,8 @@ def test_what_an_edit_asks_of_quota_stops_it(
     lines = {key: replace(one, short=short if key == GPUS else 0) for key, one in after.lines.items()}
     other = replace(FIRST, id=f"first-{first}") if first else FIRST
     stopped = set(stopped_by(season_begins(before, replace(after, lines=lines), second, other)))
-    # An edited cluster is told of by itself, too.
-    stopped -= {"cluster-created"} if first or second is EDITED else set()
+    # An edited cluster, or mode, is told of by itself, too.
+    stopped -= {"quota-check-stricter", *(["cluster-created"] if first or second is EDITED else [])}
     assert stopped == {"quota-requested", *(["quota-short-now"] if short else [])}
 
 

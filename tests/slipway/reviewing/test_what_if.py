@@ -14,13 +14,13 @@ from slipway.google.connection import Connection
 from slipway.google.live import Live
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.facts import CATALOG, CLUSTER, WORKSPACE, Fact, Facts
-from slipway.model.findings.finding import Finding, Subject
+from slipway.model.findings.finding import Subject
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import History
 from slipway.operating.whatif.model import PoolDelays
 from slipway.operating.whatif.replay import replay
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.consequence import consequence, of_finding
+from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.cards import arranged
 from slipway.reviewing.what_if import begin, lately, replays, with_replay
@@ -39,7 +39,7 @@ def happened(jobs: int = 412) -> History:
     return history(told(ran, NOW), [NOW])
 
 
-def line(after: Cluster, past: History | None) -> Finding | None:
+def line(after: Cluster, past: History | None) -> Consequence | None:
     return next(replays(catalog([NOW], OFFERS), catalog([after], OFFERS), past), None)
 
 
@@ -48,7 +48,7 @@ def test_what_other_pools_would_have_meant_is_a_line_that_stands_open(snapshot: 
     assert found is not None and len(found.sentence.split()) <= 30
     assert found.sentence == snapshot
     beside = consequence("cluster-new-generation", Subject("cluster", "cpu"), "is made anew")
-    opened = arranged([Review("prod", (beside, of_finding(found)))]).opened
+    opened = arranged([Review("prod", (beside, found))]).opened
     assert [line.card.lead.kind for line in opened] == ["cluster-new-generation", "what-if"]
 
 

@@ -69,12 +69,12 @@ def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
         yield status, paths
 
 
-def _pins(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _pins(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
     from slipway.reviewing.change.pins import changed
 
     for file, sides in texts.items():
-        if has_pins(file) and (lines := changed(*sides)):
-            yield file, lines
+        if has_pins(file) and (edits := changed(*sides)):
+            yield file, edits
 
 
 def _reports(checkout: Path) -> Iterator[tuple[str, str]]:

@@ -44,7 +44,7 @@ def test_files_are_compared_with_another_checkout_alone(base: Path) -> None:
     names = ("requirements.txt", "requirements-dev.txt", "jobs/a/task.py", "jobs/a/other.py")
     listed = "".join(f"M\t{FOLDER}/{name}\n" for name in names)
     files = read(base, f"{listed}D\t{FOLDER}/jobs/a/gone.py\n")
-    assert files.pins == {"requirements.txt": ("`slipway-vertex` `0.1.0` → `0.2.0`",)}
+    assert files.pins == {"requirements.txt": (Edit("slipway-vertex", "0.1.0", "0.2.0"),)}
     assert files.same == {"jobs/a/task.py"}
     assert files.lines == {"jobs/a/other.py": (Edit("jobs/a/other.py:1", "x = '0.1.0'", "x = '0.2.0'"),)}
     files = read(base, listed, "base")

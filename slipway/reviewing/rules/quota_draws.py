@@ -1,0 +1,111 @@
+"""Draws of quota on both sides of a change, each with what the cloud says of it. Pure."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from slipway.google.live import UNLIMITED, Increase, Live, Unknown
+from slipway.google.quota.increases import became_of, preference_of
+from slipway.google.quota.metrics import quota_id
+from slipway.google.quota.request import Requested
+from slipway.google.quota.usage import Usage, usage
+from slipway.model.facts import QuotaLine
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.rules.words import in_words
+
+
+@dataclass(frozen=True)
+class QuotaDraw:
+    """A line of the quota check."""
+
+    line: QuotaLine
+    #: The deployed one, which draws nothing where there is none.
+    was: QuotaLine
+    #: In use by generations that go.
+    old: int
+    #: In use by all others.
+    others: int
+    #: The limit that the stack asks for and may still get; 0 for none, as in another region than its own.
+    asked: int
+    #: The outcome of a request that was made before.
+    answer: Requested | None
+    #: That in words, else whether more can be had.
+    increase: str
+
+    @property
+    def what(self) -> str:
+        """Return `H100 GPUs`; `H100 GPUs in us-east4` outside the stack's own region."""
+        return f"{in_words(self.line.metric)}{f' in {self.line.region}' if self.line.region else ''}"
+
+    @property
+    def room(self) -> int | None:
+        """The amount that pools can have; None where no limit is known, or there is none."""
+        limit = self.line.limit
+        return None if limit is None or limit == UNLIMITED else max(limit - self.others, 0)
+
+    @property
+    def lacks(self) -> int:
+        return 0 if self.room is None else max(self.line.ceiling - self.room, 0)
+
+    @property
+    def lacked(self) -> int:
+        return 0 if self.room is None else max(self.was.ceiling - self.room, 0)
+
+    @property
+    def differs(self) -> bool:
+        """Whether more or less is lacking than before."""
+        return (self.line.short, self.lacks) != (self.was.short, self.lacked)
+
+
+def draws(change: Change) -> tuple[QuotaDraw, ...]:
+    same_place = change.before.quota.region == change.after.quota.region
+    before = change.before.quota.lines if same_place else {}
+    lines = change.after.quota.lines.values()
+    places = {region: live_at(change, region) for region in {line.region for line in lines}}
+    uses = {region: _use(change, live) for region, live in places.items()}
+    return tuple(
+        _draw(
+            line,
+            before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0),
+            places[line.region],
+            uses[line.region],
+            # Requests are made in the stack's own region alone.
+            0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0),
+        )
+        for line in lines
+    )
+
+
+def _draw(line: QuotaLine, was: QuotaLine, live: Live, use: Usage, asked: int) -> QuotaDraw:
+    request = None if line.region else preference_of(live, line.metric)
+    settled = request is not None and not request.reconciling and request.preferred == asked
+    return QuotaDraw(
+        line=line,
+        was=was,
+        old=use.old.get(line.metric, 0),
+        others=use.others.get(line.metric, 0),
+        asked=0 if settled else asked,
+        answer=became_of(request) if request else None,
+        increase=str(became_of(request)) if request else _increase(live, line.metric),
+    )
+
+
+def live_at(change: Change, region: str) -> Live:
+    """Return the cloud in a line's region, which is empty for the stack's own."""
+    return change.live.at(region or change.new.region, home=not region)
+
+
+def _use(change: Change, live: Live) -> Usage:
+    if live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
+        return Usage()
+    own = frozenset(cluster.id for cluster in change.new.clusters.values())
+    was = {cluster.id for cluster in change.old.clusters.values() if not cluster.adopted}
+    return usage(live.clusters, live.jobs, own, frozenset({*was, *change.old.retiring, *change.after.kept} - own))
+
+
+def _increase(live: Live, metric: str) -> str:
+    limit = live.limit(metric)
+    if limit is None or not limit.increase:
+        return "not known: whether an increase can be had"
+    id_ = limit.quota_id or quota_id(metric)
+    return f"{limit.increase} (`{id_}`)" if id_ and limit.increase is Increase.POSSIBLE else limit.increase
