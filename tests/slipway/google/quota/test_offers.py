@@ -102,11 +102,6 @@ def test_tpus_are_counted_in_chips(type_: str, accelerator: str | None, count: i
     assert label(chips.metric).endswith(" chips")
 
 
-def test_gb200_has_no_preemptible_metric() -> None:
-    assert metrics("a4x-highgpu-4g") == ["nvidia_gb200_gpus", "a4x_cpus"]
-    assert metrics("a4x-highgpu-4g", spot=True) == ["preemptible_cpus"]
-
-
 @pytest.mark.parametrize(
     ("type_", "metric"),
     [
@@ -118,6 +113,7 @@ def test_gb200_has_no_preemptible_metric() -> None:
         ("m1-megamem-96", "m1_cpus"),
         ("a2-highgpu-1g", "a2_cpus"),
         ("a3-megagpu-8g", "a3_cpus"),
+        ("a4x-highgpu-4g", "a4x_cpus"),
         ("g2-standard-8", "g2_cpus"),
     ],
 )
