@@ -6,11 +6,12 @@ Without `local/` the tests that ask for them are skipped.
 
 from __future__ import annotations
 
+import fcntl
 import gc
 import os
 import signal
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -114,6 +115,19 @@ def no_garbage() -> Iterator[None]:
     gc.disable()
     yield
     gc.enable()
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Generator[None, object, object]:
+    """Let one worker collect before the others: from a fresh clone it compiles all tests, which each did for itself."""
+    if not hasattr(session.config, "workerinput"):
+        return (yield)
+    with (Path(session.config.option.basetemp).parent / "collection.lock").open("w") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            fcntl.flock(lock, fcntl.LOCK_SH)
+        return (yield)
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:

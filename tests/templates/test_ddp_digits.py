@@ -8,7 +8,7 @@ from tests.jobs.pytorch import TRAINING, alone
 
 from .stack import Stack
 
-pytestmark = pytest.mark.journey
+pytestmark = [pytest.mark.journey, pytest.mark.long]
 
 
 def test_ddp_digits_that_lost_a_replica_ends_with_the_model_of_a_single_one(
