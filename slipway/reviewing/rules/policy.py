@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.authoring.policy.rule import LEVELS, MANDATORY
+from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
 from slipway.authoring.policy.rules import BY_KEY, violations
 from slipway.base.formatting import short
 from slipway.deploying.engine.preview import Objection
@@ -26,17 +26,18 @@ _LONGEST = 60
 _MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 _WEAKER, _ADDED = "policy-weaker", "policy-added"
-_CHANGES: Mapping[str, tuple[str, str, str]] = {
-    "guard dropped": (_WEAKER, "is dropped, and stops no deployment any more", "keep it, or let it warn: `advisory`"),
-    "advice dropped": (_WEAKER, "is dropped, and nobody is told of what breaks it", "keep it"),
-    "softened": (_WEAKER, "only warns, and stops no deployment any more", "keep it in `mandatory`"),
-    "allows more": (_WEAKER, "allows {now}, where it was {was}", "keep {was}"),
-    "new guard": (_ADDED, "is new: what breaks it is refused", ""),
-    "new advice": (_ADDED, "is new: what breaks it is told, and deployed", ""),
-    "hardened": (_ADDED, "refuses what it only warned of", ""),
-    "asks for more": (_ADDED, "asks for more: {now}, where it was {was}", ""),
+_CHANGES: Mapping[tuple[str, str] | bool, tuple[str, str, str]] = {
+    (MANDATORY, ""): (_WEAKER, "is dropped, and stops no deployment any more", "keep it, or let it warn: `advisory`"),
+    (ADVISORY, ""): (_WEAKER, "is dropped, and nobody is told of what breaks it", "keep it"),
+    (MANDATORY, ADVISORY): (_WEAKER, "only warns, and stops no deployment any more", "keep it in `mandatory`"),
+    ("", MANDATORY): (_ADDED, "is new: what breaks it is refused", ""),
+    ("", ADVISORY): (_ADDED, "is new: what breaks it is told, and deployed", ""),
+    (ADVISORY, MANDATORY): (_ADDED, "refuses what it only warned of", ""),
+    True: (_WEAKER, "allows {now}, where it was {was}", "keep {was}"),
+    False: (_ADDED, "asks for more: {now}, where it was {was}", ""),
 }
-"""By a rule's change: a kind, what it does from then on, and what to do instead."""
+"""By a rule's level before and after, or by whether a setting of one level asks for less: a kind, what the rule does
+from then on, and what to do instead."""
 _REGRADED = {
     (True, True): (_WEAKER, Grade.BLOCKING, "needs no approval any more", "keep it `blocking`"),
     (True, False): (_WEAKER, Grade.WARNING, "is no warning any more", "keep it `warning`"),
@@ -117,7 +118,7 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
         (was, level), (now, becomes) = _setting(before, key), _setting(after, key)
         if (was, level) == (now, becomes):
             continue
-        kind, does, instead = _CHANGES[_change(key, was, now, stopped=level == MANDATORY, stops=becomes == MANDATORY)]
+        kind, does, instead = _CHANGES[(level, becomes) if level != becomes else _asks_less(key, was, now)]
         sides = {"was": short(_shown(was), _LONGEST), "now": short(_shown(now), _LONGEST)}
         yield consequence(
             kind,
@@ -130,17 +131,6 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
             grade=Grade.NOTE if kind == _WEAKER and level != MANDATORY else None,
             field=_FILE,
         )
-
-
-def _change(key: str, was: Any, now: Any, *, stopped: bool, stops: bool) -> str:
-    """Return the row of a rule's change."""
-    if now is None:
-        return "guard dropped" if stopped else "advice dropped"
-    if was is None:
-        return "new guard" if stops else "new advice"
-    if stopped != stops:
-        return "softened" if stopped else "hardened"
-    return "allows more" if _asks_less(key, was, now) else "asks for more"
 
 
 def _setting(policy: Mapping[str, Mapping[str, Any]], key: str) -> tuple[Any, str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipway.google.live import UNLIMITED, Increase, Live, Unknown
 from slipway.google.quota.increases import became_of, preference_of
@@ -69,7 +69,6 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0),
             places[line.region],
             uses[line.region],
-            # Requests are made in the stack's own region alone.
             0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0),
         )
         for line in lines
@@ -77,7 +76,7 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
 
 
 def _draw(line: QuotaLine, was: QuotaLine, live: Live, use: Usage, asked: int) -> QuotaDraw:
-    request = None if line.region else preference_of(live, line.metric)
+    request = preference_of(live, line.metric)
     settled = request is not None and not request.reconciling and request.preferred == asked
     return QuotaDraw(
         line=line,
@@ -91,8 +90,9 @@ def _draw(line: QuotaLine, was: QuotaLine, live: Live, use: Usage, asked: int) -
 
 
 def live_at(change: Change, region: str) -> Live:
-    """Return the cloud in a line's region, which is empty for the stack's own."""
-    return change.live.at(region or change.new.region, home=not region)
+    """Return the cloud in a line's region, which is empty for the stack's own. Requests are made there alone."""
+    live = change.live.at(region or change.new.region, home=not region)
+    return replace(live, limits=change.live.limits_elsewhere.get(region, {}), preferences={}) if region else live
 
 
 def _use(change: Change, live: Live) -> Usage:
