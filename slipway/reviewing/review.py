@@ -19,13 +19,12 @@ from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.reviewing.change.change import Change, Side, added
 from slipway.reviewing.consequence import Consequence, of_finding
 from slipway.reviewing.rules.budget import budgets
-from slipway.reviewing.rules.clusters.capacity import capacity
-from slipway.reviewing.rules.clusters.clusters import clusters
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
+from slipway.reviewing.rules.clusters.fates import clusters
 from slipway.reviewing.rules.clusters.jobs import unfinished
-from slipway.reviewing.rules.clusters.options import adoption, alternatives, modes, standing_alternatives
-from slipway.reviewing.rules.clusters.removals import removals, still_retiring
-from slipway.reviewing.rules.clusters.seasons import due, seasons
+from slipway.reviewing.rules.clusters.machines import standing_alternatives
+from slipway.reviewing.rules.clusters.others import adoption, retiring, still_retiring
+from slipway.reviewing.rules.clusters.settings import due, settings
 from slipway.reviewing.rules.money import Money, costs, money
 from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
 from slipway.reviewing.rules.program import program
@@ -46,12 +45,9 @@ _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError,
 Comparison = Callable[[Change], Iterable[Consequence | Finding]]
 COMPARISONS: tuple[Comparison, ...] = (
     clusters,
-    removals,
-    modes,
     adoption,
-    alternatives,
-    seasons,
-    capacity,
+    retiring,
+    settings,
     deletions,
     unsaid_clusters,
     unfinished,

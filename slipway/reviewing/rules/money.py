@@ -18,9 +18,8 @@ from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, sig
 from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence, consequence
-from slipway.reviewing.rules.clusters.clusters import price
+from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations
-from slipway.reviewing.rules.clusters.succession import held_price, successions
 from slipway.reviewing.rules.templates.run_cost import run_costs
 
 
@@ -83,8 +82,12 @@ class Money:
 def money(change: Change) -> Money:
     before = [UNKNOWN if Side.BEFORE in change.unknown else _total(change.old, most=most) for most in (False, True)]
     after = [UNKNOWN if Side.AFTER in change.unknown else _total(change.new, most=most) for most in (False, True)]
-    beside = (pair for pair in successions(change) if pair.old and pair.retires and not (pair.stays or pair.in_place))
-    return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(map(held_price, beside), Price()))
+    beside = (
+        cluster.held_price
+        for cluster in cluster_changes(change)
+        if cluster.old and cluster.retires and not (cluster.stays or cluster.in_place)
+    )
+    return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(beside, Price()))
 
 
 def costs(change: Change) -> Iterator[Consequence | Finding]:

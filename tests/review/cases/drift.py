@@ -100,7 +100,7 @@ CASES = (
     Case(
         "Somebody deleted a cluster by hand, and now its entry goes as well",
         (Edit(STACK, H100_ENTRY, ""), NOT_ON_THE_POOL),
-        (tells("cluster-deleted", "h100", "is given up; it is gone already"), hurts("offer-gone", "lora", "27b")),
+        (tells("cluster-deleted", "h100", "is given up: it is gone already"), hurts("offer-gone", "lora", "27b")),
         may=("run-cost",),
         world=World(gone=("h100",)),
     ),

@@ -25,7 +25,7 @@ CASES = (
             ),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
             tells("image-cache-empty", "h100"),
-            tells("capacity-raised", "h100/workers", "4 → 6"),
+            tells("capacity-raised", "h100/workers", "2–4 a3-highgpu-8g` → `2–6 a3-highgpu-8g"),
             tells("most-cost", "stack", "→"),
         ),
         may=("preview-failed",),
@@ -69,7 +69,8 @@ CASES = (
             hurts(
                 "cluster-created | cluster-falls-back | cluster-new-generation",
                 "h100",
-                "somebody deleted it, as asked for first",
+                "somebody deleted it",
+                "as asked for first",
             ),
         ),
         may=("capacity-found-anew", "cluster-may-become"),

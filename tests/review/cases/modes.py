@@ -29,7 +29,7 @@ CASES = (
         (
             stops("cluster-in-place", "cluster h100", "deleted first", "refuses that until", "tune-27b-x1", "ada"),
             hurts("capacity-found-anew", "h100", "there is no `h100` meanwhile"),
-            tells("capacity-raised", "h100/workers", "4 → 6"),
+            tells("capacity-raised", "h100/workers", "2–4 a3-highgpu-8g` → `2–6 a3-highgpu-8g"),
         ),
         given=(IN_PLACE,),
         world=BUSY,

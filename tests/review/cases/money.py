@@ -118,7 +118,7 @@ CASES = (
         (stack(WORKERS, "replicas: { min: 15, max: 16 }"),),
         (
             tells("idle-cost", "stack", "→", "+$5.10/h"),
-            tells("capacity-raised", "cpu/workers", "4 → 15"),
+            tells("capacity-raised", "cpu/workers", "4–16 n1-standard-8` → `15–16 n1-standard-8"),
             hurts("cluster-new-generation", "cpu", "min"),
         ),
         may=ANEW,

@@ -47,7 +47,8 @@ CASES = (
             template("lora", 'Disk("pd-ssd", 500)', 'Disk("pd-ssd", 1000)'),
         ),
         (
-            hurts("cluster-new-generation", "h100", "500 → 1000", "tune-27b-x1", "$202.55/h more"),
+            hurts("cluster-new-generation", "h100", "500 → 1000"),
+            hurts("generations-overlap", "h100", "tune-27b-x1", "$202.55/h more"),
             tells("machines-changed", "lora", "1000 GB"),
         ),
         may=MADE_ANEW,
@@ -93,7 +94,7 @@ CASES = (
             ),
         ),
         (
-            hurts("pool-unused", "a100/workers", "$6,246 a month once it is made"),
+            hurts("pool-unused", "a100/workers", "$6,246 a month"),
             tells("season-changed", "a100", "2027-01-10"),
         ),
         accident="clusters that outlived their use",

@@ -61,15 +61,13 @@ CASES = (
     ),
     Case(
         "The engine makes a cluster that may grow ten times as large as its stack file says",
-        names=(stops("cluster-unsaid", "cluster h100-", "replicas.max` is `40`, said to be `4`"),),
+        names=(stops("cluster-unsaid", "cluster h100-", "replicas.max` 4 → 40"),),
         steps=makes(resourcePools=[pool(autoscalingSpec={"minReplicaCount": "2", "maxReplicaCount": "40"})]),
         accident="a limit that the program multiplied",
     ),
     Case(
         "The engine makes a cluster in another project and network than its stack file says",
-        names=(
-            stops("cluster-unsaid", "cluster h100-", "`project` is `victim`, said to be `acme-ml`", "`network` is `"),
-        ),
+        names=(stops("cluster-unsaid", "cluster h100-", "`project` `acme-ml` → `victim`", "`network` none → `"),),
         steps=makes(project="victim", network="projects/1/global/networks/x"),
         accident="a stack pointed at another project",
     ),

@@ -126,8 +126,8 @@ from slipway.deploying.generations.adoption import differences
 from slipway.deploying.generations.generations import unlike
 from slipway.deploying.generations.published_clusters import departures, published
 from slipway.model.machines.spec import compared
-from slipway.reviewing.rules.clusters.options import alike
-from slipway.reviewing.rules.clusters.succession import edits
+from slipway.reviewing.rules.clusters.machines import alike
+from slipway.reviewing.rules.clusters.cluster_change import edits
 from slipway.model.rules.rule import Worker
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.structure import schema_text

@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from slipway.base.formatting import join
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched, said
-from slipway.deploying.generations.action import What
 from slipway.deploying.generations.published_clusters import departures
 from slipway.google.answers import MISREAD
 from slipway.google.clusters import PersistentResource, ResourcePool
@@ -15,27 +13,20 @@ from slipway.google.jobs import distinct
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import NAMES
-from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import NAME_LABEL
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.machines.table import regions
-from slipway.model.prices import Price, dollars, hourly, per_hour
+from slipway.model.prices import Price, dollars, per_hour
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.rules.words import (
-    LONGEST,
-    MOST_NAMED,
-    jobs,
-    machines,
-    named,
-    owned,
-    several,
-    summed,
-    told_jobs,
-)
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.rules.words import jobs, machines, owned, summed
+
+_UNSAID = "cluster-unsaid"
 
 
-def deletions(change: Change) -> Iterator[Finding]:
+def deletions(change: Change) -> Iterator[Consequence]:
     gone = destroyed(change)
     for id_ in dict.fromkeys((*gone, *undeclared(change))):
         there = (change.living or {}).get(id_)
@@ -44,146 +35,132 @@ def deletions(change: Change) -> Iterator[Finding]:
         if change.living is None or there:
             yield from _destruction(id_, gone.get(id_), there, change)
         elif id_ in gone and (where := _unread_place(gone[id_], change)):
-            words, more = f"`{id_}` is deleted, with what runs on it", f": nobody looked for jobs in {where}"
-            yield KINDS["cluster-deleted"].of(Subject("cluster", id_), words, more=more)
+            so = f"not known: nobody looked for jobs in {where}"
+            yield consequence("cluster-deleted", Subject("cluster", id_), "is deleted, with what runs on it", so=so)
 
 
 def destroyed(change: Change) -> Mapping[str, Touched]:
-    return {one.physical: one for one in change.touched if one.type.startswith(CLUSTER_TYPE) and one.destroyed}
+    return {step.physical: step for step in change.touched if step.type.startswith(CLUSTER_TYPE) and step.destroyed}
+
+
+def undeclared(change: Change) -> Iterator[str]:
+    """Yield deployed clusters that the program does not declare, where the engine did not say what becomes of them."""
+    old, new = change.old, change.new
+    told = change.preview is not None and change.preview.complete
+    if not told and (old.project, old.region) == (new.project, new.region):
+        declared = {*change.after.kept, *(cluster.id for cluster in new.clusters.values())}
+        ours = (cluster.id for cluster in old.clusters.values() if not cluster.adopted)
+        yield from (id_ for id_ in (*ours, *change.retiring) if id_ not in declared)
 
 
 def _unread_place(gone: Touched, change: Change) -> str:
     """Return the cluster's project and region where reviews don't read clusters there; empty where they do."""
     catalog = change.old
-    if not catalog.project:  # Neither side is known.
-        return ""
-    project = str(gone.was.get("project") or catalog.project)
-    region = str(gone.was.get("location") or catalog.region)
-    read = project == catalog.project and region in (catalog.region, *regions())
+    project, region = gone.was.get("project") or catalog.project, gone.was.get("location") or catalog.region
+    read = catalog.project in ("", project) and region in (catalog.region, *regions())
     return "" if read else f"{region} of project {project}"
 
 
-def before_creates(id_: str, change: Change) -> str:
-    """Return `, before `h100-4c57032` is made` for one that need not wait for that; empty for all others."""
-    if id_ not in change.ids(What.DELETE_FIRST):
-        return ""
-    made = change.of(What.CREATE)
-    return f", before {named(f'`{one.id}`' for one in made)} {'is' if len(made) == 1 else 'are'} made"
-
-
-def undeclared(change: Change) -> Iterator[str]:
-    old, new = change.old, change.new
-    if old is None or new is None or change.after is None or (change.preview and change.preview.complete):
-        return
-    if (old.project, old.region) == (new.project, new.region):
-        declared = {*change.after.kept, *(one.id for one in new.clusters.values())}
-        ours = (one.id for one in old.clusters.values() if not one.adopted)
-        yield from (id_ for id_ in (*ours, *change.retiring) if id_ not in declared)
-
-
-def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Finding:
-    on_it, name, catalog = distinct(change.jobs_on(id_)), _name(id_, change), change.old or change.new
-    does = "replaces" if gone and gone.fate is Fate.REPLACED else "deletes"
-    be, them, have = ("are", "them", "they have") if len(on_it) > 1 else ("is", "it", "it has")
-    who, running = ("A job that no list shows yet",) * 2
-    if on_it:
-        who, running = owned(on_it, ""), told_jobs(on_it, change.now)
+def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Consequence:
+    on_it, name = distinct(change.jobs_on(id_)), _name(id_, change)
     # All of the cluster's machines are lost, or, where they are unknown, those of its jobs.
     held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
-    lost = sum(per_hour(some, region or catalog.region).known for region, some in held) if catalog else 0
-    words = f"{running} {be} cancelled: this deployment {does} `{name}` under {them}{_cause(gone)}"
-    more, lacks = f"; wait until {have} ended", _lacks(there)
-    whole = f"{more}; {lacks}" if lacks else more
-    return KINDS["jobs-cancelled"].of(
+    return consequence(
+        "jobs-cancelled",
         Subject("cluster", name),
-        words,
-        more=whole if len(f"{words}{whole}".split()) <= LONGEST else more,
-        clause=f"{who} {be} cancelled with `{name}`",
-        details=(f"its id is `{id_}`", *jobs(on_it, change.now)),
-        cost=float(lost),
+        f"will be cancelled with {IT}",
+        who=owned(on_it, "") or "A job that no list shows yet",
+        so="what was done since the last checkpoint is lost",
+        instead="wait until its jobs have ended",
+        details=(f"its id is `{id_}`", *filter(None, (_lacks(there),)), *_causes(gone), *jobs(on_it, change.now)),
+        cost=float(sum(per_hour(some, region or change.old.region).known for region, some in held)),
     )
 
 
-def _destruction(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Iterator[Finding]:
-    retired, name = id_ in change.retiring, _name(id_, change)
-    after, deleted = change.after, KINDS["cluster-deleted"].of
-    was = change.old.cluster_named(id_) if change.old else None
-    if was and not was.adopted and after and was.name not in after.catalog.clusters:
+def _destruction(
+    id_: str, gone: Touched | None, there: PersistentResource | None, change: Change
+) -> Iterator[Consequence]:
+    name, was, after = _name(id_, change), change.old.cluster_named(id_), change.after
+    if was and not was.adopted and was.name not in after.catalog.clusters:
         return  # It is reported as a removal.
-    declared = after is not None and (id_ in after.kept or after.catalog.cluster_named(id_) is not None)
-    gpus = there is None or any(one.machine.accelerator for one in there.machines)
-    back = f", and {lacks}" if (lacks := _lacks(there)) else ""
+    retired, itself = id_ in change.retiring, Subject("cluster", id_)
+    declared = id_ in after.kept or after.catalog.cluster_named(id_) is not None
     if declared and gone:
-        does = "deleted" if gone.fate is Fate.DELETED else "deleted and made anew"
-        words, more = f"`{name}`, which the stack still asks for, is {does}", f"{_cause(gone)}{back}"
-        yield deleted(Subject("cluster", name), words, more=more, field=next(iter(gone.replaces), ""))
+        does = "is deleted" if gone.fate is Fate.DELETED else "is deleted and made anew"
+        so, field = f"the stack still asks for it{_also(there)}", next(iter(gone.replaces), "")
+        itself = Subject("cluster", name)
+        yield consequence("cluster-deleted", itself, does, so=so, details=_causes(gone), field=field)
     elif there and there.failed and retired:
-        yield KINDS["cluster-cleared"].of(Subject("cluster", id_), f"`{id_}` failed, holds nothing and is deleted")
+        yield consequence("cluster-cleared", itself, "failed, holds nothing and is deleted")
     elif retired and not declared:
-        words = f"`{id_}`, an older `{name}`, is idle and is deleted"
-        more = f"{before_creates(id_, change)}, as was announced"
-        yield deleted(Subject("cluster", id_), words, more=more, grade=Grade.NOTE)
+        so = f"it is an older `{name}`, and that was announced"
+        yield consequence("cluster-deleted", itself, "is idle and is deleted", so=so, grade=Grade.NOTE)
     elif gone and was is None:
-        words = f"`{id_}`, to which nobody could submit, is deleted{back}"
-        yield deleted(Subject("cluster", id_), words, grade=None if gpus else Grade.WARNING)
+        gpus = there is None or any(group.machine.accelerator for group in there.machines)
+        so, grade = f"nobody could submit to it{_also(there)}", None if gpus else Grade.WARNING
+        yield consequence("cluster-deleted", itself, "is deleted", so=so, grade=grade)
 
 
 def _lacks(there: PersistentResource | None) -> str:
     """Return `its 2 `a3-highgpu-8g` may not come again`; empty where all its machines can be had any day."""
     held = there.machines if there else ()
-    scarce = any(one.machine.accelerator for one in held)
+    scarce = any(group.machine.accelerator for group in held)
     return f"its {machines(summed(held))} may not come again" if scarce else ""
 
 
-def _cause(gone: Touched | None) -> str:
-    return f" because of {named(f'`{path}`' for path in gone.replaces)}" if gone and gone.replaces else ""
+def _also(there: PersistentResource | None) -> str:
+    return f", and {_lacks(there)}" if _lacks(there) else ""
+
+
+def _causes(gone: Touched | None) -> tuple[str, ...]:
+    """Return the inputs for which the engine makes another cluster."""
+    return tuple(f"because of `{path}`" for path in gone.replaces) if gone else ()
 
 
 def _name(id_: str, change: Change) -> str:
     for catalog in (change.old, change.new):
-        if catalog and (one := catalog.cluster_named(id_)):
-            return one.name
-    if change.before and id_ in change.before.kept:
-        return change.before.kept[id_].role
+        if cluster := catalog.cluster_named(id_):
+            return cluster.name
     there = (change.living or {}).get(id_)
+    if id_ in change.before.kept:
+        return change.before.kept[id_].role
     return there.labels.get(NAME_LABEL, id_) if there else id_
 
 
-_MAKING = (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED)
-
-
-def unsaid_clusters(change: Change) -> Iterator[Finding]:
-    for one in change.touched:
-        if not one.type.startswith(CLUSTER_TYPE):
+def unsaid_clusters(change: Change) -> Iterator[Consequence]:
+    for step in change.touched:
+        if not step.type.startswith(CLUSTER_TYPE):
             continue
-        if one.fate is Fate.FORGOTTEN or (one.goes and not one.destroyed):
-            words, more = f"`{one.physical}` stays in the cloud, paid as before", ", and no deployment ends it any more"
-            subject = Subject("cluster", one.physical)
-            yield KINDS["resource-forgotten"].of(subject, words, more=more, grade=Grade.BLOCKING)
-        if one.fate in _MAKING:
-            yield from _made(one, change)
-        elif one.fate is Fate.CHANGED:
-            yield from (*_updated(one, change), *_kept_otherwise(one))
+        itself = Subject("cluster", step.physical)
+        if step.fate is Fate.FORGOTTEN or (step.goes and not step.destroyed):
+            does, so = "stays in the cloud, paid as before", "no deployment ends it any more"
+            yield consequence("resource-forgotten", itself, does, so=so, grade=Grade.BLOCKING)
+        if step.fate in (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED):
+            yield from _made(step, change)
+        elif step.fate is Fate.CHANGED:
+            # The service can't change a living cluster, so the provider's update fails, or ends its jobs.
+            if step.diffs:
+                details = (*jobs(change.jobs_on(step.physical), change.now), *(f"`{path}`" for path in step.diffs))
+                does, so = "is to be updated while it lives", "the deployment fails, or ends its jobs"
+                yield consequence(_UNSAID, itself, does, so=so, details=details)
+            yield from _kept_otherwise(step)
 
 
-def _made(one: Touched, change: Change) -> Iterator[Finding]:
-    after, id_ = change.after, str(one.becomes.get("name", one.name))
-    if after is None or id_ in after.kept:
+def _made(step: Touched, change: Change) -> Iterator[Consequence]:
+    id_, catalog = str(step.becomes.get("name", step.name)), change.new
+    itself, cluster = Subject("cluster", id_), catalog.cluster_named(id_)
+    if id_ in change.after.kept:
         return
-    cluster = after.catalog.cluster_named(id_)
     if cluster is None:
-        does = "is adopted" if one.fate is Fate.ADOPTED else "is made"
-        has, cost = _machines(one.becomes, after.catalog)
-        words, more = f"`{id_}` {does}, and nobody can submit to it", f": {has} for {dollars(cost)}, in no stack file"
-        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, more=more, cost=float(cost.known))
+        does = "is adopted" if step.fate is Fate.ADOPTED else "is made"
+        has, cost = _machines(step.becomes, catalog)
+        does, so = f"{does}, and nobody can submit to it", f"{has} for {dollars(cost)}, in no stack file"
+        yield consequence(_UNSAID, itself, does, so=so, cost=float(cost.known))
     elif cluster.adopted:
-        words = f"`{id_}`, which somebody else made, becomes the stack's own"
-        more = ": a later deployment may change or delete it"
-        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, more=more)
-    elif found := tuple(_differences(one, cluster, after.catalog)):
-        some = join(found) if len(found) < MOST_NAMED else f"{found[0]} and {len(found) - 1} more"
-        words, more = f"`{id_}` is not made as its stack file says", f": {some}"
-        yield KINDS["cluster-unsaid"].of(Subject("cluster", id_), words, more=more, details=several(found))
+        does, so = "becomes the stack's own, which somebody else made", "a later deployment may change or delete it"
+        yield consequence(_UNSAID, itself, does, so=so)
+    elif found := tuple(_differences(step, cluster, catalog)):
+        yield consequence(_UNSAID, itself, "is not made as its stack file says", edits=found)
 
 
 def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
@@ -193,46 +170,40 @@ def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
         pools = []
     if not pools:
         return "machines that nobody can tell", Price(complete=False)
-    has = machines(summed(MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools))
-    region = str(inputs.get("location") or catalog.region)
-    prices = (hourly(pool.machine, region) * max(pool.replicas, pool.min or 0) for pool in pools)
-    return has or "no machine yet", sum(prices, Price())
+    groups = [MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools]
+    cost = per_hour(groups, str(inputs.get("location") or catalog.region))
+    return machines(summed(groups)) or "no machine yet", cost
 
 
-def _differences(one: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[str]:
-    """Compare the engine's request with the program's publication. A cluster that the engine takes over keeps its
+def _differences(step: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[Edit]:
+    """Yield what the program says and what the engine is asked for. A cluster that the engine takes over keeps its
     labels and its display name, whatever the program says."""
-    inputs, sides = one.becomes, {"project": catalog.project, "location": cluster.region or catalog.region}
+    sides = {"project": catalog.project, "location": cluster.region or catalog.region}
     for key, place in sides.items():
-        if inputs.get(key) != place:
-            yield f"`{key}` is {said(inputs.get(key))}, said to be {said(place)}"
+        if step.becomes.get(key) != place:
+            yield Edit(key, place, _brief(step.becomes.get(key)))
     try:
-        asked = PersistentResource.read(inputs).spec
+        asked = PersistentResource.read(step.becomes).spec
     except MISREAD:
-        yield "its fields can't be read"
+        yield Edit("resourcePools", "", "its fields can't be read")
         return
-    for each in departures(cluster, asked, catalog.stack):
-        if not (one.fate is Fate.ADOPTED and each.key.startswith(NAMES)):
-            yield f"`{each.key}` is {said(each.after or None)}, said to be {said(each.before or None)}"
+    for field in departures(cluster, asked, catalog.stack):
+        if not (step.fate is Fate.ADOPTED and field.key.startswith(NAMES)):
+            yield Edit(field.key, field.before, field.after)
 
 
-def _updated(one: Touched, change: Change) -> Iterator[Finding]:
-    """Find an update: the service can't change a living cluster, so the provider's update fails, or ends its jobs."""
-    if one.diffs:
-        on_it = jobs(change.jobs_on(one.physical), change.now)
-        words, more = f"`{one.physical}` is to be updated while it lives", ": the deployment fails, or ends its jobs"
-        details = (*on_it, *(f"`{path}`" for path in one.diffs))
-        yield KINDS["cluster-unsaid"].of(Subject("cluster", one.physical), words, more=more, details=details)
-
-
-def _kept_otherwise(one: Touched) -> Iterator[Finding]:
-    if one.old is None or one.new is None:
+def _kept_otherwise(step: Touched) -> Iterator[Consequence]:
+    old, new = step.old, step.new
+    if old is None or new is None:
         return
-    does: list[str] = []
-    if one.old.stays != one.new.stays:
-        does.append(f"{'stays in the cloud, paid,' if one.new.stays else 'goes'} when it leaves the stack")
-    if one.old.protected != one.new.protected:
-        does.append("can't be deleted, so the deployment that would fails" if one.new.protected else "can be deleted")
+    stays = "stays in the cloud, paid, when it leaves the stack" if new.stays else "goes when it leaves the stack"
+    guard = "can't be deleted, so the deployment that would fails" if new.protected else "can be deleted"
+    does = [*([stays] if old.stays != new.stays else []), *([guard] if old.protected != new.protected else [])]
     if does:
-        words = f"`{one.physical}` {join(does)} from now on; no stack file says so"
-        yield KINDS["cluster-protection"].of(Subject("cluster", one.physical), words)
+        subject, so = Subject("cluster", step.physical), "no stack file says so"
+        yield consequence("cluster-protection", subject, does[0], so=so, details=does[1:])
+
+
+def _brief(value: Any) -> str:
+    """Return a value of the engine's as text, without quotes; empty for none."""
+    return "" if value is None else said(value).strip("`")

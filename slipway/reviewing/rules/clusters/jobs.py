@@ -3,212 +3,218 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import NamedTuple
 
 from slipway.deploying.engine.grants import form, gained_and_lost, grants, place
 from slipway.deploying.engine.preview import Resource
-from slipway.deploying.engine.touched import Fate
+from slipway.deploying.engine.touched import Fate, Touched
 from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.model import Catalog
-from slipway.model.findings.finding import Finding, Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import job_spec, secret_in
-from slipway.reviewing.rules.words import jobs, named, owned
+from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.rules.words import have_ended, jobs, owned
 
 _CONTENT = re.compile("source|content|detectMd5hash")
+_RESTART = "jobs-restart-differently"
+PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
 
 
-def unfinished(change: Change) -> Iterator[Finding]:
-    """Yield the worst finding of each subject, once."""
-    found: dict[tuple[str, str], Finding] = {}
-    for one in (*_gone(change), *_revoked(change), *_left_out(change), *_unkept(change), *_given_up(change)):
-        found.setdefault(one.key, one)
+class _Need(NamedTuple):
+    """A thing that jobs need: the kind of its loss, what comes of that, and the engine's types that are one."""
+
+    kind: str
+    then: str
+    types: tuple[str, ...]
+
+
+_FAILS, _NO_NETWORK = "the next start or restart fails", "the run, or a restart of it, fails"
+_NETWORK = "jobs-lose-network"
+_NEEDS: Mapping[str, _Need] = {
+    "account": _Need("jobs-lose-account", "nothing can be read or written any more", ("gcp:serviceaccount/account:",)),
+    "bucket": _Need("jobs-lose-bucket", "what is in it is lost", ("gcp:storage/bucket:",)),
+    "package": _Need("jobs-lose-package", _FAILS, (PACKAGE,)),
+    "secret": _Need("jobs-lose-secret", _FAILS, ("gcp:secretmanager/secret:", VERSION)),
+    "network": _Need(_NETWORK, _NO_NETWORK, ("gcp:compute/network:",)),
+    "network attachment": _Need(_NETWORK, _NO_NETWORK, ("gcp:compute/networkAttachment:",)),
+    "key": _Need(_NETWORK, _NO_NETWORK, ("gcp:kms/cryptoKey:",)),
+    "reservation": _Need("jobs-lose-reservation", "a restart may find no machines", ("gcp:compute/reservation:",)),
+    "images": _Need(_RESTART, _FAILS, ("gcp:artifactregistry/repository:",)),
+}
+_ROLES = {"": "", "bucket": "roles/storage.objectUser", "secret": "roles/secretmanager.secretAccessor"}
+"""By the thing on which jobs' accounts have roles (the project, where empty), the role that usually gives access."""
+
+
+def unfinished(change: Change) -> Iterator[Consequence]:
+    """Yield the worst consequence of each subject, once."""
+    found: dict[tuple[str, str], Consequence] = {}
+    for lost in (*_gone(change), *_revoked(change), *_left_out(change), *_unkept(change), *_given_up(change)):
+        found.setdefault(lost.key, lost)
     yield from found.values()
     yield from _kept(change)
     yield from _other_next_time(change)
 
 
-def _gone(change: Change) -> Iterator[Finding]:
-    for one in change.touched:
-        off = one.fate is Fate.CHANGED and _off(one.new) and not _off(one.old)
-        if one.old is None or not (one.destroyed or off):
+def _gone(change: Change) -> Iterator[Consequence]:
+    for step in change.touched:
+        off = step.fate is Fate.CHANGED and _off(step.new) and not _off(step.old)
+        if step.old is None or not (step.destroyed or off):
             continue
-        happens = "is disabled" if off else "is deleted" if one.fate is Fate.DELETED else "is deleted and made anew"
-        for type_, kind, what in NEEDED:
-            name = name_of(one.old, what, change) if one.type.startswith(type_) else ""
+        happens = "is disabled" if off else "is deleted" if step.fate is Fate.DELETED else "is deleted and made anew"
+        for what, need in _NEEDS.items():
+            name = name_of(step.old, what, change) if step.type.startswith(need.types) else ""
             # A resource that is written anew under its name exists again, which is reported elsewhere.
-            again = type_ in (PACKAGE, VERSION) and one.new is not None and name_of(one.new, what, change) == name
-            if off or not again:
-                words = f"{'repository' if kind == _IMAGES else what} `{name}`, which {happens}"
-                yield from _lost(kind, Subject(what, name), words, users(change, kind, name), change)
+            written = step.type.startswith((PACKAGE, VERSION)) and step.new is not None
+            if off or not (written and step.new and name_of(step.new, what, change) == name):
+                yield from _lost(what, name, f"{IT}, which {happens}", users(change, what, name), change)
 
 
-def _off(one: Resource | None) -> bool:
-    return one is not None and (one.inputs.get("disabled") is True or one.inputs.get("enabled") is False)
+def _off(resource: Resource | None) -> bool:
+    inputs = resource.inputs if resource else {}
+    return inputs.get("disabled") is True or inputs.get("enabled") is False
 
 
-def _revoked(change: Change) -> Iterator[Finding]:
+def _revoked(change: Change) -> Iterator[Consequence]:
     for grant in gained_and_lost(change.touched)[1]:
         account = grant.member.removeprefix("serviceAccount:")
-        if grant.what in GRANTED:
-            words = f"{grant.words}, which is taken from `{account}`"
-            yield from _shut_out(account, grant.what, grant.place, words, change)
+        if grant.what in _ROLES:
+            yield from _shut_out(account, grant.what, grant.place, f"{grant.words} is taken from `{account}`", change)
 
 
-def _left_out(change: Change) -> Iterator[Finding]:
+def _left_out(change: Change) -> Iterator[Consequence]:
     """Yield bindings, which set a role's members altogether, without an account that usually has the role."""
-    for one in change.touched:
-        on = form(one.type)
-        if one.old or one.new is None or on is None or on.whole != "Binding" or on.what not in GRANTED:
+    for step in change.touched:
+        on = form(step.type)
+        if step.old or step.new is None or on is None or on.whole != "Binding":
             continue
-        members = {grant.member.removeprefix("serviceAccount:") for grant in grants(one, one.new)}
-        role, (where, name) = one.new.inputs.get("role", ""), place(on, one.new.inputs)
-        if role == GRANTED[on.what][2]:
+        role, (where, name) = step.new.inputs.get("role", ""), place(on, step.new.inputs)
+        if on.what in _ROLES and role == _ROLES[on.what]:
+            members = {grant.member.removeprefix("serviceAccount:") for grant in grants(step, step.new)}
             for account in sorted({job.service_account for job in change.jobs} - members):
                 words = f"`{role}` on {where}, as a binding leaves `{account}` out"
                 yield from _shut_out(account, on.what, name, words, change)
 
 
-def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Finding]:
-    kind, word, _ = GRANTED[what]
-    concerned = users(change, kind, name) if what else change.jobs
-    theirs = tuple(job for job in concerned if job.service_account == account)
-    yield from _lost(kind, Subject(word, name or account), right, theirs, change, then="what that allows then fails")
+def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Consequence]:
+    theirs = [job for job in change.jobs if job.service_account == account]
+    concerned = [job for job in theirs if not what or job in users(change, what, name)]
+    so = f"{right}; what that allows then fails"
+    yield from _lost(what or "account", name or account, f"{IT}, or a role on it", concerned, change, so)
 
 
-def _unkept(change: Change) -> Iterator[Finding]:
-    told = change.preview is not None and change.preview.complete
-    if change.old is None or change.after is None or told:
+def _unkept(change: Change) -> Iterator[Consequence]:
+    if change.preview and change.preview.complete:
         return
-    old, new = change.old, change.after.catalog
+    old, new = change.old, change.new
     accounts = {old.trainer, *old.trainers.values()} - {new.trainer, *new.trainers.values()}
-    gone = [(ACCOUNT, "account", one) for one in sorted(accounts)]
-    gone += [(BUCKET, "bucket", one) for one in sorted({*old.buckets} - {*new.buckets})]
-    for kind, what, name in gone:
+    gone = [("account", name) for name in sorted(accounts)]
+    gone += [("bucket", name) for name in sorted({*old.buckets} - {*new.buckets})]
+    for what, name in gone:
         if name not in change.after.kept:
-            theirs = tuple(job for job in change.jobs if name and job.needs(name))
-            yield from _lost(kind, Subject(what, name), f"{what} `{name}`, which nothing keeps", theirs, change)
+            theirs = [job for job in change.jobs if name and job.needs(name)]
+            yield from _lost(what, name, f"{IT}, which nothing keeps", theirs, change)
 
 
-def _given_up(change: Change) -> Iterator[Finding]:
-    if change.old is None or change.new is None:
-        return
+def _given_up(change: Change) -> Iterator[Consequence]:
     for path in sorted(reservations(change.old) - reservations(change.new)):
-        subject, words = Subject("reservation", path), f"reservation `{path}`, which no template names any more"
-        yield from _lost(RESERVATION, subject, words, users(change, RESERVATION, path), change)
+        theirs = users(change, "reservation", path)
+        yield from _lost("reservation", path, f"{IT}, which no template names any more", theirs, change)
 
 
-def _kept(change: Change) -> Iterator[Finding]:
-    before = change.before.kept if change.before else {}
-    for one in change.after.kept.values() if change.after else ():
-        if one.kind != "cluster" and one.jobs and one.id not in before:
-            on_it = distinct(job for job in change.jobs if job.name in one.jobs)
-            who = owned(on_it, "") if on_it else named(f"`{name}`" for name in one.jobs.values())
-            have = "have" if len(on_it or one.jobs) > 1 else "has"
-            words = f"`{one.id}` stays as it is until {who} {have} ended"
-            yield KINDS["jobs-finish-on-old"].of(Subject(one.kind, one.id), words, details=jobs(on_it, change.now))
-
-
-def _other_next_time(change: Change) -> Iterator[Finding]:
-    for one in change.touched:
-        name, kind, other = "", SECRET, "another value of"
-        if one.new and one.type.startswith(VERSION) and one.fate is not Fate.CHANGED:
-            name = str(one.new.inputs.get("secret", ""))
-        elif one.new and one.old and one.type.startswith(PACKAGE):
-            was, is_ = (name_of(each, "package", change) for each in (one.old, one.new))
-            rewritten = any(map(_CONTENT.match, (*one.diffs, *one.replaces)))
-            name, kind, other = is_ if rewritten and was == is_ else "", _LOST_PACKAGE, "the code that overwrites"
-        if theirs := users(change, kind, name):
-            who, alone = owned(theirs, ""), len(distinct(theirs)) == 1
-            yield KINDS["jobs-restart-differently"].of(
-                Subject(name),
-                f"If {who} {'restarts, it goes' if alone else 'restart, they go'} on with {other} `{name}`",
-                details=jobs(theirs, change.now),
+def _kept(change: Change) -> Iterator[Consequence]:
+    for kept in change.after.kept.values():
+        if kept.kind != "cluster" and kept.jobs and kept.id not in change.before.kept:
+            on_it = distinct(job for job in change.jobs if job.name in kept.jobs)
+            yield consequence(
+                "jobs-finish-on-old",
+                Subject(kept.kind, kept.id),
+                f"stays as it is until {have_ended(on_it, '') if on_it else 'its jobs have ended'}",
+                details=jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()],
             )
 
 
+def _other_next_time(change: Change) -> Iterator[Consequence]:
+    for step in change.touched:
+        name, what, does = "", "secret", f"will read another value of {IT}"
+        if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
+            name = str(step.new.inputs.get("secret", ""))
+        elif step.type.startswith(PACKAGE):
+            name, what, does = _rewritten(step, change), "package", f"will run the code that overwrites {IT}"
+        if theirs := users(change, what, name):
+            who, details = f"A restart of {owned(theirs, '')}", jobs(theirs, change.now)
+            yield consequence(_RESTART, Subject(name), does, who=who, details=details)
+
+
+def _rewritten(step: Touched, change: Change) -> str:
+    """Return the name of a package whose content is another one; empty for all others."""
+    if not (step.old and step.new and any(map(_CONTENT.match, (*step.diffs, *step.replaces)))):
+        return ""
+    was, name = (name_of(side, "package", change) for side in (step.old, step.new))
+    return name if was == name else ""
+
+
 def _lost(
-    kind: str, subject: Subject, lost: str, theirs: tuple[VertexJob, ...], change: Change, then: str = ""
-) -> Iterator[Finding]:
-    """Yield the finding that jobs lose `lost`, a clause with the reason; and the failure that follows, by default the
-    kind's."""
-    if theirs:
-        who, one = owned(theirs, ""), len(distinct(theirs)) == 1
-        yield KINDS[kind].of(
-            subject,
-            f"{who} {'loses' if one else 'lose'} {lost}",
-            more=f": {then or _THEN[kind]}; wait until {'it has' if one else 'they have'} ended",
-            clause=f"{who} {'loses its' if one else 'lose their'} {subject.what}",
-            details=jobs(theirs, change.now),
-        )
+    what: str, name: str, which: str, theirs: Iterable[VertexJob], change: Change, so: str = ""
+) -> Iterator[Consequence]:
+    need, on_it, instead = _NEEDS[what], tuple(theirs), "wait until no job needs it any more"
+    if on_it:
+        does, details, so = f"will lose {what} {which}", jobs(on_it, change.now), so or need.then
+        who, subject = owned(on_it, ""), Subject(what, name)
+        yield consequence(need.kind, subject, does, who=who, so=so, instead=instead, details=details)
 
 
-ACCOUNT, BUCKET, SECRET, RESERVATION = (f"jobs-lose-{one}" for one in ("account", "bucket", "secret", "reservation"))
-_LOST_PACKAGE, _NETWORK, _IMAGES = "jobs-lose-package", "jobs-lose-network", "jobs-restart-differently"
-PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
-NEEDED = (
-    ("gcp:serviceaccount/account:", ACCOUNT, "account"),
-    ("gcp:storage/bucket:", BUCKET, "bucket"),
-    (PACKAGE, _LOST_PACKAGE, "package"),
-    ("gcp:secretmanager/secret:", SECRET, "secret"),
-    (VERSION, SECRET, "secret"),
-    ("gcp:compute/network:", _NETWORK, "network"),
-    ("gcp:compute/networkAttachment:", _NETWORK, "network attachment"),
-    ("gcp:kms/cryptoKey:", _NETWORK, "key"),
-    ("gcp:compute/reservation:", RESERVATION, "reservation"),
-    ("gcp:artifactregistry/repository:", _IMAGES, "images"),
-)
-"""Types, by their prefix; the kind of finding for jobs that lose one; the word for it."""
-_THEN: Mapping[str, str] = {
-    ACCOUNT: "nothing can be read or written any more",
-    BUCKET: "what is in it is lost",
-    SECRET: "the next start or restart fails",
-    _LOST_PACKAGE: "the next start or restart fails",
-    _NETWORK: "the run, or a restart of it, fails",
-    RESERVATION: "a restart may find no machines",
-    _IMAGES: "the next start or restart fails",
-}
-"""The effect on jobs that lose one."""
-GRANTED = {
-    "": (ACCOUNT, "account", ""),
-    "bucket": (BUCKET, "bucket", "roles/storage.objectUser"),
-    "secret": (SECRET, "secret", "roles/secretmanager.secretAccessor"),
-}
-"""The same for roles, by their resources (the project, where empty); and the role that usually gives jobs access."""
+def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:
+    """Return unfinished jobs that need the thing of that word and name."""
+    known_as = _last(name) if what == "secret" else name
+    return tuple(job for job in change.jobs if name and known_as in _names(job, what, change))
 
 
-_NEEDS: Mapping[str, Callable[[VertexJob], Iterable[str]]] = {
-    ACCOUNT: lambda job: (job.service_account,),
-    BUCKET: lambda job: job.buckets,
-    _LOST_PACKAGE: lambda job: job.packages,
-    SECRET: lambda job: (secret_in(one) for pool in job.worker_pools for one in pool.env if "__SECRET=" in one),
-    RESERVATION: lambda job: (*job.reservations, *map(_last, job.reservations)),
-    _IMAGES: lambda job: ("/".join((*pool.image.split("/")[:3], "")) for pool in job.worker_pools),
-}
-"""A job's need of each, by the kind of finding for its loss; for all others, its networks."""
+def _names(job: VertexJob, what: str, change: Change) -> Iterable[str]:
+    """Return the names of the things of that word that a job needs."""
+    match what:
+        case "account":
+            return (job.service_account,)
+        case "bucket":
+            return job.buckets
+        case "package":
+            return job.packages
+        case "secret":
+            return (secret_in(text) for pool in job.worker_pools for text in pool.env if "__SECRET=" in text)
+        case "reservation":
+            return (*job.reservations, *map(_last, job.reservations))
+        case "images":
+            return ("/".join((*pool.image.split("/")[:3], "")) for pool in job.worker_pools)
+        case _:
+            return _networks(job, change)
 
 
-def users(change: Change, kind: str, name: str) -> tuple[VertexJob, ...]:
-    """Return unfinished jobs that need it; `kind` is the finding for its loss."""
-    known_as = _last(name) if kind == SECRET else name
-    needs = _NEEDS.get(kind)
-    return tuple(job for job in change.jobs if name and known_as in (needs(job) if needs else _networks(job, change)))
+def _networks(job: VertexJob, change: Change) -> Iterator[str]:
+    """Yield networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
+    cluster, template = change.old.cluster_named(job.persistent_resource_id), change.old.templates.get(job.template)
+    if cluster:
+        yield from map(_last, (cluster.network, cluster.psc.network_attachment if cluster.psc else "", cluster.kms_key))
+    for spec in map(job_spec, template.offers if template else ()):
+        attachment = spec.get("pscInterfaceConfig", {}).get("networkAttachment", "")
+        yield from map(_last, (str(spec.get("network", "")), str(attachment)))
 
 
-def name_of(one: Resource, what: str, change: Change) -> str:
-    """Return the name by which jobs know a resource; `what` is its word in `NEEDED`."""
-    project = one.inputs.get("project") or (change.old.project if change.old else "")
-    if what == "account":
-        made = f"{one.inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com"
-        return str(one.outputs.get("email") or made)
-    if what == "package":
-        return f"gs://{one.inputs.get('bucket', '')}/{one.inputs.get('name', '')}"
-    if what == "secret":
-        return str(one.inputs.get("secretId") or one.inputs.get("secret", ""))
-    if what == "images":
-        return f"{one.inputs.get('location')}-docker.pkg.dev/{project}/{one.inputs.get('repositoryId')}/"
-    return str(one.inputs.get("name") or _last(one.id))
+def name_of(resource: Resource, what: str, change: Change) -> str:
+    """Return the name by which jobs know a resource; `what` is its word in the table of needs."""
+    inputs, project = resource.inputs, resource.inputs.get("project") or change.old.project
+    match what:
+        case "account":
+            made = f"{inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com"
+            return str(resource.outputs.get("email") or made)
+        case "package":
+            return f"gs://{inputs.get('bucket', '')}/{inputs.get('name', '')}"
+        case "secret":
+            return str(inputs.get("secretId") or inputs.get("secret", ""))
+        case "images":
+            return f"{inputs.get('location')}-docker.pkg.dev/{project}/{inputs.get('repositoryId')}/"
+        case _:
+            return str(inputs.get("name") or _last(resource.id))
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:
@@ -220,17 +226,6 @@ def reservations(catalog: Catalog) -> frozenset[str]:
         for pool in job_spec(offer).get("workerPoolSpecs", ())
         for path in pool.get("machineSpec", {}).get("reservationAffinity", {}).get("values", ())
     )
-
-
-def _networks(job: VertexJob, change: Change) -> Iterator[str]:
-    """Yield networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
-    cluster = change.old.cluster_named(job.persistent_resource_id) if change.old else None
-    if cluster:
-        yield from map(_last, (cluster.network, cluster.psc.network_attachment if cluster.psc else "", cluster.kms_key))
-    template = change.old.templates.get(job.template) if change.old else None
-    for spec in (job_spec(one) for one in template.offers) if template else ():
-        attachment = spec.get("pscInterfaceConfig", {}).get("networkAttachment", "")
-        yield from map(_last, (str(spec.get("network", "")), str(attachment)))
 
 
 def _last(path: str) -> str:

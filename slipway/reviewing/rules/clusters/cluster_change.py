@@ -1,0 +1,226 @@
+"""`ClusterChange`: all that is known of the clusters under one name, before and after, computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.deploying.generations.action import Action, What, Why
+from slipway.google.clusters import PersistentResource
+from slipway.google.jobs import VertexJob
+from slipway.google.live import Unknown
+from slipway.model.catalog.clusters import Cluster, DormantCluster
+from slipway.model.cluster import IN_PLACE
+from slipway.model.cluster_fields import compare, compare_pools, machines_in_words
+from slipway.model.findings.finding import Subject
+from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.model.machines.spec import MachineGroup
+from slipway.model.prices import Price, dollars
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
+from slipway.reviewing.rules.words import have_ended
+
+_REGION = "region"
+"""The key of a cluster's edited region. The stack file has no such key: an alternative brings its region along."""
+_MOVES = ("gcp:project", "gcp:region")
+"""The keys by which the stack itself moves, with all clusters."""
+
+
+@dataclass(frozen=True)
+class ClusterChange:
+    """The deployed cluster under a name and the declared one. Adopted clusters are none of these."""
+
+    name: str
+    old: Cluster | None
+    new: Cluster | None
+    edits: tuple[Edit, ...] = ()
+    #: The action by which the old one stays for now; None where the engine deletes it, or the program does not keep it.
+    retires: Action | None = None
+    #: The old one in the cloud.
+    left: PersistentResource | None = None
+    #: The new one in the cloud.
+    there: PersistentResource | None = None
+    #: The jobs on the old one that have not ended.
+    jobs: tuple[VertexJob, ...] = ()
+    #: The cloud was read, so that None for `left` means that it has none.
+    read: bool = True
+    #: The new one is an earlier generation.
+    returns: bool = False
+    #: The entry of which the cluster comes, or which stays when it goes.
+    slept: DormantCluster | None = None
+    sleeps: DormantCluster | None = None
+
+    @property
+    def key(self) -> str:
+        """The place of the first edit, below the cluster's entry."""
+        key = next((edit.key for edit in self.edits), "")
+        return "alternatives" if key == _REGION else key
+
+    @property
+    def stays(self) -> bool:
+        return self.old is not None and self.new is not None and self.old.id == self.new.id
+
+    @property
+    def gone(self) -> bool:
+        """Whether the old one is no longer in the cloud."""
+        return self.read and self.left is None
+
+    @property
+    def failed(self) -> bool:
+        """Whether the old one failed and holds nothing."""
+        return self.left is not None and self.left.failed
+
+    @property
+    def is_made(self) -> bool:
+        """Whether a cluster is made beside one that holds machines."""
+        another, holds = not (self.stays or self.there), not (self.gone or self.failed)
+        return self.old is not None and self.new is not None and another and holds
+
+    @property
+    def in_place(self) -> bool:
+        return self.is_made and self.new is not None and self.new.replacement == IN_PLACE
+
+    @property
+    def held(self) -> tuple[MachineGroup, ...]:
+        """The old one's machines: those that are up, or the minimum where they were not read."""
+        if self.gone or self.failed or self.old is None:
+            return ()
+        return self.left.machines if self.left else always(self.old)
+
+    @property
+    def held_price(self) -> Price:
+        """USD an hour of the old cluster's machines while they exist, at the pools' prices."""
+        prices = {pool.machine: pool.price_per_hour for pool in (self.old.pools if self.old else ())}
+        return sum((prices.get(group.machine, Price(complete=False)) * group.count for group in self.held), Price())
+
+    @property
+    def scarce(self) -> bool:
+        return any(scarce(cluster) for cluster in (self.old, self.new) if cluster)
+
+
+def cluster_changes(change: Change) -> Iterator[ClusterChange]:
+    """Yield a value for each name, also for unchanged clusters; none where a side is unknown."""
+    if change.unknown:
+        return
+    before, after = change.old, change.new
+    sides = ((before.project, after.project), (before.region, after.region))
+    moved = tuple(Edit(key, *side) for key, side in zip(_MOVES, sides, strict=True) if side[0] != side[1])
+    living, stay, doomed = change.living or {}, staying(change), {*destroyed(change), *undeclared(change)}
+    for name in dict.fromkeys((*before.clusters, *after.clusters)):
+        old, new = _own(before.clusters.get(name)), _own(after.clusters.get(name))
+        if old is None and new is None:
+            continue
+        id_ = old.id if old else ""
+        edited: tuple[Edit, ...] = ()
+        if old and new:
+            regions = (old.region or before.region, new.region or after.region)
+            far = (Edit(_REGION, *regions),) if (old.region or new.region) and regions[0] != regions[1] else ()
+            edited = (*moved, *far, *edits(old, new))
+        # Of a stack that moves the old place was not read: nothing is known of the clusters there.
+        yield ClusterChange(
+            name,
+            old,
+            new,
+            edited,
+            retires=None if id_ in doomed else stay.get(id_),
+            left=None if moved else living.get(id_),
+            there=living.get(new.id) if new else None,
+            jobs=change.jobs_on(id_) if old and not moved else (),
+            read=change.living is not None and not moved,
+            returns=new is not None and new.id in change.retiring and new.id in living,
+            slept=before.dormant.get(name),
+            sleeps=after.dormant.get(name),
+        )
+
+
+def staying(change: Change) -> Mapping[str, Action]:
+    """Return the old generations that stay for now, by id: as this version decides, or as the program says where
+    clusters or jobs were not read."""
+    if change.living is not None and not isinstance(change.live.jobs, Unknown):
+        return {action.id: action for action in change.of(What.RETIRE)}
+    found = {}
+    for kept in change.after.kept.values():
+        if kept.kind == "cluster":
+            jobs = tuple(job for job in change.jobs if job.name in kept.jobs)
+            why = next((why for why in Why if why == kept.retiring), Why.UNREAD)
+            found[kept.id] = Action(kept.role, kept.id, What.RETIRE, why, jobs, overdue=kept.overdue)
+    return found
+
+
+def _own(cluster: Cluster | None) -> Cluster | None:
+    return None if cluster is None or cluster.adopted else cluster
+
+
+def always(cluster: Cluster) -> tuple[MachineGroup, ...]:
+    """Return the minimum machines of a cluster."""
+    return tuple(MachineGroup(pool.machine, pool.min) for pool in cluster.pools if pool.min)
+
+
+def scarce(cluster: Cluster) -> bool:
+    return any(pool.machine.accelerator for pool in cluster.pools)
+
+
+def price(cluster: Cluster, *, most: bool = False) -> Price:
+    """Return USD an hour, idle or with every pool at its maximum."""
+    return sum((pool.price_per_hour * (pool.max if most else pool.min) for pool in cluster.pools), Price())
+
+
+def costs(cluster: Cluster) -> str:
+    """Return `with nothing running it costs $2.35/h, $1,719 a month`."""
+    hourly = price(cluster)
+    if hourly.known:
+        return f"with nothing running it costs {with_month(hourly)}"
+    return "idle it costs nothing" if hourly.complete else "what it costs is in no price list"
+
+
+def with_month(hourly: Price) -> str:
+    """Return `$2.35/h, $1,719 a month`."""
+    return f"{dollars(hourly)}, ${hourly.known * HOURS_OF_A_MONTH:,.0f} a month"
+
+
+def pools_of(cluster: Cluster) -> tuple[str, ...]:
+    return tuple(f"`pools.{pool.name}`: {machines_in_words(pool)}" for pool in cluster.pools)
+
+
+def ends(action: Action) -> str:
+    """Return the end of a cluster that stays for now, after its name."""
+    if action.jobs:
+        return f"is deleted when {have_ended(action.jobs)}"
+    return f"is deleted by a later deployment ({action.why.words})"
+
+
+def edits(old: Cluster, new: Cluster) -> Iterator[Edit]:
+    """Yield the fields in which two clusters differ, in the stack file's spelling; a pool's new name as one edit."""
+    renamed = renames(old, new)
+    of_pools = {f"pools.{name}" for name in (*renamed, *renamed.values())}
+    differing = (field for field in compare(old, new) if field.key not in of_pools)
+    yield from (Edit(field.key, field.before, field.after) for field in differing)
+    yield from (Edit("pools", before, after) for before, after in renamed.items())
+
+
+def renames(old: Cluster, new: Cluster) -> dict[str, str]:
+    """Return pools that changed only their name: new names by old ones."""
+    gone = [pool for pool in old.pools if new.pool(pool.name) is None]
+    come = [pool for pool in new.pools if old.pool(pool.name) is None]
+    found: dict[str, str] = {}
+    for pool in gone:
+        alike = (other for other in come if other.name not in found.values() and not compare_pools("", pool, other))
+        if same := next(alike, None):
+            found[pool.name] = same.name
+    return found
+
+
+def key_of(name: str, key: str) -> str:
+    return key if key.startswith("gcp:") else f"slipway:persistentResources.{name}.{key}".rstrip(".")
+
+
+def of_cluster(
+    kind: str, name: str, does: str, *, who: str = IT, key: str | None = None, cost: Price | None = None, **parts: Any
+) -> Consequence:
+    """Return a consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry. `cost`: USD an
+    hour."""
+    field, amount = "" if key is None else key_of(name, key), float(cost.known) if cost else 0.0
+    return consequence(kind, Subject("cluster", name), does, who=who, field=field, cost=amount, **parts)

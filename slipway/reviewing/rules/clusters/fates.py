@@ -1,0 +1,241 @@
+"""What becomes of clusters: a table from the fate of a name to its fixed phrases."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from slipway.base.formatting import counted, short
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.withdrawal import replacing
+from slipway.model.cluster_fields import machines_in_words
+from slipway.model.findings.finding import Grade
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.rules.clusters import cluster_change as of
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
+from slipway.reviewing.rules.clusters.machines import new_machines
+from slipway.reviewing.rules.clusters.pools import pools
+from slipway.reviewing.rules.words import have_ended, jobs, machines, summed
+
+_WASTE = 10
+"""USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
+_OF_MACHINES = ("pools.", "region", "gcp:")
+"""The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
+_MADE, _ANEW, _PLACE = "cluster-created", "cluster-new-generation", "cluster-in-place"
+_NEXT = "A {nth} {it}"
+_CANT = "a living cluster can't change"
+_REVERT = "revert: free while the old cluster lives"
+_ROLL_OVER = "`replacement: rollover` keeps the old cluster until the new one is there"
+_BACK = "goes back to an older cluster that still lives"
+
+
+class _Row(NamedTuple):
+    """The phrases of a fate. An empty kind depends on whether the entry was edited."""
+
+    kind: str
+    does: str
+    so: str
+    instead: str = ""
+    who: str = "{it}"
+
+
+_FATES: Mapping[str, _Row] = {
+    "made": _Row(_MADE, "is made", "{costs}"),
+    "there": _Row(_MADE, "is offered; it is there already", "{costs}"),
+    "season": _Row(_MADE, "is made, as its season has begun", "{costs}"),
+    "awaited": _Row(_MADE, "is made, which an earlier deployment could not make", "{costs}"),
+    "wanted": _Row(_MADE, "is made, which was given up", "{costs}"),
+    "by-hand": _Row("", "is made again", "somebody deleted it; {costs}"),
+    "first": _Row("", "is made again", "somebody deleted it, and this one is as asked for first; {costs}"),
+    "cut-short": _Row("", "is made again", "a deployment that did not come to its end deleted it; {costs}"),
+    "failed": _Row("", "is made again", "the one that is there failed; {costs}"),
+    "spent": _Row("", "is made again", "the one that is there can't be used any more; {costs}"),
+    "falls-back": _Row("cluster-falls-back", _BACK, "new jobs go there; the newer one {end}"),
+    "returns": _Row("cluster-returns", _BACK, "new jobs go there; the newer one {end}"),
+    "beside": _Row(_ANEW, "is made for {edit}", _CANT, _REVERT, _NEXT),
+    "wasted": _Row(
+        _ANEW, "is made for {edit}", _CANT, "merge it when its jobs have ended: nothing is paid twice", _NEXT
+    ),
+    "followed": _Row(_ANEW, "is made for {edit}", f"{_CANT}; the old one {{end}}", who=_NEXT),
+    "taken": _Row(_ANEW, "is there already and takes the new jobs", "both are paid until {until}", _REVERT, _NEXT),
+    "taken-idle": _Row(_ANEW, "is there already and takes the new jobs", "the old one {end}", who=_NEXT),
+    "in-place": _Row(_PLACE, "is deleted first, then made anew", "{away}", _ROLL_OVER),
+    "in-place-busy": _Row(
+        _PLACE, "is deleted first, then made anew", "{away}", f"`up` refuses that until {{ended}}; {_ROLL_OVER}"
+    ),
+    "gone": _Row("cluster-deleted", "is given up", "it is gone already"),
+    "cleared": _Row("cluster-cleared", "{end}", "nobody can submit to it any more"),
+    "retires": _Row("cluster-retires", "{end}", "{lost}", "{keep}"),
+    "deleted": _Row("cluster-deleted", "{end}", "{lost}", "{keep}"),
+}
+
+
+def clusters(change: Change) -> Iterator[Consequence]:
+    """Yield all that happens to the clusters of the stack's own, one name after another."""
+    listed = list(of.cluster_changes(change))
+    for cluster in listed:
+        if not cluster.stays or _made_again(cluster, change):
+            yield _told(cluster, listed, change)
+        yield from _unchecked_key(cluster, change)
+        if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
+            does, on_it = "finish on the old cluster, which takes no new ones", jobs(cluster.jobs, change.now)
+            yield of_cluster("jobs-finish-on-old", cluster.name, does, who=f"Jobs of {IT}", details=on_it)
+    yield from new_machines(listed, change)
+    yield from pools(listed, change)
+
+
+def _made_again(cluster: ClusterChange, change: Change) -> bool:
+    """Tell whether an unchanged cluster is gone, and the engine, where it was asked, makes it."""
+    id_, steps = cluster.new.id if cluster.new else "", change.preview.steps if change.preview else None
+    made = steps is None or any(step.op == "create" and step.name == id_ for step in steps)
+    return cluster.gone and made
+
+
+def _told(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Consequence:
+    other = _renamed(cluster, listed)
+    fate = _fate(cluster, change)
+    row = _FATES[fate]
+    phrases = {"it": IT, **_values(cluster, other, change)}
+    is_edited, in_place = fate in ("beside", "wasted", "failed"), row.kind == _PLACE
+    paid = cluster.old if in_place or (cluster.new is None and fate != "gone") else None
+    if row.kind in ("", _MADE) or is_edited:
+        paid = cluster.new
+    return of_cluster(
+        row.kind or (_ANEW if cluster.edits else _MADE),
+        cluster.name,
+        row.does.format_map(phrases),
+        who=row.who.format_map(phrases),
+        so=row.so.format_map(phrases),
+        instead=row.instead.format_map(phrases),
+        edits=cluster.edits,
+        details=_details(cluster, fate, change),
+        grade=_grade(cluster, fate, other),
+        key=None if cluster.stays else cluster.key,
+        cost=price(paid) if paid else None,
+    )
+
+
+def _fate(cluster: ClusterChange, change: Change) -> str:
+    """Return the row of the table."""
+    old, new, slept = cluster.old, cluster.new, cluster.slept
+    retires, lost = cluster.retires, cluster.gone or cluster.failed
+    if new is None:
+        goes = "retires" if retires else "deleted"
+        return "gone" if cluster.gone else "cleared" if cluster.failed else goes
+    if old is None and slept:
+        return "awaited" if slept.awaited else "wanted" if slept.why == "idle" else "season"
+    if old is None:
+        return "there" if cluster.there else "made"
+    if cluster.returns:
+        # Otherwise the edit is a revert, and the machines of the newer one go.
+        return "falls-back" if lost and (not cluster.edits or old.alternative != new.alternative) else "returns"
+    if cluster.gone:
+        by_deployment = change.published is not None and cluster.name in replacing(change.published)
+        return "cut-short" if by_deployment else "first" if old.alternative and not new.alternative else "by-hand"
+    if cluster.failed or not cluster.edits:
+        return "failed" if cluster.failed else "spent"
+    if cluster.in_place:
+        return "in-place-busy" if cluster.jobs and retires else "in-place"
+    if cluster.there:
+        return "taken" if retires else "taken-idle"
+    return "followed" if not retires else "wasted" if _wasteful(cluster) else "beside"
+
+
+def _renamed(cluster: ClusterChange, listed: Sequence[ClusterChange]) -> ClusterChange | None:
+    """Return the cluster that is made of equal machines under another name, where this one goes by an edit."""
+    if cluster.old is None or cluster.new or cluster.sleeps:
+        return None
+    wanted = _all_machines(cluster.old)
+    made = (other for other in listed if other.old is None and other.new and _all_machines(other.new) == wanted)
+    return next(made, None)
+
+
+def _all_machines(cluster: Cluster) -> list[str]:
+    return sorted(map(machines_in_words, cluster.pools))
+
+
+def _wasteful(cluster: ClusterChange) -> bool:
+    of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
+    return bool(cluster.jobs and cluster.new and price(cluster.new).known >= _WASTE and not of_machines)
+
+
+def _values(cluster: ClusterChange, other: ClusterChange | None, change: Change) -> Mapping[str, str]:
+    """Return the values that phrases have places for."""
+    old, new, count = cluster.old, cluster.new, len(cluster.edits)
+    older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]
+    on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
+    held = machines(summed(cluster.held or (of.always(old) if old and new is None else ())))
+    unique = bool(held and old and scarce(old))
+    away, lost, cost = "nobody can submit in between", "nobody can submit to it any more", price(old) if old else None
+    keep = "keep the entry: such machines may not be had again" if unique and not cluster.sleeps else ""
+    saved = f"{lost}; {of.with_month(cost)}, saved" if cost and cost.known else lost
+    return {
+        "costs": of.costs(new) if new else "",
+        "edit": _brief(cluster.edits[0]) if count == 1 else counted(count, "edit"),
+        "end": _end(cluster, "then" if new else "at once"),
+        "until": have_ended(on_them.values(), "") if on_them else "a later deployment",
+        "ended": have_ended(cluster.jobs),
+        "away": f"{away}, and its {held} may not come again" if unique else away,
+        "lost": f"{lost}; its {held} may not come again" if unique else saved,
+        "keep": f"keep the name: `{other.name}` is another cluster" if other else keep,
+        "nth": {2: "third", 3: "fourth"}.get(len(older), "second"),
+    }
+
+
+def _brief(edit: Edit) -> str:
+    return str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24)))
+
+
+def _end(cluster: ClusterChange, when: str) -> str:
+    """Return the end of the old cluster, after its name: `is deleted when … has ended`."""
+    if cluster.gone:
+        return "is gone already"
+    if cluster.failed:
+        return "failed, holds nothing and is deleted"
+    if cluster.retires:
+        return of.ends(cluster.retires)
+    if cluster.jobs:
+        return f"is deleted {when}, with what runs on it"
+    return f"is idle and is deleted {when}" if cluster.read else "is deleted if nothing runs on it"
+
+
+def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]:
+    old, new, sleeps = cluster.old, cluster.new, cluster.sleeps
+    if sleeps and old and new is None:
+        yield from ["given up for want of jobs"] if sleeps.why == "idle" else []
+        yield from [] if sleeps.why == "idle" or sleeps.awaited else [sleeps.reason().of("it")]
+    if fate in ("returns", "falls-back") and new:
+        yield f"its id is `{new.id}`"
+    elif only := new if old is None else old if new is None else None:
+        yield from (f"its id is `{only.id}`", *of.pools_of(only))
+    if fate.startswith("in-place"):
+        yield from jobs(cluster.jobs, change.now)
+
+
+def _grade(cluster: ClusterChange, fate: str, other: ClusterChange | None) -> Grade | None:
+    """Return the grade where it is not the kind's."""
+    old, sleeps, doomed = cluster.old, cluster.sleeps, cluster.jobs and not cluster.retires
+    match fate:
+        case "failed" | "gone" | "cleared":
+            return Grade.NOTE  # It was deployed, and only its cost returns; or nothing is lost.
+        case "wasted":
+            return None if any(edit.key == "generation" for edit in cluster.edits) else Grade.BLOCKING
+        case "in-place" | "in-place-busy":
+            return None if cluster.scarce or cluster.jobs else Grade.WARNING
+        case "retires" | "deleted" if sleeps and old and sleeps.season == old.season:
+            return Grade.NOTE  # The stack file announced it.
+        case "retires" | "deleted":
+            return None if (old and scarce(old)) or other or doomed else Grade.WARNING
+        case _:
+            return None
+
+
+def _unchecked_key(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
+    """Find a key that no deployed cluster has, of a cluster to be made."""
+    key = cluster.new.kms_key if cluster.new and not (cluster.stays or cluster.there) else ""
+    if key and not any(deployed.kms_key == key for deployed in change.old.clusters.values()):
+        does, so = "can't be made unless Vertex AI's service agent may use its key", "not known: nobody looked"
+        parts: dict[str, Any] = {"so": so, "instead": "ask whoever owns the key", "details": (f"the key is `{key}`",)}
+        yield of_cluster("key-unchecked", cluster.name, does, key="encryption.kmsKey", **parts)

@@ -1,0 +1,186 @@
+"""Pools: their machines before and after, the jobs that need more, and pools that no template fits."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any
+
+from slipway.google.catalog.lookup import unused_pools
+from slipway.google.live import Unknown
+from slipway.model.catalog.clusters import Cluster, Pool
+from slipway.model.catalog.model import Catalog
+from slipway.model.cluster_fields import machines_in_words
+from slipway.model.findings.finding import Grade, Subject
+from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.usual import largest, taken
+from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames
+from slipway.reviewing.rules.words import machines, named, owned
+
+_Place = tuple[str, str]
+"""The names of a cluster and of its pool."""
+
+
+def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequence]:
+    idle = _idle(change.old)
+    for cluster in listed:
+        if cluster.old is None or cluster.new is None or cluster.stays:
+            continue
+        renamed = renames(cluster.old, cluster.new)
+        for pool in cluster.old.pools:
+            place, after = (cluster.name, pool.name), cluster.new.pool(renamed.get(pool.name, pool.name))
+            if after is None:
+                yield _gone(place, pool, unused=place in idle)
+            else:
+                place = cluster.name, after.name
+                yield from (*_given_back(place, pool, after), *_most(place, pool, after, change))
+    yield from _unused(idle, change)
+    yield from _minimum_below_default(change)
+
+
+def _of_pool(kind: str, place: _Place, does: str, *, key: str = "", what: str = "", **parts: Any) -> Consequence:
+    cluster, pool = place
+    field = key_of(cluster, f"pools.{pool}.{key}".rstrip("."))
+    return consequence(kind, Subject("pool", "/".join(place), what), does, field=field, **parts)
+
+
+def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
+    gpus, held = bool(pool.machine.accelerator), machines({pool.machine: pool.min})
+    who, does = "Nobody", f"can submit to pool {IT} any more"
+    if unused:
+        who, does = f"Pool {IT}", "goes, which no template fits"
+    so = f"its {held} may not come again" if gpus else f"its {held} are given back"
+    grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
+    facts: dict[str, Any] = {"edits": (Edit(pool.name, machines_in_words(pool), ""),), "cost": _idle_cost(pool)}
+    return _of_pool("pool-gone", place, does, who=who, so=so if held else "", grade=grade, **facts)
+
+
+def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
+    other, gpus = old.machine.kind != new.machine.kind, bool(old.machine.accelerator)
+    if old.min and (other or new.min < old.min):
+        given = machines({old.machine: old.min if other else old.min - new.min})
+        does = f"takes `{new.machine}` instead of `{old.machine}`" if other else f"keeps {new.min} machines ready"
+        so = f"{given} given back may not come again" if gpus else f"{given} given back"
+        key, grade = "machine" if other else _low(new), None if gpus else Grade.WARNING
+        facts: dict[str, Any] = {"edits": _both(old, new), "cost": _idle_cost(old)}
+        yield _of_pool("capacity-given-back", place, does, so=so, grade=grade, key=key, **facts)
+
+
+def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
+    """Yield what follows from another maximum, or a higher minimum, of the same machines."""
+    if old.machine.kind != new.machine.kind:
+        return
+    if new.max < old.max and (new.autoscaled or old.min == new.min):
+        yield _lower(place, old, new, change)
+    further, more = new.max > old.max, new.min > old.min
+    if further or more:
+        does = "always keeps more machines" if more else "may grow further"
+        does = "always keeps more machines, and may grow further" if more and further else does
+        key = _high(new) if further else _low(new)
+        yield _of_pool("capacity-raised", place, does, edits=_both(old, new), key=key)
+
+
+def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Consequence:
+    asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
+    hit = [name for name, most in asking.items() if most > new.max]
+    who, does, so, instead = IT, f"can't grow beyond {new.max} machines, {old.max} before", "", ""
+    if hit:
+        who, does = (
+            f"Jobs of {named(map('`{}`'.format, hit))}",
+            f"with more than {new.max} machines never start on {IT}",
+        )
+        so = f"they wait there, and it can't grow beyond {new.max} `{new.machine}`"
+        instead = f"keep {old.max}, or lower the most that the templates may ask for"
+    details = (*(f"`{name}` may ask for {asking[name]}" for name in hit), *_larger(hit, new, change))
+    facts: dict[str, Any] = {"edits": _both(old, new), "details": details, "key": _high(new)}
+    return _of_pool("capacity-lower-maximum", place, does, who=who, so=so, instead=instead, **facts)
+
+
+def _larger(templates: Sequence[str], pool: Pool, change: Change) -> Iterator[str]:
+    """Yield recent jobs that would no longer fit."""
+    for job in change.recent if not isinstance(change.recent, Unknown) else ():
+        count = sum(group.count for group in job.machines if group.machine.type == pool.machine.type)
+        if job.template in templates and count > pool.max:
+            yield f"{owned([job], '')} took {count}"
+
+
+def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
+    clusters = _clusters(change.new)
+    for place in sorted(_idle(change.new) - idle):
+        pool, known = _pool(clusters, place), _pool(change.old.clusters, place) is not None
+        if pool and pool.max:
+            monthly = pool.price_per_hour.known * pool.min * HOURS_OF_A_MONTH
+            instead = f"take it out, which saves ${monthly:,.0f} a month" if monthly else "take it out"
+            does, so = f"can run on pool {IT}", "no template uses it any more" if known else "no template fits it"
+            grade, cost = Grade.BLOCKING if known and monthly else None, _idle_cost(pool)
+            yield _of_pool("pool-unused", place, does, who="No job", so=so, instead=instead, grade=grade, cost=cost)
+
+
+def _minimum_below_default(change: Change) -> Iterator[Consequence]:
+    old, new = change.old, change.new
+    waiting: dict[_Place, list[tuple[str, int, str]]] = {}
+    for name, template in new.templates.items():
+        before = taken(old.templates[name]) if name in old.templates else {}
+        for place, (needs, offer) in taken(template).items():
+            was, pool = _pool(old.clusters, place), _pool(new.clusters, place)
+            if was and pool and place in before and needs > pool.min and before[place][0] <= was.min:
+                label = offer.label(template.kind, with_cluster=True)
+                by = "" if label == "/".join(place) else f", as `{label}`"
+                waiting.setdefault(place, []).append((name, needs, by))
+    for place, some in waiting.items():
+        was, pool = _pool(old.clusters, place), _pool(new.clusters, place)
+        if was and pool:
+            yield _below_default(place, some, was, pool)
+
+
+def _below_default(place: _Place, some: Sequence[tuple[str, int, str]], was: Pool, pool: Pool) -> Consequence:
+    most, names = max(needs for _, needs, _ in some), [name for name, *_ in some]
+    who, does = f"Usual jobs of {named(map('`{}`'.format, names))}", f"wait until pool {IT} has grown"
+    so = f"they take up to {most} `{pool.machine}`, and it keeps {pool.min}"
+    instead = f"keep {most} ready, or let the templates ask for less"
+    facts: dict[str, Any] = {
+        "edits": _both(was, pool) if was.min != pool.min else (),
+        "details": [f"`{name}` takes {needs}{by}" for name, needs, by in some],
+        "what": "" if len(some) > 1 else f"for template {names[0]}",
+        "key": _low(pool) if pool.min < was.min else "",
+    }
+    return _of_pool("minimum-below-default", place, does, who=who, so=so, instead=instead, **facts)
+
+
+def _idle(catalog: Catalog) -> frozenset[_Place]:
+    """Return the pools that no template fits."""
+    pools_by_place = {
+        (name, pool.name): pool
+        for name, cluster in _clusters(catalog).items()
+        if not cluster.adopted
+        for pool in cluster.pools
+    }
+    return frozenset(unused_pools(pools_by_place, catalog.templates.values()))
+
+
+def _clusters(catalog: Catalog) -> Mapping[str, Cluster]:
+    return {**{cluster.name: cluster for cluster in catalog.coming}, **catalog.clusters}
+
+
+def _pool(clusters: Mapping[str, Cluster], place: _Place) -> Pool | None:
+    cluster, pool = place
+    return clusters[cluster].pool(pool) if cluster in clusters else None
+
+
+def _both(old: Pool, new: Pool) -> tuple[Edit, ...]:
+    """Return the pool's machines before and after: `workers` `1–4 a3-highgpu-8g` → `1–6 a3-highgpu-8g`."""
+    return (Edit(new.name, machines_in_words(old), machines_in_words(new)),)
+
+
+def _idle_cost(pool: Pool) -> float:
+    return float((pool.price_per_hour * pool.min).known)
+
+
+def _low(pool: Pool) -> str:
+    return "replicas.min" if pool.autoscaled else "replicas"
+
+
+def _high(pool: Pool) -> str:
+    return "replicas.max" if pool.autoscaled else "replicas"

@@ -1,0 +1,222 @@
+"""Settings of clusters' entries that change nothing of what runs: seasons, replacement and limits of time.
+
+A setting is a row: its phrase for a new value, the one for none, and the edits that take something from people.
+"""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
+from datetime import datetime, timedelta
+from typing import Any, NamedTuple
+
+from slipway.base.formatting import join, span
+from slipway.deploying.deployment.schedule import dates, prepared
+from slipway.google.jobs import last_ends
+from slipway.google.live import Unknown
+from slipway.google.quota.seasons import Readiness
+from slipway.model.catalog.clusters import Cluster, DormantCluster
+from slipway.model.catalog.model import Catalog
+from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
+from slipway.model.cluster_fields import machines_in_words
+from slipway.model.facts import Facts
+from slipway.model.findings.finding import Grade
+from slipway.model.findings.kinds import AWAITS
+from slipway.model.season import Season, moment_in_words
+from slipway.reviewing.change.change import UNASKED, Change
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.rules.clusters.cluster_change import costs, edits, of_cluster, pools_of
+from slipway.reviewing.rules.clusters.machines import alike
+from slipway.reviewing.rules.words import in_words
+
+_SOON = timedelta(days=7)
+"""A cluster that ends sooner is taken from people who have jobs in hand."""
+_SEASON, _MODE = "season-changed", "cluster-protection"
+
+
+class _Setting(NamedTuple):
+    kind: str
+    key: str
+    value: Callable[[Cluster], Any]
+    #: By the new value, empty for none; otherwise for any.
+    phrases: Mapping[str, str]
+    #: Whether a value takes something from people, compared with the one before.
+    harms: Callable[[Any, Any], bool] | None = None
+
+    def edit(self, old: Cluster, new: Cluster) -> Edit:
+        return Edit(self.key, *(_text(self.value(side)) for side in (old, new)))
+
+    def phrase(self, edit: Edit) -> str:
+        return (self.phrases.get(edit.after) or self.phrases["any"]).format(edit.after)
+
+    def harmful(self, old: Cluster, new: Cluster) -> bool:
+        was, value = self.value(old), self.value(new)
+        return self.harms is not None and value is not None and (was is None or self.harms(value, was))
+
+
+_UNTIL = "takes no new jobs from {} on, and is deleted when its own have ended"
+_NOT_IDLE, _IDLE = "is not deleted any more for want of jobs", "is deleted once it has had no job for {}"
+_UNWATCHED, _WATCHED = "is not watched any more when it retires", "may retire for {} before people are warned"
+_WANTED = "is wanted from {} on"
+_DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
+_REPLACED = {
+    ROLLOVER: "gets a second cluster beside it with each edit from now on",
+    IN_PLACE: "is deleted with each edit from now on, before the new one is made",
+    PROTECT: "can't be edited or taken out from now on",
+}
+_SETTINGS = (
+    _Setting(_SEASON, "until", lambda of: of.season.ends, {"": "has no end any more", "any": _UNTIL}, operator.lt),
+    _Setting(_SEASON, "idleLimit", lambda of: of.season.idle_limit, {"": _NOT_IDLE, "any": _IDLE}, operator.lt),
+    _Setting(_SEASON, "from", lambda of: of.season.begins, {"": "is wanted at once", "any": _WANTED}, operator.gt),
+    _Setting(_MODE, "replacement", lambda of: of.replacement, _REPLACED, lambda mode, was: mode not in (was, PROTECT)),
+    _Setting(_MODE, "retireWithin", lambda of: of.retire_within, {"": _UNWATCHED, "any": _WATCHED}),
+    _Setting(_MODE, "createWithin", lambda of: of.create_within or _DEFAULT, {"any": "waits {} for machines at most"}),
+)
+
+
+def settings(change: Change) -> Iterator[Consequence]:
+    """Find changed settings, with the events that they bring, and changes of a dormant cluster."""
+    before, after, coming = _all(change.old), _all(change.new), _coming(change)
+    for name in dict.fromkeys((*before, *after)):
+        old, new, events = before.get(name), after.get(name), coming.get(name, ())
+        if old and new:
+            yield from (*_edited(_MODE, old, new, change.now), *_edited(_SEASON, old, new, change.now, events))
+            yield from _waits(old, new)
+        elif isinstance(new, DormantCluster):
+            does = f"is made {moment_in_words(new.season.begins) if new.season.begins else 'later'}"
+            details = (new.words, *(_phrases(new) if new.comes else ()), *pools_of(new))
+            so = f"from then on, {costs(new)}"
+            yield of_cluster(_SEASON, name, does, so=so, details=details, grade=Grade.NOTE, key="from")
+        elif new and (phrases := _phrases(new)):
+            key, (does, *others) = "until" if new.season.ends else "idleLimit", phrases
+            yield of_cluster(_SEASON, name, does, details=(*others, *events), grade=Grade.NOTE, key=key)
+        elif isinstance(old, DormantCluster):
+            does, so = "is not made any more", "it is not there now"
+            yield of_cluster(_SEASON, name, does, so=so, grade=Grade.NOTE, key="")
+    yield from _not_ready(change)
+
+
+def _phrases(cluster: Cluster) -> list[str]:
+    """Return the phrases of a new cluster's end."""
+    undated = replace(cluster, season=Season(begins=cluster.season.begins))
+    dated = (row for row in _SETTINGS if row.kind == _SEASON and row.value(cluster) != row.value(undated))
+    return [row.phrase(row.edit(undated, cluster)) for row in dated]
+
+
+def _edited(kind: str, old: Cluster, new: Cluster, now: datetime, events: Iterable[str] = ()) -> Iterator[Consequence]:
+    rows = [row for row in _SETTINGS if row.kind == kind and row.value(old) != row.value(new)]
+    edited = [row.edit(old, new) for row in rows]
+    phrases = [row.phrase(edit) for row, edit in zip(rows, edited, strict=True)]
+    dated, asleep = kind == _SEASON, [isinstance(side, DormantCluster) for side in (old, new)]
+    # No other rule tells the edits of a cluster that comes or goes by its dates.
+    if remade := [*_remade(old, new)] if dated and any(asleep) else []:
+        phrases.insert(0, "is edited for the next time that it is made")
+    edited += remade
+    if not edited:
+        return
+    harms = any(row.harmful(old, new) for row in rows) and not (dated and all(asleep))
+    ends = new.season.ends if dated and new.season.ends != old.season.ends else None
+    same = "nothing that runs changes" if old.id == new.id or asleep[1] else ""
+    yield of_cluster(
+        kind,
+        new.name,
+        phrases[0],
+        so=(new.words if isinstance(new, DormantCluster) else "") if dated else same,
+        edits=edited,
+        details=(*phrases[1:], *(events if old.season != new.season else ())),
+        grade=Grade.NOTE if not harms else Grade.BLOCKING if ends and ends - now < _SOON else None,
+        key=edited[0].key,
+    )
+
+
+def due(change: Change) -> Iterator[str]:
+    """Yield the due events of clusters that had their dates before this change, and the dormant clusters."""
+    before, after, ready = _all(change.old), _all(change.new), _ready(change.after, change)
+    coming = {name: [f"`{name}`: {event}" for event in events] for name, events in _coming(change).items()}
+    for name, cluster in change.new.dormant.items():
+        coming[name] = [f"{cluster.words}; {ready[name]}" if name in ready else cluster.words]
+    for name, events in coming.items():
+        if name in before and before[name].season == after[name].season:
+            yield from events
+
+
+def _not_ready(change: Change) -> Iterator[Consequence]:
+    """Find quota that is newly short for a coming day. No grade depends on Google's answer, which must not make an
+    approved change worse."""
+    was = _ready(change.before, change)
+    for name, readiness in _ready(change.after, change).items():
+        lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
+        if any(line.short > lacked.get(line.key, 0) for line in readiness.lacking):
+            does = f"whose season begins {moment_in_words(readiness.begins)}, is not ready"
+            yield of_cluster(AWAITS, name, does, who=f"{IT},", so=str(readiness.why), key="from")
+
+
+def _waits(old: Cluster, new: Cluster) -> Iterator[Consequence]:
+    lacks, lacked = ({*side.lacks} if isinstance(side, DormantCluster) and side.lacks else set() for side in (new, old))
+    if lacks - lacked:
+        so = f"there is too little quota for {join(map(in_words, sorted(lacks)))}; later deployments look again"
+        yield of_cluster(AWAITS, new.name, "is not made yet, though its season has begun", so=so, key="")
+
+
+def _ready(side: Facts, change: Change) -> Mapping[str, Readiness]:
+    """Return which clusters that are to come have their quota, without this change or with it and what it asks for."""
+    mine = side is change.after
+    return prepared(
+        change.actions if mine else change.actions_before,
+        change.live,
+        side.catalog.region,
+        change.now,
+        strict=side.quota.strict,
+        **({"asked": dict(side.quota.requests or {})} if mine else {}),
+    )
+
+
+def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
+    """Return `season ends 2026-12-20, in 29 days: …`, by the name of each existing or coming cluster."""
+    live = change.live
+    # A reading for a comment has all jobs of the last days, ended ones too; a deployment's has the end of the last job.
+    if not live.last_ends and change.recent != UNASKED:
+        ends = change.recent if isinstance(change.recent, Unknown) else last_ends(change.recent)
+        live = replace(live, last_ends=ends)
+    return {
+        action.cluster: tuple(
+            event.words(change.now)
+            for event in dates(action.current, action.living, live, change.new.region, change.now)
+        )
+        for action in change.actions
+        if action.current
+    }
+
+
+def _text(value: datetime | timedelta | str | None) -> str:
+    if isinstance(value, datetime):
+        return moment_in_words(value)
+    return span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
+
+
+def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
+    """Yield edits that make another cluster of it, or allow another one in its place. An alternative is compared with
+    the same alternative on the other side."""
+    was, becomes = _alternative(old, new.alternative), _alternative(new, old.alternative)
+    yield from edits(was, becomes)
+    if was.region != becomes.region or not alike(becomes.alternatives, was.alternatives):
+        yield Edit("alternatives", _listed(old), _listed(new))
+
+
+def _alternative(cluster: Cluster, number: int) -> Cluster:
+    """Return the cluster in that alternative; itself where it has no such alternative."""
+    return cluster.options[number] if number <= len(cluster.alternatives) else cluster
+
+
+def _listed(cluster: Cluster) -> str:
+    """Return `1–4 a2-highgpu-8g; 1–4 a3-highgpu-8g in us-east4`."""
+    return "; ".join(
+        f"{', '.join(map(machines_in_words, option.pools))}{f' in {option.region}' if option.region else ''}"
+        for option in ([cluster] if cluster.alternative else cluster.alternatives)
+    )
+
+
+def _all(catalog: Catalog) -> Mapping[str, Cluster]:
+    return {**catalog.clusters, **catalog.dormant}
