@@ -16,10 +16,6 @@ IN_TURN = {"group": f"up-${{{{ inputs.stack }}}}{FOLDER}", "cancel-in-progress":
 """Of everything that deploys one stack: whoever waits is not cancelled by whoever comes next."""
 
 
-def nth(number: int) -> str:
-    return f"${{{{ fromJSON(inputs.stacks)[{number}] }}}}"
-
-
 class TestMerge:
     def test_runs_from_main_only(self, workflows: All) -> None:
         up = workflows["up"]
@@ -34,7 +30,9 @@ class TestMerge:
         # Each waits for the one before it; one that was skipped, rejected or cancelled ends the chain, as there is no
         # word on what it needs in its condition. A matrix would go on behind one that was cancelled.
         assert [job.get("needs") for job in jobs.values()] == [None, *list(jobs)[:-1]]
-        assert [job["with"]["stack"] for job in jobs.values()] == [nth(n) for n in range(5)]
+        assert [job["with"]["stack"] for job in jobs.values()] == [
+            f"${{{{ fromJSON(inputs.stacks)[{n}] }}}}" for n in range(5)
+        ]
         first, *others = [job["if"].removeprefix("github.ref == 'refs/heads/main' && ") for job in jobs.values()]
         assert first == "!fromJSON(inputs.stacks)[5]" and others == [
             f"fromJSON(inputs.stacks)[{n}]" for n in range(1, 5)

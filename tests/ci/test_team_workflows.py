@@ -66,10 +66,6 @@ def calls(files: All, workflows: All) -> Iterator[Call]:
                 yield Call(name, job, workflows[found[1]])
 
 
-def rights(workflow: Workflow) -> set[tuple[str, str]]:
-    return {right for job in workflow.jobs().values() for right in job["permissions"].items()}
-
-
 def test_each_has_few_lines(team: All) -> None:
     assert set(team) == {f"slipway-{name}" for name in NAMES}
     for name, file in team.items():
@@ -96,7 +92,7 @@ def test_a_call_gives_what_is_asked_for(team: All, workflows: All, whose: str) -
 def test_a_call_lends_the_rights_that_are_asked_for_and_no_others(team: All, workflows: All, whose: str) -> None:
     """With less GitHub refuses the file: https://docs.github.com/en/actions/reference/workflows-and-actions/reusable-workflows"""
     for call in calls(team if whose == "the team's" else workflows, workflows):
-        asked = rights(call.called)
+        asked = {right for job in call.called.jobs().values() for right in job["permissions"].items()}
         # Whoever may write may read.
         asked -= {(name, "read") for name, right in asked if right == "write"}
         assert set(call.job["permissions"].items()) == asked, call.caller

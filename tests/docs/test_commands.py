@@ -52,12 +52,10 @@ def verbs(context: click.Context | None = None) -> Iterator[click.Context]:
 
 def made() -> str:
     every = list(verbs())
-    rows = [f"| [`{one.command_path}`](#{_anchor(one)}) | {_first(one.command)} |" for one in every]
+    rows = [
+        f"| [`{one.command_path}`](#{one.command_path.replace(' ', '-')}) | {_first(one.command)} |" for one in every
+    ]
     return "\n".join(["| verb | |", "|---|---|", *rows, "", *(line for one in every for line in _section(one))])
-
-
-def _anchor(context: click.Context) -> str:
-    return context.command_path.replace(" ", "-")
 
 
 def _first(command: click.Command) -> str:
@@ -77,7 +75,8 @@ def _section(context: click.Context) -> Iterator[str]:
         for option in options:
             record = option.get_help_record(context)
             assert record is not None
-            yield f"| `{_escaped(record[0])}` | {_default(option)} | {_escaped(_words(option))} |"
+            words = " ".join((option.help or "").split())
+            yield f"| `{_escaped(record[0])}` | {_default(option)} | {_escaped(words)} |"
         yield ""
     if shared := [f"`{one.opts[0]}`" for one in _options(command) if one not in options]:
         yield f"{'Also' if options else 'Takes'} {join(shared)}.\n"
@@ -98,10 +97,6 @@ def _options(command: click.Command) -> list[click.Option]:
 def _default(option: click.Option) -> str:
     shown = option.default if isinstance(option.default, str | int | float) and not option.is_flag else None
     return f"`{shown}`" if shown not in (None, "") else "–"
-
-
-def _words(option: click.Option) -> str:
-    return " ".join((option.help or "").split())
 
 
 def _escaped(text: str) -> str:

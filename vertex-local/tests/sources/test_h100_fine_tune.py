@@ -67,7 +67,7 @@ def test_the_fine_tune_waits_for_its_h100s_and_runs(sdk: LocalCloud) -> None:
     job._wait_for_resource_creation()
     pipeline = sdk.rest("GET", f"/v1/{job.resource_name}")
     assert pipeline["state"] in ("PIPELINE_STATE_PENDING", "PIPELINE_STATE_RUNNING")
-    name = backing_job(sdk, job.resource_name)
+    name = sdk.rest("GET", f"/v1/{job.resource_name}")["trainingTaskMetadata"]["backingCustomJob"]
     assert sdk.rest("GET", f"/v1/{name}")["state"] == "JOB_STATE_PENDING"
     later(sdk, WAIT.total_seconds())
     sdk.until(name, "JOB_STATE_RUNNING", "JOB_STATE_SUCCEEDED")
@@ -82,10 +82,6 @@ def test_the_fine_tune_waits_for_its_h100s_and_runs(sdk: LocalCloud) -> None:
     assert f"logs in {OUTPUT}/logs/" in said
     assert "with --pretrained_model_id=google/gemma-2-27b" in said
     assert accelerators(sdk, name) == [str(number) for number in range(8)]
-
-
-def backing_job(cloud: LocalCloud, pipeline: str) -> str:
-    return str(cloud.rest("GET", f"/v1/{pipeline}")["trainingTaskMetadata"]["backingCustomJob"])
 
 
 def accelerators(cloud: LocalCloud, name: str) -> list[str]:

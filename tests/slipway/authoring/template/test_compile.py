@@ -159,10 +159,6 @@ def varied(*variants: Variant) -> JobTemplate:
     return template(worker_pools=(CHIEF,), parameters=PARAMETERS, variants=variants)
 
 
-def standing(found: tuple[Case, ...], values: dict[str, Any]) -> list[Case]:
-    return [case for case in found if all(values[name] in allowed for name, allowed in case.when.items())]
-
-
 def test_without_variants_the_templates_own_machines_always_stand() -> None:
     asked = template()
     (only,) = cases(asked)
@@ -207,7 +203,7 @@ def test_for_any_values_exactly_one_case_stands_and_it_is_the_first_that_fits(wh
     found = cases(varied(*variants))
     for combination in product(*CHOICES.values()):
         values = dict(zip(CHOICES, combination, strict=True))
-        (case,) = standing(found, values)
+        (case,) = (one for one in found if all(values[name] in allowed for name, allowed in one.when.items()))
         fitting = [one for one in variants if all(values[name] in allowed for name, allowed in one.values.items())]
         assert case.variant == (fitting[0] if fitting else None)
 

@@ -123,7 +123,8 @@ def test_a_wait_on_a_cluster_that_was_replaced_names_it_and_how_to_move_to_the_n
     stack.make_cluster(cluster=new)
     stack.catalog["clusters"]["cpu"]["id"] = new
     stack.catalog["retiring"] = [old]
-    stack.publish(json.dumps(stack.catalog).replace(f'"persistentResourceId": "{old}"', replaced_by(new)).encode())
+    before, after = (f'"persistentResourceId": "{cluster}"' for cluster in (old, new))
+    stack.publish(json.dumps(stack.catalog).replace(before, after).encode())
     job = waiting.job["displayName"]
     try:
         with stack.started(*waiting.again) as resumed:
@@ -143,7 +144,3 @@ def test_a_wait_on_a_cluster_that_was_replaced_names_it_and_how_to_move_to_the_n
     finally:
         stack.cancel_all()
         stack.cloud.call("DELETE", f"{stack.clusters}/{new}")
-
-
-def replaced_by(cluster: str) -> str:
-    return f'"persistentResourceId": "{cluster}"'

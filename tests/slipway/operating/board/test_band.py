@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache
@@ -98,10 +97,6 @@ STAYS = st.lists(st.builds(stay, st.integers(0, 50), st.integers(1, 20), st.inte
 )
 
 
-def most_at_once(stays: Sequence[Stay]) -> int:
-    return max((sum(o.count for o in stays if o.begin <= one.begin < o.end) for one in stays), default=0)
-
-
 @given(STAYS, st.integers(0, 12))
 def test_each_has_its_machines_and_nobody_elses(stays: list[Stay], most: int) -> None:
     lanes = arrange(stays, most)
@@ -114,7 +109,7 @@ def test_each_has_its_machines_and_nobody_elses(stays: list[Stay], most: int) ->
 
 @given(STAYS)
 def test_a_pool_that_suffices_is_not_left(stays: list[Stay]) -> None:
-    most = most_at_once(stays)
+    most = max((sum(o.count for o in stays if o.begin <= one.begin < o.end) for one in stays), default=0)
     assert all(high <= most for one in arrange(stays, most) for _, high in one)
 
 

@@ -23,8 +23,8 @@ from slipway.operating.history.model import (
     PoolSample,
     Sample,
 )
-from slipway.operating.history.timeline import PoolSpan, timelines
-from slipway.operating.history.usage import Usage, usage
+from slipway.operating.history.timeline import timelines
+from slipway.operating.history.usage import usage
 from tests.slipway.operating.whatif.past import CPU, SINCE, cluster, history, job, pool
 
 GROWING = cluster("gpu", pool("workers", 1, 4))
@@ -115,11 +115,8 @@ def test_spans_follow_each_other_and_stay_inside(looked: list[tuple[float, int]]
         assert one.spans[-1].end <= past.until
         for first, then in zip(one.spans, one.spans[1:], strict=False):
             assert first.end <= then.begin
-            assert first.end < then.begin or not _alike(first, then)
-
-
-def _alike(first: PoolSpan, then: PoolSpan) -> bool:
-    return (first.live, first.min, first.max) == (then.live, then.min, then.max)
+            alike = (first.live, first.min, first.max) == (then.live, then.min, then.max)
+            assert first.end < then.begin or not alike
 
 
 L4 = MachineSpec("g2-standard-4", "NVIDIA_L4", 1)
@@ -148,10 +145,6 @@ def month() -> History:
     return history((ada, spot, grace, never), (GPU,), days=1)
 
 
-def sums(of: Usage) -> dict[str, tuple[int, float]]:
-    return {one.name: (one.jobs, round(one.machine_hours, 6)) for one in of.rows}
-
-
 @pytest.mark.parametrize(
     ("by", "expected"),
     [
@@ -164,7 +157,7 @@ def sums(of: Usage) -> dict[str, tuple[int, float]]:
 )
 def test_each_job_counts_where_it_belongs(by: str, expected: dict[str, tuple[int, float]]) -> None:
     found = usage(month(), by)
-    assert sums(found) == expected
+    assert {one.name: (one.jobs, round(one.machine_hours, 6)) for one in found.rows} == expected
     assert found.total.jobs == 4
     assert found.total.machine_hours == pytest.approx(6 + sum(one.machine_hours for one in found.idle))
 

@@ -124,11 +124,7 @@ def candidate(by: str, timeout: str | None = None, **body: Any) -> Candidate:
         spec["scheduling"] = {**spec["scheduling"], "timeout": timeout}
     key = "trialJobSpec" if body else "jobSpec"
     request = replace(found.request, body={**body, key: spec}, kind=TUNING_JOB if body else found.kind)
-    return changed(found, request)
-
-
-def changed(one: Candidate, request: Request) -> Candidate:
-    return replace(one, make=lambda: request, kind=request.kind)
+    return replace(found, make=lambda: request, kind=request.kind)
 
 
 def total(by: str = "spot", times: Times | None = None, **changes: Any) -> RunTotal | None:

@@ -146,10 +146,6 @@ def points(*values: dict[str, str]) -> list[Point]:
     return [Point({name: Given(text, "", "") for name, text in one.items()}, "") for one in values]
 
 
-def digest(asked: SubmissionRequest) -> str:
-    return SweepDigests(points({"seed": "1"})).of(asked)
-
-
 @given(params=TEXTS, values=st.lists(TEXTS, max_size=3), type_=st.none() | st.text(max_size=5))
 def test_a_digest_is_of_canonical_json(params: dict[str, str], values: list[dict[str, str]], type_: str | None) -> None:
     asked = SubmissionRequest("digits", params, type_)
@@ -162,7 +158,9 @@ def test_code_of_ones_own_is_told_by_the_code_whatever_is_packed_beside_it() -> 
     """A version with another launcher would make another sweep of the same code, and every run once more."""
     code = RequestOverrides(package="gs://w/code/1/digits-1.tar.gz", code="abc")
     same, other = replace(code, package="gs://w/code/2/digits-2.tar.gz"), replace(code, code="abd")
-    now, later, others = (digest(replace(ASKED, overrides=one)) for one in (code, same, other))
+    now, later, others = (
+        SweepDigests(points({"seed": "1"})).of(replace(ASKED, overrides=one)) for one in (code, same, other)
+    )
     assert now == later != others
 
 
