@@ -25,11 +25,12 @@ from slipway.reviewing.change.programs import edited_lines, reported, same_progr
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review, review
 from tests.review.case import STACK, Case, Edit, World
-from tests.review.checkout import proven, text
+from tests.review.checkout import BASE, proven, text
 from tests.review.world import METRIC, NOW, alive, limits, live, since_then, submitted, theirs
 from tests.slipway.reviewing.recordings import recorded
 
 OLD, NEW = Revision("3f9c2e1", dirty=False), Revision("81c0ff3", dirty=False)
+_JOBS = tuple(sorted(file.relative_to(BASE).as_posix() for file in BASE.glob("jobs/*/*.py")))
 _NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
 _AS_ASKED: Mapping[str, int] = {}
 _UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
@@ -73,7 +74,7 @@ def change_of(case: Case) -> Change:
             frozenset(edit.file for edit in case.edits if edit.new is None),
             same=same,
             lines={file: edited_lines(file, *sides) for file, sides in code.items() if file not in same},
-            reports={at: line for file, sides in code.items() for at, line in reported(file, sides[1])},
+            reports={at: line for file in _JOBS for at, line in reported(file, text(file, (*case.given, *case.edits)))},
             stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
         ),
     )

@@ -45,10 +45,7 @@ _DIRECTIONS: Mapping[str, _Direction] = {
         "read its name letter by letter, and who publishes it",
     ),
     "loosened": _Direction(
-        Grade.WARNING,
-        _INSTEAD,
-        "each job gets the newest that fits, so two runs may differ",
-        "pin it with `==`",
+        Grade.WARNING, _INSTEAD, "each job gets the newest that fits, so two runs may differ", "pin it with `==`"
     ),
     "older": _Direction(Grade.WARNING, _INSTEAD, "what came since is missing, and results may differ"),
     "other": _Direction(Grade.WARNING, _INSTEAD, "not known: which version that is; results may differ"),
@@ -74,7 +71,9 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         )
         return
     touched = sorted(files.touched_below(folders(new)))
-    if old.requirements != new.requirements and sorted(old.requirements) != sorted(new.requirements):
+    # An image that takes the package's place is reported, with what its launcher did.
+    becomes_image = bool(old.package) and not new.package
+    if not becomes_image and sorted(old.requirements) != sorted(new.requirements):
         field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
         yield _installed(template, field)
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side))) for side in (new, old)]
@@ -124,6 +123,11 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         edits=[
             Edit(f"{direction} in {_REQUIREMENTS}", _shown(before.get(name, "")), _shown(after.get(name, "")))
             for name, direction in moves.items()
+        ],
+        details=[
+            f"`{_shown(after[name])}`: {_DIRECTIONS[direction].so}"
+            for name, direction in moves.items()
+            if direction != worst and name in after
         ],
         grade=row.grade,
         field=field,

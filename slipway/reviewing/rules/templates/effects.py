@@ -68,7 +68,7 @@ def machines(differing: Differing) -> Says:
             return Says(B, does, less, "keep the larger GPU where a run fills it, or lower what fills it")
         if old.gpu and not new.gpu:
             return Says(W, does, "without a GPU, code that needs one fails", f"keep {old.gpus}")
-        return Says(W, does, gpus if gpus.partition(" instead of ")[0] != old.gpus else "")
+        return Says(W, does, gpus if new.type != old.type and new.gpus != old.gpus else "")
     if old.count != new.count:
         kind = new.type.partition(" ")[0]
         why = "not known: whether the code divides its work by their number"
@@ -142,7 +142,7 @@ def arguments(differing: Differing) -> Says:
     parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
-    why = "code that does not know them fails at its start" if more else ""
+    why = "code that does not know that fails at its start" if more else ""
     why = "the code takes values of its own, or fails without them" if less else why
     return Says(W, f"are started {join(parts)}", why)
 

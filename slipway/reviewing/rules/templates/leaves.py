@@ -20,10 +20,7 @@ from slipway.model.machines.table import all_accelerators
 TRAINER = "the trainer"
 _FORMS = ("containerSpec", "pythonPackageSpec")
 _NONE: Mapping[str, str] = {}
-_SPECIFIC = {
-    "reservationAffinityType": "SPECIFIC_RESERVATION",
-    "key": "compute.googleapis.com/reservation-name",
-}
+_SPECIFIC = {"reservationAffinityType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name"}
 # One value, whatever the number of its fields.
 _OF_MACHINES = ("machineSpec", "diskSpec", "replicaCount", "nfsMounts")
 _MACHINE = ("machineType", "acceleratorType", "acceleratorCount", "tpuTopology")

@@ -22,6 +22,9 @@ from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts,
 _FIELD = "capacity_types"
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
+_FAIL = "fail where it has no machines"
+_FULL = {POOL: "wait for it, unpaid", FLEX_START: "wait for it, unpaid"}
+"""The end of jobs for whose machines there is no room, and that can go nowhere else."""
 Offers = Mapping[str, Offer]
 
 
@@ -63,7 +66,9 @@ def _kept(template: TemplateChange, label: str, was: Offer, after: Offers) -> It
             who=who,
             part=label,
             so=after_wait(offer, after),
-            instead=f"`--wait-for {offer.capacity_type}={before or 0:.0f}` waits as before",
+            instead=f"`--wait-for {offer.capacity_type}={before:.0f}` waits as before"
+            if before is not None
+            else f"`--capacity {offer.capacity_type}` waits for that alone",
             edits=(Edit(f"waits.{offer.capacity_type}", _time(before), _time(now)),),
             field="waits",
         )
@@ -81,16 +86,14 @@ def patience(offer: Offer) -> float | None:
 def after_wait(offer: Offer, after: Offers) -> str:
     """Return how a wait ends."""
     following = _following(offer, after)
-    match offer.capacity_type == FLEX_START, offer.wait is not None, following:
-        case _, True, Offer():
-            return f"then they cost {by_hour(following)}"
-        case True, True, _:
-            return "then they fail, unpaid, as no other way to run follows"
-        case True, False, _ if patience(offer) is not None:
-            return "then they fail, unpaid, as nothing moves them on without `waits`"
-        case _, False, Offer():
-            return f"they never go on to {way(following)} by themselves"
-    return "nothing else follows, so they stay and wait"
+    if offer.wait is not None and following:
+        return f"then they cost {by_hour(following)}"
+    if offer.capacity_type == FLEX_START and patience(offer) is not None:
+        why = "as nothing moves them on without `waits`" if following else "as no other way to run follows"
+        return f"then they fail, unpaid, {why}"
+    if following:
+        return f"they never go on to {way(following)} by themselves"
+    return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, _FAIL)}"
 
 
 def _time(seconds: float | None) -> str:
@@ -133,7 +136,8 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers, s
     elif following:
         so = facts(f"they cost {instead(following, offer)}", _ends(template, following, after))
     elif tried:
-        so = f"when {way(former[former.index(offer) - 1])} is full, they wait for it: nothing else follows"
+        last = former[former.index(offer) - 1]
+        so = f"they have {way(last)} alone, and {_FULL.get(last.capacity_type, _FAIL)}"
     return template.tells(
         "offer-gone",
         does,
@@ -150,11 +154,9 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers, s
 def _ends(template: TemplateChange, offer: Offer, after: Offers) -> str:
     """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
     seconds = patience(offer)
-    if offer.capacity_type == SPOT:
-        return f"one that loses its machine {template.again}"
-    if offer.capacity_type == FLEX_START and seconds is not None:
-        return f"up to {span(seconds)} to wait, {after_wait(offer, after)}"
-    return f"after {span(seconds)} without machines, {after_wait(offer, after)}" if seconds else ""
+    if seconds is not None:
+        return f"they wait at most {span(seconds)}, {after_wait(offer, after)}"
+    return f"one that loses its machine {template.again}" if offer.capacity_type == SPOT else ""
 
 
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:

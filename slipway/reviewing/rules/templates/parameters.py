@@ -17,7 +17,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import by_hour, instead, machine_types, rounds, way
+from slipway.reviewing.change.usual import by_hour, instead, machine_types, rounds, way, whole, worker_pools
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.templates.usage import SUBMISSIONS, TemplateChange
 
@@ -143,6 +143,13 @@ def _follows(old: Template, parameter: Parameter) -> tuple[Grade, str]:
             return Grade.BLOCKING, f"{machines} for {instead(latter[0], former[0])}"
         costs = [f"on {way(latter[0])}", *(f"for {by_hour(offer)}" for offer in islice(beside, 1))]
         return Grade.BLOCKING, f"{machines} {join(costs, 'or')} instead of {by_hour(former[0])}"
+    counts = [
+        sum(whole(pool.get("replicaCount"), side) or 0 for pool in worker_pools(offer, side))
+        for side, some in ((old, former), (new, latter))
+        for offer in some[:1]
+    ]
+    if len({*counts}) == 2:
+        return usual, f"they take {counts[1]} machines instead of {counts[0]}"
     if rounds(old) != rounds(new):
         return usual, f"they keep their machines for {rounds(new)} rounds of trials instead of {rounds(old)}"
     return usual, "not known: what the code does with it, so results don't compare with those of before"
@@ -159,6 +166,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             "bounds-narrowed",
             new,
             f"with `{new.name}` {join(narrowed, 'or')} are refused",
+            instead="move scripts and sweeps to other values first, or keep the bounds",
             details=[f"refused now, used lately: {join(values[:_MOST_VALUES])}"] if values else [],
             used=refused,
             did="gave such a value",

@@ -66,7 +66,7 @@ _SHELL = Says(
     B,
     "open a shell to whoever may see them",
     "it runs commands with all that their account may do",
-    "switch it on for one submission's template alone, and off again",
+    "give that to a template of its own, whose account may do little",
 )
 _KEY = "not known: whether Vertex AI may use it; else they fail at their start"
 _DASHBOARD = Says(B, "open their dashboard to whoever may see them", "it shows what their processes do")
@@ -176,7 +176,7 @@ RULES: tuple[Rule, ...] = (
         (
             "(?P<name>studySpec/parameters/(?P<of>[^/]+))",
             Says(W, "search `{of}` otherwise"),
-            Says(W, "search `{of}` too: {b}", "code that does not know `--{of}` fails", "let the code read `--{of}`"),
+            Says(W, "search `{of}` too", "code that does not know `--{of}` fails", "let the code read `--{of}`"),
             Says(W, "don't search `{of}` any more", "the code takes its own value, or fails without `--{of}`"),
         ),
         *(
@@ -198,25 +198,25 @@ RULES: tuple[Rule, ...] = (
             ),
         ),
         *(
-            (f"(?P<name>{path})", Says(W, f"{words} {{b}} instead of {{a}}", so), Says(W, f"{words} {{b}}", so), gone)
-            for path, words, so, gone in (
+            (f"(?P<name>{path})", Says(W, f"{does} instead of {{a}}", so), Says(W, does, so), gone)
+            for path, does, so, gone in (
                 (
                     "maxFailedTrialCount",
-                    "end after failed trials:",
+                    "end after {b} failed trials",
                     "the study fails then, with fewer trials than asked for",
                     Says(W, "don't end after {a} failed trials any more", "trials that fail go on being paid"),
                 ),
-                ("studySpec/.+/maxNumTrialsNoProgress", "end after trials without progress:", _EARLY, _ALL_TRIALS),
-                ("studySpec/.+/maxDurationNoProgress", "end when there was no progress for", _EARLY, _ALL_TRIALS),
+                ("studySpec/.+/maxNumTrialsNoProgress", "end after {b} trials without progress", _EARLY, _ALL_TRIALS),
+                ("studySpec/.+/maxDurationNoProgress", "end when {b} brought no progress", _EARLY, _ALL_TRIALS),
                 (
                     "studySpec/measurementSelectionType",
-                    "judge a trial by its",
+                    "judge a trial by its {b}",
                     "another trial may be the best one",
                     Says(W, "judge a trial as the service likes", "another trial may be the best one"),
                 ),
                 (
                     "studySpec/algorithm",
-                    "search by",
+                    "search by {b}",
                     "grid and random search learn nothing from earlier trials",
                     Says(W, "search as the service likes instead of by {a}", "it learns from earlier trials"),
                 ),

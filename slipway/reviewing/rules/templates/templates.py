@@ -193,9 +193,11 @@ def _does(template: TemplateChange, kind: str) -> str:
     if kind == TUNING_JOB.name and study:
         metrics = facts(*(f"`{name}`" for name, _ in study.metrics))
         return f"each makes trials, and one whose code reports no {metrics} is paid and has no result"
-    if kind == PIPELINE.name and any("modelToUpload" in offer.request for offer in template.new.offers):
+    if kind != PIPELINE.name:
+        return ""
+    if any("modelToUpload" in offer.request for offer in template.new.offers):
         return "each uploads a model when it has succeeded, and fails at its end without files for it"
-    return ""
+    return "without `model` in its file it uploads none"
 
 
 def _words(kind: str) -> str:

@@ -1,0 +1,88 @@
+"""Ends of jobs after a change of their template: what fails, what is lost, and what to do instead."""
+
+from tests.review.case import Case, Edit, hurts, silent, stops, tells, template
+
+TIMEOUT = "    timeout_s=7200,\n"
+MODEL = f'    model=ModelUpload("judge", "us-docker.pkg.dev/acme-ml/serve@sha256:{"a" * 64}"),\n'
+UPLOAD = (
+    template("evals", "import Disk, Image, JobTemplate, ", "import Disk, Image, JobTemplate, ModelUpload, "),
+    template(
+        "evals",
+        TIMEOUT,
+        f'{TIMEOUT}    kinds=("training-pipeline", "custom-job"),\n{MODEL}',
+    ),
+)
+REPORTS = Edit(
+    "jobs/tune/task.py",
+    '    print("trained", EVERY)\n',
+    '    print("trained", EVERY)\n    tuner.report_hyperparameter_tuning_metric("accuracy", EVERY)\n',
+)
+LOOP = Edit("jobs/lora/task.py", '    print("trained", EVERY)\n', "    print([step for step in range(EVERY)])\n")
+NO_CHECKPOINTS = template("evals", "    checkpoints=True,\n", "")
+RANGE = Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch>=2,<3")
+
+CASES = (
+    Case(
+        "A template that uploaded a model is a custom job unless one says otherwise",
+        (template("evals", '("training-pipeline", "custom-job")', '("custom-job", "training-pipeline")'),),
+        (hurts("request-changed", "evals kind", "nothing uploads the model", "--as training-pipeline"),),
+        given=UPLOAD,
+    ),
+    Case(
+        "A pipeline that uploaded a model uploads none any more",
+        (template("evals", MODEL, ""),),
+        (hurts("request-changed", "evals request modelToUpload", "whoever serves it gets none", "keep `model`"),),
+        given=UPLOAD,
+    ),
+    Case(
+        "The wait for flex-start is nobody's any more, so the service ends it",
+        (template("lora", '    waits={"flex-start": 7200},\n', ""),),
+        (hurts("fallback-wait", "lora flex-start", "wait 24 h", "then they fail, unpaid"),),
+    ),
+    Case(
+        "Spot machines come first for code that keeps no checkpoints",
+        (template("evals", '("on-demand", "spot")', '("spot", "on-demand")'),),
+        (hurts("offer-order", "evals", "one that loses its machine starts from the beginning"),),
+        may=("run-cost",),
+        accident="a training that began anew after each preemption",
+        given=(NO_CHECKPOINTS, template("evals", '("spot", "on-demand")', '("on-demand", "spot")')),
+    ),
+    Case(
+        "A study judges by a metric that its code does not report",
+        (template("tune", 'Metric("accuracy")', 'Metric("f1")'),),
+        (stops("study-changed", "tune", "paid and has no result", "jobs/tune/task.py:", '"accuracy"'),),
+        given=(REPORTS,),
+        accident="a study whose trials reported another metric",
+    ),
+    Case(
+        "A package becomes an image, whose files nobody keeps",
+        (
+            template("digits", "Disk, JobTemplate, Package,", "Disk, Image, JobTemplate,"),
+            template("digits", 'Package("jobs/digits", "digits.task", IMAGE)', 'Image(IMAGE, command=("train",))'),
+            template("digits", "training/sklearn-cpu.1-6:20260901", f"training/digits@sha256:{'d' * 64}"),
+        ),
+        (hurts("image-changed", "digits", "instead of a package", "`$SLIPWAY_OUTPUT` are lost"),),
+    ),
+    Case(
+        "A framework is pinned within its range",
+        (Edit("jobs/lora/requirements.txt", "torch>=2,<3", "torch==2.5.1"),),
+        (tells("requirements-changed", "lora", "pinned", "which the old line allowed"),),
+        accident="a framework that was published anew over a weekend",
+        given=(RANGE,),
+    ),
+    Case(
+        "A framework is older than before, and another package is new",
+        (Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch==2.3.0\nnumpy==2.0"),),
+        (hurts("requirements-changed", "lora", "install `numpy==2.0` too", "older in requirements.txt"),),
+    ),
+    Case(
+        "The code of a job is edited in one line, which its card quotes",
+        (Edit("jobs/lora/task.py", "EVERY = 20 ", "EVERY = 0 "),),
+        (hurts("code-changed", "lora", "jobs/lora/task.py:4", "EVERY = 0", "not known"),),
+    ),
+    silent(
+        "A comprehension's variable has another name",
+        Edit("jobs/lora/task.py", "[step for step in range(EVERY)]", "[number for number in range(EVERY)]"),
+        given=(LOOP,),
+    ),
+)
