@@ -170,7 +170,7 @@ def previewed(made: Story) -> str:
 
 def test_a_preview_and_an_up_say_that_it_is_not_ready_and_hold_up_nothing() -> None:
     made = five_days()
-    assert f"2026-11-26, is not ready, because {LACKS}" in previewed(made)
+    assert f"2026-11-26, is not ready: {LACKS}" in previewed(made)
     done = made.up()
     assert not done.report.errors and not done.facts.quota.lines
     assert f"until 2026-11-26; not ready, because {LACKS}" in previewed(made), "and on the days before"
