@@ -116,11 +116,9 @@ def _sum(clusters: Iterable[Cluster], *, most: bool = False) -> Price:
 def _shift(kind: str, when: str, amount: Amount, *, warns: bool) -> Iterator[Consequence]:
     if amount.before == amount.after:
         return
-    monthly = f"${abs(amount.monthly):,.0f}" if abs(amount.monthly) >= 1 else "less than $1"
-    does, so = (
-        f"costs {monthly} a month {'more' if amount.difference > 0 else 'less'} {when}",
-        signed(amount.difference),
-    )
+    more, month = "more" if amount.difference > 0 else "less", abs(amount.monthly)
+    monthly = f"${month:,.0f}" if month >= 1 else "less than $1"
+    does, so = f"costs {monthly} a month {more} {when}", signed(amount.difference)
     if not amount.told:
         does, so = f"costs an amount that is not known {when}", "a part is in no price list"
     steep = warns and amount.steep
@@ -129,7 +127,7 @@ def _shift(kind: str, when: str, amount: Amount, *, warns: bool) -> Iterator[Con
         Subject("stack"),
         does,
         who="The stack",
-        so=f"{so}, whether jobs run or not" if steep else so,
+        so=so,
         instead="lower the pools' `min`: they grow to `max` while jobs wait" if steep else "",
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.WARNING if steep else None,
@@ -162,16 +160,10 @@ def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         for pool in cluster.pools:
             was, cost = before.pool(pool.name) if before else None, pool.price_per_hour
             if not cost.complete and (was is None or was.machine != pool.machine):
-                known = (
-                    "an unknown price" if cost.unknown else f"a price of which {dollars(Price(cost.known))} is known"
-                )
-                yield consequence(
-                    "price-unknown",
-                    Subject("pool", f"{cluster.name}/{pool.name}"),
-                    f"has machines `{pool.machine}` at {known}",
-                    who=f"Pool {IT}",
-                    so="the stack's costs are without the rest",
-                )
+                does = f"has machines `{pool.machine}` at a price that is not known"
+                so = "the stack's costs lack it" if cost.unknown else f"but for {dollars(Price(cost.known))} of it"
+                subject = Subject("pool", f"{cluster.name}/{pool.name}")
+                yield consequence("price-unknown", subject, does, who=f"Pool {IT}", so=so)
 
 
 def _still_paid(old: Catalog, new: Catalog) -> Iterator[Consequence]:
