@@ -12,7 +12,7 @@ from slipway.base.formatting import last_part
 from slipway.model.capacity import RESERVATION
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
-from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed
 from slipway.reviewing.change.change import Change, Side
@@ -90,7 +90,7 @@ def money(change: Change) -> Money:
     return Money(Amount(before[0], after[0]), Amount(before[1], after[1]), sum(beside, Price()))
 
 
-def costs(change: Change) -> Iterator[Consequence | Finding]:
+def costs(change: Change) -> Iterator[Consequence]:
     if change.unknown:
         return
     found = money(change)

@@ -9,7 +9,7 @@ import pytest
 
 from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.cluster import Adoption
-from slipway.model.findings.finding import Finding, Grade
+from slipway.model.findings.finding import Grade
 from slipway.model.prices import UNKNOWN, Price
 from slipway.model.season import Season
 from slipway.reviewing.change.change import Change
@@ -37,7 +37,7 @@ OLD = cluster("h100", pool("workers", H100, 1, 4, price=priced("101.01")))
 NEW = cluster("h100", pool("workers", H100, 1, 6, price=priced("101.01")))
 
 
-def said(change: Change) -> dict[str, Consequence | Finding]:
+def said(change: Change) -> dict[str, Consequence]:
     return by_kind(costs(change))
 
 
@@ -118,6 +118,6 @@ def on_demand(price: str = "101", **fields: Any) -> Any:
     return offer("on-demand", price_per_hour=priced(price), **fields)
 
 
-def run_cost(old: tuple[Any, ...], new: tuple[Any, ...]) -> Consequence | Finding:
+def run_cost(old: tuple[Any, ...], new: tuple[Any, ...]) -> Consequence:
     """Return what is told of a run by other offers."""
     return said(change(facts(template("lora", *old)), facts(template("lora", *new))))["run-cost"]
