@@ -31,8 +31,9 @@ from slipway.reviewing.rules.program import program
 from slipway.reviewing.rules.quota import quota, quota_in_words
 from slipway.reviewing.rules.resources.buckets import buckets
 from slipway.reviewing.rules.resources.data import data
+from slipway.reviewing.rules.resources.exposure import exposure
 from slipway.reviewing.rules.resources.people import people
-from slipway.reviewing.rules.resources.resources import exposure, resources
+from slipway.reviewing.rules.resources.resources import resources
 from slipway.reviewing.rules.resources.trainers import trainers
 from slipway.reviewing.rules.stack_file import deploying, used_later
 from slipway.reviewing.rules.templates.templates import templates

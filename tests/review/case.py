@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.deploying.engine.preview import EngineStep, Preview
+from slipway.google.permissions import Bound
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Grade
 
@@ -119,6 +120,7 @@ class Case:
     invented one.
 
     `steps` are the engine's, by the deployed facts, or `preview` its whole output; without both it was not asked.
+    `policies`: who may use buckets that are adopted.
     `recorded`: the name of its stream for another stack, whose facts and events are the whole input. `files` are
     touched besides those of the edits. `silent`: nothing may be mentioned; `never`: words that no comment may have.
     """
@@ -132,6 +134,7 @@ class Case:
     accident: str = ""
     steps: Callable[[Catalog], Iterable[EngineStep]] | None = None
     preview: Preview | None = None
+    policies: Mapping[str, frozenset[Bound]] = field(default_factory=dict)
     recorded: str = ""
     files: tuple[str, ...] = ()
     silent: bool = False

@@ -69,6 +69,7 @@ def change_of(case: Case) -> Change:
         NOW,
         preview=failed or preview,
         recent=deployed.ended,
+        policies=case.policies,
         files=Files(
             edited | frozenset(case.files),
             frozenset(edit.file for edit in case.edits if edit.new is None),

@@ -10,7 +10,7 @@ from enum import StrEnum
 from typing import Any
 
 from slipway.base.formatting import last_part
-from slipway.deploying.engine.bucket_fields import FIELDS
+from slipway.deploying.engine.fields import FIELDS
 from slipway.deploying.engine.grants import form, place
 from slipway.deploying.engine.preview import EngineStep, Resource
 from slipway.deploying.engine.touched import (
@@ -78,7 +78,7 @@ def changed(step: EngineStep, old: Resource, new: Resource, then: NextDeployment
             was, now = (resource.inputs.get(key, resource.outputs.get(key)) for resource in (old, new))
             for effect in rule(was, now) if was != now else ():
                 stays = then if key in old.inputs else NextDeployment.STAYS
-                yield drift(on, key, f"it {effect}", stays, short=f"it {effect._replace(then='')}")
+                yield drift(on, key, f"it {effect}", stays, short=f"it {effect.does}")
     for edit in differences(old.inputs, new.inputs):
         if not (step.type == BUCKET and top(edit.path) in FIELDS):
             yield drift(on, edit.path, str(edit).replace("`", ""), then, short=str(edit))

@@ -169,9 +169,20 @@ class InputDifference:
 
     def __str__(self) -> str:
         """Return `versioning.enabled` `true` → `false`; for a possible secret the path alone."""
-        if _hidden(self.path, self.before) or _hidden(self.path, self.after):
+        if self.hidden:
             return f"`{self.path}`, which may be secret"
         return f"`{self.path}` {said(self.before)} → {said(self.after)}"
+
+    @property
+    def hidden(self) -> bool:
+        """Tell whether it may be secret."""
+        return _hidden(self.path, self.before) or _hidden(self.path, self.after)
+
+    @property
+    def sides(self) -> tuple[str, str]:
+        """The values as text that may be shown, empty for a missing one."""
+        before, after = ("" if value is None else said(value).strip("`") for value in (self.before, self.after))
+        return ("hidden", "hidden") if self.hidden else (before, after)
 
 
 def said(value: Any) -> str:

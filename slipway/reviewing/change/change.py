@@ -21,6 +21,7 @@ from slipway.deploying.generations.action import Action, What, Why
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
+from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts, Kept
@@ -82,6 +83,8 @@ class Change:
     preview: Preview | None = None
     #: The jobs of the last days, ended ones too.
     recent: tuple[VertexJob, ...] | Unknown = ()
+    #: Of buckets that are adopted: who may use them already.
+    policies: Mapping[str, frozenset[Bound] | Unknown] = field(default_factory=dict)
     files: Files = NO_FILES
     #: The parts that the comparison lacked, a sentence each, for the first line.
     unread: tuple[str, ...] = ()

@@ -14,11 +14,13 @@ from slipway.base.clock import right_time, wrong_clock
 from slipway.base.codec import MalformedError
 from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
-from slipway.deploying.engine.touched import CLUSTER_TYPE, published_in
+from slipway.deploying.engine.touched import BUCKET, CLUSTER_TYPE, Fate, published_in, touched
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.connection import Connection
+from slipway.google.failures import CloudError
 from slipway.google.live import Live, Unknown
-from slipway.google.live_reader import LiveScope, Recent, quota_info
+from slipway.google.live_reader import LiveScope, Recent, quota_info, unanswered
+from slipway.google.permissions import Bound
 from slipway.google.quota.seasons import metrics
 from slipway.google.snapshot import read
 from slipway.model import facts
@@ -49,6 +51,7 @@ def change(
     known = _read(events.deployed(preview))[0] or after
     live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
     wrong = None
+    policies: Mapping[str, frozenset[Bound] | Unknown] = {}
     if connection is None or known is None:
         unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
     else:
@@ -67,6 +70,7 @@ def change(
         live, _ = read(connection, scope, identity=identity, off_is_empty=True)
         wrong, now = wrong_clock(now, live.time), right_time(now, live.time)
         unread += tuple(f"{what}: {part}" for what, part in _unknown(live).items())
+        policies = _policies(preview, connection, known.catalog.project, identity)
     before, untold = deployed_facts(preview, live.catalog, after)
     notes: tuple[str, ...] = (wrong.what,) if wrong else ()
     if not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT:
@@ -80,10 +84,26 @@ def change(
         known=not (untold and events.deployed(preview)),
         preview=preview,
         recent=live.recent,
+        policies=policies,
         files=files,
         unread=(*untold, *unread),
         notes=notes,
     )
+
+
+def _policies(
+    preview: Preview, connection: Connection, project: str, identity: str
+) -> Mapping[str, frozenset[Bound] | Unknown]:
+    """Read who may use the buckets that are adopted."""
+
+    def policy(name: str) -> frozenset[Bound] | Unknown:
+        try:
+            return connection.permissions(project).policy("bucket", name)
+        except CloudError as error:
+            return unanswered(error, f"getIamPolicy of bucket {name}", "roles/iam.securityReviewer", identity)
+
+    adopted = (one.physical for one in touched(preview) if one.type == BUCKET and one.fate is Fate.ADOPTED)
+    return {name: policy(name) for name in adopted}
 
 
 def _after(preview: Preview) -> tuple[Facts | None, tuple[str, ...]]:

@@ -152,7 +152,7 @@ CASES = (
     ),
     Case(
         "The program takes a role from submitters who are still listed",
-        names=(stops("submitter-gone", TEAM, "stays a submitter", "can no longer submit jobs"),),
+        names=(stops("submitter-gone", TEAM, "stay a submitter", "can no longer submit jobs"),),
         steps=does(
             step(
                 "delete",
@@ -183,7 +183,7 @@ CASES = (
     ),
     Case(
         "A role of our own loses a permission",
-        names=(hurts("resource-changed", "trainers", "loses `a.list`: what needs that is refused"),),
+        names=(hurts("resource-changed", "trainers", "permissions", "a.list", "is refused"),),
         steps=does(
             edits(
                 "gcp:projects/iAMCustomRole:IAMCustomRole",
@@ -198,7 +198,7 @@ CASES = (
         "A dataset has other labels, which is for knowing, and a secret another value, which nobody sees",
         names=(
             tells("resource-changed", "measured", "labels"),
-            hurts("resource-changed", "runs", "`rootPassword`, which may be secret"),
+            hurts("resource-changed", "runs", "`rootPassword` `hidden`"),
         ),
         steps=does(
             edits(DATASET, "measured", {"datasetId": "measured", "labels": {"a": "b"}}, labels={}),
@@ -213,7 +213,7 @@ CASES = (
     ),
     Case(
         "What has another name only because another resource is made anew goes with it",
-        names=(stops("resource-replaced", "suffix", "as what it depends on is"),),
+        names=(stops("resource-replaced", "suffix", "what it depends on is made anew"),),
         steps=does(
             *(
                 step(op, "random:index/randomId:RandomId", "suffix", old={"byteLength": 4}, new={"byteLength": 4})

@@ -1,7 +1,9 @@
 """Data: buckets and their objects, and other stores of data that nobody can make again."""
 
-from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops
+from slipway.google.permissions import Bound
+from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells
 from tests.review.engine import (
+    ACCOUNT,
     BUCKET,
     DATASET,
     SQL,
@@ -22,6 +24,7 @@ DAY = {"action": {"type": "Delete"}, "condition": {"age": 1}}
 MONTH = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["jobs/"]}}
 THE_DB = {"name": "runs", "region": "us-central1", "databaseVersion": "POSTGRES_15", "deletionProtection": True}
 THE_KEY = {"name": "k", "keyRing": "projects/acme-ml/locations/us-central1/keyRings/r"}
+ADOPTS = does(step("import", BUCKET, "archive", new={"name": "acme-archive", "location": "US-CENTRAL1"}))
 
 CASES = (
     Case(
@@ -210,6 +213,33 @@ CASES = (
             )
         ),
         accident="images cleaned up that were still used",
+    ),
+    Case(
+        "A bucket of somebody else's is adopted, that strangers and another team may read already",
+        names=(
+            stops("public-access", "acme-archive", "allUsers", "strangers"),
+            tells("bucket-created", "acme-archive", "group:vision@acme.example", "still may"),
+        ),
+        steps=ADOPTS,
+        policies={
+            "acme-archive": frozenset(
+                (
+                    Bound("roles/storage.objectViewer", "allUsers"),
+                    Bound("roles/storage.objectAdmin", "group:vision@acme.example"),
+                )
+            )
+        },
+        accident="a bucket open to the world",
+    ),
+    Case(
+        "A bucket of somebody else's is adopted, and nobody could ask who may use it",
+        names=(tells("bucket-created", "acme-archive", "not asked: who may use it", "get-iam-policy"),),
+        steps=ADOPTS,
+    ),
+    Case(
+        "An account of somebody else's is adopted: what it may do elsewhere is not in the stack",
+        names=(tells("account-created", "robot@acme-ml", "not asked: what it may do already"),),
+        steps=does(step("import", ACCOUNT, "robot", new={"accountId": "robot", "project": "acme-ml"})),
     ),
     Case(
         "A bucket leaves the stack, and stays with nobody to look after it",

@@ -27,7 +27,7 @@ CASES = (
         (stack("      - user:ada@acme.example\n", ""),),
         (hurts("submitter-gone", ADA, "tune-27b-x1", "unless in `group:ml@acme.example`"),),
         world=BUSY,
-        never=("theirs is not known",),
+        never=("not known: which",),
         accident="a person shut out of the work of a night",
     ),
     Case(
@@ -41,7 +41,7 @@ CASES = (
         "The team's group gives way to the whole domain",
         (stack("group:ml@acme.example", "domain:acme.example"),),
         (
-            stops("submitter-gone", TEAM, "theirs is not known"),
+            stops("submitter-gone", TEAM, "not known: which"),
             stops("domain-access", "domain:acme.example", "Everybody"),
         ),
         world=BUSY,

@@ -4,136 +4,171 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from typing import Any
 
-from slipway.base.formatting import join
 from slipway.deploying.deployment.workspace_plan import CATALOG, WORK
-from slipway.deploying.engine.bucket_fields import RULES, BucketEffect
-from slipway.deploying.engine.touched import BUCKET, Fate, InputDifference, Touched, differences
+from slipway.deploying.engine.fields import BUCKET_FIELDS
+from slipway.deploying.engine.lifecycle import Effect
+from slipway.deploying.engine.touched import BUCKET, Fate, Touched, differences
+from slipway.google.live import Unknown
+from slipway.google.permissions import Bound
 from slipway.model.catalog.model import BOARD, HISTORY
 from slipway.model.facts import WORKSPACE
-from slipway.model.findings.finding import Finding, Grade, Subject
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.state import BUCKETS_ELSEWHERE
 from slipway.reviewing.change.change import Change, let_go
-from slipway.reviewing.rules.resources.fates import PURPOSES, fate, unguarded
-from slipway.reviewing.rules.words import LONGEST
+from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.rules.resources.fates import BUCKETS, UNRULED, edits_of, fate, follows, unguarded
 
-_KINDS = {
-    Fate.CREATED: "bucket-created",
-    Fate.ADOPTED: "bucket-created",
-    Fate.REPLACED: "bucket-replaced",
-    Fate.DELETED: "bucket-deleted",
-    Fate.FORGOTTEN: "bucket-left",
-}
+_WHO = f"Bucket {IT}"
+_UNREADABLE = "submitters can't read the results in it any more"
+_PURPOSES = {CATALOG: "for the catalog and packages", WORK: "for what jobs write"}
+_EVERYBODY = ("allUsers", "allAuthenticatedUsers")
+_UNASKED = Unknown("nobody asked", "", "")
 
 
-def buckets(change: Change) -> Iterator[Finding]:
-    for one in change.touched:
-        if one.type == BUCKET:
-            role, name = _role(one), one.physical
-            kept = let_go(change, name) if role else None
-            announced = bool(kept) and one.fate is Fate.FORGOTTEN
-            at_home = not one.name.startswith(BUCKETS_ELSEWHERE)
-            key = f"slipway:workspace.{role}Bucket" if role and at_home and not announced else ""
-            subject, follows = Subject("bucket", name), _follows(one, role, change)
-            yield from fate(one, subject, f"Bucket `{name}`", _KINDS, follows, field=key, announced=announced)
-            if one.fate in (Fate.CHANGED, Fate.ADOPTED) and one.old:
-                yield from _changes(one)
-    if change.old and change.new:
-        yield from _elsewhere(change, change.old.work_elsewhere or {}, change.new.work_elsewhere or {})
+def buckets(change: Change) -> Iterator[Consequence]:
+    for touched in change.touched:
+        if touched.type == BUCKET:
+            yield from _fate(touched, change)
+            if touched.fate is Fate.ADOPTED:
+                yield from _opened(touched.physical, change)
+            if touched.fate in (Fate.CHANGED, Fate.ADOPTED) and touched.old:
+                yield from _edited(touched)
+    if change.preview is None:
+        yield from _elsewhere(change)
 
 
-def _elsewhere(change: Change, old: Mapping[str, str], new: Mapping[str, str]) -> Iterator[Finding]:
-    """Report work buckets of other regions where the engine was not asked."""
-    if change.preview is not None:
-        return
-    kept = change.after.kept if change.after else ()
-    for region, name in new.items():
-        if name not in old.values():
-            words = f"Bucket `{name}` is made, or taken over if it is there, {_purpose(region)}"
-            yield KINDS["bucket-created"].of(Subject("bucket", name), words)
-    for region, name in old.items():
-        if name not in (*new.values(), *kept):
-            words = f"Bucket `{name}`, for results of jobs in {region}, stays, paid as before"
-            more = ", and no longer belongs to the stack: submitters can't read the results in it any more"
-            yield KINDS["bucket-left"].of(Subject("bucket", name), words, more=more)
+def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
+    role, name = _role(touched), touched.physical
+    announced = touched.fate is Fate.FORGOTTEN and bool(role and let_go(change, name))
+    at_home = role and not touched.name.startswith(BUCKETS_ELSEWHERE)
+    yield from fate(
+        touched,
+        Subject("bucket", name),
+        _WHO,
+        BUCKETS,
+        _so(touched, role, change),
+        details=_who_may(name, change) if touched.fate is Fate.ADOPTED else (),
+        field=f"slipway:workspace.{role}Bucket" if at_home and not announced else "",
+        announced=announced,
+    )
+
+
+def _so(touched: Touched, role: str, change: Change) -> str:
+    match touched.fate:
+        case Fate.DELETED | Fate.REPLACED if touched.destroyed and touched.was.get("forceDestroy"):
+            return "everything in it goes with it"
+        case Fate.DELETED | Fate.REPLACED if touched.destroyed:
+            return "if there is anything in it, the deployment fails there"
+        case Fate.REPLACED if touched.becomes.get("name") in (touched.physical, None):
+            return "two of one name are refused, so the deployment would fail"
+        case Fate.FORGOTTEN if role == WORK:
+            return _UNREADABLE
+        case Fate.ADOPTED if isinstance(change.policies.get(touched.physical, _UNASKED), Unknown):
+            name = touched.physical
+            return f"not asked: who may use it already (`gcloud storage buckets get-iam-policy gs://{name}`)"
+        case Fate.ADOPTED:
+            return "whoever may use it already still may"
+        case Fate.CREATED if role:
+            theirs = (change.new.work_elsewhere or {}).items()
+            return next((_purpose(region) for region, name in theirs if name == touched.physical), _PURPOSES[role])
+    return ""
 
 
 def _purpose(region: str) -> str:
     return f"for what jobs in {region} write"
 
 
-def _follows(one: Touched, role: str, change: Change) -> str:
-    if one.destroyed:
-        filled = one.was.get("forceDestroy")
-        return ", with everything in it" if filled else "; if there is anything in it, the deployment fails there"
-    if one.fate is Fate.REPLACED and one.becomes.get("name") in (one.physical, None):
-        return "; two of one name are refused, so the deployment would fail"
-    if one.fate is Fate.FORGOTTEN and role == WORK and change.after:
-        return ": submitters can't read the results in it any more"
-    if not role or one.fate not in (Fate.CREATED, Fate.ADOPTED):
-        return ""
-    theirs = change.new.work_elsewhere or {} if change.new else {}
-    region = next((region for region, name in theirs.items() if name == one.physical), "")
-    return f" {_purpose(region) if region else PURPOSES[role]}"
+def _role(touched: Touched) -> str:
+    role = re.split("[.@]", touched.name)[0]
+    return role if touched.parent == WORKSPACE and role in (CATALOG, WORK) else ""
 
 
-def _role(one: Touched) -> str:
-    role = re.split("[.@]", one.name)[0]
-    return role if one.parent == WORKSPACE and role in (CATALOG, WORK) else ""
+def _who_may(name: str, change: Change) -> Iterator[str]:
+    """Yield everybody who may use a bucket that somebody else made: its own policy stays as it is."""
+    return (f"`{bound.member}` has `{bound.role}` already{bound.under}" for bound in _bound(name, change))
 
 
-def _changes(one: Touched) -> Iterator[Finding]:
-    found: dict[str, list[BucketEffect]] = {}
-    for told in _told(one):
-        found.setdefault(told.kind, []).append(told)
-    edits = [str(each) for key in one.edited for each in differences(one.was.get(key), one.becomes.get(key), key)]
-    for kind, tellings in found.items():
+def _bound(name: str, change: Change) -> list[Bound]:
+    policy = change.policies.get(name, _UNASKED)
+    return [] if isinstance(policy, Unknown) else sorted(policy)
+
+
+def _opened(name: str, change: Change) -> Iterator[Consequence]:
+    for bound in _bound(name, change):
+        if bound.member in _EVERYBODY:
+            yield consequence(
+                "public-access",
+                Subject("bucket", name, bound.member),
+                f"is open to `{bound.member}`, by `{bound.role}`",
+                who=_WHO,
+                so="what jobs write into it can be read by strangers, until somebody takes that away",
+                instead=f"take it away first: `gcloud storage buckets remove-iam-policy-binding gs://{name} "
+                f"--member={bound.member} --role={bound.role}`",
+            )
+
+
+def _elsewhere(change: Change) -> Iterator[Consequence]:
+    """Report work buckets of other regions where the engine was not asked."""
+    old, new = (catalog.work_elsewhere or {} for catalog in (change.old, change.new))
+    for region, name in new.items():
+        if name not in old.values():
+            made = "is made, or taken over if it is there"
+            yield consequence("bucket-created", Subject("bucket", name), made, who=_WHO, so=_purpose(region))
+    for region, name in old.items():
+        if name not in (*new.values(), *change.after.kept):
+            details = (f"has the results of jobs in {region}",)
+            yield follows(BUCKETS[Fate.FORGOTTEN], Subject("bucket", name), _WHO, _UNREADABLE, details=details)
+
+
+def _edited(touched: Touched) -> Iterator[Consequence]:
+    by_kind: dict[str, list[Effect]] = {}
+    for effect in _effects(touched):
+        by_kind.setdefault(effect.kind, []).append(effect)
+    edits = edits_of(
+        each for key in touched.edited for each in differences(touched.was.get(key), touched.becomes.get(key), key)
+    )
+    for effects in by_kind.values():
         # The worst comes first, so that a headline has it.
-        first, *others = sorted(tellings, key=lambda each: -(each.grade or KINDS[kind].usual))
-        bucket = f"Bucket `{one.physical}`"
-        words = (
-            f"{bucket} {first}{', results and checkpoints of jobs too' if first.of_all and _role(one) == WORK else ''}"
-        )
-        more = "".join(f"; it {other}" for other in others)
-        whole = len((words + more).split()) <= LONGEST
-        yield KINDS[kind].of(
-            Subject("bucket", one.physical),
-            words,
-            details=(*edits, *(() if whole else map(str, others))),
-            grade=first.grade,
-            more=more if whole else "",
-            clause=f"{bucket} {first.does}",
-        )
+        first, *others = sorted(effects, key=lambda effect: -effect.grade)
+        so, details = first.for_jobs if _role(touched) == WORK else "", [f"it {effect}" for effect in others]
+        yield follows(first, Subject("bucket", touched.physical), _WHO, so, edits=edits, details=details)
 
 
-def _told(one: Touched) -> Iterator[BucketEffect]:
-    if why := unguarded(one):
+def _effects(touched: Touched) -> Iterator[Effect]:
+    if why := unguarded(touched):
         # The catalog's bucket may be deleted with its contents: an adopted bucket is declared so for the first time.
-        usual = one.fate is Fate.ADOPTED and _role(one) == CATALOG
-        why = "nothing asks whether it is empty" if isinstance(why, InputDifference) else why
-        does, grade = "may be deleted with everything in it from now on", Grade.NOTE if usual else None
-        yield BucketEffect("force-destroy", does, why, grade=grade)
-    for key in one.edited:
-        before, after = one.was.get(key), one.becomes.get(key)
-        edits = join(map(str, differences(before, after, key)))
-        if edits and key == "lifecycleRules" and _role(one) == CATALOG and _of_others(before) == _of_others(after):
-            yield from (told._replace(grade=Grade.NOTE) for told in RULES[key](before, after))
-        elif edits and key in RULES:
-            yield from RULES[key](before, after)
-        elif edits:
-            yield BucketEffect("bucket-changed", "is edited, and nobody looked what follows", edits)
+        usual = touched.fate is Fate.ADOPTED and _role(touched) == CATALOG
+        yield Effect(
+            "may be deleted with everything in it from now on",
+            why,
+            Grade.NOTE if usual else KINDS["force-destroy"].usual,
+            "" if usual else "keep it protected until the deployment that is to delete it",
+            "force-destroy",
+        )
+    for key in touched.edited:
+        before, after = touched.was.get(key), touched.becomes.get(key)
+        if not any(differences(before, after, key)):
+            continue
+        rule = BUCKET_FIELDS.get(key)
+        effects = rule(before, after) if rule else [UNRULED]
+        if key == "lifecycleRules" and _role(touched) == CATALOG and _of_others(before) == _of_others(after):
+            effects = (replace(effect, grade=Grade.NOTE, instead="") for effect in effects)
+        yield from effects
 
 
 def _of_others(rules: Any) -> list[Any]:
     """Return the rules without those for Slipway's own records in the catalog's bucket."""
+    listed = rules if isinstance(rules, list) else ()
     return [
-        one
-        for one in (rules if isinstance(rules, list) else ())
-        if not isinstance(one, Mapping) or not _is_ours((one.get("condition") or {}).get("matchesPrefixes"))
+        rule
+        for rule in listed
+        if not isinstance(rule, Mapping) or not _is_ours((rule.get("condition") or {}).get("matchesPrefixes"))
     ]
 
 
 def _is_ours(prefixes: Any) -> bool:
-    return isinstance(prefixes, list) and bool(prefixes) and all(one in (HISTORY, BOARD) for one in prefixes)
+    return isinstance(prefixes, list) and bool(prefixes) and all(prefix in (HISTORY, BOARD) for prefix in prefixes)

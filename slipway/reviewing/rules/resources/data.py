@@ -2,130 +2,133 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
+from dataclasses import replace
 
-from slipway.deploying.deployment.workspace_plan import TRAINER
 from slipway.deploying.engine.drift import hand_edits
+from slipway.deploying.engine.fields import ACCOUNT_FIELDS
 from slipway.deploying.engine.grants import Grant, form, grants
-from slipway.deploying.engine.preview import EngineStep
+from slipway.deploying.engine.preview import EngineStep, Resource
 from slipway.deploying.engine.touched import ACCOUNT, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, top
 from slipway.model.catalog.withdrawal import unfinished
 from slipway.model.facts import CATALOG, WORKSPACE
-from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.kinds import KINDS
+from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, let_go
-from slipway.reviewing.rules.clusters.jobs import name_of
-from slipway.reviewing.rules.resources.fates import PURPOSES, fate, title
+from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.rules.resources.fates import ACCOUNTS, UNRULED, edits_of, fate, follows, title
 from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
-from slipway.reviewing.rules.words import LONGEST, named, several
 
-_KINDS = {
-    Fate.CREATED: "account-created",
-    Fate.ADOPTED: "account-created",
-    Fate.REPLACED: "account-deleted",
-    Fate.DELETED: "account-deleted",
-    Fate.FORGOTTEN: "resource-forgotten",
-}
+_KEEP_BY_HAND = "write it into the stack file or the program, if it is meant to stay"
 
 
-def data(change: Change) -> Iterator[Finding]:
-    for one in change.touched:
-        if one.type == ACCOUNT:
-            yield from _account(one, change)
-    for one in change.touched:
-        if _of_catalog(one) and one.fate is Fate.DELETED:
-            words = f"The catalog `gs://{one.was.get('bucket')}/{one.physical}` is deleted: nobody can submit any more"
-            yield KINDS["resource-deleted"].of(Subject("catalog"), words)
+def data(change: Change) -> Iterator[Consequence]:
+    for touched in change.touched:
+        if touched.type == ACCOUNT:
+            yield from _account(touched, change)
+    for touched in change.touched:
+        if _of_catalog(touched) and touched.fate is Fate.DELETED:
+            yield consequence(
+                "resource-deleted",
+                Subject("catalog"),
+                "can submit any more",
+                who="Nobody",
+                so=f"the catalog `gs://{touched.was.get('bucket')}/{touched.physical}` is deleted",
+                instead="`slipway up` publishes it again",
+            )
         # The deployment wrote the catalog itself.
-        if not (_of_catalog(one) and change.published and unfinished(change.published)):
-            yield from _drift(one)
+        if not (_of_catalog(touched) and change.published and unfinished(change.published)):
+            yield from _drift(touched)
     yield from _drift_of_access(change)
 
 
-def _account(one: Touched, change: Change) -> Iterator[Finding]:
-    state = one.old or one.now or one.new
-    address = name_of(state, "account", change) if state else one.name
-    subject, ours = Subject("account", address), one.parent == WORKSPACE
-    announced = ours and one.fate in (Fate.DELETED, Fate.FORGOTTEN) and bool(let_go(change, address))
-    follows = ", and with it goes all that it may do, in other projects too" if one.goes else ""
-    if ours and one.fate in (Fate.CREATED, Fate.ADOPTED):
-        follows = f" {PURPOSES[TRAINER]}"
+def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
+    state = touched.old or touched.now or touched.new
+    address = _address(state, change) if state else touched.name
+    subject, ours, so = Subject("account", address), touched.parent == WORKSPACE, ""
+    announced = ours and touched.fate in (Fate.DELETED, Fate.FORGOTTEN) and bool(let_go(change, address))
+    if touched.fate is Fate.ADOPTED:
+        project = change.new.project
+        so = f"not asked: what it may do already (`gcloud projects get-iam-policy {project}`)"
+    elif touched.fate is Fate.CREATED and ours:
+        so = "for jobs to run as"
     key = _key(address, change) if ours and not announced else ""
-    yield from fate(one, subject, f"Account `{address}`", _KINDS, follows, field=key, announced=announced)
-    if one.fate is Fate.CHANGED and one.edited:
-        grade, words = max(_does(key, one, address, change) for key in one.edited)
-        edits = map(str, differences(one.was, one.becomes))
-        yield KINDS["resource-changed"].of(subject, words, grade=grade, details=edits)
+    yield from fate(touched, subject, f"Account {IT}", ACCOUNTS, so, field=key, announced=announced)
+    if touched.fate is Fate.CHANGED and touched.edited:
+        yield _edited(touched, subject, submitting_as(change.after, address))
 
 
-def _does(key: str, one: Touched, address: str, change: Change) -> tuple[Grade, str]:
-    on, off, grade = ACCOUNT_FIELDS.get(key, ("is edited: nobody looked what follows",) * 2 + (Grade.WARNING,))
-    words = f"Account `{address}` {on if one.becomes.get(key) else off}"
-    runs = submitting_as(change.after, address) if change.after else ""
-    if key == "disabled" and one.becomes.get(key):
-        grade, jobs = Grade.BLOCKING, f": jobs of {runs} fail" if runs else ", and whatever signs in as it fails"
-        words += jobs
-    return grade, words
+def _edited(touched: Touched, subject: Subject, runs: str) -> Consequence:
+    effects = [
+        effect
+        for key in touched.edited
+        for effect in ACCOUNT_FIELDS.get(key, lambda *_: [UNRULED])(touched.was.get(key), touched.becomes.get(key))
+    ]
+    worst = max(effects, key=lambda effect: effect.grade, default=UNRULED)
+    so = f"jobs of {runs} fail" if runs and worst.does == "is disabled" else ""
+    edits = edits_of(differences(touched.was, touched.becomes))
+    return follows(replace(worst, kind="resource-changed"), subject, f"Account {IT}", so, edits=edits)
 
 
-_CALLED = ("is called otherwise, and may do what it did", "has no such name any more, and may do what it did")
-ACCOUNT_FIELDS: Mapping[str, tuple[str, str, Grade]] = {
-    "accountId": ("is another one, with none of its rights", "is another one, with none of its rights", Grade.BLOCKING),
-    "createIgnoreAlreadyExists": ("is taken as it is where there is one", "must not be there before", Grade.NOTE),
-    "deletionPolicy": ("leaves the stack otherwise than before", "is deleted when it leaves the stack", Grade.NOTE),
-    "description": (*_CALLED, Grade.NOTE),
-    "disabled": ("is disabled", "is enabled again: whoever may act as it gets in", Grade.WARNING),
-    "displayName": (*_CALLED, Grade.NOTE),
-    "project": ("moves to another project, without its rights", "has no project of its own", Grade.BLOCKING),
-}
-"""By an account's input: the effect of setting it, of unsetting it, and the grade."""
+def _address(state: Resource, change: Change) -> str:
+    project = state.inputs.get("project") or change.old.project
+    return str(state.outputs.get("email") or f"{state.inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com")
 
 
 def _key(address: str, change: Change) -> str:
     for catalog in (change.new, change.old):
-        for name, account in catalog.trainers.items() if catalog else ():
+        for name, account in catalog.trainers.items():
             if account == address:
                 return f"slipway:trainers.{name}"
     return "slipway:workspace.trainer"
 
 
-def _drift(one: Touched) -> Iterator[Finding]:
-    """Report a resource's manual changes, which this deployment reverts, in one sentence."""
-    if form(one.type) or one.type.startswith(CLUSTER_TYPE) or (one.parent == WORKSPACE and one.type == OBJECT):
+def _drift(touched: Touched) -> Iterator[Consequence]:
+    """Report a resource's manual changes, which this deployment reverts."""
+    if form(touched.type) or touched.type.startswith(CLUSTER_TYPE):
         return
-    step = EngineStep("refresh", "", one.type, one.name, one.parent, one.old, one.now)
-    undone = () if one.fate is Fate.REPLACED else one.put_back
+    if touched.parent == WORKSPACE and touched.type == OBJECT:
+        return
+    step = EngineStep("refresh", "", touched.type, touched.name, touched.parent, touched.old, touched.now)
+    undone = () if touched.fate is Fate.REPLACED else touched.put_back
     found = [
-        each
-        for each in (hand_edits(step, again=True) if one.now or one.by_hand else ())
-        if each.field in ("", "content") or top(each.field) in undone
+        edit
+        for edit in (hand_edits(step, again=True) if touched.now or touched.by_hand else ())
+        if edit.field in ("", "content") or top(edit.field) in undone
     ]
-    if not found:
-        return
-    on, told = found[0].subject, [each.facts.get("short", each.sentence) for each in found]
-    grade = Grade.NOTE if on.what == "package" else None
-    undoes = f"This deployment undoes edits by hand of {on.what} `{on.name}`"
-    words = f"{undoes}: {named(told)}"
-    if len(words.split()) > LONGEST:
-        words = f"{undoes}, {len(told)} in all"
-    yield KINDS["drift"].of(Subject(title(one), one.physical), words, details=several(told), grade=grade)
+    if found:
+        on, edits = found[0].subject, [edit.facts.get("short", edit.sentence) for edit in found]
+        yield consequence(
+            "drift",
+            Subject(title(touched), touched.physical),
+            f"undoes edits by hand of {on.what} `{on.name}`",
+            who="This deployment",
+            so=edits[0] if len(edits) == 1 else "",
+            instead=_KEEP_BY_HAND,
+            details=edits if len(edits) > 1 else (),
+            grade=Grade.NOTE if on.what == "package" else None,
+        )
 
 
-def _of_catalog(one: Touched) -> bool:
-    return one.type == OBJECT and one.parent == CATALOG
+def _of_catalog(touched: Touched) -> bool:
+    return touched.type == OBJECT and touched.parent == CATALOG
 
 
-def _drift_of_access(change: Change) -> Iterator[Finding]:
-    found: dict[str, list[Grant]] = {}
-    for one in change.touched:
-        if one.by_hand:
-            declared = set(grants(one, one.new))
-            for grant in grants(one, one.old):
+def _drift_of_access(change: Change) -> Iterator[Consequence]:
+    taken: dict[str, list[Grant]] = {}
+    for touched in change.touched:
+        if touched.by_hand:
+            declared = set(grants(touched, touched.new))
+            for grant in grants(touched, touched.old):
                 if grant in declared:
-                    found.setdefault(grant.member, []).append(grant)
-    for member, some in found.items():
-        does = rights(some, ()).words
-        words = f"Somebody took rights from `{member}` by hand, which this deployment gives back: it {does}"
-        details = (f"{one.words}, to `{member}`" for one in some)
-        yield KINDS["drift"].of(Subject("member", member), words, details=details)
+                    taken.setdefault(grant.member, []).append(grant)
+    for member, some in taken.items():
+        yield consequence(
+            "drift",
+            Subject("member", member),
+            f"gives back to {IT} what somebody took by hand",
+            who="This deployment",
+            so=f"it {next(rights(some, ()))}",
+            instead="take it out of the stack file or the program, if it is meant to be gone",
+            details=(grant.words for grant in some),
+        )

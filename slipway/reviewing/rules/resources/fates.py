@@ -1,94 +1,137 @@
-"""Fates of resources as text, and what prevents their deletion."""
+"""Fates of resources: one table of what follows, by the kind of resource; and what prevents a deletion."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+from typing import Any
 
-from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK
+from slipway.deploying.engine.lifecycle import Effect
 from slipway.deploying.engine.touched import Fate, InputDifference, Touched, differences, top
-from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.rules.words import named
+from slipway.model.findings.finding import Grade, Subject
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import Consequence, consequence
 
-GUARDS: Mapping[str, object] = {
-    "deletionProtection": True,
-    "deletionPolicy": "PREVENT",
-    "forceDestroy": False,
-    "deleteContentsOnDestroy": False,
+UNRULED = Effect("is edited", "not known: no rule of Slipway's tells what follows", Grade.WARNING)
+GUARDS: Mapping[str, tuple[object, str]] = {
+    "deletionProtection": (True, "its protection from deletion is off"),
+    "deletionPolicy": ("PREVENT", "nothing prevents its deletion any more"),
+    "forceDestroy": (False, "nothing asks whether it is empty"),
+    "deleteContentsOnDestroy": (False, "nothing asks whether it is empty"),
 }
-"""Inputs, of any type, that prevent a deletion, with their guarding values."""
-PURPOSES = {CATALOG: "for the catalog and packages", WORK: "for what jobs write", TRAINER: "for jobs to run as"}
-"""By a role of the workspace, what its bucket or account is for."""
-_DOES = {
-    Fate.CREATED: "is made",
-    Fate.ADOPTED: "exists and is adopted",
-    Fate.FORGOTTEN: "stays in the cloud, paid as before, and no longer belongs to the stack",
-    Fate.DELETED: "is deleted",
+"""Inputs, of any type, that prevent a deletion: the guarding value, and what follows without it."""
+
+
+_MADE, _ADOPTED, _DELETED, _ANEW = "is made", "exists and is adopted", "is deleted", "is deleted and made anew"
+_STAYS = "stays in the cloud, paid as before, and no longer belongs to the stack"
+_OLD_STAYS = "is made anew; the old one stays, paid as before"
+_ANNOUNCED = "as was announced, since nothing needs it any more"
+_FAILS = "it is protected from that, so the deployment would fail"
+_COPY = "make a second one under another name, copy what is in it, and only then give it up"
+_RIGHTS_GO = "with it goes all that it may do, in other projects too; a new one of its name has none of that"
+_RIGHTS_STAY = "whoever may act as it still gets what it may do"
+_EMPTY = "what it holds is lost, and the new one is empty"
+_LOST = "what it holds is lost, and what uses it fails"
+_LEAVE = "let it leave the stack and stay (`retain_on_delete`)"
+_DISABLE = "disable it first and see what fails: that can be undone at once"
+BUCKETS: Mapping[Fate, Effect] = {
+    Fate.CREATED: Effect(_MADE, kind="bucket-created"),
+    Fate.ADOPTED: Effect(_ADOPTED, kind="bucket-created"),
+    Fate.REPLACED: Effect(_ANEW, "", Grade.BLOCKING, _COPY, "bucket-replaced"),
+    Fate.DELETED: Effect(_DELETED, "", Grade.BLOCKING, _LEAVE, "bucket-deleted"),
+    Fate.FORGOTTEN: Effect(_STAYS, "", Grade.WARNING, "its bill ends when somebody deletes it", "bucket-left"),
+}
+ACCOUNTS: Mapping[Fate, Effect] = {
+    Fate.CREATED: Effect(_MADE, kind="account-created"),
+    Fate.ADOPTED: Effect(_ADOPTED, kind="account-created"),
+    Fate.REPLACED: Effect(_ANEW, _RIGHTS_GO, Grade.BLOCKING, _DISABLE, "account-deleted"),
+    Fate.DELETED: Effect(_DELETED, _RIGHTS_GO, Grade.BLOCKING, _DISABLE, "account-deleted"),
+    Fate.FORGOTTEN: Effect(_STAYS, _RIGHTS_STAY, Grade.WARNING, "", "resource-forgotten"),
+}
+OTHERS: Mapping[Fate, Effect] = {
+    Fate.CREATED: Effect(_MADE, kind="resource-created"),
+    Fate.ADOPTED: Effect(_ADOPTED, kind="resource-created"),
+    Fate.REPLACED: Effect(_ANEW, _EMPTY, Grade.BLOCKING, _COPY, "resource-replaced"),
+    Fate.DELETED: Effect(_DELETED, _LOST, Grade.BLOCKING, _LEAVE, "resource-deleted"),
+    Fate.FORGOTTEN: Effect(_STAYS, "", Grade.WARNING, "import it where it is looked after", "resource-forgotten"),
 }
 
 
 def fate(
-    one: Touched,
+    touched: Touched,
     subject: Subject,
-    what: str,
-    kinds: Mapping[Fate, str],
-    follows: str = "",
+    who: str,
+    rows: Mapping[Fate, Effect],
+    so: str = "",
     *,
+    details: Iterable[str] = (),
     field: str = "",
     announced: bool = False,
-) -> Iterator[Finding]:
-    """Report a resource's fate: `what` begins the sentence, `kinds` are those of findings, by fate. `follows`: what
-    comes of it, or its purpose. `announced`: it was kept for jobs alone, and nothing needs it any more."""
-    if one.fate is Fate.CHANGED or one.by_hand:  # Reported field by field, and as drift.
+) -> Iterator[Consequence]:
+    """Yield what follows from a resource's fate. `so`: its end or its purpose, where that is not the row's.
+    `announced`: it was kept for jobs alone, and nothing needs it any more."""
+    if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    does, grade, since = _DOES.get(one.fate, f"is deleted and made anew{_because(one)}"), None, ""
-    if one.fate is Fate.REPLACED and not one.destroyed:
-        does = f"is made anew{_because(one)}; the old one stays, paid as before"
-        grade = None if follows else Grade.WARNING  # Nothing is lost, unless `follows` tells of it.
+    row = rows[touched.fate]
+    if touched.fate is Fate.REPLACED and not touched.destroyed:
+        row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
     if announced:
-        since, grade = ", as was announced, since nothing needs it any more", Grade.NOTE
-    id_ = one.old.id if one.old else ""
-    stops = "; it is protected from that, so the deployment would fail" if one.destroyed and _protected(one) else ""
-    yield KINDS[kinds[one.fate]].of(
-        subject,
-        f"{what} {does}",
-        details=(f"`{id_}`",) if id_ not in ("", one.physical) else (),
-        grade=grade,
-        field=field,
-        more=f"{since}{follows}{stops}",
+        row = replace(row, so=_ANNOUNCED, instead="", grade=Grade.NOTE)
+    elif touched.destroyed and _protected(touched):
+        row = replace(row, so=_FAILS, instead="")
+    elif so:
+        row = replace(row, so=so)
+    id_ = touched.old.id if touched.old else ""
+    tops = {top(path) for path in touched.replaces}
+    because = [each for each in differences(touched.was, touched.becomes) if top(each.path) in tops]
+    unshown = tops - {top(each.path) for each in because}
+    details = (
+        *details,
+        *((f"`{id_}`",) if id_ not in ("", touched.physical) else ()),
+        *(f"because of `{path}`" for path in sorted(unshown)),
+        *(("what it depends on is made anew",) if touched.fate is Fate.REPLACED and not tops else ()),
+    )
+    yield follows(row, subject, who, edits=edits_of(because), details=details, field=field)
+
+
+def follows(effect: Effect, subject: Subject, who: str, so: str = "", **parts: Any) -> Consequence:
+    """Return the consequence of an edited field. `so`: its end, where that is not the row's."""
+    ends, instead = so or effect.so, effect.instead
+    return consequence(
+        effect.kind, subject, effect.does, who=who, so=ends, instead=instead, grade=effect.grade, **parts
     )
 
 
-def title(one: Touched) -> str:
+def edits_of(some: Iterable[InputDifference]) -> tuple[Edit, ...]:
+    """Return differences of inputs without what may be secret."""
+    return tuple(Edit(each.path, *each.sides) for each in some)
+
+
+def title(touched: Touched) -> str:
     """Return `bigquery.Dataset`; `kubernetes apps.Deployment` for a provider that is not Google's."""
-    provider, _, rest = one.type.partition(":")
+    provider, _, rest = touched.type.partition(":")
     module, _, name = rest.partition(":")
     plain = f"{module.partition('/')[0]}.{name}"
     return plain if provider == "gcp" else f"{provider} {plain}"
 
 
-def unguarded(one: Touched) -> str | InputDifference:
-    """Return what prevented its deletion until now; empty where nothing did, or still does."""
-    if one.old and one.new and one.old.protected and not one.new.protected:
+def unguarded(touched: Touched) -> str:
+    """Return what prevents a deletion no longer; empty where nothing did, or still does."""
+    if touched.old and touched.new and touched.old.protected and not touched.new.protected:
         return "the program no longer protects it"
-    if one.old and one.new and one.old.retained and not one.new.retained:
+    if touched.old and touched.new and touched.old.retained and not touched.new.retained:
         return "the program no longer keeps it when it leaves the stack"
-    for key, value in GUARDS.items():
-        was, becomes = one.was.get(key), one.becomes.get(key)
+    for key, (value, follows) in GUARDS.items():
+        was, becomes = touched.was.get(key), touched.becomes.get(key)
         # `forceDestroy` and its like are off by default.
         guarded = was == value or (was is None and value is False)
         if guarded and becomes != value and not (becomes is None and value in (False, None)):
-            return InputDifference(key, was, becomes)
+            return follows
     return ""
 
 
-def _protected(one: Touched) -> bool:
-    stopping = (key for key, value in GUARDS.items() if value in (True, "PREVENT"))
-    return one.old is not None and (one.old.protected or any(one.was.get(key) == GUARDS[key] for key in stopping))
-
-
-def _because(one: Touched) -> str:
-    tops = {top(path) for path in one.replaces}
-    found = [str(each) for each in differences(one.was, one.becomes) if top(each.path) in tops]
-    causes = found or [f"`{path}`" for path in one.replaces]
-    return f" because of {named(causes)}" if causes else ", as what it depends on is"
+def _protected(touched: Touched) -> bool:
+    stopping = ((key, value) for key, (value, _) in GUARDS.items() if value is not False)
+    return touched.old is not None and (
+        touched.old.protected or any(touched.was.get(key) == value for key, value in stopping)
+    )

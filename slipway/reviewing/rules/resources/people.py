@@ -2,169 +2,174 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Mapping
 from difflib import get_close_matches
 
 from slipway.authoring.stack.members import crowd
-from slipway.base.formatting import counted, last_part
+from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
-from slipway.deploying.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
-from slipway.deploying.engine.grants import Grant, gained_and_lost
 from slipway.deploying.engine.preview import UNKNOWN
-from slipway.google.jobs import VertexJob, distinct
-from slipway.model.facts import Facts
-from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.kinds import KINDS
-from slipway.model.labels import label_value
-from slipway.reviewing.change.change import Change, lapsed
-from slipway.reviewing.rules.resources.roles import above, covers, rights
-from slipway.reviewing.rules.resources.trainers import (
-    acting,
-    reads,
-    secrets,
-    submits_as,
-    submitting_as,
-    trainers_alone,
-)
-from slipway.reviewing.rules.words import LONGEST, capital, jobs, told_jobs
+from slipway.google.jobs import distinct
+from slipway.model.findings.finding import Grade, Subject
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.rules.resources.access import AccessChange, access, usual
+from slipway.reviewing.rules.resources.roles import above, rights
+from slipway.reviewing.rules.resources.trainers import secrets, trainers_alone
+from slipway.reviewing.rules.words import jobs
 
-Grants = list[Grant]
 _SUBMITTERS, _CODE, _BOARD = (f"slipway:workspace.{key}" for key in ("submitters", "code", "board"))
-_ROOM = LONGEST - 4
-"""The words of a sentence, less those before and after it."""
 _ACCOUNTS = ".iam.gserviceaccount.com"
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
-_TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
-# The roles that the workspace grants on its buckets and its account, and to submitters on the project.
-_ON_PLACES = frozenset({ACT_AS, *(f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User"))})
-_ON_PROJECT = frozenset(SUBMITTER_ROLES.values())
+_LET_COPY = "let them copy results and wait for their jobs first; listed again, they may do all that they could"
+_WIDER: Mapping[str, tuple[str, ...]] = {"user": ("group:", "domain:"), "group": ("domain:",)}
+"""Members by whom one may stay a submitter: nobody reads who is in a group or a domain."""
 
 
-def people(change: Change) -> Iterator[Finding]:
+def people(change: Change) -> Iterator[Consequence]:
     yield from _code(change)
     yield from _board(change)
-    before, after = _submitters(change)
-    for member in before:
-        if member not in after:
-            yield _gone(member, change, after)
-    for member in after:
-        if member not in before:
-            yield _added(member, change)
-    gained, lost = _gained_and_lost(change)
-    for member in dict.fromkeys(one.member for one in (*lost, *gained)):
-        gets, loses = ([one for one in some if one.member == member] for some in (gained, lost))
-        own = _own(member, gets, loses, change, before, after)
-        yield from _other(member, *own, change, before, after)
+    for member in access(change):
+        if member.was and not member.stays:
+            yield _gone(member)
+        elif member.begins or (member.stays and not member.was):
+            yield _added(member)
+            if member.begins:
+                continue
+        if member.gets or member.loses:
+            yield _other(member)
 
 
-def _usual(grant: Grant) -> bool:
-    return grant.ours and grant.role in (_ON_PLACES if grant.place else _ON_PROJECT)
+def _code(change: Change) -> Iterator[Consequence]:
+    subject = Subject("workspace", "code")
+    if change.after.code and not change.before.code:
+        found = secrets(change.new, change.new.trainer)
+        yield consequence(
+            "code-allowed",
+            subject,
+            "may run unreviewed code, on templates that allow it",
+            who="Anybody who may submit",
+            so=f"it runs as the account that reads {found}" if found else "it runs as the account of every other job",
+            instead="leave it off: code of a reviewed commit needs no such key",
+            field=_CODE,
+        )
+    elif change.before.code and not change.after.code:
+        yield consequence(
+            "code-forbidden",
+            subject,
+            "may not run code of their own any more",
+            who="Submitters",
+            so="`slipway submit --code` is refused, what runs goes on",
+            instead="they commit it, and submit once that is deployed",
+            field=_CODE,
+        )
 
 
-def _code(change: Change) -> Iterator[Finding]:
-    if change.before is None or change.after is None or change.before.code == change.after.code:
-        return
-    subject, catalog = Subject("workspace", "code"), change.after.catalog
-    if change.after.code:
-        words = f"Anybody who may submit may run unreviewed code{reads(catalog, catalog.trainer)}"
-        more, clause = ", on templates that allow it", "submitters may run unreviewed code"
-        yield KINDS["code-allowed"].of(subject, words, more=more, clause=clause, field=_CODE)
-    else:
-        words, more = "Submitters may not run code of their own any more", ": `slipway submit --code` is refused"
-        yield KINDS["code-forbidden"].of(subject, words, more=more, field=_CODE)
-
-
-def _board(change: Change) -> Iterator[Finding]:
+def _board(change: Change) -> Iterator[Consequence]:
     """Report who sees everybody's jobs and costs on the page that the hourly run writes."""
-    shown = bool(change.old and change.old.board)
-    if change.new is None or bool(change.new.board) == shown:
-        return
-    if shown:
-        words, grade = "Nobody sees all jobs and costs on a page in the catalog's bucket any more", Grade.NOTE
-    else:
-        words, grade = "Whoever may read the catalog's bucket sees everybody's jobs and costs, on a page there", None
-    yield KINDS["board-shown"].of(Subject("workspace", "board"), words, grade=grade, field=_BOARD)
+    subject = Subject("workspace", "board")
+    if change.new.board and not change.old.board:
+        yield consequence(
+            "board-shown",
+            subject,
+            "sees everybody's jobs and costs, on a page there",
+            who="Whoever may read the catalog's bucket",
+            so="all submitters may",
+            instead="leave it off: `slipway board` shows the same to whoever runs it",
+            field=_BOARD,
+        )
+    elif change.old.board and not change.new.board:
+        gone = "sees all jobs and costs on a page in the catalog's bucket any more"
+        yield consequence("board-shown", subject, gone, who="Nobody", grade=Grade.NOTE, field=_BOARD)
 
 
-def _submitters(change: Change) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    before = change.before.people if change.before else ()
-    if change.after is None:
-        return before, before
-    after = change.after.people
-    return (after, after) if change.before is None and change.unread else (before, after)
-
-
-def _gone(member: str, change: Change, after: Iterable[str]) -> Finding:
-    theirs, stay = _jobs_of(member, change), tuple(after)
-    # The members of a group or a domain are not read: a person in one that stays loses nothing.
-    wider = {"user:": ("group:", "domain:"), "group:": ("domain:",)}.get(member[: member.index(":") + 1], ())
-    others = [one for one in stay if wider and one.startswith(wider)]
-    words, more = f"`{member}` can't submit any more, nor read results and logs", ""
-    needed = change.after.shared.get(member) if change.after else None
+def _gone(member: AccessChange) -> Consequence:
+    change, kind = member.change, member.member.partition(":")[0]
+    stay, needed = change.after.people, change.after.shared.get(member.member)
+    # A person in a group that stays loses nothing.
+    others = [other for other in stay if other.startswith(_WIDER.get(kind, ()))] if kind in _WIDER else []
+    does = "can't submit any more, nor read results"
     if needed is not None:
-        words = f"`{member}` can't submit here any more"
-    if others:
-        more = f", unless in {f'`{others[0]}`' if len(others) == 1 else 'a group that stays'}"
-    if not stay:
-        more += "; nobody is left who may"
-    if theirs:
-        told = told_jobs(theirs, change.now) if needed is None else f"their {counted(len(theirs), 'jobs')}"
-        more += f"; {told} {'goes' if len(theirs) == 1 else 'go'} on"
+        does = "can't submit here any more"
+    elif others:
+        does = f"can't submit nor read results any more, unless in `{others[0]}`"
+    return consequence(
+        "submitter-gone",
+        Subject("member", member.member),
+        does,
+        so=_end(member),
+        instead=_LET_COPY,
+        details=(
+            *jobs(member.jobs, change.now),
+            *_of_many(member),
+            *(() if stay else ("nobody is left who may submit",)),
+        ),
+        grade=Grade.WARNING if others and kind == "user" else None,
+        field=_SUBMITTERS,
+    )
+
+
+def _end(member: AccessChange) -> str:
+    """Return how it ends for the roles in the project that another stack needs, or else for their jobs."""
+    needed = member.change.after.shared.get(member.member)
+    if needed:
+        return f"roles in the project stay, as {who_needs(needed, '`')} them"
     if needed is not None:
-        why = f"{who_needs(needed, '`')} them" if needed else "nobody could tell who else needs them"
-        more += f"; roles in the project stay, as {why}"
-    details = jobs(theirs, change.now) if len(theirs) > 1 or needed is not None else ()
-    unknown = distinct(change.jobs)
-    if unknown and not _is_one(member):
-        theirs_too = "whether it is theirs" if len(unknown) == 1 else "which of them are theirs"
-        details = (f"{counted(len(unknown), 'unfinished jobs')} in the stack; {theirs_too} is not known",)
-    grade = Grade.WARNING if others and member.startswith("user:") else None
-    subject = Subject("member", member)
-    return KINDS["submitter-gone"].of(subject, words, details=details, grade=grade, field=_SUBMITTERS, more=more)
+        return "roles in the project stay, as nobody could tell who else needs them"
+    return "their jobs go on" if member.jobs or _of_many(member) else ""
 
 
-def _added(member: str, change: Change) -> Finding:
-    who, stranger = crowd(member), _stranger(member, change)
-    alone = trainers_alone(change.after, member)
-    key = f"slipway:trainers.{alone[0]}.submitters" if alone else _SUBMITTERS
-    subject, may = Subject("member", member), "may run jobs at the stack's expense"
+def _of_many(member: AccessChange) -> tuple[str, ...]:
+    """Return what is not known of a group's jobs."""
+    unfinished = () if member.single else distinct(member.change.jobs)
+    return ("not known: which unfinished jobs of the stack are theirs",) if unfinished else ()
+
+
+def _added(member: AccessChange) -> Consequence:
+    change, who = member.change, crowd(member.member)
+    stranger = _stranger(member)
+    alone = trainers_alone(change.after, member.member)
+    found = secrets(change.new, change.new.trainer)
+    may = "may run jobs at the stack's expense, and read all results and logs"
     if alone:
-        may += submits_as(alone)
-    elif change.after:
-        may += reads(change.after.catalog, change.after.catalog.trainer)
-    more = ", and read all results and logs"
-    if who and not stranger:
-        words = f"{who[0].upper()}{who[1:]} {may}"
-        return KINDS["domain-access"].of(subject, words, field=key, more=f"{more}: submitter `{member}`")
-    kind, grade = ("domain-access" if who else "submitter-added"), None
-    if stranger:
-        grade = Grade.BLOCKING if stranger not in (_NEW, _ELSEWHERE) else Grade.WARNING
-        stranger = f", {stranger},"
-    words, clause = f"`{member}`{stranger} {may}", f"`{member}` may run jobs"
-    return KINDS[kind].of(subject, words, field=key, grade=grade, more=more, clause=clause)
+        may = f"may run jobs as trainer {join(f'`{name}`' for name in alone)} alone, and read all results and logs"
+    so = f"any code of theirs runs as the account that reads {found}" if found and not alone else ""
+    return consequence(
+        "domain-access" if who else "submitter-added",
+        Subject("member", member.member),
+        may,
+        who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, {stranger}," if stranger else IT,
+        so=so,
+        instead=_INSTEAD.get(stranger, _A_GROUP if who else "" if not stranger else _CORRECT),
+        details=(f"as submitter `{member.member}`",) if who else (),
+        grade=_GRADES.get(stranger, Grade.BLOCKING) if stranger else None,
+        field=f"slipway:trainers.{alone[0]}.submitters" if alone else _SUBMITTERS,
+    )
 
 
 _NEW, _ELSEWHERE = "of a domain new here", "of another project"
+_GRADES = {_NEW: Grade.WARNING, _ELSEWHERE: Grade.WARNING}
+_INSTEAD = {
+    _NEW: "ask whether your organisation lets people of that domain in, else IAM refuses",
+    _ELSEWHERE: "ask who may act as that account: they may submit too",
+}
+_A_GROUP, _CORRECT = "list a group: you know who is in it", "correct the domain: a stranger may own it"
 
 
-def _stranger(member: str, change: Change) -> str:
+def _stranger(member: AccessChange) -> str:
     """Return how a person's domain differs from those of all present submitters, and an account's project from the
     stack's; empty where one of them has it."""
-    if member.startswith("serviceAccount:") and change.after:
-        project = member.rpartition("@")[2].partition(".")[0]
-        known = {change.after.catalog.project, *(one.rpartition("@")[2].partition(".")[0] for one in _before(change))}
-        return "" if project in known or not member.endswith(f"@{project}{_ACCOUNTS}") else _ELSEWHERE
-    domain = _domain(member)
-    known = {_domain(one) for one in _before(change)} - {""}
-    if not domain or not known or any(domain == one or domain.endswith(f".{one}") for one in known):
+    change, before = member.change, member.change.before.people
+    if member.member.startswith("serviceAccount:"):
+        project = member.member.rpartition("@")[2].partition(".")[0]
+        known = {change.new.project, *(other.rpartition("@")[2].partition(".")[0] for other in before)}
+        return "" if project in known or not member.member.endswith(f"@{project}{_ACCOUNTS}") else _ELSEWHERE
+    domain, domains = _domain(member.member), {_domain(other) for other in before} - {""}
+    if not domain or not domains or any(domain == other or domain.endswith(f".{other}") for other in domains):
         return ""
-    near = [one for one in get_close_matches(domain, known, 1, 0.85) if abs(len(one) - len(domain)) <= 1]
+    near = [other for other in get_close_matches(domain, domains, 1, 0.85) if abs(len(other) - len(domain)) <= 1]
     return f"mistyped for `{near[0]}` or a stranger's" if near else _NEW
-
-
-def _before(change: Change) -> tuple[str, ...]:
-    return change.before.people if change.before else ()
 
 
 def _domain(member: str) -> str:
@@ -172,142 +177,68 @@ def _domain(member: str) -> str:
     return member.rpartition("@" if "@" in member else ":")[2] if member.startswith(_PEOPLE) else ""
 
 
-def _gained_and_lost(change: Change) -> tuple[Grants, Grants]:
-    if change.preview is None and change.before and change.after:
-        before, after = (dict.fromkeys(_of_facts(one)) for one in (change.before, change.after))
-        return [one for one in after if one not in before], [one for one in before if one not in after]
-    gained, lost = gained_and_lost(change.touched)
-    return list(gained), list(lost)
+def _other(member: AccessChange) -> Consequence:
+    does, *others = rights(member.gets, member.loses)
+    kind, grade, so, instead = _judged(member)
+    return consequence(
+        kind,
+        Subject("member", member.member),
+        does,
+        who=_who(member),
+        so=so,
+        instead=instead,
+        details=(
+            *others,
+            *(f"gets {grant.words}" for grant in member.gets),
+            *(f"loses {grant.words}" for grant in member.loses),
+            *jobs(member.jobs if member.crippled else (), member.change.now),
+        ),
+        grade=grade,
+    )
 
 
-def _of_facts(facts: Facts) -> Iterator[Grant]:
-    for member in facts.people:
-        roles = facts.submitters.get(member, SUBMITTER_ROLES)
-        yield from (Grant(member, role, "the project", ours=True) for role in roles.values())
+_NARROW = "grant a role on the one thing that they need, to one person, until a date"
+_GRANT_AGAIN = "keep the grant until nobody needs it; granted again, all is as before"
 
 
-def _own(
-    member: str, gets: Grants, loses: Grants, change: Change, before: Iterable[str], after: Iterable[str]
-) -> tuple[Grants, Grants]:
-    """Drop the grants that other findings report: of a submitter who comes or goes, of a bucket or an account that
-    goes, of members who may act as a trainer."""
-    going, accounts = change.going
-    if member.partition(":")[2] in accounts:
-        loses = []
-    told = acting(change.before) - acting(change.after) if change.before and change.after else frozenset()
-    loses = [
-        one
-        for one in loses
-        if one.place not in going and not (one.ours and one.role == ACT_AS and (one.place, member) in told)
-    ]
-    gained = {one.role for one in gets}
-    if member in before or member in after:
-        stays = member in before and member in after
-        loses = [one for one in loses if not one.ours or (stays and one.role not in gained)]
-        gets = [one for one in gets if not _usual(one)]
-    elif member.startswith(("serviceAccount:", UNKNOWN)):
-        # The trainer's: its reads and writes are those of its buckets; on the project it may get more.
-        successors = {one.role for one in gets if one.ours}
-        loses = [one for one in loses if not (one.ours and one.role in successors)]
-        gets = [one for one in gets if not (_usual(one) and one.place)]
-    return gets, loses
+def _judged(member: AccessChange) -> tuple[str, Grade | None, str, str]:
+    """Return a member's kind of consequence, its grade, its end, and what to do instead."""
+    runs, reads = member.submitters, member.reads
+    if member.widens:
+        end = f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else ""
+        return *_kind_of(member), end, _NARROW
+    if member.crippled:
+        return "submitter-gone", None, "they stay a submitter, but submissions are refused", _GRANT_AGAIN
+    if member.lapsed:
+        return "access-lapsed", None, "the role was kept for jobs that have ended", ""
+    if member.was_shared:
+        return "access-lapsed", None, "the roles were kept for another stack that needs them no more", ""
+    if runs:
+        ours = member.change.new.buckets
+        sure = any(grant.ours or grant.place in ours for grant in member.loses)
+        ends = f"new jobs of {runs} fail where they need it"
+        return "access-gone", Grade.BLOCKING if sure else None, ends, _GRANT_AGAIN
+    grade = Grade.NOTE if member.member in _EVERYBODY else None
+    return "access-gone", grade, "what they do by it is refused from then on", _GRANT_AGAIN
 
 
-def _other(
-    member: str, gets: Grants, loses: Grants, change: Change, before: Iterable[str], after: Iterable[str]
-) -> Iterator[Finding]:
-    if not (gets or loses):
-        return
-    subject, submitters = Subject("member", member), _submitting(member, change)
-    who, account = _who(member), member.partition(":")[2]
-    if submitters:
-        who = f"Jobs that run as `{account.partition('@')[0]}`, and so {submitters},"
-    details = (*(f"gets {one.words}" for one in gets), *(f"loses {one.words}" for one in loses))
-    reading = _reading(gets, change)
-    graver = sorted(gets, key=above, reverse=True)
-    fewest = rights(graver[:1], () if gets else loses[:1])
-    others = f"{fewest.words}; {counted(len(gets) + len(loses) - 1, 'other right')} changed"
-    for may in (rights(graver, loses), rights(graver, loses, 1), fewest._replace(words=others, role="")):
-        if len(f"{who} {may.words}{reading}{may.role}".split()) <= _ROOM:
-            break
-    does, role, begins = may
-    clause = f"{capital(submitters) or who} {begins}"
-    words, details = f"{who} {does}{reading}", details if submitters or len(details) > 1 else ()
-    if member not in after and {one.role for one in gets if one.ours} >= _TO_SUBMIT:
-        yield _added(member, change)  # The components' publication could not be read.
-    elif any(not any(covers(lost, one) for lost in loses) for one in gets):
-        kind, grade = _kind_of(member, gets)
-        yield KINDS[kind].of(subject, words, details=details, grade=grade, more=role, clause=clause)
-    elif member in before and member in after and _TO_SUBMIT & {one.role for one in loses}:
-        words = f"{who} stays a submitter, but {does}"
-        details = (*details, *jobs(_jobs_of(member, change), change.now))
-        yield KINDS["submitter-gone"].of(subject, words, details=details, more=role, clause=clause)
-    elif all(one.ours and lapsed(change, account, one.role, one.place) for one in loses):
-        words = f"`{member}` {does}, which it kept for jobs that have ended"
-        yield KINDS["access-lapsed"].of(subject, words, details=details, more=role)
-    elif all(one.ours for one in loses) and _was_shared(member, change):
-        words = f"`{member}` {does}, kept for another stack that needs it no more"
-        yield KINDS["access-lapsed"].of(subject, words, details=details, more=role)
-    else:
-        grade = Grade.NOTE if member in _EVERYBODY else None
-        if submitters:
-            words, grade = f"New jobs that run as `{account.partition('@')[0]}` {does}", _grade_of(loses, change)
-        yield KINDS["access-gone"].of(subject, words, details=details, grade=grade, more=role)
-
-
-def _was_shared(member: str, change: Change) -> bool:
-    """Tell whether it had roles for another stack's sake alone: dropped before, and no trainer."""
-    if change.before is None or member in change.before.people:
-        return False
-    trainers = (change.before.catalog.trainer, *change.before.catalog.trainers.values())
-    return member in change.before.shared and member.partition(":")[2] not in trainers
-
-
-def _reading(gets: Grants, change: Change) -> str:
-    """Return `, and so read secret `hf-token``: a member who acts as an account reads what it reads."""
-    found = (secrets(change.new, one.place) for one in gets if change.new and one.what == "account")
-    return next((f", and so read {words}" for words in found if words), "")
-
-
-def _submitting(member: str, change: Change) -> str:
-    """Return `every submitter`, where jobs run as the member."""
-    kind, _, account = member.partition(":")
-    facts = change.after or change.before
-    return submitting_as(facts, account) if kind == "serviceAccount" and facts else ""
-
-
-def _grade_of(loses: Grants, change: Change) -> Grade | None:
-    """Return the grade: jobs are sure to fail without the workspace's grants."""
-    ours = change.new.buckets if change.new else ()
-    return Grade.BLOCKING if any(one.ours or one.place in ours for one in loses) else None
-
-
-def _kind_of(member: str, gained: Iterable[Grant]) -> tuple[str, Grade | None]:
-    listed = list(gained)
-    if member in _EVERYBODY:
+def _kind_of(member: AccessChange) -> tuple[str, Grade | None]:
+    if member.member in _EVERYBODY:
         return "public-access", None
-    if any(above(one) for one in listed):
+    if any(above(grant) for grant in member.gets):
         return "role-above-table", None
-    if crowd(member):
+    if crowd(member.member):
         return "domain-access", None
     # Templates ask for the trainer's roles on the project.
-    return "access-added", Grade.NOTE if all(_usual(one) for one in listed) else None
+    return "access-added", Grade.NOTE if all(usual(grant) for grant in member.gets) else None
 
 
-def _who(member: str) -> str:
-    if member in _EVERYBODY:
-        return f"{_EVERYBODY[member]} (`{member}`)"
-    if member.startswith(UNKNOWN):
-        return f"An account that this deployment makes (`{member.removeprefix(UNKNOWN).strip()}`)"
-    who = crowd(member)
-    return f"`{member}` ({who})" if who else f"`{member}`"
-
-
-def _is_one(member: str) -> bool:
-    return member.startswith(("user:", "serviceAccount:", "principal:"))
-
-
-def _jobs_of(member: str, change: Change) -> tuple[VertexJob, ...]:
-    address = member.partition(":")[2]
-    names = {label_value(address), label_value(address.partition("@")[0]), label_value(last_part(address))}
-    return tuple(one for one in distinct(change.jobs) if _is_one(member) and one.user in names - {""})
+def _who(member: AccessChange) -> str:
+    if member.member in _EVERYBODY:
+        return _EVERYBODY[member.member]
+    if member.member.startswith(UNKNOWN):
+        return f"An account that this deployment makes (`{member.member.removeprefix(UNKNOWN).strip()}`)"
+    if member.submitters:
+        return f"Jobs that run as `{member.account.partition('@')[0]}`"
+    who = crowd(member.member)
+    return f"{IT} ({who})" if who else IT

@@ -128,7 +128,12 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
         for n, (type_, parent, inputs) in enumerate(parts)
     }
     preview = Preview(standing=standing, stack=stack.name)
-    seen = reading.change(preview, connect(environ), datetime.now(UTC), stack=stack.name)
+    adopts = EngineStep(
+        "import", "urn", "gcp:storage/bucket:Bucket", "catalog", new=Resource({"name": f"c-{stack.name}"})
+    )
+    adopting = replace(preview, steps=(adopts,))
+    seen = reading.change(adopting, connect(environ), datetime.now(UTC), stack=stack.name)
+    assert not isinstance(seen.policies[f"c-{stack.name}"], Unknown)
     assert not isinstance(seen.live.clusters, Unknown) and seen.unread == ()
     assert id_ in {one.id for one in seen.live.clusters if one.region == "us-east4"}
     assert seen.live.limits_elsewhere.keys() == {"us-east4"}

@@ -1,0 +1,123 @@
+"""Lifecycle rules of buckets: what they delete or move, and when. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from slipway.base.formatting import counted, join
+from slipway.deploying.engine.touched import said
+from slipway.model.findings.finding import Grade
+
+LEAST_DAYS: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
+"""The least days that an object is paid for, by its storage class."""
+
+
+@dataclass(frozen=True)
+class Effect:
+    """The effect of an edit. In `does` and `so`, {old} and {new} are the values."""
+
+    does: str
+    #: Its end for people with objects there.
+    so: str = ""
+    grade: Grade = Grade.NOTE
+    #: What to do instead.
+    instead: str = ""
+    #: The finding's kind.
+    kind: str = "bucket-changed"
+    #: The same as `so` in a bucket that jobs write to, where that is more.
+    for_jobs: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.does}: {self.so}" if self.so else self.does
+
+
+def lifecycle(before: Any, after: Any) -> Iterator[Effect]:
+    old, new = ([rule for rule in rules or () if isinstance(rule, Mapping)] for rules in (before, after))
+    gone = [rule for rule in old if rule not in new]
+    added = [rule for rule in new if rule not in old]
+    if not (gone or added):
+        return
+    does = join([*(f"no longer {_rule(rule)}" for rule in gone), *map(_rule, added)])
+    # One rule in the place of another of the same action is an edit, which one phrase tells.
+    if len(gone) == len(added) == 1 and gone[0].get("action") == added[0].get("action"):
+        until = _when(gone[0]) if _what(gone[0]) == _what(added[0]) else f"{_what(gone[0])} {_when(gone[0])}".rstrip()
+        does = f"{_rule(added[0])}, until now {until}"
+    worse = [rule for rule in added if _deletes(rule) and not any(_milder(rule, earlier) for earlier in gone)]
+    if worse:
+        aged = any(mapping(rule.get("condition")).get("age") for rule in worse)
+        of_all = not all(map(_ends, worse))
+        yield Effect(
+            does,
+            "what is older goes at once, for good" if aged else "what it matches goes at once, for good",
+            Grade.BLOCKING,
+            "limit the rule to a prefix that nobody reads later, and copy first what has to stay",
+            "lifecycle-changed",
+            "what is older goes at once, results and checkpoints of running jobs too" if aged and of_all else "",
+        )
+        return
+    # Several rules may move objects to colder classes: the costs of the first are enough to know.
+    cold = (cost_of_class(mapping(rule.get("action")).get("storageClass")) for rule in added)
+    so = next(filter(None, cold), "they stay, and are paid for" if not added else "")
+    yield Effect(does, so, Grade.WARNING, kind="lifecycle-changed")
+
+
+def _milder(rule: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
+    """Tell whether a rule deletes the same objects as the one before, and later."""
+    new, old = (dict(mapping(body.get("condition"))) for body in (rule, before))
+    later = (new.pop("age", None) or 0) > (old.pop("age", None) or 0)
+    return rule.get("action") == before.get("action") and new == old and later
+
+
+def _deletes(rule: Mapping[str, Any]) -> bool:
+    return bool(mapping(rule.get("action")).get("type") == "Delete")
+
+
+def _rule(body: Mapping[str, Any]) -> str:
+    """Return a rule's effect: deletes `claims/` after 30 days"""
+    action = mapping(body.get("action"))
+    does, to = str(action.get("type")), ""
+    if _deletes(body):
+        does = "deletes"
+    elif does == "SetStorageClass":
+        does, to = "moves", f" to {said(action.get('storageClass'))}"
+    return f"{does} {_what(body)}{to} {_when(body)}".rstrip()
+
+
+def _ends(body: Mapping[str, Any]) -> list[str]:
+    """Return beginnings and ends of names; none for every object."""
+    condition = mapping(body.get("condition"))
+    return [*condition.get("matchesPrefixes", ()), *(f"…{suffix}" for suffix in condition.get("matchesSuffixes", ()))]
+
+
+def _what(body: Mapping[str, Any]) -> str:
+    """Return the objects that a rule is for."""
+    return join(f"`{name}`" for name in _ends(body)) or "every object"
+
+
+def _when(body: Mapping[str, Any]) -> str:
+    """Return the time from which a rule acts on an object. Conditions without words of their own stand in brackets."""
+    condition = dict(mapping(body.get("condition")))
+    words = []
+    for key in ("matchesPrefixes", "matchesSuffixes"):
+        condition.pop(key, None)
+    if (age := condition.pop("age", None)) is not None:
+        words.append(f"after {counted(age, 'day')}" if age else "at once")
+    if (newer := condition.pop("numNewerVersions", None)) is not None:
+        words.append(f"with {counted(newer, 'newer version')}")
+    if (days := condition.pop("daysSinceNoncurrentTime", None)) and condition.pop("withState", None):
+        words.append(f"{counted(days, 'day')} after it was written over")
+    rest = [f"{key} {said(value)}" for key, value in condition.items() if value not in (None, "", 0, False, [], "ANY")]
+    if rest:
+        words.append(f"({', '.join(rest)})")
+    return " ".join(words)
+
+
+def cost_of_class(storage_class: Any) -> str:
+    days = LEAST_DAYS.get(str(storage_class))
+    return f"each read costs extra, and {days} days are paid at least" if days else ""
+
+
+def mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}

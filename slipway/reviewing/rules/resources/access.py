@@ -1,0 +1,152 @@
+"""A change of access, one value for each member: what they get and lose, and their jobs. Computed once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+from slipway.base.formatting import last_part
+from slipway.deploying.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
+from slipway.deploying.engine.grants import Grant, gained_and_lost
+from slipway.deploying.engine.preview import UNKNOWN
+from slipway.google.jobs import VertexJob, distinct
+from slipway.model.facts import Facts
+from slipway.model.labels import label_value
+from slipway.reviewing.change.change import Change, lapsed
+from slipway.reviewing.rules.resources.roles import above, covers
+from slipway.reviewing.rules.resources.trainers import acting, secrets, submitting_as
+
+_TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
+# The roles that the workspace grants on its buckets and its account, and to submitters on the project.
+_ON_PLACES = frozenset({ACT_AS, *(f"roles/storage.object{suffix}" for suffix in ("Viewer", "Creator", "User"))})
+_ON_PROJECT = frozenset(SUBMITTER_ROLES.values())
+_ONE = ("user:", "serviceAccount:", "principal:")
+
+
+@dataclass(frozen=True)
+class AccessChange:
+    """The change of a member's access, less what other rules tell."""
+
+    member: str
+    change: Change
+    #: Whether they were a submitter, and whether they are one then.
+    was: bool
+    stays: bool
+    gets: tuple[Grant, ...] = ()
+    loses: tuple[Grant, ...] = ()
+
+    @property
+    def account(self) -> str:
+        return self.member.partition(":")[2]
+
+    @property
+    def single(self) -> bool:
+        """Whether it is a person or an account: the members of a group are not read."""
+        return self.member.startswith(_ONE)
+
+    @cached_property
+    def jobs(self) -> tuple[VertexJob, ...]:
+        """Their unfinished jobs."""
+        address = self.account
+        names = {label_value(address), label_value(address.partition("@")[0]), label_value(last_part(address))}
+        known = distinct(self.change.jobs) if self.single else ()
+        return tuple(job for job in known if job.user in names - {""})
+
+    @property
+    def submitters(self) -> str:
+        """Return `every submitter`, where their jobs run as the member."""
+        return submitting_as(self.change.after, self.account) if self.member.startswith("serviceAccount:") else ""
+
+    @property
+    def reads(self) -> str:
+        """The secrets that they read then, by acting as an account."""
+        places = (grant.place for grant in self.gets if grant.what == "account")
+        return next(filter(None, (secrets(self.change.new, place) for place in places)), "")
+
+    @property
+    def begins(self) -> bool:
+        """Whether they become a submitter by grants alone: the components' publication could not be read."""
+        return not self.stays and {grant.role for grant in self.gets if grant.ours} >= _TO_SUBMIT
+
+    @property
+    def widens(self) -> bool:
+        """Whether they may do more than before."""
+        return any(not any(covers(lost, grant) for lost in self.loses) for grant in self.gets)
+
+    @property
+    def crippled(self) -> bool:
+        """Whether they stay a submitter who can't submit."""
+        return self.was and self.stays and bool(_TO_SUBMIT & {grant.role for grant in self.loses})
+
+    @property
+    def lapsed(self) -> bool:
+        """Whether the stack kept the lost roles for jobs that have ended."""
+        return all(grant.ours and lapsed(self.change, self.account, grant.role, grant.place) for grant in self.loses)
+
+    @property
+    def was_shared(self) -> bool:
+        """Whether they had the lost roles for another stack's sake alone: dropped before, and no trainer."""
+        before = self.change.before
+        trainers = (before.catalog.trainer, *before.catalog.trainers.values())
+        shared = self.member in before.shared and self.account not in trainers
+        return not self.was and shared and all(grant.ours for grant in self.loses)
+
+
+def access(change: Change) -> Iterator[AccessChange]:
+    """Yield those who leave the submitters, those who join, and everybody with other grants."""
+    before, after = change.before.people, change.after.people
+    gained, lost = _gained_and_lost(change)
+    members = dict.fromkeys((*before, *after, *(grant.member for grant in (*lost, *gained))))
+    for member in members:
+        whole = AccessChange(
+            member=member,
+            change=change,
+            was=member in before,
+            stays=member in after,
+            # The gravest first, so that a headline has it.
+            gets=tuple(sorted((grant for grant in gained if grant.member == member), key=above, reverse=True)),
+            loses=tuple(grant for grant in lost if grant.member == member),
+        )
+        yield _less_told(whole)
+
+
+def usual(grant: Grant) -> bool:
+    return grant.ours and grant.role in (_ON_PLACES if grant.place else _ON_PROJECT)
+
+
+def _gained_and_lost(change: Change) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
+    if change.preview is not None:
+        return gained_and_lost(change.touched)
+    before, after = (tuple(dict.fromkeys(_of_facts(facts))) for facts in (change.before, change.after))
+    return tuple(one for one in after if one not in before), tuple(one for one in before if one not in after)
+
+
+def _of_facts(facts: Facts) -> Iterator[Grant]:
+    for member in facts.people:
+        roles = facts.submitters.get(member, SUBMITTER_ROLES)
+        yield from (Grant(member, role, "the project", ours=True) for role in roles.values())
+
+
+def _less_told(access: AccessChange) -> AccessChange:
+    """Drop the grants that other rules report: of a submitter who comes or goes, of a bucket or an account that goes,
+    of members who may act as a trainer."""
+    change, member, gets = access.change, access.member, access.gets
+    going, accounts = change.going
+    told = acting(change.before) - acting(change.after)
+    loses = tuple(
+        grant
+        for grant in (() if access.account in accounts else access.loses)
+        if grant.place not in going and not (grant.ours and grant.role == ACT_AS and (grant.place, member) in told)
+    )
+    if access.was or access.stays:
+        gained = {grant.role for grant in gets}
+        both = access.was and access.stays
+        loses = tuple(grant for grant in loses if not grant.ours or (both and grant.role not in gained))
+        gets = tuple(grant for grant in gets if not usual(grant))
+    elif member.startswith(("serviceAccount:", UNKNOWN)):
+        # The trainer's: its reads and writes are those of its buckets; on the project it may get more.
+        successors = {grant.role for grant in gets if grant.ours}
+        loses = tuple(grant for grant in loses if not (grant.ours and grant.role in successors))
+        gets = tuple(grant for grant in gets if not (usual(grant) and grant.place))
+    return replace(access, gets=gets, loses=loses)

@@ -1,0 +1,145 @@
+"""Openings: to anybody, by keys, and by bindings and policies, which shut others out unseen."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+
+from slipway.base.formatting import last_part
+from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
+from slipway.deploying.engine.grants import Grant, form, place, unreadable
+from slipway.deploying.engine.touched import Fate, InputDifference, Touched, texts
+from slipway.model.findings.finding import Grade, Subject
+from slipway.reviewing.change.change import Change
+from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.rules.resources.fates import edits_of
+from slipway.reviewing.rules.resources.roles import denied
+from slipway.reviewing.rules.words import jobs, named
+
+# The spellings of access lists, predefined ACLs and role entities.
+_PUBLIC = re.compile(
+    r"(.*:)?(allUsers|allAuthenticatedUsers)|public-?read(-?write)?|authenticated-?read", re.IGNORECASE
+)
+_ANYWHERE = ("0.0.0.0/0", "::/0")
+# Where an address range admits; elsewhere it is a route, or an address that may be called from inside.
+_LETS_IN = re.compile(r"(?i)(source_?ranges|ingress|authorized_?networks|inbound|allowed_?(ip|cidr))")
+_KEYS = {"gcp:serviceaccount/key:": "serviceAccountId", "gcp:storage/hmacKey:": "serviceAccountEmail"}
+"""Keys, whose holder is an account, with the input that names it."""
+_DENYING, _DENIED = "gcp:iam/denyPolicy:", "deniedPrincipals"
+_LETTING = (Fate.CREATED, Fate.ADOPTED, Fate.REPLACED)
+
+
+def exposure(change: Change) -> Iterator[Consequence]:
+    for touched in change.touched:
+        if touched.new is None:
+            continue
+        if form(touched.type):
+            yield from _wholesale(touched)
+        else:
+            yield from _opened(touched)
+        if touched.type.startswith(_DENYING):
+            yield from _denied(touched, change)
+        yield from _key(touched)
+
+
+def opening(touched: Touched) -> InputDifference | None:
+    """Return the difference that admits everybody."""
+    before = {text for _, text in texts(touched.was)}
+    for path, text in texts(touched.becomes):
+        anywhere = text in _ANYWHERE and _LETS_IN.search(path)
+        if text not in before and (anywhere or _PUBLIC.fullmatch(text)):
+            return InputDifference(path, None, text)
+    return None
+
+
+def _opened(touched: Touched) -> Iterator[Consequence]:
+    if opened := opening(touched):
+        to, name = "anybody on the internet", touched.type.rpartition(":")[2]
+        if opened.after in _ANYWHERE:
+            to = "any address on the internet"
+        elif "authenticated" in opened.after.lower():
+            to = "anybody with a Google account"
+        yield consequence(
+            "public-access",
+            Subject("resource", name, touched.name),
+            f"opens to {to}",
+            who=f"`{touched.physical}` ({name})",
+            so="strangers look for such places all day",
+            instead="name the people, accounts or addresses that need it",
+            edits=edits_of((opened,)),
+        )
+
+
+def _key(touched: Touched) -> Iterator[Consequence]:
+    named_by = next((key for type_, key in _KEYS.items() if touched.type.startswith(type_)), "")
+    if named_by and touched.fate in _LETTING:
+        yield consequence(
+            "access-added",
+            Subject("key", touched.name),
+            f"of account `{last_part(str(touched.becomes.get(named_by, '')))}` is made, and never ends",
+            who=f"A key {IT}",
+            so="whoever has it is that account",
+            instead="sign in by workload identity federation, which needs no key",
+        )
+
+
+def _denied(touched: Touched, change: Change) -> Iterator[Consequence]:
+    before = {text for path, text in texts(touched.was) if _DENIED in path}
+    denies = [text for path, text in texts(touched.becomes) if _DENIED in path and text not in before]
+    if denies:
+        stopped = [job for job in change.jobs if any(job.service_account in text for text in denies)]
+        yield consequence(
+            "access-gone",
+            Subject("denied by", touched.name),
+            "can't do any more what their roles allow",
+            who=named(f"`{last_part(text)}`" for text in denies),
+            so=f"policy `{touched.name}` forbids it, and their jobs fail there",
+            instead="except the accounts that jobs run as (`exceptionPrincipals`)",
+            details=jobs(stopped, change.now),
+            grade=Grade.BLOCKING if stopped else None,
+        )
+
+
+def _wholesale(touched: Touched) -> Iterator[Consequence]:
+    """Find bindings and policies: the engine compares them with its own last ones, and not with the present ones."""
+    on_form, inputs = form(touched.type), touched.becomes
+    assert on_form is not None
+    on, name = place(on_form, inputs)
+    if unreadable(touched.new) and touched.fate is not Fate.FORGOTTEN:
+        yield consequence(
+            "access-added",
+            Subject("policy", on),
+            f"can tell who gets into {on}",
+            who="Nobody",
+            so="its policy is known once it is deployed",
+            instead="write its members into the program as they are",
+        )
+    role = str(inputs.get("role", ""))
+    # An existing one was as whole before.
+    if not on_form.whole or touched.fate not in _LETTING or (touched.old and touched.was.get("role") == role):
+        return
+    instead, so = "grant single members instead, which takes nothing from others", f"not asked: who that is ({_ASK})"
+    if on_form.whole == "Policy":
+        yield consequence(
+            "access-gone",
+            Subject("others on", on),
+            f"loses all access to {on}",
+            who="Whoever is not listed",
+            so=so,
+            instead=instead,
+            grade=Grade.BLOCKING,
+        )
+    else:
+        of_submitters = not name and role in SUBMITTER_ROLES.values()
+        yield consequence(
+            "access-gone",
+            Subject("others", "with", f"{role} on {on}"),
+            f"can no longer {denied(Grant('', role, on, on_form.what, name))}",
+            who=f"Whoever else has `{role}`",
+            so=so,
+            instead=instead,
+            grade=Grade.BLOCKING if of_submitters else None,
+        )
+
+
+_ASK = "`gcloud … get-iam-policy` tells"
