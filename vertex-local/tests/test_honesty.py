@@ -1,10 +1,12 @@
 """The pages of the local cloud say per method what is faithful and what is simplified: neither more nor less."""
 
+import importlib.util
 import os
 import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
@@ -137,8 +139,22 @@ def programs(tmp_path: Path) -> Path:
     (wheel,) = (source / "dist").glob("*.whl")
     run("venv", "--python", sys.executable, made)
     run("pip", "install", "--python", made, wheel, "--constraint", pinned)
-    assert not [*made.glob("lib/python*/site-packages/slipway*")]
+    (packages,) = made.glob("lib/python*/site-packages")
+    assert not [*packages.glob("slipway*")]
+    share_bytecode(packages)
     return made / "bin"
+
+
+def share_bytecode(packages: Path) -> None:
+    """Link what this environment has compiled, of files that both have from the installer's cache: compiling them once
+    more would take half of the test."""
+    for source in packages.rglob("*.py"):
+        own = Path(sysconfig.get_path("purelib")) / source.relative_to(packages)
+        compiled = Path(importlib.util.cache_from_source(str(own)))
+        if compiled.exists() and own.samefile(source):
+            target = Path(importlib.util.cache_from_source(str(source)))
+            target.parent.mkdir(exist_ok=True)
+            target.hardlink_to(compiled)
 
 
 @pytest.fixture
