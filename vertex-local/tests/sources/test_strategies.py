@@ -128,6 +128,7 @@ def test_the_sample_logs_by_itself_what_it_trained(sdk: LocalCloud, script: str)
     assert [item.resource_name for item in run.get_logged_custom_jobs()] == [job.resource_name]
 
 
+@pytest.mark.long
 @pytest.mark.journey
 def test_the_sample_logs_to_the_run_that_it_names(sdk: LocalCloud, script: str) -> None:
     aiplatform.init(experiment="dws-named")
