@@ -195,5 +195,8 @@ def test_a_field_has_a_rule(one: Field) -> None:
     assert posted - set(ruled) == set()
 
 
-def test_what_is_not_of_ours_is_told_as_it_stands() -> None:
+def test_a_phrase_names_only_a_value_that_is_there() -> None:
     assert all(rule.kind == "request-changed" for rule in OTHER)
+    for rule in RULES:
+        assert not rule.appears or "{a}" not in "".join(rule.appears[1:4]), rule
+        assert not rule.goes or "{b}" not in "".join(rule.goes[1:4]), rule

@@ -13,6 +13,8 @@ from slipway.reviewing.change.secret_values import bare
 
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
 _LONGEST = 100
+_MOST_READ = 200_000
+"""Characters of a file whose lines are compared."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _OWN_SCOPES = (ast.Lambda, ast.NamedExpr)
 
@@ -53,12 +55,14 @@ def _names(node: ast.AST) -> Iterator[ast.Name]:
 
 
 def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
-    """Return the edited places of a file, each by the number of its first line."""
+    """Return the edited places of a file, each by the number of its first line; none of a file that no person reads."""
+    if max(len(before), len(after)) > _MOST_READ:
+        return ()
     # Needed only for edited code: importing it costs time.
     from difflib import SequenceMatcher
 
     old, new = before.splitlines(), after.splitlines()
-    blocks = SequenceMatcher(None, old, new, autojunk=False).get_opcodes()
+    blocks = SequenceMatcher(None, old, new).get_opcodes()
     return tuple(
         Edit(f"{file}:{start + 1}", _lines(old[first:last]), _lines(new[start:end]))
         for what, first, last, start, end in blocks

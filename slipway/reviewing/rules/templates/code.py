@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
 from slipway.authoring.stack.secrets import KEEP, looks_secret
@@ -93,7 +93,11 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
             so="not known: what that does to a run that is long, or started again; its lines are to be read",
             edits=lines[:_MOST_LINES],
             details=[
-                *(f"`{file}`, to read as a whole" for file in edited if file not in files.lines),
+                *(
+                    f"`{file}` {'is gone' if file in files.removed else 'is to be read as a whole'}"
+                    for file in edited
+                    if not files.lines.get(file)
+                ),
                 *([f"and {more} more places in these files"] if more > 0 else []),
             ],
             field="code",
@@ -105,7 +109,7 @@ def _short(uri: str) -> str:
 
 
 def _installed(template: TemplateChange, field: str) -> Consequence:
-    before, after = ({_package(line): line for line in side.requirements} for side in (template.old, template.new))
+    before, after = (_by_package(side.requirements) for side in (template.old, template.new))
     moves = {
         name: _direction(before.get(name, ""), after.get(name, ""))
         for name in dict.fromkeys((*after, *before))
@@ -158,6 +162,14 @@ def _direction(before: str, after: str) -> str:
     if was:
         return "loosened"
     return "pinned" if now and old.specifier.contains(now[0], prereleases=True) else "other"
+
+
+def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
+    """Return the lines of each package, which may have several by their markers, as one."""
+    lines: dict[str, list[str]] = {}
+    for line in requirements:
+        lines.setdefault(_package(line), []).append(line)
+    return {name: ", ".join(sorted(some)) for name, some in lines.items()}
 
 
 def _package(requirement: str) -> str:

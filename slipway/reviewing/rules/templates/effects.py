@@ -9,13 +9,13 @@ from datetime import datetime, timedelta
 from typing import NamedTuple
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import join, last_part, span
+from slipway.base.formatting import few, join, last_part, span
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import SPOT
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.catalog.placeholders import OUTPUT, names
 from slipway.model.findings.finding import Grade
-from slipway.reviewing.change.secret_values import shown
+from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import job_spec, secret_in
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines
 from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
@@ -175,14 +175,16 @@ def _flags(arguments: Iterable[str]) -> str:
     return join(dict.fromkeys(shown(flag(argument)) for argument in arguments))
 
 
+def argument(text: str, beside: str = "") -> str:
+    """Return an argument as a comment may have it; a secret one by its name alone."""
+    name, equals, value = text.partition("=")
+    hides = equals and looks_secret(value, name.lstrip("-"))
+    return f"{name}=… (hidden)" if hides else bare(text, beside=beside)
+
+
 def _values(arguments: list[str]) -> str:
-    """Return at most three of them; secret ones by their name alone."""
-    words = []
-    for argument in arguments[:3]:
-        name, equals, value = argument.partition("=")
-        hides = equals and looks_secret(value, name.lstrip("-"))
-        words.append(f"`{name}=…` (hidden)" if hides else shown(argument))
-    return join([*words, *([f"{len(arguments) - 3} more"] if len(arguments) > 3 else [])])
+    """Return at most three of them."""
+    return few((f"`{argument(text)}`" for text in arguments), most=3)
 
 
 def secret(differing: Differing) -> Says:

@@ -30,7 +30,7 @@ Offers = Mapping[str, Offer]
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
     before, after = of_kinds(template)
-    moved = dict(_moved(before, after))
+    moved = _moved(before, after)
     for label in before:
         if label not in after:
             yield _gone(template, label, before, after, moved.get(label, ""))
@@ -110,12 +110,14 @@ def _jobs(template: TemplateChange, offer: Offer) -> str:
     return f"{JOBS}{whose([offer], template.new)}"
 
 
-def _moved(before: Offers, after: Offers) -> Iterator[tuple[str, str]]:
-    """Yield labels of offers on a cluster, each with that of its replacement on another cluster."""
-    fresh = {label: offer for label, offer in after.items() if label not in before and offer.capacity_type == POOL}
-    for label, offer in before.items():
-        if label not in after and offer.capacity_type == POOL:
-            yield from islice(((label, new) for new, other in fresh.items() if offer.when == other.when), 1)
+def _moved(before: Offers, after: Offers) -> Mapping[str, str]:
+    """Return labels of offers on a cluster, each with that of its replacement on another cluster."""
+    gone, fresh = (
+        {label: offer for label, offer in side.items() if label not in other and offer.capacity_type == POOL}
+        for side, other in ((before, after), (after, before))
+    )
+    pairs = ((label, new) for label, offer in gone.items() for new in reversed(fresh) if fresh[new].when == offer.when)
+    return dict(pairs)
 
 
 def _gone(template: TemplateChange, label: str, before: Offers, after: Offers, successor: str) -> Consequence:

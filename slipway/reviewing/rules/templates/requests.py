@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from itertools import zip_longest
 
 from slipway.authoring.stack.secrets import KEEP, looks_secret
@@ -22,7 +23,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare
 from slipway.reviewing.change.usual import by
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.templates.effects import Differing, flag
+from slipway.reviewing.rules.templates.effects import Differing, argument, flag
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.rules import OTHER, RULES, SECONDS, Rule
@@ -42,43 +43,37 @@ Leaves = dict[str, Leaf]
 
 @dataclass(frozen=True)
 class RequestDifference:
-    """A value that differs, and the `rule` with its effect. `name` is the path's own and `of` its owner's; `role` is
-    the worker pool's, empty for the whole job. None: there is no such value."""
+    """A value that differs, by its path: `values` before and after, None where there is none."""
 
-    rule: Rule
-    name: str
-    of: str
-    role: str
-    before: Leaf | None
-    after: Leaf | None
+    path: str
+    values: tuple[Leaf | None, Leaf | None]
+
+    @cached_property
+    def row(self) -> tuple[Rule, Mapping[str, str]]:
+        """The rule with its effect, and the parts of the path."""
+        matches = ((rule, rule.path.fullmatch(self.path)) for rule in (*RULES, *OTHER))
+        return next((rule, match.groupdict("")) for rule, match in matches if match)
 
     @property
     def what(self) -> str:
         """The difference's part of a consequence's key."""
-        return f"{self.rule.what} `{self.name}`" if self.name else self.rule.what
+        rule, parts = self.row
+        return f"{rule.what} `{parts['name']}`" if parts.get("name") else rule.what
 
     @property
     def sides(self) -> tuple[str, str]:
         """Both sides as a comment may have them."""
-        before, after = self.before, self.after
+        before, after = self.values
         if isinstance(before, tuple) or isinstance(after, tuple):
-            return _arguments(*(side if isinstance(side, tuple) else () for side in (before, after)))
-        return _side(before, after, self.name), _side(after, before, self.name)
+            return _arguments(*(side if isinstance(side, tuple) else () for side in self.values))
+        name = self.row[1].get("name", "")
+        return _side(before, after, name), _side(after, before, name)
 
 
 def _side(leaf: Leaf | None, other: Leaf | None, name: str) -> str:
     if isinstance(leaf, str) and SECONDS.fullmatch(leaf):
         return span(float(leaf[:-1]))
     return "" if leaf is None else bare(leaf, name, beside=str(other or ""))
-
-
-def difference(path: str, before: Leaf | None, after: Leaf | None) -> RequestDifference:
-    for rule in (*RULES, *OTHER):
-        if match := rule.path.fullmatch(path):
-            parts = match.groupdict("")
-            name, of, role = (parts.get(part, "") for part in ("name", "of", "role"))
-            return RequestDifference(rule, name, of, role, before, after)
-    raise AssertionError("the last row takes every path")
 
 
 def requests(template: TemplateChange) -> Iterator[Consequence]:
@@ -90,9 +85,9 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     places: dict[tuple[object, ...], tuple[RequestDifference, dict[str, list[str]]]] = {}
     for label, sides in both.items():
         for differing in (*_differences(template, *sides, known), *_pools(*sides)):
-            key = (differing.rule.kind, differing.what, differing.of, differing.before, differing.after)
-            _, at = places.setdefault(key, (differing, {}))
-            at.setdefault(label, []).append(differing.role)
+            rule, parts = differing.row
+            _, at = places.setdefault((rule, differing.what, parts.get("of"), *differing.values), (differing, {}))
+            at.setdefault(label, []).append(parts.get("role", ""))
     for differing, at in places.values():
         yield _told(template, differing, at, both)
 
@@ -109,8 +104,9 @@ def _told(
         side.replace(TRAINER, catalog.trainer) if side == TRAINER else side
         for side, catalog in zip(differing.sides, catalogs, strict=True)
     )
-    sides = differing.before, differing.after
-    says = differing.rule.of(Differing(differing.name, differing.of, *sides, offers, template), a, b)
+    rule, named = differing.row
+    names = named.get("name", ""), named.get("of", "")
+    says = rule.of(Differing(*names, *differing.values, offers, template), a, b)
     roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
     part_of = f" of {join(roles)}" if roles and len({*template.old.roles, *new.roles}) > len(roles) else ""
     part = f"{differing.what}{part_of}{f' in {join(at)}' if len(at) < len(both) else ''}".replace("`", "")
@@ -119,7 +115,7 @@ def _told(
     every = dict.fromkeys(by(offer) for _, offer in both.values() if whose([offer], new) == case or not case)
     only = f" {join(ways)}" if len(ways) < len(every) and len(ways) <= 2 else ""
     return template.tells(
-        differing.rule.kind,
+        rule.kind,
         says.does,
         part=part,
         who=f"{JOBS}{case}{only}",
@@ -127,7 +123,7 @@ def _told(
         instead=says.instead,
         edits=(Edit(part, a, b),),
         details=says.details,
-        grade=Grade.NOTE if _of_clusters(differing.rule.kind, offers, *catalogs) else says.grade,
+        grade=Grade.NOTE if _of_clusters(rule.kind, offers, *catalogs) else says.grade,
     )
 
 
@@ -141,7 +137,7 @@ def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Ca
 def _pools(old: Offer, new: Offer) -> Iterator[RequestDifference]:
     before, after = (tuple(pool for pool in offer.pools if pool) for offer in (old, new))
     if before != after and old.cluster == new.cluster:
-        yield difference("pools", before, after)
+        yield RequestDifference("pools", (before, after))
 
 
 @dataclass(frozen=True)
@@ -183,7 +179,7 @@ def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parame
     before, after = _joined(dict(flat(old, was, roles, known.renamed)), dict(flat(new, becomes)))
     trainers = {TRAINER, *(trainer(name) for catalog in (was, becomes) for name in catalog.trainers)}
     for name, other in roles.items():
-        yield difference("role", name, other)
+        yield RequestDifference("role", (name, other))
     for path in dict.fromkeys((*before, *after)):
         a, b = before.get(path), after.get(path)
         if path.endswith(_ARGUMENTS) and isinstance(a, tuple) and isinstance(b, tuple):
@@ -192,7 +188,7 @@ def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parame
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         moved = path == "spec/serviceAccount" and {a, b} <= trainers
         if a != b and not (SILENT.fullmatch(path) or waits or repeated or moved or _other_form(path, before, after)):
-            yield difference(path, a, b)
+            yield RequestDifference(path, (a, b))
 
 
 def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
@@ -272,7 +268,7 @@ def _plain(offer: Offer, catalog: Catalog) -> Iterator[str]:
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
             name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (last_part(path), "", value)
             if looks_secret(given or value, name.lstrip("-")):
-                yield difference(path, None, value).what
+                yield RequestDifference(path, (None, value)).what
 
 
 def _arguments(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, str]:
@@ -283,10 +279,6 @@ def _arguments(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, st
 
 
 def _listed(arguments: list[str], others: list[str]) -> str:
-    words = []
-    for text, other in zip_longest(arguments[:4], others[: len(arguments)][:4], fillvalue=""):
-        name, equals, value = text.partition("=")
-        hides = equals and looks_secret(value, name.lstrip("-"))
-        words.append(f"{name}=… (hidden)" if hides else bare(text, beside=other))
+    pairs = zip_longest(arguments[:4], others[: len(arguments)][:4], fillvalue="")
     more = len(arguments) - 4
-    return " ".join([*words, *([f"and {more} more"] if more > 0 else [])])
+    return " ".join([*(argument(*pair) for pair in pairs), *([f"and {more} more"] if more > 0 else [])])

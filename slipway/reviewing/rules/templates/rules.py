@@ -58,7 +58,7 @@ def _short(leaf: Leaf | None, side: str) -> str:
 
 def _rows(kind: str, what: str, *rows: tuple[str, Effect] | tuple[str, Says, Says, Says]) -> Iterator[Rule]:
     for row in rows:
-        yield Rule(re.compile(row[0]), kind, what, *row[1:])
+        yield Rule(re.compile(row[0], re.DOTALL), kind, what, *row[1:])
 
 
 _UNREACHED = "what only that network reaches is out of reach, and code that needs it fails"
@@ -82,7 +82,7 @@ RULES: tuple[Rule, ...] = (
         (
             f"{_POOL}reservation",
             Says(W, "take machines from reservation {b} instead of {a}", "the old one stays paid, used or not"),
-            Says(W, "take machines from reservation {b}", "when it is full they fail or wait"),
+            Says(W, "take machines from reservation {b}", "not known: whether it has room for them"),
             Says(B, "take no machines from reservation {a} any more", "it stays paid, and they cost extra", "keep it"),
         ),
     ),
@@ -152,7 +152,7 @@ RULES: tuple[Rule, ...] = (
         *(
             (
                 f"spec/(?P<name>{name})",
-                Says(N, f"log to {what} {{b}} instead of {{a}}", "earlier runs stay in {a}, and don't stand beside"),
+                Says(N, f"log to {what} {{b}} instead of {{a}}", "earlier runs stay in {a}, apart from new ones"),
                 Says(N, f"log to {what} {{b}}"),
                 Says(N, f"don't log to {what} {{a}} any more", "new runs don't stand beside the earlier ones"),
             )
@@ -240,7 +240,7 @@ RULES: tuple[Rule, ...] = (
         "label",
         (
             f"labels/(?P<name>{TEAM})",
-            Says(W, "count for team {b} instead of {a}", "its budget and its people's share pay for them"),
+            Says(W, "count for team {b} instead of {a}", "they draw on its share and its budget"),
             Says(N, "count for team {b}, whoever submits them"),
             Says(
                 W,

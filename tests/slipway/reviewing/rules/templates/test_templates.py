@@ -142,6 +142,13 @@ def test_code_that_only_one_offer_or_worker_pool_runs_is_told_too() -> None:
     assert "/packages/tool-2.tar.gz` instead of " in one.sentence
 
 
+def test_lines_of_one_package_are_compared_together() -> None:
+    twice = replace(LORA, requirements=("torch==2.4; python_version<'3.12'", "torch==2.3; python_version>='3.12'"))
+    assert "not known: which version that is" in only(LORA, twice).sentence
+    assert found(twice, replace(twice, requirements=twice.requirements[::-1])) == []
+    assert only(LORA, replace(LORA, requirements=LORA.requirements * 2)).kind == "requirements-changed"
+
+
 @pytest.mark.parametrize(
     ("opens", "words"),
     [
