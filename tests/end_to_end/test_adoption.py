@@ -72,7 +72,7 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     made_by_hand(checkout)
     before, others = lives(checkout, theirs), settings(checkout)
     said = up(checkout, theirs={"id": theirs, **LIKE_IT})
-    assert f"theirs is {theirs}, which somebody else made" in said
+    assert f"theirs stands for {theirs}, which somebody else made" in said
     assert ON_ERROR in said
     assert checkout.outputs()["clusters"] == {"theirs": theirs}
     assert not [one for one in checkout.resources() if "aiPersistentResource" in one["type"]]

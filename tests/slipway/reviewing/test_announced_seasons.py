@@ -7,7 +7,6 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.generations.published_clusters import published
 from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
@@ -106,7 +105,7 @@ def test_other_alternatives_that_nobody_deployed_stop_it_before_they_count_as_de
     told = f"`alternatives` `1–4 n1-standard-4 in us-east4` → {edit}"
     assert "season-changed" in stopped_by(goes(made(over), made(other)))
     (season,) = (one for one in review(goes(made(over), made(other))).consequences if one.kind == "season-changed")
-    assert told in map(str, season.edits) and "cluster open is " in season.so
+    assert told in map(str, season.edits) and season.so.startswith("it is ")
     assert stopped_by(goes(made(over, 1), made(other))).keys() == {"season-changed"}
     later = Season(begins=NOW + timedelta(days=9))
     was, becomes = (replace(one, season=later) for one in (over, other))
@@ -114,16 +113,14 @@ def test_other_alternatives_that_nobody_deployed_stop_it_before_they_count_as_de
     assert "season-changed" in stopped_by(replace(both, live=replace(both.live, clusters=(living(NEW),))))
 
 
-def test_a_revert_that_nobody_deployed_stops_it() -> None:
-    """The current cluster is idle, and would go for the older one, whose job is all that kept it."""
+@pytest.mark.parametrize("state", ["RUNNING", "ERROR"])
+def test_a_revert_that_nobody_deployed_stops_it(state: str) -> None:
+    """The current cluster would go for the older one, whose job is all that kept it."""
     older, newer = cluster("h100", SMALL), cluster("h100", SMALL, generation=2)
     tune = job("tune", on=older)
-    before, there = facts(newer, kept(older, tune)), [living(older, used=1), living(newer)]
-    reverts = change(before, facts(older), clusters=there, jobs=[tune])
+    there = [living(older, used=1), living(newer, state=state)]
+    reverts = change(facts(newer, kept(older, tune)), facts(older), clusters=there, jobs=[tune])
     assert stopped_by(reverts).keys() == {"cluster-returns"}
-    assert "is idle and is deleted" in review(reverts).consequences[0].sentence
-    failed = [living(older, used=1), living(newer, state="ERROR")]
-    assert stopped_by(change(before, facts(older), clusters=failed, jobs=[tune])).keys() == {"cluster-returns"}
 
 
 @pytest.mark.parametrize("state", ["", "ERROR"])
@@ -240,7 +237,7 @@ def test_what_an_edit_asks_of_quota_stops_it(
     assert stopped == {"quota-requested", *(["quota-short-now"] if short else [])}
 
 
-def test_a_season_that_waits_for_quota_is_told_once_and_stops_nothing(snapshot: SnapshotAssertion) -> None:
+def test_a_season_that_waits_for_quota_is_told_once_and_stops_nothing() -> None:
     """Also where the one whose quota it is to have still has a job: what ends is withdrawn meanwhile."""
     ends, waits = replace(FIRST, season=Season(ends=NOW)), DormantCluster(**vars(SECOND), lacks=(GPUS,))
     tune = job("tune", on=ends)
@@ -251,7 +248,7 @@ def test_a_season_that_waits_for_quota_is_told_once_and_stops_nothing(snapshot: 
     begins = change(before, after, clusters=there, jobs=[tune])
     (one,) = (one for one in review(begins).consequences if one.kind == "season-awaits-quota")
     assert one.grade is Grade.WARNING and one.subject == "cluster second"
-    assert one.sentence == snapshot
+    assert "too little quota for H100 GPUs; later deployments look again" in one.so
     assert stopped_by(begins) == {}
     assert told(change(after, after, clusters=there, jobs=[tune])) == set(), "said once"
     had = facts(SECOND, quota=drawing(0, mode="enforce", second=8), dormant={"first": rests["first"]})

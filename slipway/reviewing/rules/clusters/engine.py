@@ -160,7 +160,8 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
         does, so = "becomes the stack's own, which somebody else made", "a later deployment may change or delete it"
         yield consequence(_UNSAID, itself, does, so=so)
     elif found := tuple(_differences(step, cluster, catalog)):
-        yield consequence(_UNSAID, itself, "is not made as its stack file says", edits=found)
+        does, so = "is not made as its stack file says", "the program asks the engine for something else"
+        yield consequence(_UNSAID, itself, does, so=so, instead="find what in the program does that", edits=found)
 
 
 def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
@@ -42,6 +43,11 @@ _NEEDS: Mapping[str, _Need] = {
     "key": _Need(_NETWORK, _NO_NETWORK, ("gcp:kms/cryptoKey:",)),
     "reservation": _Need("jobs-lose-reservation", "a restart may find no machines", ("gcp:compute/reservation:",)),
     "images": _Need(_RESTART, _FAILS, ("gcp:artifactregistry/repository:",)),
+}
+_FULL_NAMES = {
+    "account": "{accountId}@{project}.iam.gserviceaccount.com",
+    "package": "gs://{bucket}/{name}",
+    "images": "{location}-docker.pkg.dev/{project}/{repositoryId}/",
 }
 _ROLES = {"": "", "bucket": "roles/storage.objectUser", "secret": "roles/secretmanager.secretAccessor"}
 """By the thing on which jobs' accounts have roles (the project, where empty), the role that usually gives access."""
@@ -143,8 +149,9 @@ def _other_next_time(change: Change) -> Iterator[Consequence]:
         elif step.type.startswith(PACKAGE):
             name, what, does = _rewritten(step, change), "package", f"will run the code that overwrites {IT}"
         if theirs := users(change, what, name):
-            who, details = f"A restart of {owned(theirs, '')}", jobs(theirs, change.now)
-            yield consequence(_RESTART, Subject(name), does, who=who, details=details)
+            who, so = f"A restart of {owned(theirs, '')}", "not known: whether it goes on with that"
+            instead, details = "wait until the job has ended", jobs(theirs, change.now)
+            yield consequence(_RESTART, Subject(name), does, who=who, so=so, instead=instead, details=details)
 
 
 def _rewritten(step: Touched, change: Change) -> str:
@@ -202,19 +209,13 @@ def _networks(job: VertexJob, change: Change) -> Iterator[str]:
 
 def name_of(resource: Resource, what: str, change: Change) -> str:
     """Return the name by which jobs know a resource; `what` is its word in the table of needs."""
-    inputs, project = resource.inputs, resource.inputs.get("project") or change.old.project
-    match what:
-        case "account":
-            made = f"{inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com"
-            return str(resource.outputs.get("email") or made)
-        case "package":
-            return f"gs://{inputs.get('bucket', '')}/{inputs.get('name', '')}"
-        case "secret":
-            return str(inputs.get("secretId") or inputs.get("secret", ""))
-        case "images":
-            return f"{inputs.get('location')}-docker.pkg.dev/{project}/{inputs.get('repositoryId')}/"
-        case _:
-            return str(inputs.get("name") or _last(resource.id))
+    values = defaultdict(str, {"project": change.old.project, **resource.inputs})
+    if what == "account" and (email := resource.outputs.get("email")):
+        return str(email)
+    if what in _FULL_NAMES:
+        return _FULL_NAMES[what].format_map(values)
+    short = values["secretId"] or values["secret"] if what == "secret" else values["name"] or _last(resource.id)
+    return str(short)
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:

@@ -26,7 +26,7 @@ def adoption(change: Change) -> Iterator[Consequence]:
         same = old is not None and new is not None and old.id == new.id
         if new and new.adopted and not same:
             so = f"submissions switch to it from `{old.id}`; {_THEIRS}" if old else _THEIRS
-            does, grade = f"is `{new.id}`, which somebody else made", Grade.WARNING if old else None
+            does, grade = f"stands for `{new.id}`, which somebody else made", Grade.WARNING if old else None
             yield of_cluster(_ADOPTED, name, does, so=so, details=pools_of(new), grade=grade, key="id")
         elif old and new and new.adopted:
             seen = [edit for edit in edits(old, new) if not edit.key.startswith(NAMES)]

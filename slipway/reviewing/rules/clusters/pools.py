@@ -61,8 +61,8 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
     other, gpus = old.machine.kind != new.machine.kind, bool(old.machine.accelerator)
     if old.min and (other or new.min < old.min):
         given = machines({old.machine: old.min if other else old.min - new.min})
-        does = f"takes `{new.machine}` instead of `{old.machine}`" if other else f"keeps {new.min} machines ready"
-        so = f"{given} given back may not come again" if gpus else f"{given} given back"
+        does = f"takes `{new.machine}` instead of `{old.machine}`" if other else f"keeps {new.min} ready"
+        so = f"gives back {given}, which may not come again" if gpus else f"gives back {given}"
         key, grade = "machine" if other else _low(new), None if gpus else Grade.WARNING
         facts: dict[str, Any] = {"edits": _both(old, new), "cost": _idle_cost(old)}
         yield _of_pool("capacity-given-back", place, does, so=so, grade=grade, key=key, **facts)

@@ -82,8 +82,9 @@ def settings(change: Change) -> Iterator[Consequence]:
     for name in dict.fromkeys((*before, *after)):
         old, new, events = before.get(name), after.get(name), coming.get(name, ())
         if old and new:
-            yield from (*_edited(_MODE, old, new, change.now), *_edited(_SEASON, old, new, change.now, events))
-            yield from _waits(old, new)
+            if bool(old.adopted) == bool(new.adopted):
+                yield from _edited(_MODE, old, new, change.now)
+            yield from (*_edited(_SEASON, old, new, change.now, events), *_waits(old, new))
         elif isinstance(new, DormantCluster):
             does = f"is made {moment_in_words(new.season.begins) if new.season.begins else 'later'}"
             details = (new.words, *(_phrases(new) if new.comes else ()), *pools_of(new))
@@ -123,7 +124,7 @@ def _edited(kind: str, old: Cluster, new: Cluster, now: datetime, events: Iterab
         kind,
         new.name,
         phrases[0],
-        so=(new.words if isinstance(new, DormantCluster) else "") if dated else same,
+        so=(new.reason().of("it") if isinstance(new, DormantCluster) else "") if dated else same,
         edits=edited,
         details=(*phrases[1:], *(events if old.season != new.season else ())),
         grade=Grade.NOTE if not harms else Grade.BLOCKING if ends and ends - now < _SOON else None,
