@@ -13,7 +13,7 @@ from slipway.model.kinds.settings import Study
 from slipway.reviewing.rules.templates.leaves import flat
 from slipway.reviewing.rules.templates.requests import SILENT
 from slipway.reviewing.rules.templates.rules import OTHER, RULES
-from slipway.reviewing.rules.words import LONGEST
+from slipway.reviewing.told.cards import LONGEST
 from slipway.template import JobTemplate, Parameter, Scheduling, WorkerPool
 from tests.review.case import Case, Edit, stack, template
 from tests.review.checkout import BASE

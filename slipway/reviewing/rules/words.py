@@ -10,8 +10,6 @@ from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 
-LONGEST = 30
-"""The words of an open sentence."""
 MOST_NAMED = 3
 """The number of similar things that a sentence names; the details have all of them."""
 
@@ -32,12 +30,6 @@ def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:
     if len(listed) > 1:
         return f"{whose}{len(listed)} jobs"
     return join(f"`{one.display_name}`{f' ({one.user})' if one.user else ''}" for one in listed)
-
-
-def told_jobs(some: Iterable[VertexJob], now: datetime) -> str:
-    """Return all of them by name while they are few, with owner and age; otherwise their number."""
-    lines = jobs(some, now)
-    return join(lines) if len(lines) <= MOST_NAMED - 1 else f"{len(lines)} jobs"
 
 
 def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:
@@ -76,10 +68,6 @@ def named(words: Iterable[str]) -> str:
     more = len(listed) - MOST_NAMED
     # A single other one would be as short by its name.
     return join([*listed[:MOST_NAMED], f"{more} more"]) if more > 1 else join(listed)
-
-
-def capital(words: str) -> str:
-    return words[:1].upper() + words[1:]
 
 
 def several(lines: Iterable[str]) -> tuple[str, ...]:

@@ -49,8 +49,9 @@ class ClusterChange:
     read: bool = True
     #: The new one is an earlier generation.
     returns: bool = False
-    #: The entry of which the cluster comes, or which stays when it goes.
+    #: The entry before, where the cluster was dormant.
     slept: DormantCluster | None = None
+    #: The entry after, where the cluster is dormant.
     sleeps: DormantCluster | None = None
 
     @property
