@@ -18,7 +18,7 @@ from slipway.reviewing.change.usual import job_spec, secret_in
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.words import named
 
-_GRANT_SECRETS = "grant its account the secrets and data first (`gcloud secrets add-iam-policy-binding`)"
+_GRANT_SECRETS = "grant it what it lacks first: `gcloud secrets get-iam-policy` tells who may read a secret"
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -71,7 +71,7 @@ def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:
 
 
 def _words(trainer: TrainerFacts) -> str:
-    return f"trainer `{trainer.name}`" if trainer.name else "the account that most jobs run as"
+    return f"trainer `{trainer.name}`" if trainer.name else "the workspace's trainer"
 
 
 def _key(trainer: TrainerFacts) -> str:
@@ -129,7 +129,7 @@ def _account(old: TrainerFacts, new: TrainerFacts) -> Iterator[Consequence]:
             Subject("trainer", old.name),
             "run as another account",
             who=f"New jobs of {_words(old)}",
-            so="those that read a secret or data of the old one's fail until somebody grants that",
+            so="not asked: what it may read; without the old one's secrets and data they fail",
             instead=_GRANT_SECRETS,
             edits=(Edit("account", old.account, new.account),),
             field=f"slipway:trainers.{old.name}.account",
@@ -172,8 +172,10 @@ def _moved(was: Template, template: Template, change: Change) -> Iterator[Conseq
     own = _secrets(change.new, new.account, only=template.name)
     more = _secrets(change.new, new.account) - own - _secrets(change.old, old.account)
     so = f"and {_names(gained)} may submit them" if gained else ""
-    if own:
-        so = f"its jobs fail until somebody grants its account {_named_secrets(own)}"
+    if own and lost:
+        so = f"others' jobs run as another account; not asked: whether that may read {_named_secrets(own)}"
+    elif own:
+        so = f"not asked: whether that account may read {_named_secrets(own)}; without it they fail"
     elif more:
         so = f"its code may also read {_named_secrets(more)}"
     yield consequence(
