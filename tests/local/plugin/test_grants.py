@@ -57,6 +57,21 @@ def test_delete(recorder: Recorder, provider: Provider) -> None:
     assert recorder.lines == [f"DELETE /v1/{_ID}"]
 
 
+def test_a_quota_preference_without_a_parent_is_the_providers_project_s_and_keeps_its_annotations(
+    recorder: Recorder, provider: Provider
+) -> None:
+    """What no recorded situation has: tests/local/plugin/test_recorded_quota.py plays those."""
+    token, at = "gcp:cloudquota/sQuotaPreference:SQuotaPreference", "/v1beta/projects/p1/locations/global"
+    config = {"preferredValue": "8", "annotations": {"by": "slipway"}}
+    wish = {"name": "h100", "quotaConfig": config, "ignoreSafetyChecks": "QUOTA_SAFETY_CHECK_UNSPECIFIED"}
+    recorder.answer(f"POST {at}/quotaPreferences", {})
+    body = {"name": f"{at}/quotaPreferences/h100", "quotaConfig": {"preferredValue": "8", "grantedValue": "4"}}
+    recorder.answer(f"GET {at}/quotaPreferences/h100", body)
+    made = provider.create(token, wish, 0)
+    assert made.id == "projects/p1/locations/global/quotaPreferences/h100"
+    assert made.state["quotaConfig"] == {**config, "grantedValue": "4"}
+
+
 _PROJECT = "gcp:projects/iAMMember:IAMMember"
 _BUCKET = "gcp:storage/bucketIAMMember:BucketIAMMember"
 _ACCOUNT = "gcp:serviceaccount/iAMMember:IAMMember"
