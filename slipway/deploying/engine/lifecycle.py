@@ -12,6 +12,8 @@ from slipway.model.findings.finding import Grade
 
 LEAST_DAYS: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
 """The least days that an object is paid for, by its storage class."""
+_OF_ALL = "what is older goes at once, results and checkpoints of running jobs too"
+_OF_SOME = "what is older goes at once, and what jobs wrote there with it"
 
 
 @dataclass(frozen=True)
@@ -50,11 +52,11 @@ def lifecycle(before: Any, after: Any) -> Iterator[Effect]:
         of_all = not all(map(_ends, worse))
         yield Effect(
             does,
-            "what is older goes at once, for good" if aged else "what it matches goes at once, for good",
+            "what is older goes at once" if aged else "what it matches goes at once",
             Grade.BLOCKING,
             "limit the rule to a prefix that nobody reads later, and copy first what has to stay",
             "lifecycle-changed",
-            "what is older goes at once, results and checkpoints of running jobs too" if aged and of_all else "",
+            "" if not aged else _OF_ALL if of_all else _OF_SOME,
         )
         return
     # Several rules may move objects to colder classes: the costs of the first are enough to know.

@@ -10,7 +10,7 @@ from typing import Any
 from slipway.deploying.deployment.workspace_plan import CATALOG, WORK
 from slipway.deploying.engine.fields import BUCKET_FIELDS
 from slipway.deploying.engine.lifecycle import Effect
-from slipway.deploying.engine.touched import BUCKET, Fate, Touched, differences
+from slipway.deploying.engine.touched import BUCKET, Fate, InputDifference, Touched, differences
 from slipway.google.live import Unknown
 from slipway.google.permissions import Bound
 from slipway.model.catalog.model import BOARD, HISTORY
@@ -125,39 +125,39 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
 
 
 def _edited(touched: Touched) -> Iterator[Consequence]:
-    by_kind: dict[str, list[Effect]] = {}
-    for effect in _effects(touched):
-        by_kind.setdefault(effect.kind, []).append(effect)
-    edits = edits_of(
-        each for key in touched.edited for each in differences(touched.was.get(key), touched.becomes.get(key), key)
-    )
-    for effects in by_kind.values():
+    by_kind: dict[str, list[tuple[str, Effect]]] = {}
+    for key, effect in _effects(touched):
+        by_kind.setdefault(effect.kind, []).append((key, effect))
+    for found in by_kind.values():
+        edits = edits_of(each for key, _ in found for each in _differences(touched, key))
         # The worst comes first, so that a headline has it.
-        first, *others = sorted(effects, key=lambda effect: -effect.grade)
+        first, *others = sorted((effect for _, effect in found), key=lambda effect: -effect.grade)
         so, details = first.for_jobs if _role(touched) == WORK else "", [f"it {effect}" for effect in others]
         yield follows(first, Subject("bucket", touched.physical), _WHO, so, edits=edits, details=details)
 
 
-def _effects(touched: Touched) -> Iterator[Effect]:
+def _differences(touched: Touched, key: str) -> Iterator[InputDifference]:
+    return differences(touched.was.get(key), touched.becomes.get(key), key)
+
+
+def _effects(touched: Touched) -> Iterator[tuple[str, Effect]]:
+    """Yield the effects of each edited key."""
     if why := unguarded(touched):
         # The catalog's bucket may be deleted with its contents: an adopted bucket is declared so for the first time.
         usual = touched.fate is Fate.ADOPTED and _role(touched) == CATALOG
-        yield Effect(
-            "may be deleted with everything in it from now on",
-            why,
-            Grade.NOTE if usual else KINDS["force-destroy"].usual,
-            "" if usual else "keep it protected until the deployment that is to delete it",
-            "force-destroy",
-        )
+        grade = Grade.NOTE if usual else KINDS["force-destroy"].usual
+        keep = "" if usual else "keep it protected until the deployment that is to delete it"
+        effect = Effect("may be deleted with everything in it from now on", why, grade, keep, "force-destroy")
+        yield "forceDestroy" if "forceDestroy" in touched.edited else "deletionPolicy", effect
     for key in touched.edited:
         before, after = touched.was.get(key), touched.becomes.get(key)
-        if not any(differences(before, after, key)):
+        if not any(_differences(touched, key)):
             continue
         rule = BUCKET_FIELDS.get(key)
         effects = rule(before, after) if rule else [UNRULED]
         if key == "lifecycleRules" and _role(touched) == CATALOG and _of_others(before) == _of_others(after):
             effects = (replace(effect, grade=Grade.NOTE, instead="") for effect in effects)
-        yield from effects
+        yield from ((key, effect) for effect in effects)
 
 
 def _of_others(rules: Any) -> list[Any]:

@@ -106,6 +106,10 @@ def test_a_key_of_two_values_and_a_time_that_cannot_be_shortened_are_told() -> N
     (both, other) = edit({}, {"versioning": {"enabled": True}, "requesterPays": True, "labels": {"a": "b"}})
     assert {both.kind, other.kind} == {"versioning-changed", "bucket-changed"}
     assert "other labels" in " ".join((*both.details, *other.details)), "beside the worse"
+    assert [[edit.key for edit in part.edits] for part in (both, other)] == [
+        ["versioning"],
+        ["requesterPays", "labels"],
+    ]
 
 
 @pytest.mark.parametrize(
