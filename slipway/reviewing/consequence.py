@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from slipway.base.codec import As, At, MaybeText
-from slipway.model.findings.finding import Finding, FindingKind, Grade, Section, Subject
+from slipway.model.findings.finding import FindingKind, Grade, Section, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.edits import Edit
 
@@ -112,24 +112,4 @@ def consequence(
         details=tuple(details),
         field=field,
         cost=float(cost),
-    )
-
-
-def of_finding(finding: Finding) -> Consequence:
-    """Return a finding as a consequence: its clause, where that begins the sentence, and the rest."""
-    sentence, clause = finding.sentence, finding.clause
-    begins = bool(clause) and sentence.startswith(clause)
-    does, so = (clause, sentence[len(clause) :].lstrip(":;, ")) if begins else (sentence, "")
-    called = f"`{finding.subject.name}`"
-    return Consequence(
-        section=finding.section,
-        kind=finding.kind,
-        subject=finding.subject,
-        grade=finding.grade,
-        who="",
-        does=does.replace(called, IT) if finding.subject.name else does,
-        so=so.replace(called, IT) if finding.subject.name else so,
-        details=finding.details,
-        field=finding.field,
-        cost=finding.cost,
     )

@@ -12,12 +12,12 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, short
 from slipway.deploying.engine.preview import Preview
 from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
-from slipway.model.findings.finding import Finding, Grade, Section
+from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.findings.kinds import FAILED
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.reviewing.change.change import Change, Side, added
-from slipway.reviewing.consequence import Consequence, of_finding
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
 from slipway.reviewing.rules.clusters.fates import clusters
@@ -43,7 +43,7 @@ _LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors of reading a publication that Slipway itself never writes."""
 
-Comparison = Callable[[Change], Iterable[Consequence | Finding]]
+Comparison = Callable[[Change], Iterable[Consequence]]
 COMPARISONS: tuple[Comparison, ...] = (
     clusters,
     adoption,
@@ -132,9 +132,8 @@ def review(change: Change) -> Review:
             return ()
 
     every = (one for compare in COMPARISONS for one in told(compare))
-    parts = (of_finding(one) if isinstance(one, Finding) else one for one in every)
-    policies = tuple(facts.policy.get(GRADES, {}) if facts else {} for facts in (change.before, change.after))
-    found = {part.key: regraded(part, policies) for part in parts}
+    policies = tuple(facts.policy.get(GRADES, {}) for facts in (change.before, change.after))
+    found = {part.key: regraded(part, policies) for part in every}
     order = list(Section)
     consequences = sorted(
         _refused(found.values()), key=lambda part: (order.index(part.section), -part.grade, -part.cost)
@@ -180,14 +179,14 @@ def _refused(parts: Iterable[Consequence]) -> Iterator[Consequence]:
 
 def _begun(change: Change) -> frozenset[str] | None:
     published, new = change.published, change.new
-    if published is None or new is None or new.dirty or not new.commit or published.under_way != new.commit:
+    if published is None or new.dirty or not new.commit or published.under_way != new.commit:
         return None
     return replacing(published)
 
 
 def _stray(change: Change) -> str:
     published, new = change.published, change.new
-    if published is None or new is None:
+    if published is None:
         return ""
     deployed = Revision(published.under_way, dirty=False) if published.under_way else published.revision
     if published.under_way == UNCOMMITTED:

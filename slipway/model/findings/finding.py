@@ -7,9 +7,7 @@ import hashlib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from enum import IntEnum, StrEnum
-from typing import Annotated, Any, Self
-
-from slipway.base.codec import NOT_WRITTEN, As, At, MaybeText
+from typing import Any, Self
 
 
 class Grade(IntEnum):
@@ -103,36 +101,24 @@ class Subject(str):
         return cls(what, name, part)
 
 
-_SUBJECT = As(Subject.read, str, "a subject")
-_GRADE = As({grade.review_word: grade for grade in Grade}.__getitem__, lambda grade: grade.review_word, "a grade")
-
-
 @dataclass(frozen=True)
 class Finding:
-    """A finding of the doctor, of a review, of policy or quota."""
+    """A finding of the doctor, of policy or quota."""
 
-    section: Section
     #: One of `slipway/model/findings/kinds.py:KINDS`.
     kind: str
-    subject: Annotated[Subject, _SUBJECT]
-    grade: Annotated[Grade, _GRADE]
+    subject: Subject
+    grade: Grade
     #: Tells a person who is hit and how: at most 30 words, no full stop.
     sentence: str
-    #: The people and things concerned, a line each.
-    details: tuple[str, ...] = ()
     #: The key of the stack file or the template that caused it.
     field: str = ""
-    #: USD an hour.
-    cost: Annotated[float, At("costPerHour")] = 0.0
-    #: The sentence's part for a headline, or for another finding's line where this one follows from that: at most 70
-    #: characters, empty for the whole sentence.
-    clause: MaybeText = ""
     #: A command to paste unchanged, or what to change or find out.
-    fix: Annotated[str, NOT_WRITTEN] = ""
+    fix: str = ""
     #: The effect of `fix`.
-    means: Annotated[str, NOT_WRITTEN] = ""
+    means: str = ""
     #: Values for other code, by name.
-    facts: Annotated[Mapping[str, Any], NOT_WRITTEN] = dataclasses.field(default_factory=dict, hash=False)
+    facts: Mapping[str, Any] = dataclasses.field(default_factory=dict, hash=False)
 
     def __str__(self) -> str:
         return f"{self.sentence}\n  fix: {self.fix}" if self.fix else self.sentence
@@ -186,28 +172,17 @@ class FindingKind:
         fix: str = "",
         means: str = "",
         *,
-        details: Iterable[str] = (),
         grade: Grade | None = None,
         field: str = "",
-        cost: float = 0.0,
-        more: str = "",
-        clause: str = "",
         **facts: Any,
     ) -> Finding:
-        """Return a finding of this kind.
-
-        `more` ends the sentence with the part that a headline leaves out: the reason, or the result.
-        """
+        """Return a finding of this kind."""
         return Finding(
-            section=self.section,
             kind=self.word,
             subject=subject,
             grade=grade or self.usual,
-            sentence=sentence + more,
-            details=tuple(details),
+            sentence=sentence,
             field=field,
-            cost=float(cost),
-            clause=clause or (sentence if more else ""),
             fix=fix,
             means=means,
             facts=facts,

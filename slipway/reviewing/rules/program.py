@@ -14,7 +14,7 @@ from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import deploys
 from slipway.reviewing.consequence import Consequence, consequence
-from slipway.reviewing.rules.words import job, named, oldest_first, several
+from slipway.reviewing.rules.words import job, named, oldest_first
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
@@ -43,7 +43,7 @@ def _edited(files: Files) -> Iterator[Consequence]:
             "is edited",
             who="Code that deploys or judges",
             so=f"a person has to read {named(edited)}",
-            details=several(edited),
+            details=edited if len(edited) > 1 else (),
         )
     if pins := tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file])):
         yield consequence(

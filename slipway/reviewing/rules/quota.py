@@ -25,7 +25,12 @@ _CHECKS: Mapping[tuple[str, object], tuple[str, str, str, str]] = {
     ("mode", "warn"): (_WEAKER, "goes on where quota is missing", "it may fail halfway", "keep `mode: {before}`"),
     ("mode", "request"): (_STRICTER, "asks for missing quota", "no cluster is made before Google grants it", ""),
     ("mode", "enforce"): (_STRICTER, "is refused where quota is missing", "nothing is asked for", ""),
-    ("strict", False): (_WEAKER, "goes on where a pool can't grow to its maximum", "jobs beyond that wait", "keep it"),
+    ("strict", False): (
+        _WEAKER,
+        "goes on where a pool can't grow to its maximum",
+        "jobs beyond that wait",
+        "keep it on",
+    ),
     ("strict", True): (_STRICTER, "is refused where a pool can't grow to its maximum", "", ""),
 }
 """By a key and its new value: a kind, what a deployment does, how that ends, and what to do instead."""

@@ -70,11 +70,5 @@ def named(words: Iterable[str]) -> str:
     return join([*listed[:MOST_NAMED], f"{more} more"]) if more > 1 else join(listed)
 
 
-def several(lines: Iterable[str]) -> tuple[str, ...]:
-    """Return the details of a sentence; none for a single one, which the sentence has."""
-    listed = tuple(lines)
-    return listed if len(listed) > 1 else ()
-
-
 def in_words(metric: str) -> str:
     return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
-from typing import Any, TypeVar
+from typing import Any
 
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
@@ -15,7 +15,6 @@ from slipway.google.quotas import QuotaPreference
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Template
 from slipway.model.facts import Facts, Kept, QuotaFacts, QuotaLine
-from slipway.model.findings.finding import Finding
 from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
@@ -46,9 +45,6 @@ UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer
 
 def quota(*lines: QuotaLine, mode: str = "enforce", strict: bool = False) -> QuotaFacts:
     return QuotaFacts(REGION, mode, strict, {one.key: one for one in lines})
-
-
-Told = TypeVar("Told", bound=Finding | Consequence)
 
 
 def facts(
@@ -131,8 +127,8 @@ def change(
     )
 
 
-def by_kind(found: Iterable[Told]) -> dict[str, Told]:
-    """Return findings by kind. Of each kind and subject there has to be one."""
+def by_kind(found: Iterable[Consequence]) -> dict[str, Consequence]:
+    """Return consequences by kind. Of each kind and subject there has to be one."""
     listed = list(found)
     assert len({one.key for one in listed}) == len(listed), "the same is said twice"
     return {one.kind: one for one in listed}
