@@ -27,6 +27,7 @@ def _token(deployed: Stack) -> None:
     deployed.secret("hf-token", TOKEN)
 
 
+@pytest.mark.long
 def test_gemma2_lora_preempted_goes_on_from_its_checkpoint_and_leaves_a_model(stack: Stack) -> None:  # X3 Z3 W5
     stack.hold_write(15)  # of the second checkpoint, which has as many files
     small = {"model": "tiny", "steps": STEPS, "every": EVERY, "length": 64}
