@@ -158,9 +158,9 @@ def _order(card: Card) -> tuple[object, ...]:
 
 
 def _weight(part: Consequence) -> tuple[object, ...]:
-    """Return the key that sorts the heaviest first: what refuses the deployment, then by grade."""
-    rank, sections = part.of.rank, list(Section)
-    return rank > -2, -part.grade, rank, _ROWS.index(part.of.row), sections.index(part.section), -part.cost
+    """Return the key that sorts the heaviest first."""
+    of = part.of
+    return -part.grade, of.rank, _ROWS.index(of.row), list(Section).index(part.section), -part.cost
 
 
 def _cards(review: Review) -> Iterator[Card]:

@@ -96,8 +96,8 @@ def test_the_worst_come_first_and_no_more_than_a_screen_is_open() -> None:
     grave = [replace(gone(f"t{n}"), does=f"are refused for {n}") for n in range(9)]
     rule = consequence("policy-weaker", Subject("policy", "regions"), "only warns", who="A rule", grade=Grade.NOTE)
     lines = arranged([of(SLOWER, *grave, rule)])
-    assert [line.card.lead for line in lines.opened] == [rule, *grave[: MOST_OPEN - 1]]
-    assert [line.card.lead for line in lines.folded] == [*grave[MOST_OPEN - 1 :], SLOWER]
+    assert [line.card.lead for line in lines.opened] == grave[:MOST_OPEN]
+    assert [line.card.lead for line in lines.folded] == [*grave[MOST_OPEN:], SLOWER, rule]
 
 
 def test_a_line_is_as_grave_as_its_worst_part() -> None:
