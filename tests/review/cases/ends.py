@@ -21,7 +21,51 @@ LOOP = Edit("jobs/lora/task.py", '    print("trained", EVERY)\n', "    print([st
 NO_CHECKPOINTS = template("evals", "    checkpoints=True,\n", "")
 RANGE = Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch>=2,<3")
 
+BIG = """    variants=(
+        Variant(
+            {"model": "27b"},
+            (
+                WorkerPool(
+                    "tuner",
+                    "a3-highgpu-8g",
+                    Disk("pd-ssd", 500),
+                    args=ARGS,
+                    reservation="bought",
+                ),
+            ),
+            ("pool", "reservation", "spot"),
+        ),
+    ),
+"""
+FULL = (
+    '    variants=(Variant({"suite": "full"}, (WorkerPool("judge", "n1-standard-16", Disk("pd-ssd", 100), '
+    'args=("--suite=${suite}", "--batch=${batch}")),), ("on-demand",)),),\n'
+)
+
 CASES = (
+    Case(
+        "A size of the model loses its own machines, and runs on those of the other",
+        (template("lora", BIG, ""), template("lora", "Parameter, Variant, WorkerPool", "Parameter, WorkerPool")),
+        (
+            stops("machines-changed", "lora", "(model=27b) on Spot", "40 GB of GPU memory instead of 640"),
+            hurts("offer-gone", "lora pool h100", "(model=27b)", "nothing beyond the pool before"),
+            hurts("offer-gone", "lora reservation", "they cost $2.53/h on Spot"),
+            stops("pool-unused", "h100"),
+            stops("reservation-paid", "bought"),
+        ),
+        may=("run-cost",),
+    ),
+    Case(
+        "One suite of tests gets machines of its own, and no Spot",
+        (
+            template("evals", "JobTemplate, Parameter, ", "JobTemplate, Parameter, Variant, "),
+            template("evals", TIMEOUT, TIMEOUT + FULL),
+        ),
+        (
+            hurts("machines-changed", "evals", "(suite=full)", "n1-standard-16"),
+            hurts("offer-gone", "evals spot", "(suite=full) can't use Spot", "$0.90/h on demand"),
+        ),
+    ),
     Case(
         "A template that uploaded a model is a custom job unless one says otherwise",
         (template("evals", '("training-pipeline", "custom-job")', '("custom-job", "training-pipeline")'),),

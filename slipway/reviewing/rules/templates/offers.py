@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from itertools import islice
 
 from slipway.base.formatting import join, span
@@ -10,6 +11,7 @@ from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.findings.kinds import KINDS
@@ -26,21 +28,54 @@ _FAIL = "fail where it has no machines"
 _FULL = {POOL: "wait for it, unpaid", FLEX_START: "wait for it, unpaid"}
 """The end of jobs for whose machines there is no room, and that can go nowhere else."""
 Offers = Mapping[str, Offer]
+Case = Mapping[str, tuple[Scalar, ...]]
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
     before, after = of_kinds(template)
-    moved = _moved(before, after)
+    moved, recast = _moved(before, after), recast_offers(template, before, after)
     for label in before:
-        if label not in after:
-            yield _gone(template, label, before, after, moved.get(label, ""))
+        case = recast[label][1] if label in recast else before[label].when
+        if label not in after and (case or label not in recast):
+            yield _gone(template, label, before, after, moved.get(label, ""), case)
+    kept = {new: old for old, (news, _) in recast.items() for new in news} | {
+        label: label for label in after if label in before
+    }
     for label in after:
-        if label not in before and label not in moved.values():
+        if label not in kept and label not in moved.values():
             yield _added(template, label, before, after)
     yield from _order(template, before, after)
-    for label in after:
-        if label in before:
-            yield from _kept(template, label, before[label], after)
+    for label, old in kept.items():
+        yield from _kept(template, label, before[old], after)
+
+
+def recast_offers(
+    template: TemplateChange, before: Offers, after: Offers
+) -> Mapping[str, tuple[tuple[str, ...], Case]]:
+    """Return labels of offers, each with those of the same way to run that stand for its cases of parameters from now
+    on, as with another variant, and with the case for which none stands."""
+    pairs = {}
+    choices: Case = {parameter.name: parameter.choices for parameter in template.new.parameters}
+    for label, offer in before.items():
+        news = {
+            new: other
+            for new, other in after.items()
+            if label not in after and new not in before and _place(other) == _place(offer) and _compete(other, offer)
+        }
+        names = dict.fromkeys(name for each in (offer, *news.values()) for name in each.when)
+        stands = {
+            name: {value for other in news.values() for value in other.when.get(name, choices.get(name, ()))}
+            for name in names
+        }
+        wanted = {name: offer.when.get(name, choices.get(name, ())) for name in names}
+        missing = {name: tuple(value for value in wanted[name] if value not in stands[name]) for name in names}
+        if news:
+            pairs[label] = tuple(news), {name: values for name, values in missing.items() if values}
+    return pairs
+
+
+def _place(offer: Offer) -> tuple[str, str, str]:
+    return offer.capacity_type, offer.cluster or offer.dormant, offer.kind
 
 
 def _kept(template: TemplateChange, label: str, was: Offer, after: Offers) -> Iterator[Consequence]:
@@ -120,30 +155,33 @@ def _moved(before: Offers, after: Offers) -> Mapping[str, str]:
     return dict(pairs)
 
 
-def _gone(template: TemplateChange, label: str, before: Offers, after: Offers, successor: str) -> Consequence:
-    offer = before[label]
-    former, latter = (
-        [each for each in side.values() if _compete(each, offer) and each.available] for side in (before, after)
-    )
-    tried = [each.label("") for each in former[: former.index(offer)]] if offer.available else []
-    following = next((each for each in latter if each.label("") not in tried), None)
+def _gone(
+    template: TemplateChange, label: str, before: Offers, after: Offers, successor: str, case: Case
+) -> Consequence:
+    """Tell that an offer is gone, for a case of parameters."""
+    offer, narrowed = before[label], replace(before[label], when=case)
+    former = [each for each in before.values() if _compete(each, offer) and each.available]
+    latter = [each for each in after.values() if _compete(each, narrowed) and each.available]
+    stay = [each.label("") for each in latter]
+    earlier = former[: former.index(offer)] if offer.available else []
+    tried = [each for each in earlier if each.label("") in stay]
+    following = next((each for each in latter if each.label("") not in [other.label("") for other in tried]), None)
     does, grade, so = f"can't use {way(offer)} any more", KINDS["offer-gone"].usual, ""
     if successor:
         does, grade = f"go to {way(after[successor])} instead of `{offer.cluster or offer.dormant}`", Grade.NOTE
     elif not offer.available:
         grade = Grade.NOTE
     elif following and tried:
-        full = f"when {way(former[former.index(offer) - 1])} is full, they cost {by_hour(following)}"
+        full = f"when {way(tried[-1])} is full, they cost {by_hour(following)}"
         so = facts(full, _ends(template, following, after))
     elif following:
         so = facts(f"they cost {instead(following, offer)}", _ends(template, following, after))
     elif tried:
-        last = former[former.index(offer) - 1]
-        so = f"they have {way(last)} alone, and {_FULL.get(last.capacity_type, _FAIL)}"
+        so = f"they have {way(tried[-1])} alone, and {_FULL.get(tried[-1].capacity_type, _FAIL)}"
     return template.tells(
         "offer-gone",
         does,
-        who=_jobs(template, offer),
+        who=f"{JOBS}{whose([narrowed], template.old) or whose([narrowed], template.new)}",
         part=label,
         so=so,
         used=template.used.having(lambda job: _sent_for(job, offer, template.was)),

@@ -25,6 +25,7 @@ from slipway.reviewing.change.usual import by
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.templates.effects import Differing, argument, flag
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
+from slipway.reviewing.rules.templates.offers import recast_offers
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.rules import OTHER, RULES, SECONDS, Rule
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, whose
@@ -81,6 +82,9 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     old, new = template.old, template.new
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     both = {label: (before[label], offer) for label, offer in after.items() if label in before}
+    for label, (others, _) in recast_offers(template, before, after).items():
+        # The label that names the case: of the variant that was, or of the one that is.
+        both |= {max(label, other, key=len): (before[label], after[other]) for other in others}
     known = Parameters.of(old, new)
     places: dict[tuple[object, ...], tuple[RequestDifference, dict[str, list[str]]]] = {}
     for label, sides in both.items():
@@ -110,9 +114,9 @@ def _told(
     roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
     part_of = f" of {join(roles)}" if roles and len({*template.old.roles, *new.roles}) > len(roles) else ""
     part = f"{differing.what}{part_of}{f' in {join(at)}' if len(at) < len(both) else ''}".replace("`", "")
-    case = whose(offers, new)
+    case = whose(offers, new) or whose((both[label][0] for label in at), template.old)
     ways = dict.fromkeys(map(by, offers))
-    every = dict.fromkeys(by(offer) for _, offer in both.values() if whose([offer], new) == case or not case)
+    every = dict.fromkeys(by(offer) for _, offer in both.values() if whose([offer], new) in ("", case) or not case)
     only = f" {join(ways)}" if len(ways) < len(every) and len(ways) <= 2 else ""
     return template.tells(
         rule.kind,
