@@ -14,6 +14,7 @@ from slipway.model.findings.finding import FindingKind, Grade, Section, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.edits import Edit
 
+_UNPROVEN = ("not known", "not asked")
 IT = "{it}"
 """In a phrase, the place of the subject's name: of several that are hit alike, all names stand there."""
 _SUBJECT = As(Subject.read, str, "a subject")
@@ -68,9 +69,15 @@ class Consequence:
         return f"{self.who} {self.does}".strip()
 
     @property
+    def end(self) -> str:
+        """The end as it follows the phrase: `: 3 of the last 20 took longer`, `; not known: how long they take`."""
+        sign = ";" if self.so.startswith(_UNPROVEN) else ":"
+        return f"{sign} {self.so}" if self.so else ""
+
+    @property
     def sentence(self) -> str:
         """The phrase with its end, and with the name in it."""
-        return named(f"{self.phrase}{f': {self.so}' if self.so else ''}", f"`{self.called}`")
+        return named(f"{self.phrase}{self.end}", f"`{self.called}`")
 
     @property
     def called(self) -> str:

@@ -21,7 +21,9 @@ MOST_NAMED = 3
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 ON_MAIN = "on main already, not deployed yet"
 _ROWS = list(Row)
-_OF_ITSELF = (IT, f"Jobs of {IT}")
+_PLURAL = (f"Jobs of {IT}", f"Submissions of {IT}")
+_PRONOUNS = {IT: "it", **dict.fromkeys(_PLURAL, "they")}
+_OF_ITSELF = (IT, _PLURAL[0])
 """Beginnings of phrases that a card's title says already."""
 
 
@@ -57,10 +59,11 @@ class Card:
     def phrase(self) -> str:
         """The parts that the line has room for, with `{it}` for the thing's name."""
         lead = self.lead
-        whole = f"{lead.phrase}{f': {lead.so}' if lead.so else ''}"
+        whole = f"{lead.phrase}{lead.end}"
         told = whole if _words(whole) <= LONGEST else lead.phrase
         for before, part in zip(self.parts, self.parts[1:], strict=False):
-            more = part.does if part.who in ("", before.who) else part.phrase
+            again = _PRONOUNS.get(part.who, part.who) if part.who == before.who else part.who
+            more = f"{again} {part.does}".strip()
             if part.grade > Grade.NOTE and _words(f"{told} {more}") <= LONGEST and part.called == lead.called:
                 told = f"{told}; {more}"
         return told
@@ -77,7 +80,7 @@ class Card:
         for part in self.parts:
             edits = tuple(map(str, part.edits))
             own = part.thing[0] in ("cluster", "template") and part.who in _OF_ITSELF
-            follows = f"{part.does}{f': {part.so}' if part.so else ''}" if own else part.sentence
+            follows = f"{part.does}{part.end}" if own else part.sentence
             if row is Row.UNDO and part.instead:
                 yield (), named(part.instead, f"`{part.called}`")
             elif row is Row.WHY and part.of.row is Row.FATE and edits:
@@ -188,8 +191,8 @@ def _alike(cards: Iterable[Card]) -> Iterator[Line]:
     found: dict[tuple[object, ...], list[Card]] = {}
     for card in cards:
         lead = card.lead
-        # Without its name in the phrase, a thing stands for itself.
-        name = () if IT in card.phrase else lead.thing
+        # A verb of one is not said of two.
+        name = () if lead.who in _PLURAL else lead.thing
         alike = (lead.kind, lead.subject.what, card.grade, card.on_main, card.stacks, card.phrase, name)
         found.setdefault(alike, []).append(card)
     return (Line(tuple(alike)) for alike in found.values())

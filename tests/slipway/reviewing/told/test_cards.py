@@ -44,7 +44,7 @@ def test_all_that_happens_to_a_thing_is_one_line_with_its_heaviest_parts() -> No
     assert opened(SLOW, PAID, MADE) == ["A second `h100` must be made: it can't change; both are paid"]
     assert folded(SLOW, PAID, MADE) == []
     again = replace(SLOWER, kind="image-changed", does="run image `x`")
-    assert opened(SLOWER, again) == ["Jobs of `lora` are ended after 1 h; run image `x`"]
+    assert opened(SLOWER, again) == ["Jobs of `lora` are ended after 1 h; they run image `x`"]
 
 
 def test_a_part_for_which_there_is_no_room_is_in_the_card_alone() -> None:
