@@ -160,7 +160,7 @@ def a_failed_cluster_that_is_found_and_short_quota_are_named_in_preview(
     settings(create_error="")
     checkout.write(persistentResources=CPU | {"large": LARGE}, quota={"mode": "warn"})
     said = makes_no_cluster(checkout, "preview")
-    assert f"{id_} failed (Resources are insufficient" in said
+    assert f"{id_} failed, holds nothing and is deleted: Resources are insufficient" in said
     assert "needs 2,404, limit 2,200" in said  # D2
     checkout.write()
 

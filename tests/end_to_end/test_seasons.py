@@ -91,7 +91,7 @@ def it_goes_before_another_one_is_made_which_can_not_be_had(
     settings(create_error="late-")
     failed = checkout.pulumi("up", SLIPWAY_GRACE="0", SLIPWAY_CREATE_PATIENCE="1s")
     assert failed.code == 1 and "it ended in ERROR" in failed.said, failed.said
-    assert re.search("is idle and is deleted.* before late-", failed.said)
+    assert re.search("it goes before late-.* is idle and is deleted", failed.said)
     assert checkout.clusters() == {} and due(checkout) == [("create", True)]
 
 

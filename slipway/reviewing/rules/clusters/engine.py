@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched, said
+from slipway.deploying.generations.action import What
 from slipway.deploying.generations.published_clusters import departures
 from slipway.google.answers import MISREAD
 from slipway.google.clusters import PersistentResource, ResourcePool
@@ -21,7 +22,7 @@ from slipway.model.prices import Price, dollars, per_hour
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence, consequence
-from slipway.reviewing.rules.words import jobs, machines, owned, summed
+from slipway.reviewing.rules.words import jobs, machines, named, owned, summed
 
 _UNSAID = "cluster-unsaid"
 
@@ -51,6 +52,12 @@ def undeclared(change: Change) -> Iterator[str]:
         declared = {*change.after.kept, *(cluster.id for cluster in new.clusters.values())}
         ours = (cluster.id for cluster in old.clusters.values() if not cluster.adopted)
         yield from (id_ for id_ in (*ours, *change.retiring) if id_ not in declared)
+
+
+def before_creates(id_: str, change: Change) -> tuple[str, ...]:
+    """Return `it goes before h100-4c57032`, for a cluster that need not wait until that is made."""
+    first = id_ in change.ids(What.DELETE_FIRST)
+    return (f"it goes before {named(f'`{action.id}`' for action in change.of(What.CREATE))}",) if first else ()
 
 
 def _unread_place(gone: Touched, change: Change) -> str:
@@ -94,7 +101,8 @@ def _destruction(
         yield consequence("cluster-cleared", itself, "failed, holds nothing and is deleted")
     elif retired and not declared:
         so = f"it is an older `{name}`, and that was announced"
-        yield consequence("cluster-deleted", itself, "is idle and is deleted", so=so, grade=Grade.NOTE)
+        details = before_creates(id_, change)
+        yield consequence("cluster-deleted", itself, "is idle and is deleted", so=so, details=details, grade=Grade.NOTE)
     elif gone and was is None:
         gpus = there is None or any(group.machine.accelerator for group in there.machines)
         so, grade = f"nobody could submit to it{_also(there)}", None if gpus else Grade.WARNING

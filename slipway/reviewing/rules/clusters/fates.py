@@ -15,6 +15,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
+from slipway.reviewing.rules.clusters.engine import before_creates
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.words import have_ended, jobs, machines, summed
@@ -206,8 +207,11 @@ def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]
     if sleeps and old and new is None:
         yield from ["given up for want of jobs"] if sleeps.why == "idle" else []
         yield from [] if sleeps.why == "idle" or sleeps.awaited else [sleeps.reason().of("it")]
+        yield from before_creates(old.id, change)
     if fate in ("returns", "falls-back") and new:
         yield f"its id is `{new.id}`"
+    elif fate in ("beside", "wasted", "followed", "taken", "taken-idle") and old:
+        yield f"`{old.id}` {_end(cluster, 'then')}"
     elif only := new if old is None else old if new is None else None:
         yield from (f"its id is `{only.id}`", *of.pools_of(only))
     if fate.startswith("in-place"):

@@ -70,5 +70,4 @@ def retiring(change: Change) -> Iterator[Consequence]:
             yield consequence("cluster-overdue", subject, "should be gone by now", **parts)
     for action in change.of(What.CLEAR):
         does, error = "failed, holds nothing and is deleted", action.living.error if action.living else ""
-        who, details = f"`{action.id}`", (error,) if error else ()
-        yield of_cluster("cluster-cleared", action.cluster, does, who=who, details=details)
+        yield of_cluster("cluster-cleared", action.cluster, does, who=f"`{action.id}`", so=error)
