@@ -146,7 +146,7 @@ CASES = (
                 "    timeout_s=7200,\n    scheduling=Scheduling(disable_retries=True),\n",
             ),
         ),
-        (hurts("scheduling-changed", "evals"),),
+        (stops("scheduling-changed", "evals", "Spot"),),
     ),
     Case(
         "Large models are tuned on Spot machines first",

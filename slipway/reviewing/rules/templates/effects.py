@@ -276,8 +276,8 @@ def retries(differing: Differing) -> Says:
         return Says(N, "are tried again after an error of the service", f"each {differing.template.again}")
     does = "aren't tried again after an error of the service"
     if differing.on_spot:
-        ends = "a job whose Spot machine is taken away fails, and what it has not saved is lost"
-        return Says(W, does, ends, "keep retries, or leave Spot out of `capacity_types`")
+        ends = "a job whose Spot machine is taken away fails, and the next begins anew"
+        return Says(B, does, ends, "keep retries, or leave Spot out of `capacity_types`")
     return Says(W, does, "the first such error ends a job, and what it has not saved is lost", "keep retries")
 
 
