@@ -34,7 +34,7 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
 
 def _review(stack: str, mistakes: list[Mapping[str, Any]]) -> Review:
     first, *others = [_told(mistake) for mistake in mistakes] or ["slipway check does not say why"]
-    fix = " ".join(str(mistakes[0]["fix"]).split()) if mistakes else ""
+    fix = " ".join(str(mistakes[0]["fix"]).split()) if mistakes else "type slipway check"
     return Review(stack, (refusal(Fault(first, fix=fix), others),), incomplete=(_UNREAD,))
 
 
