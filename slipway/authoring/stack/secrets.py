@@ -25,7 +25,12 @@ _OTHERS = re.compile(
     r"|\bxox[abprs]-[\w-]{10,}|://[^/\s:@]+:(?!\$[{(])[^/\s:@]+@"
 )
 """Forms of keys to services that are not Google's."""
-_NAMES = re.compile(r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$")
+_NAMES = re.compile(
+    r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$"
+    r"|(?-i:[A-Z0-9](TOKEN|SECRET|PASSWORD|CREDENTIALS?))$"
+)
+# `JUDGE_KEY`; such a name may be a column's as well, with a plain word.
+_KEY, _WORD = re.compile(r"(?i)[_-]key$|(?-i:^[A-Z0-9]*KEY$)"), re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*")
 # References in place of a value.
 _REFERENCE = re.compile(r"\$[{(].*|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}", re.IGNORECASE)
 _LONGEST = 4096
@@ -57,7 +62,9 @@ def looks_secret(value: str, name: str = "") -> bool:
     value = value[:_LONGEST]
     if any(form.search(value) for form in (_OTHERS, *(form for form, _ in FORMS))):
         return True
-    return bool(_NAMES.search(name)) and not name.endswith("__SECRET") and not _REFERENCE.fullmatch(value)
+    if name.endswith("__SECRET") or _REFERENCE.fullmatch(value):
+        return False
+    return bool(_NAMES.search(name)) or (bool(_KEY.search(name)) and not _WORD.fullmatch(value))
 
 
 def shown(value: Any, text: str = "the text ") -> str:

@@ -29,6 +29,12 @@ if TYPE_CHECKING:
 CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
 """Roles of buckets and accounts in a stack."""
 _KEYS = {CATALOG: "catalogBucket", WORK: "workBucket", TRAINER: "trainer"}
+_STAYS = {
+    CATALOG: "templates, packages and the jobs' records stay in the old one, and nothing moves them",
+    WORK: "results, checkpoints of running jobs and claims stay in the old one, and nothing moves them",
+    TRAINER: "jobs that run, and grants on secrets and data, know it by its name",
+}
+"""Reasons against another name."""
 _CALLED = "Slipway trainer ("
 _OTHER = f"{TRAINER}."
 
@@ -157,10 +163,8 @@ def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Ref
         back = f"{key}: {old.partition('@')[0]}"
         yield Refusal(
             f"{was} can't become {becomes}, so nothing was changed",
-            why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{key}: jobs and people know it by its name",
-            fix=f"put {back} back; {becomes} needs a stack of its own\n"
-            "or take this one down, and make it anew:\n"
-            f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {stack}",
+            why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{key}: {_STAYS[role]}",
+            fix=f"put {back} back; for {becomes} declare a stack of its own beside this one",
             for_good=True,
         )
 

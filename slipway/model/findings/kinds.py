@@ -265,8 +265,13 @@ _ALL = (
             _WARNING,
             "all jobs and their costs are on a page in the catalog's bucket, or are not any more",
         ),
+        row=Row.WHO,
+    ),
+    *_rows(
+        Section.PEOPLE,
         ("plain-secret", _BLOCKING, "what looks like a key or a password is in plain environment or arguments"),
         row=Row.WHO,
+        rank=-1,
     ),
     *_rows(
         Section.PEOPLE,

@@ -62,7 +62,8 @@ CASES = (
     Case(
         "A template runs as the account that everything runs as",
         (template("evals", '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n', ""),),
-        (stops("account-changed", "evals", "evals@acme-ml"),),
+        (stops("account-changed", "evals", "evals@acme-ml", "`judge-key` opens that to all", "keep `evals`"),),
+        never=("grant `trainer`",),
         world=QUEUED,
         accident="an account shared by all",
     ),
@@ -123,7 +124,7 @@ CASES = (
     Case(
         "Whoever may see a job may open a shell in it",
         (template("evals", "    timeout_s=7200,\n", "    timeout_s=7200,\n    enable_web_access=True,\n"),),
-        (stops("web-access-changed", "evals"),),
+        (stops("web-access-changed", "evals", "may act as `evals`", "secret `judge-key`", "results by hand"),),
         accident="a debugging door left open",
     ),
     Case(

@@ -52,7 +52,7 @@ CASES = (
     Case(
         "The work bucket has another name in the stack file, while jobs write to the old one",
         (stack("workBucket: acme-work", "workBucket: acme-results"),),
-        (stops("preview-failed", "", "acme-work can't become bucket gs://acme-results"),),
+        (stops("preview-failed", "", "acme-work can't become bucket gs://acme-results", "stay in the old one"),),
         world=BUSY,
         accident="results that were looked for where they no longer went",
     ),

@@ -40,6 +40,29 @@ CASES = (
         accident="a key in a public repository",
     ),
     Case(
+        "A secret's value takes the place of its reference, under a name that does not tell it",
+        (
+            template("evals", '    secrets={"JUDGE": "judge-key"},\n', ""),
+            template("evals", ENV, 'env={"REGION": "us-central1", "JUDGE": "jk-live-5b1d0c7e94fa"}'),
+        ),
+        (
+            stops("plain-secret", "evals", "JUDGE", "revoke it now, merged or not", "under `secrets`"),
+            stops("secrets-changed", "evals", "`JUDGE` is set to a plain value", "next rotation"),
+        ),
+        given=(template("evals", '"JUDGE_KEY"', '"JUDGE"'),),
+        may=("environment-changed",),
+        never=("jk-live", "code that needs it fails"),
+        accident="a key in a repository, since the secret could not be read",
+    ),
+    Case(
+        "A plain key is another one",
+        (template("evals", "jk-live-1", "jk-live-2"),),
+        (stops("plain-secret", "evals", "JUDGE_TOKEN_KEY"),),
+        given=(template("evals", ENV, 'env={"JUDGE_TOKEN_KEY": "jk-live-1"}'),),
+        may=("environment-changed",),
+        never=("jk-live",),
+    ),
+    Case(
         "A job reads a secret less, without which it can't begin",
         (template("evals", '    secrets={"JUDGE_KEY": "judge-key"},\n', ""),),
         (stops("secrets-changed", "evals", "JUDGE_KEY"),),

@@ -9,6 +9,7 @@ NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
 TUNING = "slipway-prod-tuning@acme-ml.iam.gserviceaccount.com"
 OF_TUNE = "    timeout_s=3600,\n"
 OF_LORA = "    timeout_s=86_400,\n"
+OWN = '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n'
 
 
 def trainer(*members: str) -> Edit:
@@ -51,6 +52,17 @@ CASES = (
         accident="a token within the reach of code that had no business with it",
     ),
     Case(
+        "A template with an account of its own moves to a new trainer of one person",
+        (trainer(ADA), template("evals", OWN, '    trainer="tuning",\n')),
+        (
+            stops(
+                "account-changed", "evals", f"`{TEAM}` may not submit", NIGHTLY, "until it may read secret `judge-key`"
+            ),
+            tells("trainer-added", "tuning", ADA),
+        ),
+        never=(f"`{ADA}` may not submit",),
+    ),
+    Case(
         "Another person may submit as the trainer, and so read the token",
         (stack(f"        - {ADA}\n", f"        - {ADA}\n        - {TEAM}\n"),),
         (stops("trainer-access-added", TEAM, "hf-token"),),
@@ -79,7 +91,7 @@ CASES = (
             template("lora", '    trainer="tuning",\n', ""),
         ),
         (
-            stops("trainer-changed", "lora", TEAM, "hf-token"),
+            stops("trainer-changed", "lora", TEAM, "hf-token", "opens that to all"),
             hurts("trainer-gone", "tuning", ADA),
         ),
         given=(trainer(ADA), LORA),

@@ -22,7 +22,7 @@ _SUBMITTERS, _CODE, _BOARD = (f"slipway:workspace.{key}" for key in ("submitters
 _ACCOUNTS = ".iam.gserviceaccount.com"
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
-_LET_COPY = "let them copy results and wait for their jobs first; listed again, they may do all that they could"
+_LET_COPY = "wait for the jobs and copy the results first; once listed again, all is as before"
 _WIDER: Mapping[str, tuple[str, ...]] = {"user": ("group:", "domain:"), "group": ("domain:",)}
 """Members by whom one may stay a submitter: nobody reads who is in a group or a domain."""
 
@@ -111,19 +111,19 @@ def _gone(member: AccessChange) -> Consequence:
 
 
 def _end(member: AccessChange) -> str:
-    """Return how it ends for the roles in the project that another stack needs, or else for their jobs."""
+    """Return how it ends for the roles in the project that another stack needs, or else for the member's jobs."""
     needed = member.change.after.shared.get(member.member)
     if needed:
         return f"roles in the project stay, as {who_needs(needed, '`')} them"
     if needed is not None:
         return "roles in the project stay, as nobody could tell who else needs them"
-    return "their jobs go on" if member.jobs or _of_many(member) else ""
+    return "jobs sent so far go on" if member.jobs or _of_many(member) else ""
 
 
 def _of_many(member: AccessChange) -> tuple[str, ...]:
     """Return what is not known of a group's jobs."""
     unfinished = () if member.single else distinct(member.change.jobs)
-    return ("not known: which unfinished jobs of the stack are theirs",) if unfinished else ()
+    return ("not known: which unfinished jobs its members have sent",) if unfinished else ()
 
 
 def _added(member: AccessChange) -> Consequence:
@@ -134,7 +134,7 @@ def _added(member: AccessChange) -> Consequence:
     may = "may run jobs at the stack's expense, and read all results and logs"
     if alone:
         may = f"may run jobs as trainer {join(f'`{name}`' for name in alone)} alone, and read all results and logs"
-    so = f"any code of theirs runs as the account that reads {found}" if found and not alone else ""
+    so = f"any code that is submitted so runs as the account that reads {found}" if found and not alone else ""
     return consequence(
         "domain-access" if who else "submitter-added",
         Subject("member", member.member),
@@ -197,7 +197,7 @@ def _other(member: AccessChange) -> Consequence:
     )
 
 
-_NARROW = "grant a role on the one thing that they need, to one person, until a date"
+_NARROW = "grant a role on the one thing that is needed, to one person, until a date"
 _GRANT_AGAIN = "keep the grant until nobody needs it; granted again, all is as before"
 
 
@@ -219,7 +219,7 @@ def _judged(member: AccessChange) -> tuple[str, Grade | None, str, str]:
         ends = f"new jobs of {runs} fail where they need it"
         return "access-gone", Grade.BLOCKING if sure else None, ends, _GRANT_AGAIN
     grade = Grade.NOTE if member.member in _EVERYBODY else None
-    return "access-gone", grade, "what they do by it is refused from then on", _GRANT_AGAIN
+    return "access-gone", grade, "what needs it is refused from then on", _GRANT_AGAIN
 
 
 def _kind_of(member: AccessChange) -> tuple[str, Grade | None]:

@@ -49,6 +49,12 @@ def trainers_alone(facts: Facts, member: str) -> tuple[str, ...]:
     return tuple(name for name, trainer in facts.trainers.items() if member in trainer.submitters)
 
 
+def submitters_of(facts: Facts, account: str) -> Collection[str]:
+    """Return the members who may submit jobs that run as an account: the workspace's for one that is no trainer."""
+    found = (trainer for trainer in _trainers(facts).values() if trainer.account == account)
+    return next((trainer.submitters for trainer in found), facts.submitters)
+
+
 def submitting_as(facts: Facts, account: str) -> str:
     """Return `every submitter`: those whose jobs run as an account. Empty for an account that no job runs as."""
     if account == facts.catalog.trainer:
@@ -145,7 +151,9 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
                 "trainer-access-added",
                 Subject("member", member, _key(new)),
                 f"may submit as {_words(new)} too, and so run any code as it",
-                so=f"it reads {read}, and so may they" if read else f"so they may do all that `{new.account}` may",
+                so=f"it reads {read}, which any code of theirs can read then"
+                if read
+                else f"so they may do all that `{new.account}` may",
                 instead="let somebody who may already submit for them, or keep the secret with another trainer",
                 details=(f"account `{new.account}`",),
                 field=_field(new),
@@ -156,7 +164,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
                 "trainer-access-gone",
                 Subject("member", member, _key(new)),
                 f"can't submit as {_words(new)} any more",
-                so=f"submissions of {_names(runs)} are refused to them; their jobs go on" if runs else "",
+                so=f"submissions of {_names(runs)} are refused; jobs sent so far go on" if runs else "",
                 instead="ask who stays listed to submit for them" if runs else "",
                 grade=None if runs else Grade.WARNING,
                 field=_field(new),
@@ -172,7 +180,11 @@ def _moved(was: Template, template: Template, change: Change) -> Iterator[Conseq
     own = _secrets(change.new, new.account, only=template.name)
     more = _secrets(change.new, new.account) - own - _secrets(change.old, old.account)
     so = f"and {_names(gained)} may submit them" if gained else ""
-    if own and lost:
+    keep = _GRANT_SECRETS if own else ""
+    if own and not new.name:
+        so = f"every submitter's code runs as it: a grant on {_named_secrets(own)} opens that to all"
+        keep = f"keep {_words(old)}: don't let the common account read it"
+    elif own and lost:
         so = f"others' jobs run as another account; not asked: whether that may read {_named_secrets(own)}"
     elif own:
         so = f"not asked: whether that account may read {_named_secrets(own)}; without it they fail"
@@ -184,7 +196,7 @@ def _moved(was: Template, template: Template, change: Change) -> Iterator[Conseq
         f"are refused to {_names(lost)}" if lost else f"run as {_words(new)}",
         who=f"Submissions of {IT}" if lost else f"Jobs of {IT}",
         so=so,
-        instead=f"list them under `{_field(new)}`" if lost else _GRANT_SECRETS if own else "",
+        instead=f"list them under `{_field(new)}`" if lost else keep,
         edits=(Edit("account", old.account, new.account),),
         details=(
             *(f"`{member}` can't submit it any more" for member in lost),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from slipway.authoring.stack.secrets import KEEP, looks_secret
+from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
@@ -187,4 +187,12 @@ def secret_requirements(template: TemplateChange) -> Iterator[Consequence]:
     for line in template.new.requirements:
         if looks_secret(line) and line not in template.old.requirements:
             does, who = f"reads what looks like a secret in `{_shown(line)}`", f"Whoever reads the code of {IT}"
-            yield template.tells("plain-secret", does, who=who, part="requirements", so=KEEP, field=_REQUIREMENTS)
+            yield template.tells(
+                "plain-secret",
+                does,
+                who=who,
+                part="requirements",
+                so="the value stands in git and in each job's package: revoke it now, merged or not",
+                instead="let the job read it from Secret Manager, or take the package from Artifact Registry",
+                field=_REQUIREMENTS,
+            )

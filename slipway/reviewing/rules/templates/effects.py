@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import NamedTuple
@@ -17,7 +17,8 @@ from slipway.model.catalog.placeholders import OUTPUT, names
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import job_spec, secret_in
-from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines
+from slipway.reviewing.rules.resources.trainers import submitters_of
+from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, trainer
 from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
@@ -193,7 +194,11 @@ def secret(differing: Differing) -> Says:
     place, version = ([*part] for part in zip(*(_secret_place(leaf) for leaf in sides), strict=True))
     grant = f"let their account read {shown(new)} first"
     if not new:
-        return Says(B, f"don't get secret {shown(old)} any more as `{name}`", "code that needs it fails", "keep it")
+        does = f"don't get secret {shown(old)} any more as `{name}`"
+        if name in dict(_variables(differing.offers)):
+            ends = f"`{name}` is set to a plain value, which the secret's next rotation makes void"
+            return Says(B, does, ends, f"keep it, and let their account read {shown(old)}")
+        return Says(B, does, "code that needs it fails", "keep it")
     if not old:
         return Says(B, f"read secret {shown(new)} as `{name}`", _UNSEEN, grant)
     if old != new:
@@ -215,27 +220,69 @@ def account(differing: Differing) -> Says:
     if old == new:
         old, new = (shown(str(leaf).removesuffix(".iam.gserviceaccount.com")) for leaf, _ in sides)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(differing.offers)))
+    does, refused = f"run as account {new} instead of {old}", _refused(differing)
+    if secrets and differing.after == TRAINER:
+        ends = f"every submitter's code runs as it: a grant on secret {secrets} opens that to all; without it they fail"
+        return Says(B, does, ends, f"keep {old}, an account of its own: don't let {new} read the secret", refused)
+    if str(differing.after).startswith(trainer("")) and not _is_trainer(differing.template.was, str(differing.after)):
+        ends = f"it is new, and they fail until it may read secret {secrets}" if secrets else "it is new"
+        keep = f"deploy the trainer first, let it read {secrets or 'what they need'}, and move the template then"
+        return Says(B, does, ends, keep, refused)
     reads = f"read secret {secrets}" if secrets else "read and write what they need"
-    return Says(
-        B,
-        f"run as account {new} instead of {old}",
-        f"not known: whether that may {reads}, as the old one could; else they fail",
-        f"grant {new} the same before, or keep {old}",
+    ends = f"they fail unless that may {reads}, which is not known"
+    return Says(B, does, ends, f"grant {new} the same before, or keep {old}", refused)
+
+
+def _is_trainer(catalog: Catalog, words: str) -> bool:
+    return any(words == trainer(name) for name in catalog.trainers)
+
+
+def _refused(differing: Differing) -> tuple[str, ...]:
+    """Return the members who may not submit the template any more, and its use."""
+    change = differing.template.change
+    accounts = (
+        _known(catalog).get(str(leaf), str(leaf))
+        for leaf, catalog in ((differing.before, change.old), (differing.after, change.new))
     )
+    before, after = map(submitters_of, (change.before, change.after), accounts)
+    lost = [f"`{member}` may not submit it any more" for member in before if member not in after]
+    return (*lost, differing.template.used.words()) if lost else ()
 
 
 def _address(leaf: Leaf | None, catalog: Catalog) -> str:
-    known = {TRAINER: catalog.trainer, **{f"trainer {name}": one for name, one in catalog.trainers.items()}}
-    found = known.get(str(leaf), str(leaf or "")).partition("@")[0]
+    found = _known(catalog).get(str(leaf), str(leaf or "")).partition("@")[0]
     return shown(found) if found else "an account of Google's"
 
 
+def _known(catalog: Catalog) -> Mapping[str, str]:
+    """Return the addresses of the stack's accounts by their words."""
+    return {TRAINER: catalog.trainer, **{trainer(name): account for name, account in catalog.trainers.items()}}
+
+
 def secrets_of(offers: Iterable[Offer]) -> Iterator[str]:
+    variables = _variables(offers)
+    yield from (secret_in(value) or value for name, value in variables if name.endswith("__SECRET"))
+
+
+def _variables(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]:
     for offer in offers:
         for pool in job_spec(offer).get("workerPoolSpecs") or ():
             code = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
-            variables = {str(each.get("name")): str(each.get("value")) for each in code.get("env") or ()}
-            yield from (secret_in(value) or value for name, value in variables.items() if name.endswith("__SECRET"))
+            yield from ((str(each.get("name")), str(each.get("value"))) for each in code.get("env") or ())
+
+
+def shell(differing: Differing) -> Says:
+    """Say what a shell opens: the service asks for the right to act as the jobs' account."""
+    accounts = dict.fromkeys(str(job_spec(offer).get("serviceAccount") or "") for offer in differing.offers)
+    who = join(shown(account.partition("@")[0]) for account in accounts if account)
+    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(differing.offers)))
+    can = f"it reads secret {secrets}, and changes" if secrets else "it changes"
+    return Says(
+        B,
+        f"open a shell to whoever may act as {who}" if who else "open a shell to whoever may see them",
+        f"{can} results by hand, without a trace in the repository",
+        "give that to a copy of the template, whose account may do little, and take it away again",
+    )
 
 
 def timeout(differing: Differing) -> Says:

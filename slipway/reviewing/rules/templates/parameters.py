@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import islice
 from typing import Any
 
-from slipway.authoring.stack.secrets import KEEP, looks_secret
+from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL, RESERVATION
@@ -16,7 +16,7 @@ from slipway.model.catalog.placeholders import render
 from slipway.model.findings.finding import Grade
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.secret_values import bare, shown
+from slipway.reviewing.change.secret_values import IN_MANAGER, PUBLISHED, bare, shown
 from slipway.reviewing.change.usual import by_hour, instead, machine_types, rounds, way, whole, worker_pools
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.templates.usage import SUBMISSIONS, TemplateChange
@@ -52,7 +52,8 @@ def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
                 parameter,
                 f"reads what looks like a secret, the default of `{parameter.name}` in {IT}",
                 who="Whoever reads the catalog",
-                so=KEEP,
+                so=PUBLISHED,
+                instead=IN_MANAGER,
             )
 
 

@@ -7,12 +7,12 @@ that). Common buckets and the common trainer are reported once elsewhere, and so
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import zip_longest
 
-from slipway.authoring.stack.secrets import KEEP, looks_secret
+from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, last_part, span
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.placeholders import fill, placeholder
@@ -20,7 +20,7 @@ from slipway.model.catalog.placeholders import names as names_in
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.secret_values import bare
+from slipway.reviewing.change.secret_values import HIDDEN, IN_MANAGER, PUBLISHED, bare
 from slipway.reviewing.change.usual import by
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.templates.effects import Differing, argument, flag
@@ -192,7 +192,8 @@ def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parame
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         moved = path == "spec/serviceAccount" and {a, b} <= trainers
         if a != b and not (SILENT.fullmatch(path) or waits or repeated or moved or _other_form(path, before, after)):
-            yield RequestDifference(path, (a, b))
+            hides = _secret_name(path) in map(last_part, (*before, *after))
+            yield RequestDifference(path, (a and HIDDEN, b and HIDDEN) if hides else (a, b))
 
 
 def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
@@ -258,21 +259,35 @@ def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
 
 
 def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
-    known = {place for offer in template.old.offers for place in _plain(offer, template.was)}
-    for place in dict.fromkeys(place for offer in template.new.offers for place in _plain(offer, template.becomes)):
-        if place not in known:
-            does = f"reads what looks like a secret, {place}"
-            who = f"Whoever sees jobs of {IT}"
-            yield template.tells("plain-secret", does, who=who, part=place, so=KEEP, field="env")
+    """Report plain values that look like a secret, or have a former secret's name, where they are new or changed."""
+    were = frozenset(last_part(path) for offer in template.old.offers for path in flat(offer, template.was))
+    known = {plain for offer in template.old.offers for plain in _plain(offer, template.was, frozenset())}
+    found = [plain for offer in template.new.offers for plain in _plain(offer, template.becomes, were)]
+    for place in dict.fromkeys(plain[0] for plain in found if plain not in known):
+        yield template.tells(
+            "plain-secret",
+            f"reads what looks like a secret, {place}",
+            who=f"Whoever sees jobs of {IT}",
+            part=place,
+            so=PUBLISHED,
+            instead=IN_MANAGER,
+            field="env",
+        )
 
 
-def _plain(offer: Offer, catalog: Catalog) -> Iterator[str]:
-    """Yield places that seem to have a secret in plain text: `environment variable HF_TOKEN`."""
+def _plain(offer: Offer, catalog: Catalog, were: Collection[str]) -> Iterator[tuple[str, str]]:
+    """Yield places that seem to have a secret in plain text, `environment variable HF_TOKEN`, with the text. `were`:
+    the last parts of the other side's paths."""
     for path, leaf in flat(offer, catalog).items():
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
             name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (last_part(path), "", value)
-            if looks_secret(given or value, name.lstrip("-")):
-                yield RequestDifference(path, (None, value)).what
+            if looks_secret(given or value, "secret" if _secret_name(path) in were else name.lstrip("-")):
+                yield RequestDifference(path, (None, value)).what, value
+
+
+def _secret_name(path: str) -> str:
+    """Return the name that a variable's reference to Secret Manager has."""
+    return f"{last_part(path)}__SECRET"
 
 
 def _arguments(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, str]:

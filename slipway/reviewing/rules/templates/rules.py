@@ -56,18 +56,12 @@ def _short(leaf: Leaf | None, side: str) -> str:
     return shown(last_part(text)) if text.startswith("projects/") else side
 
 
-def _rows(kind: str, what: str, *rows: tuple[str, Effect] | tuple[str, Says, Says, Says]) -> Iterator[Rule]:
+def _rows(kind: str, what: str, *rows: tuple[str, Effect] | tuple[str, Effect, Says | None, Says]) -> Iterator[Rule]:
     for row in rows:
         yield Rule(re.compile(row[0], re.DOTALL), kind, what, *row[1:])
 
 
 _UNREACHED = "what only that network reaches is out of reach, and code that needs it fails"
-_SHELL = Says(
-    B,
-    "open a shell to whoever may see them",
-    "it runs commands with all that their account may do",
-    "give that to a template of its own, whose account may do little",
-)
 _KEY = "not known: whether Vertex AI may use it; else they fail at their start"
 _DASHBOARD = Says(B, "open their dashboard to whoever may see them", "it shows what their processes do")
 _POOR = "poor trials are paid to their end"
@@ -135,8 +129,8 @@ RULES: tuple[Rule, ...] = (
         "access to running jobs",
         (
             "spec/(?P<name>enableWebAccess)",
-            _SHELL,
-            _SHELL,
+            effects.shell,
+            None,
             Says(W, "don't open a shell any more while they run", "whoever looks into one by it reads logs instead"),
         ),
         (

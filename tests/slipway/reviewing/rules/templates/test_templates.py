@@ -168,7 +168,14 @@ BLOCKING = Grade.BLOCKING
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("HF_TOKEN", "abc"), ("DB", "postgres://u:pw@host/db"), ("X", "hf_" + "a" * 20), ("API_KEY", "k" * 9)],
+    [
+        ("HF_TOKEN", "abc"),
+        ("DB", "postgres://u:pw@host/db"),
+        ("X", "hf_" + "a" * 20),
+        ("API_KEY", "k" * 9),
+        ("JUDGE_KEY", "jk-1"),
+        ("HFTOKEN", "abc"),
+    ],
 )
 def test_a_secret_in_plain_text_is_blocking_and_not_shown(name: str, value: str) -> None:
     some = found(PLAIN, asking(env={name: value}))
@@ -184,6 +191,7 @@ def test_a_secret_in_plain_text_is_blocking_and_not_shown(name: str, value: str)
         ("HF_TOKEN__SECRET", "projects/p/secrets/hf/versions/1"),
         ("TOKENS", "300"),
         ("API_KEY_FILE", "/gcs/x"),
+        ("SORT_KEY", "user_id"),
         ("HF_TOKEN", "${token}"),
     ],
 )
