@@ -62,7 +62,7 @@ def announced(checkout: Checkout) -> None:
     events.write_text(preview.out)
     done = checkout.slipway("review", str(events), "--scheduled", role="previewer")
     assert done.code == 0, done.said
-    assert done.out.count("as was announced") == 1, done.out
+    assert "as was announced" in done.out, done.out
 
 
 def end(checkout: Checkout, job: Any) -> None:

@@ -68,6 +68,12 @@ class Card:
                 told = f"{told}; {more}"
         return told
 
+    @property
+    def more(self) -> bool:
+        """Whether the card has more than its line."""
+        lead = self.lead
+        return len(self.parts) > 1 or bool(lead.edits or lead.details or lead.instead or lead.end not in self.phrase)
+
     def rows(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
         """Yield rows: a label, values before and after with the people and things concerned, and what follows."""
         label = ""

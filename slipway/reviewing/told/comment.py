@@ -96,7 +96,8 @@ def _whole(reviews: Sequence[Review], lines: Lines, details: int, *, plans: bool
 
 
 def _folded_cards(lines: Lines, details: int) -> str:
-    cards = list(lines.cards())
+    opened = {line.card for line in lines.opened}
+    cards = [card for card in lines.cards() if card.more or card not in opened]
     if not cards:
         return ""
     titles = list(dict.fromkeys(text(short(card.title, _LONGEST_NAME)) for card in cards))
