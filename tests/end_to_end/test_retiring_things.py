@@ -173,6 +173,6 @@ def refused_with_other_names(checkout: Checkout) -> None:
         assert refused.code != 0, refused.said
         assert "3 things may not be changed as asked, so nothing was changed" in refused.said
         assert f"put trainer: slipway-{checkout.stack}-trainer back" in refused.said
-        assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in refused.said
+        assert "declare a stack of its own beside this one" in refused.said
     checkout.file.write_text(before)
     assert (checkout.clusters(), checkout.buckets()) == (clusters, buckets)
