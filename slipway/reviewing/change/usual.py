@@ -71,14 +71,16 @@ def by_hour(offer: Offer) -> str:
     if offer.capacity_type == POOL:
         return f"nothing more on {way(offer)}"
     if offer.price_per_hour.unknown:
-        return f"{'the fee alone' if offer.capacity_type == RESERVATION else 'an unknown price'} {by(offer)}"
+        price = "Vertex AI's fee alone" if offer.capacity_type == RESERVATION else "an unknown price"
+        return f"{price} {by(offer)}"
     return f"{dollars(offer.price_per_hour, most='up to')} {by(offer)}"
 
 
-def instead(new: Offer, old: Offer) -> str:
-    """Return ``$4.28/h on demand instead of $2.53/h on Spot``."""
-    before = ", and nothing beyond the pool before" if old.capacity_type == POOL else f" instead of {by_hour(old)}"
-    return f"{by_hour(new)}{before}"
+def instead(cost: str, old: Offer) -> str:
+    """Return ``$4.28/h on demand instead of $2.53/h on Spot``; what a pool costs is paid beside."""
+    if old.capacity_type == POOL:
+        return f"{cost} on top of the pool"
+    return f"{cost} instead of {by_hour(old)}"
 
 
 def by(offer: Offer) -> str:

@@ -13,13 +13,13 @@ CASES = (
     Case(
         "A cluster is to be replaced in place from now on, and nothing of it is edited",
         (IN_PLACE,),
-        (hurts("cluster-protection", "cluster h100", "rollover", "in-place", "nothing that runs changes"),),
+        (hurts("cluster-protection", "cluster h100", "rollover", "in-place", "may not come again"),),
         world=BUSY,
     ),
     Case(
         "A cluster's protection is dropped",
         (stack("replacement: protect", ROLLOVER),),
-        (hurts("cluster-protection", "cluster h100", "protect", "rollover", "nothing that runs changes"),),
+        (hurts("cluster-protection", "cluster h100", "protect", "rollover", "both are paid then"),),
         given=(PROTECT,),
         world=BUSY,
     ),
@@ -28,7 +28,7 @@ CASES = (
         (LARGER,),
         (
             stops("cluster-in-place", "cluster h100", "deleted first", "refuses that until", "tune-27b-x1", "ada"),
-            hurts("capacity-found-anew", "h100", "there is no `h100` meanwhile"),
+            hurts("capacity-found-anew", "h100", "until then there is no `h100`", "the deployment fails"),
             tells("capacity-raised", "h100/workers", "2–4 a3-highgpu-8g` → `2–6 a3-highgpu-8g"),
         ),
         given=(IN_PLACE,),
@@ -39,7 +39,7 @@ CASES = (
         (LARGER,),
         (
             stops("cluster-in-place", "cluster h100", "deleted first", "may not come again"),
-            hurts("capacity-found-anew", "h100", "there is no `h100` meanwhile"),
+            hurts("capacity-found-anew", "h100", "until then there is no `h100`", "the deployment fails"),
         ),
         given=(IN_PLACE,),
     ),

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from datetime import timedelta
 from typing import Any
 
+from slipway.base.formatting import span
 from slipway.deploying.generations.action import Action, What, Why
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster, DormantCluster
-from slipway.model.cluster import IN_PLACE
+from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE
 from slipway.model.cluster_fields import compare, compare_pools, machines_in_words
 from slipway.model.findings.finding import Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
@@ -175,6 +177,12 @@ def costs(cluster: Cluster) -> str:
     if hourly.known:
         return f"with nothing running it costs {with_month(hourly)}"
     return "idle it costs nothing" if hourly.complete else "what it costs is in no price list"
+
+
+def within(cluster: Cluster) -> str:
+    """Return the end of a search for machines."""
+    seconds = (cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)).total_seconds()
+    return f"if none come within {span(seconds)} (`createWithin`), the deployment fails, whatever else it brings"
 
 
 def with_month(hourly: Price) -> str:

@@ -18,6 +18,7 @@ from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cl
 from slipway.reviewing.rules.clusters.engine import before_creates
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
+from slipway.reviewing.rules.templates.ways import without_cluster
 from slipway.reviewing.rules.words import have_ended, jobs, machines, summed
 
 _WASTE = 10
@@ -29,6 +30,13 @@ _NEXT = "A {nth} {it}"
 _CANT = "a living cluster can't change"
 _REVERT = "revert: free while the old cluster lives"
 _ROLL_OVER = "`replacement: rollover` keeps the old cluster until the new one is there"
+_BACK_AGAIN = {
+    "a higher `generation`": "nothing brings it back by itself: raise `generation`, and its machines must be found",
+    "a later `until`": "nothing brings it back by itself: give it a later `until`, while its machines are there",
+}
+"""The way back of a cluster that sleeps, by the edit that its entry needs."""
+_FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short", "failed", "spent")
+"""Fates by which machines must be found with nothing in their place."""
 _BACK = "goes back to an older cluster that still lives"
 
 
@@ -169,8 +177,10 @@ def _values(cluster: ClusterChange, other: ClusterChange | None, change: Change)
     on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
     held = machines(summed(cluster.held or (of.always(old) if old and new is None else ())))
     unique = bool(held and old and scarce(old))
-    away, lost, cost = "nobody can submit in between", "nobody can submit to it any more", price(old) if old else None
-    keep = "keep the entry: such machines may not be had again" if unique and not cluster.sleeps else ""
+    away, lost = "nobody can submit to it until the new one is there", "nobody can submit to it any more"
+    cost = price(old) if old else None
+    keep = "keep the entry: such machines may not be had again" if unique else ""
+    keep = _BACK_AGAIN.get(cluster.sleeps.edit, "") if cluster.sleeps else keep
     saved = f"{lost}; {of.with_month(cost)}, saved" if cost and cost.known else lost
     return {
         "costs": of.costs(new) if new else "",
@@ -214,7 +224,10 @@ def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]
         yield f"`{old.id}` {_end(cluster, 'then')}"
     elif only := new if old is None else old if new is None else None:
         yield from (f"its id is `{only.id}`", *of.pools_of(only))
+    if new and scarce(new) and of.always(new) and not cluster.there and fate in _FOUND:
+        yield of.within(new)
     if fate.startswith("in-place"):
+        yield from (f"until the new one is there, {line}" for line in without_cluster(change.new, cluster.name))
         yield from jobs(cluster.jobs, change.now)
 
 

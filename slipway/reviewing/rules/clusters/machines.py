@@ -12,7 +12,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price, dollars, signed
 from slipway.reviewing.change.change import Change, come_by_time, gone_by_time
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, always, of_cluster, price, scarce
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, always, of_cluster, price, scarce, within
 from slipway.reviewing.rules.words import have_ended, machines, named, summed
 
 _ANEW = "capacity-found-anew"
@@ -30,11 +30,11 @@ def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
     name, found, up = cluster.name, machines(summed(always(new))), machines(summed(cluster.held))
     grade, who, does = None if scarce(new) else Grade.NOTE, "", f"{found} must be found"
     if cluster.in_place and found:
-        does, so = f"{found} must be found when the old ones are gone", f"there is no {IT} meanwhile"
+        does, so = f"{found} must be found when the old ones are gone", f"until then there is no {IT}; {within(new)}"
     elif found and new.alternatives:
-        so = "if there are none, its alternatives are tried; until then the old cluster stays"
+        so = f"if there are none, its alternatives are tried; the old cluster stays meanwhile; {within(new)}"
     elif found:
-        so = "until then the deployment waits, and the old cluster stays"
+        so = f"the old cluster stays meanwhile; {within(new)}"
     else:
         who, does = "The new cluster", "begins with no machines and finds its own"
         so = f"the {up} of the old one are not handed on"
@@ -89,8 +89,13 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         if was is not None and alike(listed, was.alternatives):
             kind, does = "cluster-may-still-become", f"{does}, as was announced"
         yield of_cluster(kind, name, does, so=so, details=may, key="alternatives", cost=dearer)
+    elif cluster.old and not listed and (before or cluster.old.alternative):
+        kind, does = "cluster-may-become", "has no other machines or region to be made of any more"
+        so = f"where its own can't be had, there is no {IT}"
+        yield of_cluster(kind, name, does, so=so, grade=Grade.NOTE, key="alternatives")
     elif listed != before and cluster.stays:
-        kind, does, so = "cluster-may-become", "may be made of others the next time", "nothing that runs changes"
+        kind, does = "cluster-may-become", "may be made of others when it is made again"
+        so = "the one that runs stays as it is"
         yield of_cluster(kind, name, does, so=so, details=may, grade=Grade.NOTE, key="alternatives")
 
 

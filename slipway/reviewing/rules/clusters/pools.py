@@ -3,24 +3,32 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from decimal import Decimal
 from typing import Any
 
 from slipway.google.catalog.lookup import unused_pools
 from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster, Pool
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import largest, taken
+from slipway.reviewing.change.usual import job_spec, largest, taken
 from slipway.reviewing.consequence import IT, Consequence, consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, edits, key_of, renames
+from slipway.reviewing.rules.templates.ways import compete, without_cluster
 from slipway.reviewing.rules.words import machines, named, owned
 
 _Place = tuple[str, str]
 """The names of a cluster and of its pool."""
+_UNFIT = {
+    "jobs of {} run as an account of their own, which the cluster does not allow": "serviceAccount.custom",
+    "its machines are not those of {} any more": "pools.{}.machine",
+    "its disks are not those of {} any more": "pools.{}.disk",
+}
+"""Reasons why templates don't fit a pool any more, with the beginnings of the edited keys."""
 
 
 def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -89,18 +97,24 @@ def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Consequence:
     if hit:
         who, does = (
             f"Jobs of {named(map('`{}`'.format, hit))}",
-            f"with more than {new.max} machines never start on {IT}",
+            f"with more than {new.max} machines don't fit {IT} any more",
         )
-        so = f"they wait there, and it can't grow beyond {new.max} `{new.machine}`"
+        so = "they need another way to run, billed on top of the pool"
         instead = f"keep {old.max}, or lower the most that the templates may ask for"
-    details = (*(f"`{name}` may ask for {asking[name]}" for name in hit), *_larger(hit, new, change))
+    ways = without_cluster(change.new, place[0])
+    details = (
+        *(f"`{name}` may ask for {asking[name]}" for name in hit),
+        *_larger(hit, new, change),
+        *(f"larger ones: {line}" for line in ways if any(f"`{name}`" in line for name in hit)),
+    )
     facts: dict[str, Any] = {"edits": _both(old, new), "details": details, "key": _high(new)}
     return _of_pool("capacity-lower-maximum", place, does, who=who, so=so, instead=instead, **facts)
 
 
 def _larger(templates: Sequence[str], pool: Pool, change: Change) -> Iterator[str]:
     """Yield recent jobs that would no longer fit."""
-    for job in change.recent if not isinstance(change.recent, Unknown) else ():
+    recent = () if isinstance(change.recent, Unknown) else change.recent
+    for job in {job.name: job for job in (*recent, *change.jobs)}.values():
         count = sum(group.count for group in job.machines if group.machine.type == pool.machine.type)
         if job.template in templates and count > pool.max:
             yield f"{owned([job], '')} took {count}"
@@ -112,10 +126,46 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         pool, known = _pool(clusters, place), _pool(change.old.clusters, place) is not None
         if pool and pool.max:
             monthly = pool.price_per_hour.known * pool.min * HOURS_OF_A_MONTH
-            instead = f"take it out, which saves ${monthly:,.0f} a month" if monthly else "take it out"
-            does, so = f"can run on pool {IT}", "no template uses it any more" if known else "no template fits it"
+            so, instead = _why_unused(place, monthly, change)
             grade, cost = Grade.BLOCKING if known and monthly else None, _idle_cost(pool)
+            does = f"can run on pool {IT}"
             yield _of_pool("pool-unused", place, does, who="No job", so=so, instead=instead, grade=grade, cost=cost)
+
+
+def _why_unused(place: _Place, monthly: Decimal, change: Change) -> tuple[str, str]:
+    """Return why no template fits a pool any more, and what to do."""
+    out = f"take pool {IT} out, which saves ${monthly:,.0f} a month" if monthly else f"take pool {IT} out"
+    unused = f": unused, it costs ${monthly:,.0f} a month" if monthly else ""
+    old, new, cluster = change.old, change.new, place[0]
+    if _pool(old.clusters, place) is None:
+        return "no template fits it", f"give it the machines that a template asks for, or {out}"
+    before, after = old.clusters[cluster], new.clusters.get(cluster)
+    users = {
+        name: [offer for offer in template.offers if offer.cluster == cluster and place[1] in offer.pools]
+        for name, template in old.templates.items()
+    }
+    stay = {name: offers for name, offers in users.items() if offers and name in new.templates}
+    names = named(map("`{}`".format, stay))
+    keys = [edit.key for edit in edits(before, after)] if stay and after else []
+    for why, starts in _UNFIT.items():
+        for key in keys:
+            if key.startswith(starts.format(place[1])):
+                return why.format(names), f"keep `{key}` as it is{unused}"
+    if stay and not any(_asks_alike(new.templates[name], offer) for name, offers in stay.items() for offer in offers):
+        return (
+            f"its machines or disks are not those of {names} any more",
+            f"edit the pool likewise, or keep both as they are{unused}",
+        )
+    return "no template uses it any more", out
+
+
+def _asks_alike(template: Template, before: Offer) -> bool:
+    """Tell whether another way to run of a template still asks for the same machines and disks."""
+    return any(_asked(offer) == _asked(before) for offer in template.offers if compete(offer, before))
+
+
+def _asked(offer: Offer) -> list[tuple[Any, Any]]:
+    return [(pool.get("machineSpec"), pool.get("diskSpec")) for pool in job_spec(offer).get("workerPoolSpecs") or ()]
 
 
 def _minimum_below_default(change: Change) -> Iterator[Consequence]:
@@ -157,7 +207,11 @@ def _idle(catalog: Catalog) -> frozenset[_Place]:
         if not cluster.adopted
         for pool in cluster.pools
     }
-    return frozenset(unused_pools(pools_by_place, catalog.templates.values()))
+    # Offers on a dormant cluster name no pools, and use it when it is there.
+    offers = (offer for template in catalog.templates.values() for offer in template.offers)
+    awaited = {offer.dormant for offer in offers}
+    unused = unused_pools(pools_by_place, catalog.templates.values())
+    return frozenset(place for place in unused if place[0] not in awaited)
 
 
 def _clusters(catalog: Catalog) -> Mapping[str, Cluster]:

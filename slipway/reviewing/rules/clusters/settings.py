@@ -29,6 +29,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.clusters.cluster_change import costs, edits, of_cluster, pools_of
 from slipway.reviewing.rules.clusters.machines import alike
+from slipway.reviewing.rules.templates.ways import without_cluster
 from slipway.reviewing.rules.words import in_words
 
 _SOON = timedelta(days=7)
@@ -58,7 +59,9 @@ class _Setting(NamedTuple):
 
 _UNTIL = "takes no new jobs from {} on, and is deleted when its own have ended"
 _NOT_IDLE, _IDLE = "is not deleted any more for want of jobs", "is deleted once it has had no job for {}"
-_UNWATCHED, _WATCHED = "is not watched any more when it retires", "may retire for {} before people are warned"
+_UNWATCHED = "is not watched any more when it retires"
+_WATCHED = "warns people when an old one still runs {} after it was replaced"
+_FOUND = "waits at most {} for machines, then the deployment fails"
 _WANTED = "is wanted from {} on"
 _DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
 _REPLACED = {
@@ -66,13 +69,30 @@ _REPLACED = {
     IN_PLACE: "is deleted with each edit from now on, before the new one is made",
     PROTECT: "can't be edited or taken out from now on",
 }
+_NEXT = {
+    ROLLOVER: "both are paid then, until the jobs of the old one have ended",
+    IN_PLACE: "its machines may not come again, and until the new one is there nobody can submit to it",
+    PROTECT: "whoever must edit it changes `replacement` first",
+}
+"""The end of the next edit, by the mode."""
+_BACK = {
+    "until": "nothing brings it back by itself: move the date while its machines are there",
+    "idleLimit": "nothing brings it back by itself: a higher `generation` does, if its machines are found",
+    "from": "give it an earlier date, or none",
+}
+"""The way back from a date, by its key."""
 _SETTINGS = (
     _Setting(_SEASON, "until", lambda of: of.season.ends, {"": "has no end any more", "any": _UNTIL}, operator.lt),
     _Setting(_SEASON, "idleLimit", lambda of: of.season.idle_limit, {"": _NOT_IDLE, "any": _IDLE}, operator.lt),
     _Setting(_SEASON, "from", lambda of: of.season.begins, {"": "is wanted at once", "any": _WANTED}, operator.gt),
     _Setting(_MODE, "replacement", lambda of: of.replacement, _REPLACED, lambda mode, was: mode not in (was, PROTECT)),
     _Setting(_MODE, "retireWithin", lambda of: of.retire_within, {"": _UNWATCHED, "any": _WATCHED}),
-    _Setting(_MODE, "createWithin", lambda of: of.create_within or _DEFAULT, {"any": "waits {} for machines at most"}),
+    _Setting(
+        _MODE,
+        "createWithin",
+        lambda of: of.create_within or _DEFAULT,
+        {"any": _FOUND},
+    ),
 )
 
 
@@ -84,7 +104,10 @@ def settings(change: Change) -> Iterator[Consequence]:
         if old and new:
             if bool(old.adopted) == bool(new.adopted):
                 yield from _edited(_MODE, old, new, change.now)
-            yield from (*_edited(_SEASON, old, new, change.now, events), *_waits(old, new))
+            yield from (
+                *_edited(_SEASON, old, new, change.now, events, without_cluster(change.new, name)),
+                *_waits(old, new),
+            )
         elif isinstance(new, DormantCluster):
             does = f"is made {moment_in_words(new.season.begins) if new.season.begins else 'later'}"
             details = (new.words, *(_phrases(new) if new.comes else ()), *pools_of(new))
@@ -106,7 +129,10 @@ def _phrases(cluster: Cluster) -> list[str]:
     return [row.phrase(row.edit(undated, cluster)) for row in dated]
 
 
-def _edited(kind: str, old: Cluster, new: Cluster, now: datetime, events: Iterable[str] = ()) -> Iterator[Consequence]:
+def _edited(
+    kind: str, old: Cluster, new: Cluster, now: datetime, events: Iterable[str] = (), without: Iterable[str] = ()
+) -> Iterator[Consequence]:
+    """`without`: where jobs go while the cluster is away."""
     rows = [row for row in _SETTINGS if row.kind == kind and row.value(old) != row.value(new)]
     edited = [row.edit(old, new) for row in rows]
     phrases = [row.phrase(edit) for row, edit in zip(rows, edited, strict=True)]
@@ -118,15 +144,17 @@ def _edited(kind: str, old: Cluster, new: Cluster, now: datetime, events: Iterab
     if not edited:
         return
     harms = any(row.harmful(old, new) for row in rows) and not (dated and all(asleep))
+    away = [f"then {line}" for line in without] if harms and dated else []
     ends = new.season.ends if dated and new.season.ends != old.season.ends else None
-    same = "nothing that runs changes" if old.id == new.id or asleep[1] else ""
+    mode = _NEXT.get(new.replacement, "") if any(row.key == "replacement" for row in rows) else ""
     yield of_cluster(
         kind,
         new.name,
         phrases[0],
-        so=(new.reason().of("it") if isinstance(new, DormantCluster) else "") if dated else same,
+        so=(new.reason().of("it") if isinstance(new, DormantCluster) else "") if dated else mode,
+        instead=_BACK[rows[0].key] if harms and dated and not asleep[1] else "",
         edits=edited,
-        details=(*phrases[1:], *(events if old.season != new.season else ())),
+        details=(*phrases[1:], *away, *(events if old.season != new.season else ())),
         grade=Grade.NOTE if not harms else Grade.BLOCKING if ends and ends - now < _SOON else None,
         key=edited[0].key,
     )

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from itertools import islice
 
 from slipway.base.formatting import join, span
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, POOL, RESERVATION, SPOT
+from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.facts import offers_by_label
@@ -20,11 +19,12 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import by_hour, instead, job_spec, machine_types, way
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, whose
+from slipway.reviewing.rules.templates.ways import compete, cost, costs
 
 _FIELD = "capacity_types"
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
-_FAIL = "fail where it has no machines"
+_FAIL = "fail where there are no machines"
 _FULL = {POOL: "wait for it, unpaid", FLEX_START: "wait for it, unpaid"}
 """The end of jobs for whose machines there is no room, and that can go nowhere else."""
 Offers = Mapping[str, Offer]
@@ -60,7 +60,7 @@ def recast_offers(
         news = {
             new: other
             for new, other in after.items()
-            if label not in after and new not in before and _place(other) == _place(offer) and _compete(other, offer)
+            if label not in after and new not in before and _place(other) == _place(offer) and compete(other, offer)
         }
         names = dict.fromkeys(name for each in (offer, *news.values()) for name in each.when)
         stands = {
@@ -82,12 +82,14 @@ def _kept(template: TemplateChange, label: str, was: Offer, after: Offers) -> It
     offer, who = after[label], _jobs(template, after[label])
     if was.available and not offer.available:
         waits = offer.lacks_quota or offer.dormant
+        why, beside = _why(offer, template.becomes), _beside(template, offer, after)
         yield template.tells(
             "offer-unavailable",
             f"can't use {way(offer)} any more",
             who=who,
             part=label,
-            so=facts(_why(offer, template.becomes), _beside(template, offer, after)),
+            so=beside if offer.dormant and beside else facts(why, beside),
+            details=(why,) if offer.dormant and beside else (),
             grade=None if waits else Grade.BLOCKING,
             field=_FIELD,
         )
@@ -138,7 +140,7 @@ def _time(seconds: float | None) -> str:
 def _following(offer: Offer, after: Offers) -> Offer | None:
     listed = list(after.values())
     later = listed[listed.index(offer) + 1 :]
-    return next((each for each in later if _compete(each, offer) and each.available), None)
+    return next((each for each in later if compete(each, offer) and each.available), None)
 
 
 def _jobs(template: TemplateChange, offer: Offer) -> str:
@@ -160,24 +162,26 @@ def _gone(
 ) -> Consequence:
     """Tell that an offer is gone, for a case of parameters."""
     offer, narrowed = before[label], replace(before[label], when=case)
-    former = [each for each in before.values() if _compete(each, offer) and each.available]
-    latter = [each for each in after.values() if _compete(each, narrowed) and each.available]
-    stay = [each.label("") for each in latter]
+    former = [each for each in before.values() if compete(each, offer) and each.available]
+    latter = [each for each in after.values() if compete(each, narrowed) and each.available]
     earlier = former[: former.index(offer)] if offer.available else []
-    tried = [each for each in earlier if each.label("") in stay]
-    following = next((each for each in latter if each.label("") not in [other.label("") for other in tried]), None)
+    names = [each.label("") for each in earlier]
+    tried = [each for each in latter if each.label("") in names]
+    rest = [each for each in latter if each.label("") not in [other.label("") for other in tried]]
+    following = next(iter(rest), None)
     does, grade, so = f"can't use {way(offer)} any more", KINDS["offer-gone"].usual, ""
     if successor:
         does, grade = f"go to {way(after[successor])} instead of `{offer.cluster or offer.dormant}`", Grade.NOTE
+        so = _until_made(template, after[successor], rest)
     elif not offer.available:
         grade = Grade.NOTE
     elif following and tried:
-        full = f"when {way(tried[-1])} is full, they cost {by_hour(following)}"
+        full = f"when {way(tried[-1])} is full, they cost {costs(rest, template.becomes)}"
         so = facts(full, _ends(template, following, after))
     elif following:
-        so = facts(f"they cost {instead(following, offer)}", _ends(template, following, after))
+        so = facts(f"they cost {_in_place_of(template, offer, rest)}", _ends(template, following, after))
     elif tried:
-        so = f"they have {way(tried[-1])} alone, and {_FULL.get(tried[-1].capacity_type, _FAIL)}"
+        so = f"they have {join(map(way, tried))} alone, and {_at_last(tried[-1])}"
     return template.tells(
         "offer-gone",
         does,
@@ -189,6 +193,34 @@ def _gone(
         grade=grade,
         field=_FIELD,
     )
+
+
+def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -> str:
+    """Return the costs of the ways that are left, the first beside that of the way that is gone."""
+    first = cost(rest[0], template.becomes)
+    # A reservation is paid all the same, and a pool that goes is not.
+    if gone.capacity_type != POOL or (gone.cluster in template.becomes.clusters and not rest[0].price_per_hour.unknown):
+        first = instead(first, gone)
+    # What follows a wait stands with its end.
+    others = [] if patience(rest[0]) is not None else rest[1:]
+    return ", then ".join(filter(None, (first, costs(others, template.becomes))))
+
+
+def _until_made(template: TemplateChange, successor: Offer, rest: Iterable[Offer]) -> str:
+    """Return what jobs take until another cluster is there; nothing where it is there already."""
+    if successor.cluster in template.was.clusters:
+        return ""
+    others = [each for each in rest if each.cluster != successor.cluster]
+    until = f"until `{successor.cluster or successor.dormant}` is there, they"
+    return f"{until} cost {costs(others, template.becomes)}" if others else f"{until} can run nowhere"
+
+
+def _at_last(offer: Offer) -> str:
+    """Return how jobs end that can go nowhere else."""
+    seconds = patience(offer)
+    if seconds is not None:
+        return f"wait at most {span(seconds)} for {way(offer)}, then they fail"
+    return _FULL.get(offer.capacity_type, _FAIL)
 
 
 def _ends(template: TemplateChange, offer: Offer, after: Offers) -> str:
@@ -231,9 +263,15 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
         so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
         instead="ask for quota first, or keep a capacity type that has some" if lacks else "",
         details=[*why, *([] if template.is_new else [template.used.words()])],
-        grade=Grade.WARNING if rests else None,
+        grade=Grade.WARNING if rests and not any(_put_away(offer.dormant, template) for offer in lost) else None,
         field=_FIELD,
     )
+
+
+def _put_away(cluster: str, template: TemplateChange) -> bool:
+    """Tell whether an edit, and not a date that was announced, makes a cluster dormant."""
+    was, sleeps = template.was.clusters.get(cluster), template.becomes.dormant.get(cluster)
+    return was is not None and sleeps is not None and was.season != sleeps.season
 
 
 def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
@@ -264,11 +302,6 @@ def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
     return is_generation_of(on, name) or (adopted is not None and adopted.id == on)
 
 
-def _compete(offer: Offer, other: Offer) -> bool:
-    cases = (set(values) & set(other.when.get(name, values)) for name, values in offer.when.items())
-    return offer.kind == other.kind and all(cases)
-
-
 def _overtaken(label: str, before: Offers, after: Offers) -> Iterator[str]:
     """Yield labels that now come after this offer and came before; none for an offer that replaces another of its
     capacity type, as one on a cluster of another name does."""
@@ -276,10 +309,10 @@ def _overtaken(label: str, before: Offers, after: Offers) -> Iterator[str]:
     places = [
         ranks.index(gone)
         for gone, each in before.items()
-        if gone not in after and each.capacity_type == offer.capacity_type and _compete(each, offer)
+        if gone not in after and each.capacity_type == offer.capacity_type and compete(each, offer)
     ]
     for other in labels[labels.index(label) + 1 :]:
-        if other in before and _compete(after[other], offer) and not any(at < ranks.index(other) for at in places):
+        if other in before and compete(after[other], offer) and not any(at < ranks.index(other) for at in places):
             yield other
 
 
@@ -290,27 +323,43 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         (first, then)
         for place, first in enumerate(now)
         for then in now[place + 1 :]
-        if was.index(then) < was.index(first) and _compete(after[first], after[then])
+        if was.index(then) < was.index(first) and compete(after[first], after[then])
     )
-    for first, then in islice(pairs, 1):
-        offer = after[first]
-        sides = [", ".join(label for label in side if _compete(after[label], offer)) for side in (was, now)]
+    # Of the ways that are overtaken, the one that was tried first counts.
+    overtakes = sorted(pairs, key=lambda pair: (now.index(pair[0]), was.index(pair[1])))
+    for first, then in overtakes[:1]:
+        offer, overtaken = after[first], [after[later] for earlier, later in overtakes if earlier == first]
+        sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
         yield template.tells(
             "offer-order",
             f"try {way(offer)} before {way(after[then])}",
             who=_jobs(template, offer),
             part="order",
-            so=facts(f"they cost {instead(offer, after[then])}", _ends(template, offer, after)),
+            so=facts(
+                f"they cost {instead(by_hour(offer), after[then])}",
+                _ends(template, offer, after),
+                _no_wait(offer, overtaken),
+            )
+            if offer.available
+            else f"{_why(offer, template.becomes)}; once there is, they cost {instead(by_hour(offer), after[then])}",
             instead=f"submit with `--capacity {after[then].capacity_type}`, or keep the order",
             edits=(Edit(_FIELD, *sides),),
             field=_FIELD,
         )
 
 
+def _no_wait(offer: Offer, overtaken: Iterable[Offer]) -> str:
+    """Return that jobs fail which would have waited for machines."""
+    waits = any(each.capacity_type == FLEX_START for each in overtaken)
+    if not waits or patience(offer) is not None or offer.capacity_type not in (ON_DEMAND, SPOT):
+        return ""
+    return "without machines they fail, where flex-start would have waited"
+
+
 def _beside(template: TemplateChange, offer: Offer, after: Offers) -> str:
     """Return what jobs take in the place of an offer."""
-    other = next((each for each in after.values() if _compete(each, offer) and each.available), None)
-    return f"they cost {by_hour(other)}" if other else ""
+    rest = [each for each in after.values() if compete(each, offer) and each.available]
+    return f"they cost {costs(rest, template.becomes)}" if rest else ""
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:
