@@ -117,8 +117,8 @@ CASES = (
             tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
             tells("cluster-created", "cluster gpu"),
             hurts("capacity-found-anew", "cluster gpu", "2 `a3-highgpu-8g`", "h100", "$202.28/h"),
+            tells("offer-gone", "lora pool h100", "until `gpu` is there", "reservation", "on Spot"),
         ),
-        may=("offer-gone",),
         world=BUSY,
         accident="a resource renamed in the code",
     ),
@@ -145,9 +145,29 @@ CASES = (
         may=ANEW,
     ),
     Case(
+        "A cluster takes no account of jobs' own any more, as which all jobs run",
+        (
+            stack(
+                "displayName: cpu of research\n",
+                "displayName: cpu of research\n      serviceAccount: { custom: false }\n",
+            ),
+            template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),
+            template("tune", "timeout_s=3600,", 'timeout_s=3600,\n    capacity_types=("on-demand",),'),
+        ),
+        (
+            stops("pool-unused", "cpu/workers", "an account of their own", "keep `serviceAccount.custom`"),
+            hurts("cluster-new-generation", "cpu", "custom"),
+            hurts("offer-gone", "digits pool cpu", "on Spot on top of the pool"),
+        ),
+        may=(*ANEW, "pool-unused", "offer-gone", "offer-added", "run-cost"),
+    ),
+    Case(
         "A maximum falls below what a template's parameter still allows",
         (stack(WORKERS, "replicas: { min: 4, max: 8 }"),),
-        (hurts("capacity-lower-maximum", "cpu/workers", "8", "16"), tells("most-cost", "stack", "→")),
+        (
+            hurts("capacity-lower-maximum", "cpu/workers", "8", "16", "don't fit", "on Spot"),
+            tells("most-cost", "stack", "→"),
+        ),
         may=(*ANEW, "bounds-narrowed", "offer-unavailable"),
     ),
     Case(

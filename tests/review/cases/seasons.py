@@ -1,6 +1,6 @@
 """Seasons and idle limits: dates that an edit moves, and what comes by time alone, as was announced. # B6"""
 
-from tests.review.case import BUSY, LARGE, QUIET, STACK, Case, Edit, Job, World, hurts, silent, stack, tells
+from tests.review.case import BUSY, LARGE, QUIET, STACK, Case, Edit, Job, World, hurts, silent, stack, stops, tells
 from tests.review.cases.clusters import H100_ENTRY, NOT_ON_THE_POOL, TO_NIGHT_LABELS
 
 LIVES = "retireWithin: 2w\n"
@@ -23,7 +23,15 @@ CASES = (
     Case(
         "A cluster with a job on it gets an end in a month",
         (dated("until: 2026-12-20"),),
-        (hurts("season-changed", "h100", "takes no new jobs from 2026-12-20 on", "deleted when its own have ended"),),
+        (
+            hurts(
+                "season-changed",
+                "h100",
+                "takes no new jobs from 2026-12-20 on",
+                "deleted when its own have ended",
+                "on Spot",
+            ),
+        ),
         world=BUSY,
     ),
     Case(
@@ -56,9 +64,23 @@ CASES = (
         "A cluster is made in a month, and there is too little quota for it",
         (dated("from: 2026-12-20"),),
         (hurts("season-changed", "h100", "from"), hurts("season-awaits-quota", "h100", "not ready", "2026-12-20")),
-        may=(*MONEY, *OFFERS, "cluster-retires", "cluster-deleted", "pool-unused"),
+        may=(*MONEY, *OFFERS, "cluster-retires", "cluster-deleted"),
         world=World(limits={"nvidia_h100_gpus": 4}),
         accident="quota that was there when it was planned",
+    ),
+    Case(
+        "A cluster gets a day to come, and a template has no other way to run",
+        (
+            stack(
+                "      displayName: cpu of research\n", "      displayName: cpu of research\n      from: 2026-12-20\n"
+            ),
+        ),
+        (
+            stops("no-offer-left", "tune", "can't run for now"),
+            hurts("cluster-deleted", "cpu"),
+            hurts("offer-unavailable", "digits", "on demand"),
+        ),
+        may=(*MONEY, *OFFERS, "season-changed"),
     ),
     Case(
         "A cluster that was to come in a month does not come",

@@ -146,7 +146,7 @@ def _why_unused(place: _Place, monthly: Decimal, change: Change) -> tuple[str, s
     }
     stay = {name: offers for name, offers in users.items() if offers and name in new.templates}
     names = named(map("`{}`".format, stay))
-    keys = [edit.key for edit in edits(before, after)] if stay and after else []
+    keys = [edit.key for edit in edits(before, after) if edit.after != "true"] if stay and after else []
     for why, starts in _UNFIT.items():
         for key in keys:
             if key.startswith(starts.format(place[1])):

@@ -143,7 +143,8 @@ def _edited(
     edited += remade
     if not edited:
         return
-    harms = any(row.harmful(old, new) for row in rows) and not (dated and all(asleep))
+    harmful = [row.key for row in rows if row.harmful(old, new)]
+    harms = bool(harmful) and not (dated and all(asleep))
     away = [f"then {line}" for line in without] if harms and dated else []
     ends = new.season.ends if dated and new.season.ends != old.season.ends else None
     mode = _NEXT.get(new.replacement, "") if any(row.key == "replacement" for row in rows) else ""
@@ -152,7 +153,7 @@ def _edited(
         new.name,
         phrases[0],
         so=(new.reason().of("it") if isinstance(new, DormantCluster) else "") if dated else mode,
-        instead=_BACK[rows[0].key] if harms and dated and not asleep[1] else "",
+        instead=_BACK[harmful[0]] if harms and dated and not asleep[1] else "",
         edits=edited,
         details=(*phrases[1:], *away, *(events if old.season != new.season else ())),
         grade=Grade.NOTE if not harms else Grade.BLOCKING if ends and ends - now < _SOON else None,

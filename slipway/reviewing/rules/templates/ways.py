@@ -32,7 +32,7 @@ def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
 
 def without_cluster(catalog: Catalog, name: str) -> Iterator[str]:
     """Yield where the jobs of each template go while a cluster is away."""
-    lines = {}
+    lines: dict[str, None] = {}
     for template in catalog.templates.values():
         for offer in template.offers:
             if offer.cluster == name and offer.available and offer.kind == template.kind:
