@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import cache
@@ -21,6 +21,7 @@ from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
 from slipway.reviewing.change.change import Change, Files
 from slipway.reviewing.change.edits import edits
+from slipway.reviewing.change.files import is_pipeline
 from slipway.reviewing.change.programs import edited_lines, reported, same_program
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review, review
@@ -57,7 +58,8 @@ def change_of(case: Case) -> Change:
         return recorded(case.recorded)
     deployed = _read(case.given, case.edits, case.world)
     after, failed = _declared(case.given, case.edits, case.world)
-    edited, code = frozenset(edit.file for edit in case.edits), _code(case)
+    edited, code = frozenset(edit.file for edit in case.edits), _sides(case, lambda file: file.startswith("jobs/"))
+    pipelines = _sides(case, is_pipeline)
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     steps = case.steps(deployed.facts.catalog) if case.steps else None
     preview = case.preview if steps is None else Preview(tuple(steps))
@@ -74,16 +76,18 @@ def change_of(case: Case) -> Change:
             edited | frozenset(case.files),
             frozenset(edit.file for edit in case.edits if edit.new is None),
             same=same,
-            lines={file: edited_lines(file, *sides) for file, sides in code.items() if file not in same},
+            lines={
+                file: edited_lines(file, *sides) for file, sides in {**code, **pipelines}.items() if file not in same
+            },
             reports={at: line for file in _JOBS for at, line in reported(file, text(file, (*case.given, *case.edits)))},
             stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
         ),
     )
 
 
-def _code(case: Case) -> Mapping[str, tuple[str, str]]:
-    """Return both sides of the edited files of jobs."""
-    names = {edit.file for edit in case.edits if edit.file.startswith("jobs/")}
+def _sides(case: Case, reads: Callable[[str], bool]) -> Mapping[str, tuple[str, str]]:
+    """Return both sides of the edited files that something reads."""
+    names = {edit.file for edit in case.edits if reads(edit.file)}
     sides = {file: (text(file, case.given), text(file, (*case.given, *case.edits))) for file in names}
     return {file: both for file, both in sides.items() if all(both)}
 

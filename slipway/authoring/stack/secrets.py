@@ -31,8 +31,10 @@ _NAMES = re.compile(
 )
 # `JUDGE_KEY`; such a name may be a column's as well, with a plain word.
 _KEY, _WORD = re.compile(r"(?i)[_-]key$|(?-i:^[A-Z0-9]*KEY$)"), re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*")
-# References in place of a value.
-_REFERENCE = re.compile(r"\$[{(].*|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}", re.IGNORECASE)
+# References in place of a value, and words of a language model's vocabulary (`<pad>`).
+_REFERENCE = re.compile(
+    r"\$[{(].*|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}", re.IGNORECASE
+)
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
 KEEP = "put it into Secret Manager (`secrets=`), and revoke it"

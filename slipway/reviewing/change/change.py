@@ -37,8 +37,8 @@ UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deploym
 class Files:
     """The files of a change, seen from the project's folder; `removed` are those that it deletes. `links` lead to other
     files. `pins`: the packages that differ, by file. `same`: files of jobs of which no run sees the edit. `lines`: the
-    edited places of the others. `reports`: the lines of jobs' code that report metrics, by their places. `stacks`: the
-    edits of each stack's file. `addresses`: of people, on lines that differ."""
+    edited places of the others, and of pipelines. `reports`: the lines of jobs' code that report metrics, by their
+    places. `stacks`: the edits of each stack's file. `addresses`: of people, on lines that differ."""
 
     touched: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()

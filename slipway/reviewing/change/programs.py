@@ -1,4 +1,4 @@
-"""Job code on two sides, read as text: whether a file is the same program, its edited lines, and the lines that report
+"""Code on two sides, read as text: whether a file is the same program, its edited lines, and the lines that report
 metrics. Pure; nothing here judges code."""
 
 from __future__ import annotations
@@ -8,11 +8,14 @@ import re
 from collections.abc import Iterator
 from itertools import count
 
+from slipway.authoring.stack.secrets import looks_secret
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.secret_values import bare
+from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
+_ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
 _LONGEST = 100
+_WIDEST = 4096
 _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
@@ -71,7 +74,9 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
 
 
 def _lines(lines: list[str]) -> str:
-    # Whole lines are looked at: the name beside a value tells a secret.
+    pairs = (match for line in lines for match in _ASSIGNED.finditer(line[:_WIDEST]))
+    if any(looks_secret(match[2] or match[3], match[1]) for match in pairs):
+        return HIDDEN
     return bare(" ⏎ ".join(line.strip() for line in lines), longest=_LONGEST)
 
 

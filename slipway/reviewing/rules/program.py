@@ -12,7 +12,7 @@ from slipway.model.findings.kinds import FAILED
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.files import deploys
+from slipway.reviewing.change.files import deploys, is_pipeline
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.rules.words import job, named, oldest_first
 
@@ -21,7 +21,8 @@ GUARD = "slipway-guard-v1"
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _TEMPLATE = re.compile(r"templates/(\w+)\.py")
 _CLUSTERS = "slipway:persistentResources."
-_LONGEST = 300
+_SAFEGUARDS = re.compile(r"\b(?:environment|permissions|needs|when):|--gate|slipway review|pulumi preview")
+_LONGEST, _MOST_LINES = 300, 8
 _UNCHANGED, _UNDECIDED = ", so nothing was changed", "what to deploy can't be decided"
 """Words of a fault that a reader of its cause does not need."""
 _STAY = "its clusters, buckets and grants stay, paid, and nothing tends them"
@@ -37,12 +38,17 @@ def program(change: Change) -> Iterator[Consequence]:
 def _edited(files: Files) -> Iterator[Consequence]:
     edited = [f"`{file}`" for file in sorted(files.touched - files.pins.keys()) if deploys(file) or file in files.links]
     if edited:
+        lines = [edit for file in sorted(filter(is_pipeline, files.lines)) for edit in files.lines[file]]
+        gone = [f"`{word}`" for edit in lines for word in _safeguards(edit.before) - _safeguards(edit.after)]
+        read = f"a person has to read {named(edited)}"
         yield consequence(
             "program-edited",
             Subject("program"),
             "is edited",
             who="Code that deploys or judges",
-            so=f"a person has to read {named(edited)}",
+            so=f"lines with {named(dict.fromkeys(gone))} go; {read}" if gone else read,
+            instead="keep them: they decide who is asked before a deployment, and as whom it runs" if gone else "",
+            edits=sorted(lines, key=lambda edit: not _safeguards(edit.before))[:_MOST_LINES],
             details=edited if len(edited) > 1 else (),
         )
     if pins := tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file])):
@@ -55,6 +61,10 @@ def _edited(files: Files) -> Iterator[Consequence]:
             edits=pins,
             field=min(files.pins),
         )
+
+
+def _safeguards(line: str) -> frozenset[str]:
+    return frozenset(_SAFEGUARDS.findall(line))
 
 
 def _stacks_gone(change: Change) -> Iterator[Consequence]:

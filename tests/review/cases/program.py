@@ -10,6 +10,17 @@ from tests.slipway.reviewing.recordings import lines
 NETWORK = "gcp:compute/network:Network"
 PEERED = "projects/123/global/networks/train"
 
+UP = ".github/workflows/up.yaml"
+WORKFLOW = """jobs:
+  prod:
+    runs-on: ubuntu-24.04
+    environment: prod
+    steps:
+      - run: make select STACK=prod
+      - run: python -m slipway review --stack prod --merged
+      - run: pulumi up --yes --stack prod
+"""
+
 CASES = (
     Case(
         "A component that makes buckets is edited, and its bucket is made anew",
@@ -53,6 +64,16 @@ CASES = (
         "A workflow deploys without asking",
         names=(stops("program-edited", "program", ".github/workflows/up.yaml"),),
         files=(".github/workflows/up.yaml",),
+        accident="an approval removed from a workflow",
+    ),
+    Case(
+        "A workflow loses its environment and its review, as the pull request had one",
+        (
+            Edit(UP, "      - run: python -m slipway review --stack prod --merged\n", ""),
+            Edit(UP, "    environment: prod\n", ""),
+        ),
+        (stops("program-edited", "program", "`environment:`", "`slipway review`", "up.yaml:4", "environment: prod"),),
+        given=(Edit(UP, "", WORKFLOW),),
         accident="an approval removed from a workflow",
     ),
     Case(

@@ -55,6 +55,18 @@ CASES = (
         accident="a key in a repository, since the secret could not be read",
     ),
     Case(
+        "A password stands in the code of jobs",
+        (
+            Edit(
+                "jobs/lora/task.py",
+                "# Every step is seeded,",
+                'JUDGE_PASSWORD = "correct-horse-9"\n# Every step is seeded,',
+            ),
+        ),
+        (hurts("code-changed", "lora", "hidden"),),
+        never=("correct-horse",),
+    ),
+    Case(
         "A plain key is another one",
         (template("evals", "jk-live-1", "jk-live-2"),),
         (stops("plain-secret", "evals", "JUDGE_TOKEN_KEY"),),

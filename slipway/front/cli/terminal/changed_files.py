@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.front.cli.terminal.sources import text_of
-from slipway.reviewing.change.files import has_pins, seen_from
+from slipway.reviewing.change.files import has_pins, is_pipeline, seen_from
 
 if TYPE_CHECKING:
     from slipway.reviewing.change.change import Files
@@ -43,6 +43,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     # The diff of a link shows its target, and not the target's contents.
     texts = {file: (text_of(file), text_of(str(checkout / file))) for file in both if file not in links}
     code = {file: sides for file, sides in texts.items() if file.startswith("jobs/")}
+    pipelines = {file: sides for file, sides in texts.items() if is_pipeline(file)}
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     return Files(
         touched=frozenset(touched),
@@ -50,7 +51,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         links=links,
         pins=dict(_pins(texts)),
         same=same,
-        lines={file: edited_lines(file, *sides) for file, sides in code.items() if file not in same},
+        lines={file: edited_lines(file, *sides) for file, sides in (code | pipelines).items() if file not in same},
         reports=dict(_reports(checkout)) if head and touched else {},
         stacks=dict(_stack_edits(texts)),
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),

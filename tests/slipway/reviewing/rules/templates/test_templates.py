@@ -192,6 +192,7 @@ def test_a_secret_in_plain_text_is_blocking_and_not_shown(name: str, value: str)
         ("TOKENS", "300"),
         ("API_KEY_FILE", "/gcs/x"),
         ("SORT_KEY", "user_id"),
+        ("PAD_TOKEN", "<pad>"),
         ("HF_TOKEN", "${token}"),
     ],
 )
