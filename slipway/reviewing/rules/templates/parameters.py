@@ -141,7 +141,7 @@ def _follows(old: Template, parameter: Parameter) -> tuple[Grade, str]:
         machines = join(f"`{each}`" for each in machine_types(latter[0]))
         beside = (each for each in latter[1:] if each.capacity_type not in (POOL, RESERVATION))
         if latter[0].capacity_type != POOL:
-            return Grade.BLOCKING, f"{machines} for {instead(latter[0], former[0])}"
+            return Grade.BLOCKING, f"{machines} for {instead(by_hour(latter[0]), former[0])}"
         costs = [f"on {way(latter[0])}", *(f"for {by_hour(offer)}" for offer in islice(beside, 1))]
         return Grade.BLOCKING, f"{machines} {join(costs, 'or')} instead of {by_hour(former[0])}"
     counts = [
