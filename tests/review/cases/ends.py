@@ -54,6 +54,7 @@ CASES = (
             stops("reservation-paid", "bought"),
         ),
         may=("run-cost",),
+        accident="a model that no longer fitted into the memory",
     ),
     Case(
         "One suite of tests gets machines of its own, and no Spot",
@@ -106,6 +107,7 @@ CASES = (
             template("digits", "training/sklearn-cpu.1-6:20260901", f"training/digits@sha256:{'d' * 64}"),
         ),
         (hurts("image-changed", "digits", "instead of a package", "`$SLIPWAY_OUTPUT` are lost"),),
+        accident="results written to the disk of a container",
     ),
     Case(
         "A framework is pinned within its range",
@@ -118,6 +120,7 @@ CASES = (
         "A framework is older than before, and another package is new",
         (Edit("jobs/lora/requirements.txt", "torch==2.4.1", "torch==2.3.0\nnumpy==2.0"),),
         (hurts("requirements-changed", "lora", "install `numpy==2.0` too", "older in requirements.txt"),),
+        accident="a downgraded package that could not read what the newer one wrote",
     ),
     Case(
         "The code of a job is edited in one line, which its card quotes",

@@ -65,6 +65,7 @@ CASES = (
         ),
         (hurts("code-changed", "lora", "hidden"),),
         never=("correct-horse",),
+        accident="a password committed with code",
     ),
     Case(
         "A plain key is another one",
@@ -73,6 +74,7 @@ CASES = (
         given=(template("evals", ENV, 'env={"JUDGE_TOKEN_KEY": "jk-live-1"}'),),
         may=("environment-changed",),
         never=("jk-live",),
+        accident="a key published in a repository",
     ),
     Case(
         "A job reads a secret less, without which it can't begin",
