@@ -37,19 +37,21 @@ class GateObstacle:
     subject: str = ""
 
 
-def _consequence(review: Review, one: Consequence, how: str = "") -> GateObstacle:
-    return GateObstacle(review.stack, f"{one.sentence if one.does else f'{one.kind}, {one.subject}'}{how}", *one.key)
+def _consequence(review: Review, part: Consequence, how: str = "") -> GateObstacle:
+    return GateObstacle(
+        review.stack, f"{part.sentence if part.does else f'{part.kind}, {part.subject}'}{how}", *part.key
+    )
 
 
 def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[GateObstacle]:
-    return (GateObstacle(review.stack, f"Incomplete: {one}") for one in review.incomplete if one not in known)
+    return (GateObstacle(review.stack, f"Incomplete: {unread}") for unread in review.incomplete if unread not in known)
 
 
 def unapproved(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
     """Yield what needs an approval: blocking consequences of this change, and unknown parts."""
     for review in reviews:
         yield from _unknown(review)
-        yield from (_consequence(review, one) for one in review.yours if one.grade is Grade.BLOCKING)
+        yield from (_consequence(review, part) for part in review.yours if part.grade is Grade.BLOCKING)
 
 
 def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
@@ -59,20 +61,20 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
         if review.stray:
             yield GateObstacle(review.stack, review.stray)
         yield from _unknown(review)
-        for one in review.consequences:
-            is_edit = one.kind == "cluster-created" and one.subject.name in review.added
-            announced = is_announced(one.kind, one.grade) and not is_edit
-            if not (announced or _begun(one, review)):
-                yield _consequence(review, one)
+        for part in review.consequences:
+            is_edit = part.kind == "cluster-created" and part.subject.name in review.added
+            announced = is_announced(part.kind, part.grade) and not is_edit
+            if not (announced or _begun(part, review)):
+                yield _consequence(review, part)
 
 
-def _begun(one: Consequence, review: Review) -> bool:
+def _begun(part: Consequence, review: Review) -> bool:
     """Tell whether a deployment that was cut short began it. A blocking effect may concern live clusters, except for
     the machines of a cluster that is being replaced in place: those are as good as gone."""
-    if review.begun is None or one.kind == "drift":
+    if review.begun is None or part.kind == "drift":
         return False
-    own = one.subject.cluster in review.begun and one.kind != "jobs-cancelled"
-    return one.grade is not Grade.BLOCKING or own
+    own = part.subject.cluster in review.begun and part.kind != "jobs-cancelled"
+    return part.grade is not Grade.BLOCKING or own
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[GateObstacle]:
@@ -89,15 +91,15 @@ def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal 
 
 def _graver(now: Review, approved: Review) -> Iterator[GateObstacle]:
     graded: dict[tuple[str, str], list[Grade]] = {}
-    for one in approved.consequences:
-        graded.setdefault(one.key, []).append(one.grade)
-    for one in now.consequences:
+    for part in approved.consequences:
+        graded.setdefault(part.key, []).append(part.grade)
+    for part in now.consequences:
         # A comment that hides people's addresses has several equal subjects: each stands for one.
-        known = graded.get(one.key) or graded.get((one.kind, hidden(one.subject)))
+        known = graded.get(part.key) or graded.get((part.kind, hidden(part.subject)))
         was = known.pop(0) if known else None
-        if (was is None and one.grade is Grade.BLOCKING) or (was is not None and one.grade > was):
+        if (was is None and part.grade is Grade.BLOCKING) or (was is not None and part.grade > was):
             told = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
-            yield _consequence(now, one, f" ({told})")
+            yield _consequence(now, part, f" ({told})")
 
 
 def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateObstacle]:
@@ -174,7 +176,7 @@ class MergeResult:
         """The people who approved this very tree, not their own, after the last edit of the comment."""
         comment = self.pull_request.comment if self.pull_request else None
         written = comment.changed if comment else ""
-        return tuple(one.login for one in self._of_this_tree if one.at >= written)
+        return tuple(approval.login for approval in self._of_this_tree if approval.at >= written)
 
     @property
     def objection(self) -> tuple[str, str]:
@@ -182,7 +184,7 @@ class MergeResult:
         pull, insist = self.pull_request, self.words.insist
         if pull is None:
             return f"no {self.words.change} was merged as this commit", f"revert it and open one, or {insist}"
-        asked, others = f"{self.words.sign}{pull.number}", join(one.login for one in self._others)
+        asked, others = f"{self.words.sign}{pull.number}", join(approval.login for approval in self._others)
         approve = f"have {asked} approved by somebody else who may write, having read its comment"
         if self.merged:
             again = "" if pull.record else f"run the review of {asked} again, "
@@ -194,22 +196,22 @@ class MergeResult:
             gone = f"the comment of {asked}, or the record that its run kept,"
             return f"{gone} is gone, so nobody can tell what {join(self.approvers)} approved", approve
         if self._of_this_tree:
-            early = join(one.login for one in self._of_this_tree)
+            early = join(approval.login for approval in self._of_this_tree)
             return f"the comment of {asked} was changed after {early} approved it", approve
         if self._others:
-            trees = join(dict.fromkeys(one.tree[:_SHOWN] or "one that is gone" for one in self._others))
+            trees = join(dict.fromkeys(approval.tree[:_SHOWN] or "one that is gone" for approval in self._others))
             why = f"{others} approved {asked} as another tree, {trees}, than this one, {self.tree[:_SHOWN]}"
             return why, insist if self.merged else f"bring the branch up to date, and {approve}"
         return f"nobody else who may write has approved {asked}", approve
 
     @property
     def _of_this_tree(self) -> tuple[Approval, ...]:
-        return tuple(one for one in self._others if one.tree == self.tree)
+        return tuple(approval for approval in self._others if approval.tree == self.tree)
 
     @property
     def _others(self) -> tuple[Approval, ...]:
         pull = self.pull_request
-        return tuple(one for one in pull.approvals if one.login != pull.author) if pull else ()
+        return tuple(approval for approval in pull.approvals if approval.login != pull.author) if pull else ()
 
 
 def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal) -> Iterator[GateObstacle]:
@@ -223,8 +225,10 @@ def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal
     if not result.approvers:
         told = tuple(
             replace(
-                one, consequences=tuple(each for each in one.consequences if each.grade < Grade.BLOCKING), incomplete=()
+                review,
+                consequences=tuple(part for part in review.consequences if part.grade < Grade.BLOCKING),
+                incomplete=(),
             )
-            for one in told
+            for review in told
         )
     yield from worse(reviews, told, tolerance)

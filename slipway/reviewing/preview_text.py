@@ -46,22 +46,22 @@ def _before(catalog: Catalog, after: Facts, known: State, published: Mapping[str
     as in `after`: not compared. `published`: the submitters in the catalog; a former one may have roles that another
     stack needs."""
     current = {catalog.trainer, *catalog.buckets}
-    clusters = {one.id for one in catalog.clusters.values()}
+    clusters = {cluster.id for cluster in catalog.clusters.values()}
     # Without its bucket there is no state: it was lost, or nothing is deployed yet.
     members = known.submitters if known.catalog_bucket else tuple(after.submitters)
     may = {member for some in published.values() for member in some}
     roles = {member: dict(SUBMITTER_ROLES) for member in members if member in may}
     kept = {
-        id_: one for id_, one in after.kept.items() if id_ not in current | clusters and _known(id_, catalog, known)
+        id_: thing for id_, thing in after.kept.items() if id_ not in current | clusters and _known(id_, catalog, known)
     }
     return replace(after, catalog=catalog, submitters=roles, kept=kept)
 
 
 def _asked(deployment: Deployment, known: State) -> dict[str, int] | None:
-    by_id = {one.id: one.preferred for one in known.preferences}
-    return {one.metric: by_id[one.id] for one in deployment.report.requests if one.id in by_id} or None
+    by_id = {preference.id: preference.preferred for preference in known.preferences}
+    return {request.metric: by_id[request.id] for request in deployment.report.requests if request.id in by_id} or None
 
 
 def _known(id_: str, catalog: Catalog, known: State) -> bool:
-    listed = (one.name for one in (*known.clusters, *known.buckets, *known.accounts))
+    listed = (thing.name for thing in (*known.clusters, *known.buckets, *known.accounts))
     return id_ in catalog.retiring or id_ in listed

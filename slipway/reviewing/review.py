@@ -78,41 +78,43 @@ _PAIRS = As(
 
 @dataclass(frozen=True)
 class Review:
-    """The review. `consequences` by section, the worst first. `incomplete`: parts that could not be compared, a
-    sentence each.
-
-    `quota` and `policy`: in a few words, the stack's standing once it is deployed. `standing`: existing faults, and
-    events due by themselves, a sentence each. `plan`: the engine's steps, a line each. `notes`: on how it was made.
-    `quoted`: warnings of the program under review, in its words, which decide nothing. `addresses`: of people, in the
-    change's own diff. `on_main`: keys of consequences that main has, and that are not deployed yet. `begun`: where a
-    deployment of this commit was cut short, names of clusters that it was replacing in place. `added`: names of
-    clusters that are not deployed yet. `stray`: why its commit is not the deployed one, nor one under way; empty where
-    it is.
-    """
+    """All that follows from a change of one stack."""
 
     stack: str
+    #: By section, the worst first.
     consequences: tuple[Consequence, ...] = ()
+    #: Parts that could not be compared, a sentence each.
     incomplete: tuple[str, ...] = ()
     money: Money | None = None
+    #: The standing of the stack's quota once it is deployed, in a few words; of its policy likewise.
     quota: str = ""
     policy: str = ""
+    #: Existing faults, and events due by themselves, a sentence each.
     standing: tuple[str, ...] = ()
+    #: The engine's steps, a line each.
     plan: tuple[str, ...] = ()
+    #: Remarks on how the review was made.
     notes: tuple[str, ...] = ()
+    #: Warnings of the program under review, in its own words, which decide nothing.
     quoted: tuple[str, ...] = ()
+    #: People's addresses in the change's own diff.
     addresses: tuple[str, ...] = ()
+    #: Keys of consequences that main has, and that are not deployed yet.
     on_main: Annotated[frozenset[tuple[str, str]], _PAIRS] = frozenset()
+    #: Set when an earlier `up` of this commit was cut short: the clusters that it was replacing in place.
     begun: Annotated[frozenset[str] | None, NOT_WRITTEN] = None
+    #: Names of clusters that are not deployed yet.
     added: Annotated[frozenset[str], NOT_WRITTEN] = frozenset()
+    #: Why its commit is neither the deployed one nor one under way; empty where it is.
     stray: Annotated[str, NOT_WRITTEN] = ""
 
     @property
     def yours(self) -> tuple[Consequence, ...]:
-        return tuple(one for one in self.consequences if one.key not in self.on_main)
+        return tuple(part for part in self.consequences if part.key not in self.on_main)
 
     @property
     def worst(self) -> Grade | None:
-        return max((one.grade for one in self.consequences), default=None)
+        return max((part.grade for part in self.consequences), default=None)
 
     @property
     def silent(self) -> bool:
@@ -131,7 +133,7 @@ def review(change: Change) -> Review:
             unable.append(f"{name} could not be compared: the program says what no version of slipway does ({problem})")
             return ()
 
-    every = (one for compare in COMPARISONS for one in told(compare))
+    every = (part for compare in COMPARISONS for part in told(compare))
     policies = tuple(facts.policy.get(GRADES, {}) for facts in (change.before, change.after))
     found = {part.key: regraded(part, policies) for part in every}
     order = list(Section)
@@ -210,23 +212,23 @@ def beside(yours: Review, main: Review) -> Review:
 
     A consequence that this change makes worse, or different, is this change's.
     """
-    there = {one.key: one for one in main.consequences}
+    there = {part.key: part for part in main.consequences}
     both = (
-        one.key
-        for one in yours.consequences
+        part.key
+        for part in yours.consequences
         # Sentences are short, and details have unshortened names.
-        if (known := there.get(one.key))
-        and one.grade <= known.grade
-        and (one.sentence, one.edits, one.details) == (known.sentence, known.edits, known.details)
+        if (known := there.get(part.key))
+        and part.grade <= known.grade
+        and (part.sentence, part.edits, part.details) == (known.sentence, known.edits, known.details)
     )
-    new = tuple(one for one in yours.quoted if one not in main.quoted)
+    new = tuple(line for line in yours.quoted if line not in main.quoted)
     return replace(yours, on_main=frozenset(both), quoted=new)
 
 
 def _quoted(preview: Preview) -> Iterator[str]:
     """Return the program's warnings, which may say anything: they are cut, and few."""
     more = len(preview.warnings) - _MOST_QUOTED
-    yield from (short(" ".join(one.split()), _LONGEST_STEP) for one in preview.warnings[:_MOST_QUOTED])
+    yield from (short(" ".join(warning.split()), _LONGEST_STEP) for warning in preview.warnings[:_MOST_QUOTED])
     if more > 0:
         yield f"and {more} more, in the log of the preview"
 
@@ -234,7 +236,7 @@ def _quoted(preview: Preview) -> Iterator[str]:
 def planned(preview: Preview) -> Iterator[str]:
     """Yield `create gcp:storage/bucket:Bucket work`; components are nothing in the cloud."""
     done = (step for step in preview.steps if not step.component)
-    ordered = sorted(done, key=lambda one: (one.op, one.type, one.name))
+    ordered = sorted(done, key=lambda step: (step.op, step.type, step.name))
     return (short(" ".join(f"{step.op} {step.type} {step.name}".split()), _LONGEST_STEP) for step in ordered)
 
 
@@ -254,7 +256,7 @@ def write(review: Review) -> dict[str, Any]:
 
 def write_all(reviews: Sequence[Review]) -> dict[str, Any]:
     """Return one review's JSON as such, several in a list."""
-    documents = [write(one) for one in reviews]
+    documents = [write(whole) for whole in reviews]
     return documents[0] if len(documents) == 1 else {"schema": SCHEMA, "kind": KINDS, "reviews": documents}
 
 
@@ -262,7 +264,7 @@ def read_all(bodies: object, source: str) -> tuple[Review, ...]:
     """Read the reviews of a list. Raises ConfigError as `read` does."""
     if not isinstance(bodies, list):
         raise ConfigError(f"{source} is not a whole document", why="it has no list of reviews", fix="make it again")
-    return tuple(read(one, source) for one in bodies)
+    return tuple(read(body, source) for body in bodies)
 
 
 def read(body: object, source: str) -> Review:

@@ -13,4 +13,4 @@ def test_skip_previews_without_a_cloud_and_says_so_first(checkout: Checkout) -> 
     assert done.code == 0, done.said
     told = done.said[done.said.index("Diagnostics:") :].splitlines()
     assert "were not read" in told[2]
-    assert "is made; " in done.said
+    assert "is made: " in done.said

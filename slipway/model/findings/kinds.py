@@ -54,19 +54,9 @@ _ALL = (
     *_rows(
         Section.CLUSTERS,
         ("cluster-created", _NOTE, "a cluster is made that was not there", "is made"),
-        (
-            "cluster-falls-back",
-            _NOTE,
-            "an older generation that still lives is current again, as the newer is lost",
-            "comes back",
-        ),
+        ("cluster-falls-back", _NOTE, "an older generation is current again, as the newer is lost", "comes back"),
         ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended", "goes"),
-        (
-            "cluster-deleted",
-            _BLOCKING,
-            "a cluster goes with this deployment, and its machines may not come again",
-            "is deleted",
-        ),
+        ("cluster-deleted", _BLOCKING, "a cluster goes now, and its machines may not come again", "is deleted"),
         ("cluster-cleared", _NOTE, "a failed cluster, which holds nothing, is deleted", "failed, is cleared"),
         announced=(_NOTE,),
     ),
@@ -78,17 +68,8 @@ _ALL = (
             "an edit makes a second cluster; ⛔ where jobs run, no machine changes, and it costs $10/h or more",
             "is made anew",
         ),
-        (
-            "key-unchecked",
-            _WARNING,
-            "nobody looked whether Vertex AI may use a cluster's new key, else it can't be made",
-        ),
-        (
-            "cluster-in-place",
-            _BLOCKING,
-            "a cluster is deleted before its successor is made, and is away until then",
-            "is deleted, then made anew",
-        ),
+        ("key-unchecked", _WARNING, "nobody looked whether Vertex AI may use a cluster's new key"),
+        ("cluster-in-place", _BLOCKING, "a cluster goes before its successor is made", "is deleted, then made anew"),
         ("cluster-returns", _NOTE, "an older generation that still lives becomes current again", "comes back"),
         ("cluster-adopted", _NOTE, "people may submit to a cluster that somebody else made, and that stays theirs"),
         ("cluster-left", _WARNING, "an adopted cluster is not offered any more, and is kept as it is"),
@@ -260,11 +241,7 @@ _ALL = (
         ("domain-access", _BLOCKING, "everybody of a domain gets in"),
         ("code-allowed", _BLOCKING, "people may run code that nobody reviewed"),
         ("code-forbidden", _WARNING, "people may not run code of their own any more"),
-        (
-            "board-shown",
-            _WARNING,
-            "all jobs and their costs are on a page in the catalog's bucket, or are not any more",
-        ),
+        ("board-shown", _WARNING, "all jobs and their costs are shown on a page, or are not any more"),
         row=Row.WHO,
     ),
     *_rows(
@@ -275,11 +252,7 @@ _ALL = (
     ),
     *_rows(
         Section.PEOPLE,
-        (
-            "access-lapsed",
-            _NOTE,
-            "an identity loses a role that was kept for jobs which have ended, or for another stack",
-        ),
+        ("access-lapsed", _NOTE, "an identity loses a role kept for ended jobs, or for another stack"),
         row=Row.WHO,
         announced=(_NOTE,),
     ),

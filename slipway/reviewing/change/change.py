@@ -35,19 +35,23 @@ UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deploym
 
 @dataclass(frozen=True)
 class Files:
-    """The files of a change, seen from the project's folder; `removed` are those that it deletes. `links` lead to other
-    files. `pins`: the packages that differ, by file. `same`: files of jobs of which no run sees the edit. `lines`: the
-    edited places of the others, and of pipelines. `reports`: the lines of jobs' code that report metrics, by their
-    places. `stacks`: the edits of each stack's file. `addresses`: of people, on lines that differ."""
+    """The files of a change, by their paths from the project's folder."""
 
     touched: frozenset[str] = frozenset()
     removed: frozenset[str] = frozenset()
+    #: Links to other files.
     links: frozenset[str] = frozenset()
+    #: The packages that differ, by file.
     pins: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    #: Files of jobs of which no run sees the edit.
     same: frozenset[str] = frozenset()
+    #: The edited places of the other files of jobs, and of pipelines.
     lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    #: The lines of jobs' code that report metrics, by their places.
     reports: Mapping[str, str] = field(default_factory=dict)
+    #: The edits of each stack's file.
     stacks: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    #: People's addresses on lines that differ.
     addresses: frozenset[str] = frozenset()
 
     def touched_below(self, folders: Iterable[str]) -> frozenset[str]:
@@ -153,10 +157,10 @@ class Change:
         return None if self.first or Side.BEFORE in self.unknown else self.old
 
     def of(self, *what: What) -> tuple[Action, ...]:
-        return tuple(one for one in self.actions if one.what in what)
+        return tuple(action for action in self.actions if action.what in what)
 
     def ids(self, *what: What) -> frozenset[str]:
-        return frozenset(one.id for one in self.of(*what))
+        return frozenset(action.id for action in self.of(*what))
 
     @cached_property
     def touched(self) -> tuple[Touched, ...]:
@@ -173,8 +177,10 @@ class Change:
     @cached_property
     def going(self) -> tuple[frozenset[str], frozenset[str]]:
         """The names of deleted and forgotten resources, and of the accounts that go."""
-        gone = frozenset(one.physical for one in self.touched if one.goes or one.fate is Fate.FORGOTTEN)
-        return gone, frozenset(one.physical for one in self.touched if one.goes and one.type == ACCOUNT)
+        going = [resource for resource in self.touched if resource.goes]
+        forgotten = [resource for resource in self.touched if resource.fate is Fate.FORGOTTEN]
+        gone = frozenset(resource.physical for resource in (*going, *forgotten))
+        return gone, frozenset(resource.physical for resource in going if resource.type == ACCOUNT)
 
     @cached_property
     def living(self) -> Mapping[str, PersistentResource] | None:
@@ -182,12 +188,12 @@ class Change:
         clusters = self.live.clusters
         if self.live.skipped or isinstance(clusters, Unknown):
             return None
-        return {one.id: one for one in clusters}
+        return {cluster.id: cluster for cluster in clusters}
 
     @property
     def retiring(self) -> frozenset[str]:
         """The ids of clusters that were retiring before."""
-        kept = (one.id for one in self.before.kept.values() if one.kind == "cluster")
+        kept = (cluster.id for cluster in self.before.kept.values() if cluster.kind == "cluster")
         return frozenset((*self.before.catalog.retiring, *kept))
 
 
@@ -213,7 +219,8 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
 
 def come_by_time(change: Change) -> frozenset[str]:
     """Return the names of clusters that the deployed dates bring back."""
-    return frozenset(one.cluster for one in change.actions if one.current and one.why in (Why.SEASON, Why.AWAITED))
+    dated = (action for action in change.actions if action.current and action.why in (Why.SEASON, Why.AWAITED))
+    return frozenset(action.cluster for action in dated)
 
 
 def added(change: Change) -> frozenset[str]:
@@ -223,7 +230,7 @@ def added(change: Change) -> frozenset[str]:
 
 def gone_by_time(change: Change) -> frozenset[str]:
     """Return the names of clusters that the deployed dates have made dormant."""
-    return frozenset(one.cluster for one in change.of(What.REST) if one.why is Why.SEASON)
+    return frozenset(action.cluster for action in change.of(What.REST) if action.why is Why.SEASON)
 
 
 def drawn_by_season(change: Change, metric: str) -> bool:
@@ -235,7 +242,7 @@ def drawn_by_season(change: Change, metric: str) -> bool:
 def drawn_as_deployed(change: Change, metric: str) -> bool:
     """Tell whether a quota is drawn by deployed clusters, and by those of deployed seasons."""
     more = _drawing_more(change, metric)
-    deployed = {one.cluster for one in change.actions if one.why is Why.DEPLOYED}
+    deployed = {action.cluster for action in change.actions if action.why is Why.DEPLOYED}
     return more is not None and more <= come_by_time(change) | deployed
 
 
@@ -252,11 +259,11 @@ def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
         if line.metric == metric and not line.region:
             drawn = before.lines[key].drawn if key in before.lines else {}
             more |= {who.partition("/")[0] for who, amount in line.drawn.items() if amount > drawn.get(who, 0)}
-    known = {one.id for one in change.before.catalog.dormant.values()}
+    known = {cluster.id for cluster in change.before.catalog.dormant.values()}
     more |= {
-        one.name
-        for one in change.after.catalog.dormant.values()
-        if one.comes and one.id not in known and metric in drawn_by((one,), ())
+        cluster.name
+        for cluster in change.after.catalog.dormant.values()
+        if cluster.comes and cluster.id not in known and metric in drawn_by((cluster,), ())
     }
     return frozenset(more)
 

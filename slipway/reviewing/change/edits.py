@@ -38,7 +38,7 @@ def _side(value: str) -> str:
 
 def edits(before: str, after: str) -> tuple[Edit, ...]:
     """Return the edits from one text of the file to another; none where either is no stack file."""
-    old, new = (dict(_values(one)) for one in (before, after))
+    old, new = (dict(_values(text)) for text in (before, after))
     if not (old and new):
         return ()
     changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]

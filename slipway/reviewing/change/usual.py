@@ -17,25 +17,26 @@ from slipway.model.prices import dollars
 def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:
     """Return by cluster and pool how many of its machines the template takes, and by which offer."""
     found: dict[tuple[str, str], tuple[int, Offer]] = {}
-    for one in usual_offers(template):
+    for offer in usual_offers(template):
         of_offer: Counter[str] = Counter()
-        for pool, body in zip(one.pools, worker_pools(one, template), strict=False):
+        for pool, body in zip(offer.pools, worker_pools(offer, template), strict=False):
             of_offer[pool] += whole(body.get("replicaCount"), template) or 0
         for pool, count in of_offer.items():
             if pool:
-                found.setdefault((one.cluster, pool), (count, one))
+                found.setdefault((offer.cluster, pool), (count, offer))
     return found
 
 
 def largest(template: Template, cluster: str, pool: str) -> int:
     """Return how many of a pool's machines a submission may ask for."""
-    most = {**_values(template), **{one.name: one.max for one in template.parameters if one.max is not None}}
+    bounded = {parameter.name: parameter.max for parameter in template.parameters if parameter.max is not None}
+    most = {**_values(template), **bounded}
     asked = [0]
-    for one in template.offers:
-        if one.cluster == cluster:
-            bodies = zip(one.pools, fill(job_spec(one).get("workerPoolSpecs", []), most), strict=False)
+    for offer in template.offers:
+        if offer.cluster == cluster:
+            bodies = zip(offer.pools, fill(job_spec(offer).get("workerPoolSpecs", []), most), strict=False)
             counts = [str(body.get("replicaCount", "")) for name, body in bodies if name == pool]
-            asked.append(sum(int(one) for one in counts if one.isdigit()))
+            asked.append(sum(int(count) for count in counts if count.isdigit()))
     return max(asked)
 
 
@@ -110,7 +111,7 @@ def whole(value: object, template: Template) -> int | None:
 
 
 def _values(template: Template) -> Mapping[str, Any]:
-    return {one.name: _usual(one) for one in template.parameters}
+    return {parameter.name: _usual(parameter) for parameter in template.parameters}
 
 
 def _usual(parameter: Parameter) -> Any:

@@ -113,7 +113,7 @@ class GitHub:
         with Refused(_FIX):
             found = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
             if errors := found.get("errors"):  # An answer may have errors beside its data.
-                raise ResourceError(f"could not {call.doing}", why=join(_message(one) for one in errors), fix=_FIX)
+                raise ResourceError(f"could not {call.doing}", why=join(_message(error) for error in errors), fix=_FIX)
             return shaped(call, lambda body: read(body["data"]), found)
 
     def _read(self, body: Json) -> MergeResult:
@@ -124,7 +124,7 @@ class GitHub:
             raise ResourceError("GitHub can't be asked who approved this", why=why, fix="push again, or run it anew")
         if not self._open:
             nodes = commit["associatedPullRequests"]["nodes"]
-            pull = next((one for one in nodes if (one["mergeCommit"] or {}).get("oid") == self._commit), None)
+            pull = next((node for node in nodes if (node["mergeCommit"] or {}).get("oid") == self._commit), None)
         return MergeResult(commit["tree"]["oid"], pull and _pull_request(pull, self._mark), merged=not self._open)
 
     def _records(self, pull: PullRequest, tree: str) -> Iterator[Record]:
@@ -136,16 +136,17 @@ class GitHub:
         for run in self._rest.maybe(asked, doing, lambda body: list(body["workflow_runs"])) or ():
             if (run["head_repository"] or {}).get("id") == run["repository"]["id"]:
                 of_run = f"actions/runs/{run['id']}/artifacts?name={name}"
-                for one in self._rest.get(of_run, doing, lambda body: list(body["artifacts"])):
-                    if not one["expired"]:
-                        yield unpacked(self._rest.content(f"actions/artifacts/{one['id']}/zip", doing), name)
+                for artifact in self._rest.get(of_run, doing, lambda body: list(body["artifacts"])):
+                    if not artifact["expired"]:
+                        yield unpacked(self._rest.content(f"actions/artifacts/{artifact['id']}/zip", doing), name)
 
 
 def _pull_request(body: Json, mark: str) -> PullRequest:
-    reviews = (one for one in body["latestOpinionatedReviews"]["nodes"] if one["state"] == "APPROVED")
+    reviews = (review for review in body["latestOpinionatedReviews"]["nodes"] if review["state"] == "APPROVED")
     asked, newest = body["comments"], body["newest"]
     of_all = (*asked["nodes"], *newest["nodes"])
-    comment = next((one for one in of_all if one["author"] == _BOT and one["body"].startswith(mark)), None)
+    own = (comment for comment in of_all if comment["author"] == _BOT)
+    comment = next((comment for comment in own if comment["body"].startswith(mark)), None)
     if comment is None and asked["totalCount"] > _MOST:
         raise ResourceError(
             f"#{body['number']} has too many comments",
@@ -159,9 +160,9 @@ def _pull_request(body: Json, mark: str) -> PullRequest:
         head=body["headRefOid"],
         # An app may approve as well, and a workflow of any branch can be one.
         approvals=tuple(
-            Approval(_login(one), one["commit"]["tree"]["oid"] if one["commit"] else "", one["submittedAt"])
-            for one in reviews
-            if (one["author"] or {}).get("__typename") == "User"
+            Approval(_login(review), review["commit"]["tree"]["oid"] if review["commit"] else "", review["submittedAt"])
+            for review in reviews
+            if (review["author"] or {}).get("__typename") == "User"
         ),
         comment=comment and _comment(comment),
     )

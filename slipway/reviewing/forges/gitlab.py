@@ -102,9 +102,10 @@ class GitLab:
         """Return the merge request whose merge made the commit, on this very branch."""
         asked = f"repository/commits/{self._commit}/merge_requests"
         found = self._rest.listed(asked, f"ask what was merged as {self._commit[:12]}", dict, most=_MOST, fix=_ANEW)
-        for one in found:
-            if one["state"] == "merged" and one["target_branch"] == self._branch and self._commit == _became(one):
-                return one
+        for request in found:
+            merged = request["state"] == "merged" and request["target_branch"] == self._branch
+            if merged and self._commit == _became(request):
+                return request
         return None
 
     def _read(self, body: Json) -> PullRequest:
@@ -112,7 +113,7 @@ class GitLab:
         at = f"merge_requests/{number}"
         versions = sorted(
             self._rest.listed(f"{at}/versions", f"read the versions of !{number}", _version, most=_MOST, fix=_ANEW),
-            key=lambda one: one.at,
+            key=lambda version: version.at,
         )
         approved = self._rest.get(f"{at}/approvals", f"ask who approved !{number}", _approved)
         return PullRequest(
@@ -127,13 +128,17 @@ class GitLab:
     def _of_writers(self, approved: Sequence[tuple[int, Approval]], versions: Sequence[_Version]) -> list[Approval]:
         """Return the approvals of people who may push here, each with the tree of the newest commit of its time."""
         found = []
-        for user, one in approved:
-            level = self._rest.maybe(f"members/all/{user}", f"ask what {one.login} may do", _level)
+        for user, approval in approved:
+            level = self._rest.maybe(f"members/all/{user}", f"ask what {approval.login} may do", _level)
             # A bot may approve as well, and any branch's job can be one.
-            if level is None or level < _MAY_WRITE or self._users.get(f"users/{user}", f"read {one.login}", _is_bot):
+            if (
+                level is None
+                or level < _MAY_WRITE
+                or self._users.get(f"users/{user}", f"read {approval.login}", _is_bot)
+            ):
                 continue
-            before = [version.commit for version in versions if version.at <= one.at]
-            found.append(replace(one, tree=self._trees.of(before[-1]) if before else ""))
+            before = [version.commit for version in versions if version.at <= approval.at]
+            found.append(replace(approval, tree=self._trees.of(before[-1]) if before else ""))
         return found
 
     def _comment(self, at: str, number: int) -> Comment | None:
@@ -148,11 +153,12 @@ class GitLab:
         """Yield the records of a tree, by the job that keeps it in this merge request's pipelines of its newest commit,
         or of this very tree, as is a merged result: other pipelines may have any job of its name."""
         name, doing = name_of(tree, self._folder), f"read what the review of !{pull.number} told"
-        for one in self._rest.listed(f"merge_requests/{pull.number}/pipelines", doing, dict, most=_MOST, fix=_ANEW):
-            if (one["source"], one["project_id"]) != ("merge_request_event", self._project):
+        of_request = f"merge_requests/{pull.number}/pipelines"
+        for pipeline in self._rest.listed(of_request, doing, dict, most=_MOST, fix=_ANEW):
+            if (pipeline["source"], pipeline["project_id"]) != ("merge_request_event", self._project):
                 continue
-            if one["sha"] == pull.head or self._trees.of(one["sha"]) == tree:
-                jobs, asked = f"pipelines/{one['id']}/jobs", {"include_retried": "true"}
+            if pipeline["sha"] == pull.head or self._trees.of(pipeline["sha"]) == tree:
+                jobs, asked = f"pipelines/{pipeline['id']}/jobs", {"include_retried": "true"}
                 for job in self._rest.listed(jobs, doing, dict, most=_MOST, fix=_ANEW, params=asked):
                     at = f"jobs/{job['id']}/artifacts/{name}"
                     if job["name"] == self._reviewed_by and (found := self._rest.maybe(at, doing, dict)):
@@ -169,7 +175,8 @@ def _approved(body: Json) -> tuple[tuple[int, Approval], ...]:
     """Return approvals with their users' ids. Raises LookupError for a GitLab that does not tell their times."""
     people = body["approved_by"]
     return tuple(
-        (int(one["user"]["id"]), Approval(one["user"]["username"], "", _at(one["approved_at"]))) for one in people
+        (int(person["user"]["id"]), Approval(person["user"]["username"], "", _at(person["approved_at"])))
+        for person in people
     )
 
 

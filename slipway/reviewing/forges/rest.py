@@ -54,7 +54,7 @@ class Rest:
             asked = {**(params or {}), "per_page": _PAGE, "page": page}
             with Refused(self.fix):
                 items = json_list(self.session.download(self._at(path), call, asked), call)
-                yield from [shaped(call, read, one) for one in items]
+                yield from [shaped(call, read, item) for item in items]
             if len(items) < _PAGE:
                 return
         raise ResourceError(f"could not {doing}", why=f"there are {most:,} or more", fix=fix)

@@ -137,7 +137,7 @@ def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
 
 def _table(reviews: Sequence[Review]) -> str:
     rows = [f"| {' | '.join(_HEADS)} |", f"|{'---|' * len(_HEADS)}"]
-    rows += [f"| {' | '.join(_row(one))} |" for one in reviews]
+    rows += [f"| {' | '.join(_row(review))} |" for review in reviews]
     return "\n".join(rows)
 
 
@@ -178,8 +178,8 @@ def _dollars(money: Money) -> str:
 
 def _monthly(amount: Amount) -> str:
     before, after = (
-        "?" if one.unknown else f"{one.known * HOURS_OF_A_MONTH:,.0f}{'' if one.complete else '+'}"
-        for one in (amount.before, amount.after)
+        "?" if price.unknown else f"{price.known * HOURS_OF_A_MONTH:,.0f}{'' if price.complete else '+'}"
+        for price in (amount.before, amount.after)
     )
     if before == after:
         return after
@@ -192,11 +192,11 @@ def _cell(words: str, *, strong: bool) -> str:
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:
-    refused = [any(each.kind == FAILED for each in one.consequences) for one in reviews]
-    comes = any(one.consequences and not no for one, no in zip(reviews, refused, strict=True))
+    refused = [any(each.kind == FAILED for each in review.consequences) for review in reviews]
+    comes = any(review.consequences and not no for review, no in zip(reviews, refused, strict=True))
     words = [_SINCE] if comes else []
     words += [f"of the project in {code(place.folder)}"] if mark(place.folder) != MARKER else []
-    words += [text(note) for note in dict.fromkeys(note for one in reviews for note in one.notes)]
+    words += [text(note) for note in dict.fromkeys(note for review in reviews for note in review.notes)]
     if place.tree and not any(refused):
         words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")
     if place.base:

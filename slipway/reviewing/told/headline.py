@@ -61,7 +61,7 @@ def _money(reviews: Sequence[Review], first: Card) -> str:
     others = (([review], f"{review.stack} ") for review in reviews if review not in mine)
     for some, whose in ((mine, ""), *others):
         known = [review.money for review in some if review.money]
-        for amounts, when in (([one.idle for one in known], ""), ([one.most for one in known], " at most")):
+        for amounts, when in (([money.idle for money in known], ""), ([money.most for money in known], " at most")):
             monthly = sum((amount.monthly for amount in amounts if amount.told), Decimal(0))
             if abs(monthly) >= NOTABLE:
                 return f" · {whose}{brief(monthly)} a month{when}"

@@ -22,26 +22,26 @@ def located(review: Review, checkout: Path) -> Review:
     except ConfigError:
         stack = None
 
-    def told(one: Consequence) -> Consequence:
-        if one.field.startswith(_STACK_KEYS):
-            first, *rest = one.field.split(".")
+    def told(part: Consequence) -> Consequence:
+        if part.field.startswith(_STACK_KEYS):
+            first, *rest = part.field.split(".")
             where = f"{file}:{stack.line(('config', first, *rest))}" if stack and stack.lines else ""
         else:
-            where = _in_template(one, checkout)
-        return replace(one, field=f"{where} {one.field}") if where else one
+            where = _in_template(part, checkout)
+        return replace(part, field=f"{where} {part.field}") if where else part
 
     return replace(review, consequences=tuple(map(told, review.consequences)))
 
 
-def _in_template(one: Consequence, checkout: Path) -> str:
-    if one.subject.what != "template" or not one.field:
+def _in_template(part: Consequence, checkout: Path) -> str:
+    if part.subject.what != "template" or not part.field:
         return ""
-    file = f"templates/{one.subject.name.replace('-', '_')}.py"
+    file = f"templates/{part.subject.name.replace('-', '_')}.py"
     try:
         lines = (checkout / file).read_text(encoding="utf-8").splitlines()
     except (OSError, UnicodeDecodeError):
         return ""
-    head, _, tail = one.field.partition(".")
+    head, _, tail = part.field.partition(".")
     word = f'"{tail}"' if tail else f"{head}="
     line = next((number for number, text in enumerate(lines, 1) if word in text), 0)
     return f"{file}:{line}" if line else file

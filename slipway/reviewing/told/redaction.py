@@ -28,8 +28,8 @@ def redacted(review: Review) -> Review:
     """
     hide = partial(hidden, shown=frozenset(review.addresses))
     keys: dict[tuple[str, str], set[bool]] = {}
-    for one in review.consequences:
-        keys.setdefault((one.kind, hide(one.subject)), set()).add(one.key in review.on_main)
+    for part in review.consequences:
+        keys.setdefault((part.kind, hide(part.subject)), set()).add(part.key in review.on_main)
     return replace(
         review,
         consequences=tuple(

@@ -69,7 +69,8 @@ def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iter
             if turn:
                 so = f"its season begins as that of `{other.name}` ends, whose {held} are not handed on"
             elif old.id not in change.ids(What.DELETE_FIRST):
-                so = f"the {held} of `{other.name}` are not handed on, and cost {cost} beside them until they are gone"
+                until = "they are gone" if other.retires else "this deployment ends"
+                so = f"the {held} of `{other.name}` are not handed on, and cost {cost} beside them until {until}"
             does, grade = f"{machines(summed(wanted))} must be found for {IT}", Grade.NOTE if turn else None
             yield of_cluster(_ANEW, cluster.name, does, who="", so=so, grade=grade, key="", cost=other.held_price)
 

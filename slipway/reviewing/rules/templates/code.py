@@ -90,7 +90,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
             "code-changed",
             f"run other code, of {few(map('`{}`'.format, edited))}" if edited else "run other code",
             part="code",
-            so="not known: what that does to a run that is long, or started again; its lines are to be read",
+            so="not known: whether runs still end, save and restart as before; read its lines",
             edits=lines[:_MOST_LINES],
             details=[
                 *(

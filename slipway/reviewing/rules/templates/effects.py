@@ -222,7 +222,7 @@ def account(differing: Differing) -> Says:
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(differing.offers)))
     does, refused = f"run as account {new} instead of {old}", _refused(differing)
     if secrets and differing.after == TRAINER:
-        ends = f"every submitter's code runs as it: a grant on secret {secrets} opens that to all; without it they fail"
+        ends = f"they fail without secret {secrets}, and a grant on {secrets} opens that to all submitters' code"
         return Says(B, does, ends, f"keep {old}, an account of its own: don't let {new} read the secret", refused)
     if str(differing.after).startswith(trainer("")) and not _is_trainer(differing.template.was, str(differing.after)):
         ends = f"it is new, and they fail until it may read secret {secrets}" if secrets else "it is new"

@@ -165,7 +165,7 @@ def test_a_token_in_an_argument_is_refused_and_a_likely_one_is_told() -> None:
     (what, fix) = refused(job(f"{CODE}, args: [--hub, hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345]}}"))
     assert what == "job.yaml:4  workerPoolSpecs[0].containerSpec.args[1]: --hub has a secret in plain text"
     assert "(`secrets=`)" in fix and "hf_AbC" not in what + fix
-    found = imported(job(f"{CODE}, args: ['--pad_token=[PAD]', '--api-key', '$(KEY)']}}"))
+    found = imported(job(f"{CODE}, args: ['--pad_token=PAD1', '--api-key', '$(KEY)']}}"))
     assert notes(found) == [f"job.yaml:4  --pad_token: is copied as it is; if it is a secret, {KEEP}"]
 
 
