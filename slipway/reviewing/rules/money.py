@@ -61,8 +61,8 @@ class Amount:
 
     @property
     def told(self) -> bool:
-        """Whether the difference holds whatever the unknown parts are: newly unknown parts have become no cheaper, and
-        formerly unknown ones no dearer."""
+        """Tell whether the difference holds whatever the unknown parts are: newly unknown parts have become no cheaper,
+        and formerly unknown ones no dearer."""
         if self.before.complete == self.after.complete:
             return bool(self.difference)
         return self.difference > 0 if self.before.complete else self.difference < 0

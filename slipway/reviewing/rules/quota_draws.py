@@ -53,7 +53,7 @@ class QuotaDraw:
 
     @property
     def differs(self) -> bool:
-        """Whether more or less is lacking than before."""
+        """Tell whether more or less is lacking than before."""
         return (self.line.short, self.lacks) != (self.was.short, self.lacked)
 
 

@@ -29,10 +29,10 @@ _OF_ITSELF = (IT, _PLURAL[0])
 
 @dataclass(frozen=True)
 class Card:
-    """What happens to a thing, the heaviest part first. `stacks`: those in which it happens alike, empty for a single
-    stack or for all."""
+    """A thing that is hit, with all that happens to it, the heaviest part first."""
 
     parts: tuple[Consequence, ...]
+    #: The stacks in which it happens alike; empty for a single stack, or for all.
     stacks: tuple[str, ...] = ()
     on_main: bool = False
 
@@ -46,7 +46,7 @@ class Card:
 
     @property
     def opens(self) -> bool:
-        """Whether its line stands open: it is more than a note, and this change's."""
+        """Tell whether its line stands open: it is more than a note, and this change's."""
         return not self.on_main and (self.grade > Grade.NOTE or any(part.of.shown is Shown.OPEN for part in self.parts))
 
     @property
@@ -60,17 +60,18 @@ class Card:
         """The parts that the line has room for, with `{it}` for the thing's name."""
         lead = self.lead
         whole = f"{lead.phrase}{lead.end}"
-        told = whole if _words(whole) <= LONGEST else lead.phrase
-        for before, part in zip(self.parts, self.parts[1:], strict=False):
-            again = _PRONOUNS.get(part.who, part.who) if part.who == before.who else part.who
+        told, who = whole if _words(whole) <= LONGEST else lead.phrase, lead.who
+        for part in self.parts[1:]:
+            # A pronoun is for whom the line has named last.
+            again = _PRONOUNS.get(part.who, part.who) if part.who == who else part.who
             more = f"{again} {part.does}".strip()
             if part.grade > Grade.NOTE and _words(f"{told} {more}") <= LONGEST and part.called == lead.called:
-                told = f"{told}; {more}"
+                told, who = f"{told}; {more}", part.who
         return told
 
     @property
     def more(self) -> bool:
-        """Whether the card has more than its line."""
+        """Tell whether the card has more than its line."""
         lead = self.lead
         return len(self.parts) > 1 or bool(lead.edits or lead.details or lead.instead or lead.end not in self.phrase)
 

@@ -1,4 +1,4 @@
-"""What an approval covers, as a run keeps it. # N14"""
+"""The record of an approval, as a run keeps it. # N14"""
 
 import io
 import json
@@ -31,7 +31,7 @@ def test_it_has_what_an_approval_is_compared_with_and_no_sentence() -> None:
 
 
 def test_a_comment_names_the_one_it_was_written_with() -> None:
-    """Of two of one name, by an older base or forged, and whatever names in the comment look like its end."""
+    """Two may have one name, by an older base or forged, and whatever names in the comment look like its end."""
     other = record_of([Review("prod")], "tree")
     comment = f"```\n{other.remark}\n```\n{MINE.remark}"
     assert written_with(comment, [other, Record(json.loads(KEPT))]) == MINE

@@ -68,17 +68,17 @@ class ClusterChange:
 
     @property
     def gone(self) -> bool:
-        """Whether the old one is no longer in the cloud."""
+        """Tell whether the old one is no longer in the cloud."""
         return self.read and self.left is None
 
     @property
     def failed(self) -> bool:
-        """Whether the old one failed and holds nothing."""
+        """Tell whether the old one failed and holds nothing."""
         return self.left is not None and self.left.failed
 
     @property
     def is_made(self) -> bool:
-        """Whether a cluster is made beside one that holds machines."""
+        """Tell whether a cluster is made beside one that holds machines."""
         another, holds = not (self.stays or self.there), not (self.gone or self.failed)
         return self.old is not None and self.new is not None and another and holds
 

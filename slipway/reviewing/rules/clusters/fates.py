@@ -1,4 +1,4 @@
-"""What becomes of clusters: a table from the fate of a name to its fixed phrases."""
+"""Fates of clusters: a table from the fate of a name to its fixed phrases."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class AccessChange:
 
     @property
     def single(self) -> bool:
-        """Whether it is a person or an account: the members of a group are not read."""
+        """Tell whether it is a person or an account: the members of a group are not read."""
         return self.member.startswith(_ONE)
 
     @cached_property
@@ -66,27 +66,27 @@ class AccessChange:
 
     @property
     def begins(self) -> bool:
-        """Whether they become a submitter by grants alone: the components' publication could not be read."""
+        """Tell whether they become a submitter by grants alone: the components' publication could not be read."""
         return not self.stays and {grant.role for grant in self.gets if grant.ours} >= _TO_SUBMIT
 
     @property
     def widens(self) -> bool:
-        """Whether they may do more than before."""
+        """Tell whether they may do more than before."""
         return any(not any(covers(lost, grant) for lost in self.loses) for grant in self.gets)
 
     @property
     def crippled(self) -> bool:
-        """Whether they stay a submitter who can't submit."""
+        """Tell whether they stay a submitter who can't submit."""
         return self.was and self.stays and bool(_TO_SUBMIT & {grant.role for grant in self.loses})
 
     @property
     def lapsed(self) -> bool:
-        """Whether the stack kept the lost roles for jobs that have ended."""
+        """Tell whether the stack kept the lost roles for jobs that have ended."""
         return all(grant.ours and lapsed(self.change, self.account, grant.role, grant.place) for grant in self.loses)
 
     @property
     def was_shared(self) -> bool:
-        """Whether they had the lost roles for another stack's sake alone: dropped before, and no trainer."""
+        """Tell whether they had the lost roles for another stack's sake alone: dropped before, and no trainer."""
         before = self.change.before
         trainers = (before.catalog.trainer, *before.catalog.trainers.values())
         shared = self.member in before.shared and self.account not in trainers

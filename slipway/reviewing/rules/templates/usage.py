@@ -1,4 +1,4 @@
-"""One template before and after, and its use in the last days: its users, and their parameters."""
+"""A template before and after, and its use in the last days: its users, and their parameters."""
 
 from __future__ import annotations
 

@@ -53,6 +53,14 @@ def test_a_part_for_which_there_is_no_room_is_in_the_card_alone() -> None:
     assert opened(replace(MADE, so="word " * LONGEST))[0] == "A second `h100` must be made"
 
 
+def test_a_pronoun_is_for_whom_the_line_has_named_last() -> None:
+    long = consequence("template-gone", LORA, "word " * LONGEST, who="Submissions of {it}")
+    refused = replace(long, kind="parameter-gone", does="are refused")
+    lead = replace(SLOWER, grade=Grade.BLOCKING, kind="account-changed")
+    parts = (lead, replace(long, kind="kind-gone", grade=Grade.WARNING), replace(refused, grade=Grade.WARNING))
+    assert Card(parts).phrase == "Jobs of {it} are ended after 1 h; Submissions of {it} are refused"
+
+
 def test_a_card_has_all_parts_in_rows_that_people_learn() -> None:
     (card,) = arranged([of(PAID, SLOW, MADE)]).cards()
     assert list(card.rows()) == [
