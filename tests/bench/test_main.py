@@ -22,63 +22,39 @@ def benchmark(*results: Result) -> command.Benchmark:
     return command.Benchmark(tuple(result.name for result in results), measure)
 
 
-def broken(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-    raise BenchError("no engine")
+def broken(why: Exception, *names: str) -> command.Benchmark:
+    def measure(ground: Ground, runs: int, tell: Tell) -> list[Result]:
+        raise why
+
+    return command.Benchmark(names, measure)
 
 
 GOOD, BAD = absolute("good", 1, 2), absolute("bad", 3, 2)
 
 
-def test_json_alone_on_stdout_progress_on_stderr(
+def test_json_is_alone_on_stdout_and_a_missed_bar_is_exit_1(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "BENCHMARKS", (benchmark(GOOD),))
-    assert command.main(["--runs", "3"]) == 0
-    printed = capsys.readouterr()
-    assert [json.loads(line)["name"] for line in printed.out.splitlines()] == ["good"]
-    assert "measured with 3 runs" in printed.err
-
-
-def test_a_missed_bar_is_exit_1(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setattr(command, "BENCHMARKS", (benchmark(GOOD, BAD),))
-    assert command.main([]) == 1
-    assert [json.loads(line)["ok"] for line in capsys.readouterr().out.splitlines()] == [True, False]
-
-
-def test_only_one_of_them(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
-    monkeypatch.setattr(command, "BENCHMARKS", (benchmark(GOOD, BAD), command.Benchmark(("ugly",), broken)))
+    assert command.main(["--runs", "3"]) == 1
+    printed = capsys.readouterr()
+    assert [json.loads(line)["ok"] for line in printed.out.splitlines()] == [True, False]
+    assert "measured with 3 runs" in printed.err
     assert command.main(["--only", "good"]) == 0
     assert [json.loads(line)["name"] for line in capsys.readouterr().out.splitlines()] == ["good"]
 
 
-def test_what_can_not_be_measured_is_no_number(
+def test_what_can_not_be_measured_is_no_number_and_ends_one_benchmark_alone(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    monkeypatch.setattr(command, "BENCHMARKS", (command.Benchmark(("ugly",), broken), benchmark(GOOD)))
-    assert command.main([]) == 1
+    failing = broken(BenchError("no engine"), "ugly"), broken(KeyError("customJobs"), "one", "two")
+    monkeypatch.setattr(command, "BENCHMARKS", (*failing, benchmark(GOOD)))
+    assert command.main(["--only", "ugly", "--only", "two", "--only", "good"]) == 1
     printed = capsys.readouterr()
-    ugly, good = (json.loads(line) for line in printed.out.splitlines())
+    ugly, lost, good = (json.loads(line) for line in printed.out.splitlines())
     assert ugly == {"name": "ugly", "ok": False, "why": "no engine"}
-    assert good["name"] == "good" and good["ok"], "the others are still measured"
-    assert "measured\n  why: no engine" in printed.err
-
-
-def test_whatever_goes_wrong_ends_one_benchmark_alone(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    """An answer that nobody expected, or a benchmark's own mistake, ended all that came after it."""
-
-    def lost(ground: Ground, runs: int, tell: Tell) -> list[Result]:
-        raise KeyError("customJobs")
-
-    monkeypatch.setattr(command, "BENCHMARKS", (command.Benchmark(("one", "two"), lost), benchmark(GOOD)))
-    assert command.main(["--only", "two", "--only", "good"]) == 1
-    printed = capsys.readouterr()
-    assert [(one["name"], one["ok"]) for one in map(json.loads, printed.out.splitlines())] == [
-        ("two", False),
-        ("good", True),
-    ]
-    assert "Traceback" in printed.err
+    assert (lost["name"], lost["ok"], good["name"], good["ok"]) == ("two", False, "good", True)
+    assert "measured\n  why: no engine" in printed.err and "Traceback" in printed.err
 
 
 @pytest.mark.parametrize("wrong", [["--runs", "0"], ["--runs", "many"], ["--only", "nothing"]])
@@ -86,36 +62,6 @@ def test_bad_flags_are_exit_2(wrong: list[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         command.main(wrong)
     assert ended.value.code == 2
-
-
-def test_the_bars_of_the_design_are_measured() -> None:
-    names = [name for each in command.BENCHMARKS for name in each.names]
-    assert len(names) == len(set(names))
-    assert set(names) == {
-        "help",
-        "local-cloud-start",
-        "submit",
-        "submit-vs-sdk",
-        "submit-memory",
-        "submit-round-trips",
-        "submit-vs-by-hand",
-        "sweep-vs-sdk-loop",
-        "sweep-vs-sdk-threads",
-        "sweep-rate",
-        "sweep-rate-calls",
-        "start-warm-vs-first",
-        "start-pool-vs-own",
-        "pool-elastic",
-        "preview-vs-bare",
-        "stack-scale",
-        "list-10000",
-        "review",
-        "review-many-events",
-        "what-if-10000",
-        "what-if-error",
-        "board",
-        "board-size",
-    }
 
 
 def test_the_guide_has_a_row_for_each_of_them() -> None:

@@ -19,20 +19,6 @@ from bench.relay import Answer, Relay, running
 from tests import loopback
 
 
-def test_one_after_the_other_counts_each() -> None:
-    assert len(in_sequence([Exchange("c", 4, 5), Exchange("a", 0, 1), Exchange("b", 2, 3)])) == 3
-
-
-def test_side_by_side_counts_once() -> None:
-    exchanges = [
-        Exchange("catalog", 0, 2),
-        Exchange("pools", 2.1, 5),
-        Exchange("jobs", 2.1, 4),
-        Exchange("send", 5.1, 6),
-    ]
-    assert [each.what for each in in_sequence(exchanges)] == ["catalog", "jobs", "send"]
-
-
 @given(st.lists(st.tuples(st.floats(0, 9), st.floats(0.01, 9)), max_size=8))
 def test_it_is_the_longest_chain_there_is(times: list[tuple[float, float]]) -> None:
     exchanges = [Exchange(str(index), began, began + lasts) for index, (began, lasts) in enumerate(times)]

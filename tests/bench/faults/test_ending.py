@@ -67,27 +67,6 @@ def test_a_seed_is_a_sequence_that_begins_with_a_cluster_and_a_job() -> None:
     assert len(others) == 6
 
 
-def test_all_that_people_do_to_a_stack_comes_within_the_five_hundred() -> None:
-    steps = [step for seed in range(11, 511) for step in edits.sequence(seed)]
-    words = " ".join(step.edit for step in steps)
-    for edit in (
-        "is added",
-        "is removed",
-        "becomes",
-        "bounds",
-        "machine",
-        "generation",
-        "season",
-        "template",
-        "nothing",
-    ):
-        assert edit in words
-    for step in steps:
-        for entry in step.file.keys()["persistentResources"].values():
-            replicas = entry["pools"]["all"]["replicas"]
-            assert 1 <= replicas["min"] < replicas["max"]
-
-
 def test_what_retired_and_was_idle_is_to_go_unless_an_edit_takes_it_back() -> None:
     assert burning({"cpu-1"}, {"cpu-2"}, {"cpu-2"}) == []
     assert burning({"cpu-1"}, {"cpu-1", "cpu-2"}, {"cpu-1"}) == []

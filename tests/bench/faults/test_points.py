@@ -24,6 +24,7 @@ def test_a_call_is_the_same_in_every_run() -> None:
 def test_each_call_is_a_point_for_each_thing_that_can_happen_there(engine: bool) -> None:
     found = points.of("submit", CALLS, engine)
     assert len({point.key for point in found}) == len(found)
+    assert [points.named(f"`{point.key}`") for point in found] == found
     assert [(point.call, point.nth) for point in found if point.fault == "cut"] == [
         (CALLS[0], 1),
         (CALLS[1], 1),
@@ -48,21 +49,6 @@ def test_breadth_comes_first_and_what_was_tried_counts() -> None:
     tried = drawn[0]
     left = points.drawn([point for point in every if point != tried], 7, [tried.key])
     assert {point.kind for point in left[: len(kinds) - 1]} == kinds - {tried.kind}
-
-
-def test_what_happens_to_a_call_in_one_journey_happens_to_others_before_it_does_so_in_another() -> None:
-    names = ("create", "edit", "remove")
-    posts = [f"POST /{letter}" for letter in "abc"]
-    every = [point for name in names for point in points.of(name, posts, True) if point.fault in ("before", "503")]
-    drawn = points.drawn(every, 7)
-    assert len({(point.call, point.fault) for point in drawn[:6]}) == 6
-
-
-def test_a_row_of_the_page_names_its_point() -> None:
-    point = Point("create", "POST /a", 2, "cut")
-    assert points.named(point.key) == points.named(f"`{point.key}`") == point
-    with pytest.raises(ValueError, match="is no point"):
-        points.named("create · POST /a")
 
 
 def test_a_seed_is_an_order_in_which_journeys_take_turns() -> None:
@@ -116,29 +102,24 @@ def test_slow_bytes_and_pages_in_a_circle_are_what_they_are_called(cloud: LocalC
             assert len(answer.raw.read1(1 << 16)) == 1
 
 
-POINT = Point("create", "GET /x", 1, "token")
 OUTPUTS = f'\nOutputs:\n    onError : "{ON_ERROR}"\n'
+WAITING = "job-1  waiting 0:03  why is not known: The service is currently unavailable."
 
 
 @pytest.mark.parametrize(
-    ("said", "verdict"),
+    ("code", "said", "fault", "verdict"),
     [
-        ("error: googleapi: Error 401: expired", False),
-        ("error: googleapi: Error 401: expired" + OUTPUTS, True),
-        ("error: could not read the catalog" + OUTPUTS, False),
-        ("error: could not read the catalog\n  fix: try again" + OUTPUTS, True),
+        (1, "error: googleapi: Error 401: expired", "token", False),
+        (1, "error: googleapi: Error 401: expired" + OUTPUTS, "token", True),
+        (1, "error: could not read the catalog" + OUTPUTS, "token", False),
+        (1, "error: could not read the catalog\n  fix: try again" + OUTPUTS, "token", True),
+        (-2, WAITING, "token", False),
+        (-2, f"{WAITING}  (looks at spot again in 0:57)", "token", True),
+        (0, "", "token", True),
+        (1, "", "kill-engine", True),
     ],
 )
-def test_the_outputs_of_a_stack_excuse_no_error_of_our_own(said: str, verdict: bool) -> None:
-    assert told(Ran(1, said), POINT) is verdict
-
-
-def test_a_command_that_goes_on_by_itself_says_when() -> None:
-    said = "job-1  waiting 0:03  why is not known: The service is currently unavailable."
-    assert not told(Ran(-2, said), POINT)
-    assert told(Ran(-2, f"{said}  (looks at spot again in 0:57)"), POINT)
-
-
-def test_nothing_has_to_be_said_when_all_went_well_or_the_command_itself_was_killed() -> None:
-    assert told(Ran(0, ""), POINT)
-    assert told(Ran(1, ""), Point("create", "GET /x", 1, "kill-engine"))
+def test_a_person_was_told_what_to_do_and_the_outputs_of_a_stack_excuse_no_error_of_our_own(
+    code: int, said: str, fault: str, verdict: bool
+) -> None:
+    assert told(Ran(code, said), Point("create", "GET /x", 1, fault)) is verdict

@@ -30,9 +30,6 @@ def test_a_run_of_the_same_commit_goes_on_and_plays_again_what_did_not_go_well(t
     again.add(Entry("points", POST.format(1), "survived"))
     assert Report(tmp_path, "abc").done("points") == {GET.format(1), GET.format(2), POST.format(1)}
     assert Report(tmp_path, "def").done("points") == set()
-
-
-def test_what_is_not_committed_is_played_anew(tmp_path: Path) -> None:
     Report(tmp_path, "abc-dirty").add(PLAYED[1])
     assert Report(tmp_path, "abc-dirty").entries("points") == {}
 
