@@ -4,31 +4,18 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-import pulumi
 from pulumi.runtime import mocks
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.rpc import deserialize_properties
 
 from slipway.authoring.stack.stack import WorkspaceSettings
 from slipway.google.live import Live
-from slipway.model.cluster import ClusterSpec, PoolSpec
-from slipway.model.machines.spec import MachineSpec
 
 PROJECT, REGION = "acme-dev", "us-central1"
 SETTINGS = WorkspaceSettings(("group:ml@acme.example",), "acme-catalog", "acme-work", "slipway-dev-trainer")
 FACTS = {"package": "gs://acme-catalog/packages/nap.tar.gz", "pools": {"workers": {"min": 1}}, "id": "cpu-1a2b3c4"}
 """The facts of a component, in the form of slipway.deploying.deployment.facts."""
 NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)
-
-
-def pool(name: str = "workers", **changes: Any) -> PoolSpec:
-    of_machine = {key: changes.pop(key) for key in ("accelerator", "accelerator_count", "disk") if key in changes}
-    machine = MachineSpec("n1-standard-8", **of_machine)
-    return PoolSpec(name, machine, **{"min": 1, "max": 4, "autoscaled": True, "replicas": 1, **changes})
-
-
-def cluster(*pools: PoolSpec, **changes: Any) -> ClusterSpec:
-    return ClusterSpec(changes.pop("name", "cpu"), pools or (pool(),), **changes)
 
 
 @dataclass(frozen=True)
@@ -100,19 +87,3 @@ def every(asked: list[Asked], type: str) -> dict[str, Asked]:
     found = [item for item in asked if item.type == type]
     assert len({item.name for item in found}) == len(found), "the engine refuses a second resource of a name"
     return {item.name: item for item in found}
-
-
-__all__ = [
-    "FACTS",
-    "NOTHING",
-    "PROJECT",
-    "REGION",
-    "SETTINGS",
-    "Asked",
-    "cluster",
-    "declared",
-    "every",
-    "only",
-    "pool",
-    "pulumi",
-]

@@ -1,4 +1,4 @@
-"""The stack's configuration: the engine's values, the file's lines. # D6"""
+"""The stack's configuration, the hook for errors, and the program: what they tell the engine. # D6"""
 
 import json
 from pathlib import Path
@@ -6,8 +6,18 @@ from pathlib import Path
 import pytest
 from pulumi.runtime import mocks
 
-from components.engine import configured, place
+from components.engine import configured, explain_errors, place, words
+from components.guard import guard
+from components.persistent_resource import PersistentResource
 from slipway.authoring.stack.yaml_file import StackErrors
+from slipway.google.live import InUse
+from slipway.google.provider_errors import meaning_of
+from tests.builders.clusters import cluster_spec
+
+from .conftest import PROJECT, REGION, declared, only
+
+ROOT = Path(__file__).parents[2]
+DECLARE = "def declare(run: Run) -> None:"
 
 FILE = """config:
   gcp:project: acme-dev
@@ -53,3 +63,28 @@ def test_errors_name_file_line_and_key(checkout: Path, monkeypatch: pytest.Monke
 
 def test_project_and_region_alone_need_nothing_else(checkout: Path) -> None:
     assert place() == ("acme-dev", "us-central1")
+
+
+def test_the_words_name_the_thing_and_the_way_out() -> None:
+    meaning = meaning_of("deleting urn:x: 1 error occurred:\n\t* googleapi: Error 429: slower, please\n\n", {})
+    said = words("cpu-1a2b3c4", "gcp:vertex/aiPersistentResource:AiPersistentResource", "delete", meaning)
+    what, why, fix = said.splitlines()
+    assert what.startswith("AiPersistentResource cpu-1a2b3c4 could not be deleted")
+    assert why == "  why: slower, please" and fix.startswith("  fix: wait a minute")
+
+
+def test_every_resource_has_it_beside_its_own_hooks() -> None:
+    def program() -> None:
+        hooks = guard(lambda _: InUse(), lambda _: 0.0, lambda _: False)
+        explain_errors({})
+        PersistentResource("cpu-1a2b3c4", cluster_spec(), project=PROJECT, region=REGION, hooks=hooks)
+
+    made = only(declared(program), "gcp:vertex/aiPersistentResource:AiPersistentResource").request.hooks
+    assert list(made.before_delete) == ["slipway-guard-v1"] and list(made.on_error) == ["slipway-trouble-v1"]
+
+
+def test_deploy_declares_what_the_program_of_this_checkout_does() -> None:
+    shown, shipped = (
+        (ROOT / path).read_text().partition(DECLARE)[2] for path in ("__main__.py", "components/deployment.py")
+    )
+    assert shown == shipped, "copy __main__.py, from `def declare` on, into components/deployment.py"

@@ -1,13 +1,18 @@
 """A cluster is declared with every default explicit, so that the provider never updates it. # D1 # N1 # B2 # B3"""
 
-import pytest
+import json
+from datetime import UTC, datetime
 
-from components.persistent_resource import OtherRegions, PersistentResource, RetiringResource
+import pulumi
+
+from components.persistent_resource import Creation, OtherRegions, PersistentResource, RetiringResource
 from slipway.google.clusters import ResourcePool
 from slipway.model.cluster import ClusterSpec, CurrentCluster, DnsPeering, PscInterface
 from slipway.model.machines.spec import Disk, MachineSpec
+from tests.builders.clusters import cluster_spec
+from tests.builders.pools import pool_spec
 
-from .conftest import FACTS, PROJECT, REGION, Asked, cluster, declared, only, pool
+from .conftest import FACTS, PROJECT, REGION, Asked, declared, only
 
 COMPONENT = "slipway:components:PersistentResource"
 RESOURCE = "gcp:vertex/aiPersistentResource:AiPersistentResource"
@@ -28,25 +33,15 @@ def retiring() -> list[Asked]:
     return declared(lambda: RetiringResource("cpu-1a2b3c4", pools, project=PROJECT, region=REGION, facts=FACTS))
 
 
-def test_it_publishes_its_facts() -> None:
-    assert only(current(cluster()), COMPONENT).inputs == FACTS
-
-
 def test_other_regions_are_told_to_the_state_by_an_output_that_waits_for_nothing() -> None:  # N1 # N2
     asked = only(declared(lambda: OtherRegions(("us-east4", "europe-west4"))), "slipway:components:OtherRegions")
     assert (asked.name, asked.inputs) == ("other-regions", {"regions": ["europe-west4", "us-east4"]})
 
 
-def test_alone_it_needs_a_name_a_cluster_and_a_place() -> None:
-    asked = declared(lambda: PersistentResource("mine", cluster(labels={"team": "a"}), project=PROJECT, region=REGION))
-    assert only(asked, COMPONENT).inputs == {}
-    made = only(asked, RESOURCE)
-    assert (made.inputs["name"], made.inputs["labels"]) == ("mine", {"team": "a"})
-
-
 def test_every_default_is_explicit() -> None:
-    asked = only(current(cluster()), RESOURCE)
-    assert asked.name == "cpu-1a2b3c4"
+    registered = current(cluster_spec())
+    asked = only(registered, RESOURCE)
+    assert only(registered, COMPONENT).inputs == FACTS and asked.name == "cpu-1a2b3c4"
     assert asked.inputs == {
         "name": "cpu-1a2b3c4",
         "project": PROJECT,
@@ -67,64 +62,78 @@ def test_every_default_is_explicit() -> None:
     }
 
 
-def test_every_field_of_the_provider_can_be_reached() -> None:
-    spec = cluster(
-        pool("fixed", autoscaled=False, min=2, max=2, replicas=2),
-        pool("gpu", accelerator="NVIDIA_TESLA_T4", accelerator_count=2, disk=Disk("pd-standard", 300)),
-        display_name="Team A",
-        network="projects/1/global/networks/n",
-        reserved_ip_ranges=("vertex",),
-        kms_key="projects/p/locations/us-central1/keyRings/r/cryptoKeys/k",
-        psc=PscInterface("attachment", (DnsPeering("corp.example.", "net", "shared"),)),
-        custom_service_account=False,
-        labels={"team": "a"},
-    )
-    inputs = only(current(spec), RESOURCE).inputs
-    fixed, gpu = inputs["resourcePools"]
-    assert fixed["replicaCount"] == "2"
-    assert "autoscalingSpec" not in fixed
-    assert gpu["machineSpec"] == {
-        "machineType": "n1-standard-8",
-        "acceleratorType": "NVIDIA_TESLA_T4",
-        "acceleratorCount": 2,
-    }
-    assert gpu["diskSpec"] == {"bootDiskType": "pd-standard", "bootDiskSizeGb": 300}
-    assert inputs["displayName"] == "Team A"
-    assert inputs["network"] == "projects/1/global/networks/n"
-    assert inputs["reservedIpRanges"] == ["vertex"]
-    assert inputs["encryptionSpec"] == {"kmsKeyName": "projects/p/locations/us-central1/keyRings/r/cryptoKeys/k"}
-    assert inputs["pscInterfaceConfig"] == {
-        "networkAttachment": "attachment",
-        "dnsPeeringConfigs": [{"domain": "corp.example.", "targetProject": "net", "targetNetwork": "shared"}],
-    }
-    assert "resourceRuntimeSpec" not in inputs, "the API drops a false, which the provider would plan to set again"
-    assert inputs["labels"]["team"] == "a"
-
-
 def test_what_moves_by_itself_is_left_alone() -> None:  # B2
-    asked = only(current(cluster()), RESOURCE).request
+    asked = only(current(cluster_spec()), RESOURCE).request
     assert set(asked.ignoreChanges) == {"resourcePools[*].replicaCount", "labels", "displayName"}
     assert (asked.customTimeouts.create, asked.customTimeouts.update, asked.customTimeouts.delete) == ("2h", "2h", "2h")
 
 
-@pytest.mark.parametrize(("adopt", "id_"), [(True, FULL), (False, "")])
-def test_a_cluster_that_exists_is_adopted(adopt: bool, id_: str) -> None:
-    assert only(current(cluster(), exists=adopt), RESOURCE).request.importId == id_
-
-
-def test_a_retiring_cluster_is_kept_exactly_as_it_is() -> None:  # N1
+def test_a_cluster_that_exists_is_adopted_and_a_retiring_one_kept_exactly_as_it_is() -> None:  # N1
+    for exists, id_ in ((True, FULL), (False, "")):
+        assert only(current(cluster_spec(), exists=exists), RESOURCE).request.importId == id_
     asked = only(retiring(), RESOURCE)
     assert asked.request.importId == FULL
     assert list(asked.request.ignoreChanges) == ["*"]
     assert asked.inputs["resourcePools"][0]["replicaCount"] == "3"
 
 
-def test_a_retiring_cluster_publishes_its_facts() -> None:
-    assert only(retiring(), COMPONENT).inputs == FACTS
-
-
 def test_the_state_knows_a_cluster_again_when_it_retires() -> None:
     """Same types, same names: the same URN, so neither the component nor the cluster is another one."""
     for type_ in (COMPONENT, RESOURCE):
-        now, later = only(current(cluster()), type_), only(retiring(), type_)
+        now, later = only(current(cluster_spec()), type_), only(retiring(), type_)
         assert (now.type, now.name, now.request.parent) == (later.type, later.name, later.request.parent)
+
+
+OBJECT = "gcp:storage/bucketObject:BucketObject"
+NOW = datetime(2026, 11, 20, 12, tzinfo=UTC)
+ID = "cpu-1a2b3c4"
+EVERYTHING = cluster_spec(
+    "cpu",
+    pool_spec("fixed", low=2, high=None),
+    pool_spec("gpu", MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2, Disk("pd-standard", 300))),
+    display_name="Team A",
+    reserved_ip_ranges=("vertex",),
+    kms_key="projects/p/locations/us-central1/keyRings/r/cryptoKeys/k",
+    psc=PscInterface("attachment", (DnsPeering("corp.example.", "net", "shared"),)),
+    labels={"team": "a"},
+)
+
+
+def program(spec: ClusterSpec, *, import_: bool = False) -> list[Asked]:
+    def run() -> None:
+        workspace = pulumi.ComponentResource("slipway:components:Workspace", "workspace")
+        ids = [] if import_ else [ID]
+        creation = Creation(ids, lambda _: {}, bucket="acme-catalog", workspace=workspace, now=NOW)
+        cluster = CurrentCluster(spec, ID, "1a2b3c4", import_=import_).marked("dev")
+        PersistentResource(ID, cluster, project=PROJECT, region=REGION, exists=import_, creation=creation)
+
+    return declared(run)
+
+
+def test_the_hook_is_called_when_the_list_of_clusters_is_written() -> None:
+    registered = program(cluster_spec())
+    asked = only(registered, OBJECT)
+    assert "creation" in only(registered, RESOURCE).depends_on and asked.parent == "workspace"
+    assert list(asked.request.hooks.before_create) == ["slipway-create-v1"]
+    assert list(asked.request.hooks.before_update) == ["slipway-create-v1"]
+    assert asked.inputs["name"] == "clusters/asked-for.json"
+    content = asked.inputs["content"]["value"]  # the provider's SDK makes every content a secret
+    assert json.loads(content) == {"clusters": [ID], "at": "2026-11-20T12:00:00+00:00"}
+    assert list(asked.request.ignoreChanges) == []
+
+
+def test_without_anything_to_make_the_list_stays_as_it_is() -> None:
+    asked = program(cluster_spec(), import_=True)
+    assert list(only(asked, OBJECT).request.ignoreChanges) == ["content"]
+    assert "creation" not in only(asked, RESOURCE).depends_on
+
+
+def test_its_request_is_what_the_provider_would_send() -> None:
+    """Otherwise the provider would plan to replace the cluster that it takes over. Its client-side keys aside."""
+    inside = cluster_spec(network="projects/1/global/networks/n", custom_service_account=False)
+    for spec in (EVERYTHING, inside):
+        inputs = only(program(spec), RESOURCE).inputs
+        sent = {
+            key: value for key, value in inputs.items() if key not in ("name", "project", "location", "deletionPolicy")
+        }
+        assert CurrentCluster(spec, ID, "1a2b3c4", import_=False).request("dev") == sent

@@ -1,32 +1,22 @@
-"""A package is kept under its content's hash, the catalog under one name, after everything else. # D3 # N8"""
+"""A package is kept under its content's hash, the catalog under one name; quota is asked for. # D2 # D3 # N8"""
 
 from pathlib import Path
 
+import pulumi
 import pytest
 from pulumi.runtime.rpc import unwrap_rpc_secret
 
-from components.catalog import Catalog, JobTemplate
+from components.catalog import Catalog, JobTemplate, QuotaCheck
 from slipway.authoring.packages.source_package import SourcePackage
-from slipway.google.catalog.document import read
-from slipway.model.catalog import model
-from slipway.model.catalog.clusters import Cluster
-from slipway.model.catalog.model import Template
+from slipway.google.catalog.document import write
+from slipway.google.quota.request import QuotaRequest
+from slipway.google.quotas import QuotaPreference
+from tests.builders import catalogs
 
-from .conftest import FACTS, Asked, declared, every, only, pulumi
+from .conftest import FACTS, PROJECT, Asked, declared, every, only
 
 OBJECT = "gcp:storage/bucketObject:BucketObject"
-CATALOG = model.Catalog(
-    stack="dev",
-    project="acme-dev",
-    region="us-central1",
-    commit="3f9c2e1",
-    dirty=True,
-    work_bucket="acme-work",
-    trainer="",
-    clusters={"cpu": Cluster("cpu", (), id="cpu-1a2b3c4")},
-    retiring=("cpu-0000000",),
-    templates={"nap": Template("nap", "sleeps", "custom-job", (), (), ())},
-)
+CATALOG = catalogs.catalog(catalogs.template("nap"), retiring=("cpu-0000000",))
 
 
 @pytest.fixture(autouse=True)
@@ -45,20 +35,6 @@ def published() -> list[Asked]:
     return declared(program)
 
 
-def text(catalog: Asked) -> str:
-    """The object's content, which the provider treats as a secret."""
-    return str(unwrap_rpc_secret(catalog.inputs["content"]))
-
-
-def test_a_template_publishes_its_facts() -> None:
-    assert only(published(), "slipway:components:JobTemplate").inputs == FACTS
-
-
-def test_an_image_needs_no_package() -> None:
-    asked = declared(lambda: JobTemplate("nap", facts=FACTS, packages=(), bucket="acme-catalog"))
-    assert every(asked, OBJECT) == {}
-
-
 def test_the_package_lies_under_its_hash_and_stays() -> None:
     """Queued and restarting jobs still install it when the template has changed or gone."""
     package = every(published(), OBJECT)["nap-0123456789ab"]
@@ -70,23 +46,65 @@ def test_the_package_lies_under_its_hash_and_stays() -> None:
     assert package.parent == "nap"
 
 
-def test_the_catalog_is_one_object_that_is_overwritten() -> None:
-    catalog = every(published(), OBJECT)["catalog"]
-    assert catalog.inputs["name"] == "catalog.json"
-    assert read(text(catalog), "here") == CATALOG
-    assert catalog.inputs["contentType"] == "application/json"
-    assert not catalog.request.retainOnDelete
+def test_the_catalog_is_one_object_that_is_overwritten_after_all_it_speaks_of() -> None:
+    asked = published()
+    catalog = every(asked, OBJECT)["catalog"]
+    assert (catalog.inputs["name"], catalog.inputs["contentType"]) == ("catalog.json", "application/json")
+    # The provider treats every content as a secret.
+    assert unwrap_rpc_secret(catalog.inputs["content"]) == write(CATALOG)
+    assert {"nap", "nap-0123456789ab"} & catalog.depends_on and not catalog.request.retainOnDelete
+    for component in ("JobTemplate", "Catalog"):
+        assert only(asked, f"slipway:components:{component}").inputs == FACTS
 
 
-def test_the_catalog_comes_after_all_it_speaks_of() -> None:
-    catalog = every(published(), OBJECT)["catalog"]
-    assert {"nap", "nap-0123456789ab"} & catalog.depends_on
+PREFERENCE = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
+H100 = QuotaRequest("gpus", "us-central1", "H100GPUs", "h100-us-central1", value=16, wanted=16)
 
 
-def test_the_catalog_publishes_its_facts() -> None:
-    assert only(published(), "slipway:components:Catalog").inputs == FACTS
+def check(*requests: QuotaRequest) -> list[Asked]:
+    return declared(
+        lambda: QuotaCheck(
+            "quota",
+            facts=FACTS,
+            requests=requests,
+            project=PROJECT,
+            contact="ml@acme.example",
+            justification="training",
+        )
+    )
 
 
-def test_the_same_document_is_the_same_text() -> None:
-    texts = {text(every(published(), OBJECT)["catalog"]) for _ in range(2)}
-    assert len(texts) == 1
+def test_what_is_asked_for_is_a_preference_each_and_outlives_the_stack() -> None:  # Z2
+    cpus = QuotaRequest("cpus", "us-central1", "CPUs", "cpus-us-central1", value=64, wanted=64)
+    asked = every(check(H100, cpus), PREFERENCE)
+    assert asked.keys() == {"gpus", "cpus"}
+    assert asked["gpus"].inputs == {
+        "name": "h100-us-central1",
+        "parent": f"projects/{PROJECT}",
+        "service": "aiplatform.googleapis.com",
+        "quotaId": "H100GPUs",
+        "dimensions": {"region": "us-central1"},
+        "quotaConfig": {"preferredValue": "16"},
+        "contactEmail": "ml@acme.example",
+        "justification": "training",
+    }
+    request = asked["gpus"].request
+    assert (asked["gpus"].parent, request.retainOnDelete) == ("quota", True)
+    assert (request.importId, list(request.ignoreChanges)) == ("", [])
+
+
+def test_one_that_is_there_is_taken_over_and_sent_again_only_to_ask_for_more() -> None:  # Z2
+    there = QuotaPreference("by-hand", "H100GPUs", "us-central1", 16, 8)
+    theirs = QuotaRequest("gpus", "us-central1", "H100GPUs", "by-hand", value=16, wanted=16, there=there)
+    request = only(check(theirs), PREFERENCE).request
+    assert request.importId == f"projects/{PROJECT}/locations/global/quotaPreferences/by-hand"
+    assert list(request.ignoreChanges) == ["*"]
+
+    ours = QuotaRequest("gpus", "us-central1", "H100GPUs", "by-hand", 16, 16, there, known=True)
+    request = only(check(ours), PREFERENCE).request
+    assert (request.importId, list(request.ignoreChanges)) == ("", ["*"])
+
+    more = QuotaRequest("gpus", "us-central1", "H100GPUs", "by-hand", 32, 32, there, known=True)
+    asked = only(check(more), PREFERENCE)
+    assert (asked.request.importId, list(asked.request.ignoreChanges)) == ("", [])
+    assert asked.inputs["quotaConfig"] == {"preferredValue": "32"}
