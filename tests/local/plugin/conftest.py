@@ -1,9 +1,8 @@
 """A server that records its requests and gives the test's answers, and a provider that talks to it."""
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import dataclass, field
-from pathlib import Path
 from threading import Event
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
@@ -14,9 +13,6 @@ import pytest
 from local.plugin.pace import Pace
 from local.plugin.provider import Provider
 from local.plugin.settings import ENDPOINT_VARIABLES, TOKEN_VARIABLE, load
-from tests.checkouts.empty_stack import EmptyStack
-from tests.local.conftest import LocalCloud
-from tests.local.plugin.programs import Program
 from tests.loopback import Handler, served
 
 BASES = {
@@ -127,17 +123,3 @@ def pace(waits: Waits) -> Pace:
 def provider(recorder: Recorder, pace: Pace) -> Provider:
     """Return a provider without the attribution label, as all stacks of Slipway have it."""
     return Provider(load({"addPulumiAttributionLabel": "false"}, recorder.environment()), pace)
-
-
-@pytest.fixture
-def program(
-    cloud: LocalCloud,
-    engine: Path,
-    engine_home: Path,
-    empty_stack: EmptyStack,
-    forked: Mapping[str, str],
-    tmp_path: Path,
-) -> Program:
-    made = Program("trial", tmp_path / "program", cloud, engine, engine_home, empty_stack, forked)
-    made.prepare()
-    return made

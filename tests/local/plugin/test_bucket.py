@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from local.plugin.provider import Provider
-from local.plugin.resources.object_media import content_type, md5, media
+from local.plugin.resources.object_media import md5, media
 from local.plugin.transport import CloudError
 from local.plugin.values import COMPUTED, UNKNOWN, Archive, Asset, Properties
 from tests.local.plugin.conftest import Asked, Recorder
@@ -69,27 +69,6 @@ def test_create_sends_the_whole_bucket_in_the_apis_own_form(recorder: Recorder, 
     assert asked.body == _BODY
 
 
-def test_the_state_after_a_create_needs_no_change(recorder: Recorder, provider: Provider) -> None:
-    state = _made(recorder, provider)
-    assert provider.difference(_TOKEN, state, _INPUTS).changes == ()
-    assert state["url"] == "gs://work"
-    assert state["projectNumber"] == 100
-    assert state["lifecycleRules"][0]["condition"] == {"age": 30, "matchesPrefixes": ["jobs/"], "withState": "ANY"}
-
-
-def test_a_bucket_with_nothing_but_a_place(recorder: Recorder, provider: Provider) -> None:
-    recorder.answer("POST /storage/v1/b", {})
-    recorder.answer(f"GET {_ONE}", {"name": "work", "location": "EU", "storageClass": "STANDARD"})
-    provider.create(_TOKEN, {"name": "work", "location": "EU", "storageClass": "STANDARD", "__defaults": []}, 0)
-    assert recorder.only("POST /storage/v1/b").body == {
-        "name": "work",
-        "location": "EU",
-        "storageClass": "STANDARD",
-        "iamConfiguration": {"uniformBucketLevelAccess": {"enabled": False}},
-        "lifecycle": {"rule": []},
-    }
-
-
 def test_an_update_patches_only_what_changed(recorder: Recorder, provider: Provider) -> None:
     state = _made(recorder, provider)
     recorder.answer(f"PATCH {_ONE}", _answer())
@@ -139,15 +118,6 @@ def test_force_destroy_deletes_every_version_of_every_object(recorder: Recorder,
     assert [one.query["generation"] for one in deleted] == ["1", "2"]
     assert recorder.asked[0].query["versions"] == "true"
     assert recorder.lines[-1] == f"DELETE {_ONE}"
-
-
-def test_an_import_gives_the_bucket_as_it_is(recorder: Recorder, provider: Provider) -> None:
-    recorder.answer(f"GET {_ONE}", _answer())
-    read = provider.read(_TOKEN, "p1/work", {}, {})
-    assert read is not None
-    assert (read.found.id, read.inputs["project"], read.inputs["location"]) == ("work", "p1", "US-CENTRAL1")
-    edits = {key: value for key, value in _INPUTS.items() if key not in ("labels", "forceDestroy")}
-    assert provider.difference(_TOKEN, read.found.state, edits).changes == ()
 
 
 _OBJECT = "gcp:storage/bucketObject:BucketObject"
@@ -226,12 +196,6 @@ def test_a_preview_of_new_content_does_not_know_the_generation(provider: Provide
     assert provider.plan(_OBJECT, None, {**_OBJECT_INPUTS, "content": UNKNOWN})["content"] is UNKNOWN
 
 
-def test_delete_goes_by_name(recorder: Recorder, provider: Provider) -> None:
-    recorder.answer(f"DELETE {_ONE_OBJECT}", None, 204)
-    provider.delete(_OBJECT, "cat-packages/x.json", _OBJECT_INPUTS, 0)
-    assert recorder.only(f"DELETE {_ONE_OBJECT}").query == {"alt": "json", "prettyPrint": "false"}
-
-
 def test_a_file_is_uploaded_as_it_is(recorder: Recorder, provider: Provider, tmp_path: Path) -> None:
     data = b"\x1f\x8b\x08" + bytes(range(256))
     (tmp_path / "p.tar.gz").write_bytes(data)
@@ -269,16 +233,3 @@ def test_archives_become_the_same_zip_for_the_same_files(tmp_path: Path) -> None
         assert packed.read("d/b.txt") == b"b"
     with zipfile.ZipFile(io.BytesIO(media(Archive(path=str(tmp_path / "f.tar.gz"))))) as packed:
         assert sorted(name.removeprefix("./") for name in packed.namelist()) == ["a.txt", "d/b.txt"]
-
-
-@pytest.mark.parametrize(
-    ("data", "kind"),
-    [
-        (b"", "text/plain; charset=utf-8"),
-        (b'{"a": 1}\n', "text/plain; charset=utf-8"),
-        (b"\x00\x01", "application/octet-stream"),
-        (b"PK\x03\x04rest", "application/zip"),
-    ],
-)
-def test_the_content_type_is_told_from_the_bytes(data: bytes, kind: str) -> None:
-    assert content_type(data) == kind

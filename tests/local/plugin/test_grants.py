@@ -15,20 +15,6 @@ _INPUTS = {"accountId": "trainer", "displayName": "Trainer", "disabled": False, 
 _ANSWER = {"name": _ID, "email": _EMAIL, "projectId": "p1", "uniqueId": "42", "displayName": "Trainer"}
 
 
-def test_create_and_what_is_known_of_it(recorder: Recorder, provider: Provider) -> None:
-    recorder.answer(f"POST {_LIST}", _ANSWER)
-    recorder.answer(f"GET /v1/{_ID}", _ANSWER)
-    made = provider.create(_TOKEN, _INPUTS, 0)
-    assert recorder.only(f"POST {_LIST}").body == {
-        "accountId": "trainer",
-        "serviceAccount": {"displayName": "Trainer"},
-    }
-    assert made.id == made.state["name"] == _ID
-    assert (made.state["email"], made.state["member"]) == (_EMAIL, f"serviceAccount:{_EMAIL}")
-    assert made.state["uniqueId"] == "42"
-    assert provider.difference(_TOKEN, made.state, _INPUTS).changes == ()
-
-
 def test_one_that_exists_is_taken_over_only_when_asked(recorder: Recorder, provider: Provider) -> None:
     recorder.refuse(f"POST {_LIST}", 409, "Service account trainer already exists")
     recorder.answer(f"GET /v1/{_ID}", _ANSWER)
@@ -49,27 +35,6 @@ def test_texts_are_patched_and_disabling_is_a_request_of_its_own(recorder: Recor
     }
     assert recorder.lines[1] == f"POST /v1/{_ID}:disable"
     assert made.state["disabled"] is True
-
-
-def test_delete(recorder: Recorder, provider: Provider) -> None:
-    recorder.answer(f"DELETE /v1/{_ID}", {})
-    provider.delete(_TOKEN, _ID, {"accountId": "trainer"}, 0)
-    assert recorder.lines == [f"DELETE /v1/{_ID}"]
-
-
-def test_a_quota_preference_without_a_parent_is_the_providers_project_s_and_keeps_its_annotations(
-    recorder: Recorder, provider: Provider
-) -> None:
-    """What no recorded situation has: tests/local/plugin/test_recorded_quota.py plays those."""
-    token, at = "gcp:cloudquota/sQuotaPreference:SQuotaPreference", "/v1beta/projects/p1/locations/global"
-    config = {"preferredValue": "8", "annotations": {"by": "slipway"}}
-    wish = {"name": "h100", "quotaConfig": config, "ignoreSafetyChecks": "QUOTA_SAFETY_CHECK_UNSPECIFIED"}
-    recorder.answer(f"POST {at}/quotaPreferences", {})
-    body = {"name": f"{at}/quotaPreferences/h100", "quotaConfig": {"preferredValue": "8", "grantedValue": "4"}}
-    recorder.answer(f"GET {at}/quotaPreferences/h100", body)
-    made = provider.create(token, wish, 0)
-    assert made.id == "projects/p1/locations/global/quotaPreferences/h100"
-    assert made.state["quotaConfig"] == {**config, "grantedValue": "4"}
 
 
 _PROJECT = "gcp:projects/iAMMember:IAMMember"
@@ -131,20 +96,6 @@ def test_members_of_one_policy_in_one_program_do_not_collide(recorder: Recorder,
     with ThreadPoolExecutor(8) as pool:
         list(pool.map(lambda member: provider.create(_PROJECT, {**_ADA, "member": member}, 0), people))
     assert sorted(held["bindings"][0]["members"]) == people
-
-
-def test_a_condition_makes_a_binding_of_its_own(recorder: Recorder, provider: Provider) -> None:
-    condition = {"title": "t", "expression": "true"}
-    recorder.answer(_READ, _policy({**_BOB, "members": ["user:ada@x.example"]}))
-    recorder.answer(_READ, _policy({"role": _ADA["role"], "members": [_ADA["member"]], "condition": condition}))
-    recorder.answer(_WRITE, {})
-    made = provider.create(_PROJECT, {**_ADA, "condition": condition}, 0)
-    assert recorder.only(_WRITE).body["policy"]["bindings"][1] == {
-        "role": _ADA["role"],
-        "members": [_ADA["member"]],
-        "condition": condition,
-    }
-    assert made.id.endswith("/user:ada@x.example/t")
 
 
 def test_a_member_that_is_there_already_is_not_written_again(recorder: Recorder, provider: Provider) -> None:

@@ -2,7 +2,7 @@
 
 `recorded/quota_preferences.json` was taken on 2026-11-22 from pulumi-gcp on google-beta 7.45.0, bridge v3.137.0. The
 cloud's answers are the recorded ones, so that requests, steps, states and errors have to be the same. What the engine
-does with a single resource is played here; the engine itself has its stories beside this file.
+does with a single resource is played here; the engine itself: tests.end_to_end.
 """
 
 import json

@@ -63,13 +63,6 @@ def test_wrong_inputs_are_failures_with_their_paths(provider: Any) -> None:
     assert [one.property for one in answer.failures] == ["versioning.enabled", "location"]
 
 
-def test_the_program_may_choose_how_names_are_made(provider: Any) -> None:
-    options = messages.CheckRequest.AutonamingOptions
-    naming = options(proposed_name="mine", mode=options.ENFORCE)
-    answer = provider.Check(messages.CheckRequest(urn=_URN, news=encode({"location": "us"}), autonaming=naming))
-    assert decode(answer.inputs).values["name"] == "mine"
-
-
 def test_a_preview_leaves_open_what_the_cloud_fills_in_and_keeps_labels_secret(provider: Any) -> None:
     inputs = _checked(provider, encode({"location": "us", "labels": {"a": "b"}}))
     answer = provider.Create(messages.CreateRequest(urn=_URN, properties=inputs, preview=True))

@@ -6,8 +6,7 @@ from typing import Any
 
 import pytest
 
-from local.plugin.cloud import Cloud, OperationError
-from local.plugin.pace import CancelledError, Pace
+from local.plugin.pace import Pace
 from local.plugin.schema import integer
 from local.plugin.settings import Settings, SettingsError, check, load
 from local.plugin.transport import CloudError, GoogleError, Transport
@@ -36,24 +35,11 @@ def test_an_error_is_shown_with_googles_text(recorder: Recorder, transport: Tran
     with pytest.raises(GoogleError) as error:
         transport.send("vertexAi", "GET", "x")
     assert str(error.value) == "googleapi: Error 403: Permission 'x' denied on resource 'y' (or it may not exist)."
-    assert (error.value.code, error.value.status) == (403, "PERMISSION_DENIED")
-
-
-def test_an_error_that_is_not_googles_is_shown_as_it_came(recorder: Recorder, transport: Transport) -> None:
-    recorder.answer(_LINE, b"<html>no</html>", 404)
-    with pytest.raises(GoogleError, match="got HTTP response code 404 with body: b'<html>no</html>'"):
-        transport.send("vertexAi", "GET", "x")
+    assert (error.value.code, error.value.status, len(recorder.asked)) == (403, "PERMISSION_DENIED", 1)
 
 
 @pytest.mark.parametrize(
-    ("answer", "status"),
-    [
-        ({"error": {"code": 400, "message": MUCH, "status": "INVALID_ARGUMENT"}}, 400),
-        ({"error": MUCH}, 400),
-        (MUCH.encode(), 502),
-        ([MUCH], 200),
-        (MUCH, 200),
-    ],
+    ("answer", "status"), [({"error": {"code": 400, "message": MUCH}}, 400), (MUCH.encode(), 502), ([MUCH], 200)]
 )
 def test_of_a_foreign_answer_no_more_than_a_page_is_shown(
     recorder: Recorder, transport: Transport, answer: Any, status: int
@@ -64,28 +50,15 @@ def test_of_a_foreign_answer_no_more_than_a_page_is_shown(
     assert len(str(error.value)) < 2100
 
 
-def test_of_an_operations_error_no_more_than_a_page_is_shown(recorder: Recorder, transport: Transport) -> None:
-    cloud = Cloud(transport, load({}, recorder.environment()), Pace(), timeout=1, deadline=1)
-    with pytest.raises(OperationError) as error:
-        cloud.finish("vertexAi", {"done": True, "error": {"code": 8, "message": MUCH}}, "Creating PersistentResource")
-    said = str(error.value)
-    assert (
-        said.startswith("Error waiting for Creating PersistentResource: Error code 8, message: m") and len(said) < 2100
-    )
-
-
 def test_of_a_number_that_is_none_no_more_than_a_page_is_shown() -> None:
     with pytest.raises(CloudError) as error:
         from_api({"size": integer()}, {"size": MUCH})
     assert "size" in str(error.value) and len(str(error.value)) < 2100
 
 
-@pytest.mark.parametrize("code", [429, 503])
-def test_too_many_and_unavailable_are_tried_again(
-    recorder: Recorder, transport: Transport, waits: Waits, code: int
-) -> None:
-    recorder.refuse("POST /v1beta1/x", code, "later")
-    recorder.refuse("POST /v1beta1/x", code, "later", Retry_After="3")
+def test_too_many_and_unavailable_are_tried_again(recorder: Recorder, transport: Transport, waits: Waits) -> None:
+    recorder.refuse("POST /v1beta1/x", 429, "later")
+    recorder.refuse("POST /v1beta1/x", 503, "later", Retry_After="3")
     recorder.answer("POST /v1beta1/x", {"done": True})
     assert transport.send("vertexAi", "POST", "x", body={"n": 1}) == {"done": True}
     assert waits.waited == [0.5, 3.0]
@@ -98,14 +71,6 @@ def test_trying_again_has_an_end(recorder: Recorder, transport: Transport, waits
         transport.send("vertexAi", "GET", "x")
     assert len(recorder.asked) == 6
     assert waits.waited == [0.5, 1.0, 2.0, 4.0, 8.0]
-
-
-@pytest.mark.parametrize("code", [400, 401, 403, 404, 409, 500])
-def test_other_errors_are_final(recorder: Recorder, transport: Transport, code: int) -> None:
-    recorder.refuse(_LINE, code, "no")
-    with pytest.raises(GoogleError):
-        transport.send("vertexAi", "GET", "x")
-    assert len(recorder.asked) == 1
 
 
 def test_a_redirect_is_not_followed(recorder: Recorder, transport: Transport) -> None:
@@ -131,13 +96,6 @@ def test_nothing_that_answers_is_said_in_the_official_words(pace: Pace, waits: W
 def test_a_service_without_an_endpoint_is_never_asked_at_google(pace: Pace) -> None:
     with pytest.raises(CloudError, match="set GOOGLE_STORAGE_CUSTOM_ENDPOINT"):
         Transport(Settings(endpoints={}, token="t"), pace).send("storage", "GET", "b")
-
-
-def test_a_clock_that_goes_faster_waits_for_less() -> None:
-    waited: list[float] = []
-    pace = Pace(now=lambda: 3.0, wait=lambda _, seconds: waited.append(seconds), speed=100)
-    pace.pause(10)
-    assert (pace.now(), waited) == (300, [0.1])
 
 
 def test_an_answer_is_waited_for_as_long_as_is_said_whatever_the_clock_does() -> None:
@@ -166,14 +124,6 @@ def test_an_answer_that_comes_a_byte_at_a_time_is_none() -> None:
             Transport(settings, Pace(silence=0.1)).send("storage", "POST", "b", body={})
 
 
-def test_a_cancel_ends_the_waiting(recorder: Recorder) -> None:
-    pace = Pace()
-    pace.cancel()
-    recorder.refuse(_LINE, 503, "later")
-    with pytest.raises(CancelledError):
-        Transport(load({}, recorder.environment()), pace).send("vertexAi", "GET", "x")
-
-
 def test_a_change_whose_answer_is_lost_says_that_alone(pace: Pace) -> None:
     """gcp-provider.md, seen again: `Post "…/storage/v1/b…": EOF`, no more."""
     with socket.socket() as deaf:
@@ -191,13 +141,6 @@ _ENVIRONMENT = {
     "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": "http://127.0.0.1:8470/v1beta1/",
     "GOOGLE_CLOUD_PROJECT": "from-environment",
 }
-
-
-def test_endpoint_and_token_are_taken_from_the_environment() -> None:
-    settings = load({}, _ENVIRONMENT)
-    assert settings.endpoints == {"vertexAi": "http://127.0.0.1:8470/v1beta1/"}
-    assert settings.token == "t"
-    assert settings.project == "from-environment"
 
 
 def test_service_accounts_are_asked_where_the_official_plugin_asks_since_google_beta_7_30() -> None:
@@ -223,6 +166,8 @@ def test_a_configuration_key_goes_before_the_environment() -> None:
         "http://localhost@example.com/v1beta1/",
         "ftp://127.0.0.1/v1beta1/",
         "127.0.0.1:8470/v1beta1/",
+        "http://[::1/v1/",
+        "http:///v1/",
     ],
 )
 def test_an_endpoint_elsewhere_is_refused(url: str) -> None:
@@ -253,12 +198,6 @@ def test_without_a_token_it_says_how_to_get_one() -> None:
         load({}, {})
 
 
-@pytest.mark.parametrize(("given", "kept"), [("false", False), (False, False), ("true", True), (None, True)])
-def test_the_attribution_label_is_on_unless_it_is_switched_off(given: object, kept: bool) -> None:
-    config = {} if given is None else {"addPulumiAttributionLabel": given}
-    assert load(config, _ENVIRONMENT).attribution is kept
-
-
 def test_default_labels_come_as_json_from_a_stack_file() -> None:
     assert load({"defaultLabels": '{"team":"ml"}'}, _ENVIRONMENT).default_labels == {"team": "ml"}
 
@@ -268,9 +207,3 @@ def test_a_token_that_can_be_none_is_refused_and_not_repeated(token: str) -> Non
     with pytest.raises(SettingsError, match="has characters that no token has") as error:
         load({}, {**_ENVIRONMENT, "GOOGLE_OAUTH_ACCESS_TOKEN": token})
     assert token not in str(error.value)
-
-
-@pytest.mark.parametrize("url", ["http://[::1/v1/", "http://127.0.0.1@evil.example/", "//127.0.0.1/", "http:///v1/"])
-def test_an_endpoint_that_only_looks_like_this_machine_is_refused(url: str) -> None:
-    with pytest.raises(SettingsError, match="is not an address on this machine"):
-        load({}, {**_ENVIRONMENT, "GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT": url})

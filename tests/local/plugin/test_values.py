@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 
 from local.plugin.kind import ImportIdError
 from local.plugin.provider import kinds
-from local.plugin.reading import imported, refreshed
+from local.plugin.reading import refreshed
 from local.plugin.resources.bucket import Bucket
 from local.plugin.resources.bucket_object import BucketObject
 from local.plugin.resources.iam_member import BUCKET, IamMember
 from local.plugin.resources.persistent_resource import PersistentResource
 from local.plugin.settings import Settings
-from local.plugin.values import COMPUTED, UNKNOWN, Archive, Asset, decode, encode, is_empty
+from local.plugin.values import UNKNOWN, Archive, Asset, decode, encode, is_empty
 
 _LEAVES = (
     st.booleans()
@@ -42,14 +42,6 @@ def test_a_secret_deep_inside_makes_its_property_secret() -> None:
     back = decode(struct)
     assert back.values == {"labels": {"a": "b"}, "plain": 1}
     assert back.secrets == {"labels"}
-
-
-def test_what_the_cloud_will_fill_in_is_sent_as_unknown() -> None:
-    assert decode(encode({"state": COMPUTED})).values == {"state": UNKNOWN}
-
-
-def test_nulls_are_left_out() -> None:
-    assert decode(encode({"a": None, "b": {"c": None}})).values == {"b": {}}
 
 
 def test_empty_is_what_the_cloud_can_not_tell_from_nothing() -> None:
@@ -98,17 +90,6 @@ def test_what_a_refresh_finds_changed_is_no_default_any_more() -> None:
     inputs = {"content": "x", "detectMd5hash": "different hash", "__defaults": ["detectMd5hash", "name"], "name": "n"}
     found = refreshed(BucketObject.schema, inputs, {"content": "x", "detectMd5hash": "aGFzaA==", "name": "n"})
     assert found == {"content": "x", "detectMd5hash": "aGFzaA==", "name": "n", "__defaults": ["name"]}
-
-
-def test_an_import_gives_all_that_a_program_could_have_set() -> None:
-    inputs = imported(_SCHEMA, _STATE)
-    assert set(inputs) == {"name", "location", "displayName", "resourcePools", "deletionPolicy", "__defaults"}
-    assert inputs["resourcePools"][0] == {
-        "id": "w",
-        "machineSpec": {"machineType": "m", "__defaults": []},
-        "replicaCount": "3",
-        "__defaults": [],
-    }
 
 
 _SETTINGS = Settings(endpoints={}, token="t", project="p1")
