@@ -6,7 +6,6 @@ import shlex
 from collections.abc import Mapping
 from dataclasses import replace
 from decimal import Decimal
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
 
@@ -14,23 +13,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.authoring.template.jobspec import CompileContext
-from slipway.authoring.template.load import available, load
-from slipway.authoring.template.proof import StackResources, prove
-from slipway.google.catalog import document
-from slipway.google.catalog.document import read
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.model.catalog.parameter_types import Scalar
-from slipway.model.kinds import KINDS
 from slipway.model.prices import Price
 from slipway.using.context import Context
 from slipway.using.submission.ending import Cause, RecoveredSubmission, error_of_end, next_steps, recover
 from slipway.using.submission.request import fill
-from tests.builders.catalogs import catalog as made
-from tests.builders.clusters import cluster, cluster_spec
-from tests.builders.pools import HEAD, pool, pool_spec
-from tests.builders.templates import published_template
 
 MACHINE = {"machineType": "n1-standard-4"}
 ENDED = VertexJob("projects/p/locations/r/customJobs/1", "digits-1", "JOB_STATE_SUCCEEDED")
@@ -89,20 +77,10 @@ def test_what_somebody_typed_is_quoted_and_only_what_is_left_to_fill_in_is_not()
     assert again and again.words() == ["-p", "trees=7", "-p", f"note={evil}", "-p", "path=…"]
 
 
-def test_numbers_of_machines_and_texts_beside_the_jobs_own_names() -> None:
-    found = sent(catalog(TREES, args=["${slipway.output}/${trees}/model"], replicas="${trees}"), trees=7)
-    assert found.values == {"trees": 7} and found.unknown == ()
-
-
 @given(note=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40), trees=st.integers(1, 5000))
 def test_any_text_comes_back_as_it_was(note: str, trees: int) -> None:
     found = sent(catalog(TREES, NOTE, args=["${note}", "--trees=${trees}"]), trees=trees, note=note)
     assert found.values == {"trees": trees, "note": note}
-
-
-def test_parameters_that_stand_in_one_text_or_in_none_are_known_too() -> None:
-    found = sent(catalog(TREES, NOTE, args=["${note}-${trees}"]), trees=7, note="a-b")
-    assert found.unknown == () and found.words() == ["-p", "trees=7", "-p", "note=a-b"]
 
 
 def test_a_variants_value_is_the_one_that_was_typed() -> None:
@@ -171,54 +149,3 @@ def test_success_is_no_problem() -> None:
 def test_a_failure_without_a_reason_yet_says_when_it_comes() -> None:
     problem = error_of_end(replace(ENDED, state="JOB_STATE_FAILED"))
     assert problem is not None and "a minute" in problem.why
-
-
-FOLDER = Path(__file__).resolve().parents[4] / "templates"
-CPU = cluster_spec("cpu", pool_spec("head", HEAD), pool_spec())
-CONTEXT = CompileContext("dev", "us-central1", "3f9c2e1", "c-dev", "w-dev", "t@p.iam", {"cpu": "cpu-1"}, project="acme")
-
-
-def catalog_of(name: str) -> Catalog:
-    """Return a catalog with the template as preview would publish it, with quota for all."""
-    (template,) = load((name,), FOLDER)
-    entry = published_template(template, prove(template, StackResources((CPU,), region="us-central1")), CONTEXT)
-    cpu = cluster("cpu", pool("head", HEAD), pool(), id="cpu-1")
-    return read(document.write(made(cpu, stack="dev", work_bucket="w-dev", templates={name: entry})), "test")
-
-
-def unusual(parameter: Parameter, offer: Offer) -> Scalar:
-    """A value that the offer stands for, another than the default where there is one."""
-    if parameter.name in offer.when:
-        return offer.when[parameter.name][-1]
-    if parameter.choices:
-        return parameter.choices[-1]
-    if parameter.type == "bool":
-        return not parameter.default
-    if parameter.type == "str":
-        return parameter.default or "a text"
-    most = parameter.max if parameter.max is not None else 7
-    return int(most) if parameter.type == "int" else most
-
-
-def stands(template: Template, offer: Offer, values: Any) -> Offer:
-    return next(
-        one
-        for one in template.offers
-        if (one.capacity_type, one.kind) == (offer.capacity_type, offer.kind)
-        and all(values[name] in all_ for name, all_ in one.when.items())
-    )
-
-
-@pytest.mark.parametrize("name", available(FOLDER))
-def test_what_is_typed_again_makes_the_same_request(name: str) -> None:
-    catalog = catalog_of(name)
-    template = catalog.templates[name]
-    for offer in template.offers:
-        values = {one.name: unusual(one, offer) for one in template.parameters}
-        body = fill(catalog, template, offer, values, request_id="r1", user="ada")
-        # The service gives whole numbers back as texts.
-        job = VertexJob.read(json.loads(json.dumps(body), parse_int=str), KINDS[offer.kind])
-        found = recover(catalog, job)
-        assert found and not found.unknown, (name, offer.capacity_type, offer.when)
-        again = stands(template, offer, found.values)
-        assert fill(catalog, template, again, found.values, request_id="r1", user="ada") == body

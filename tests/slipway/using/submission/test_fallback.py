@@ -12,11 +12,9 @@ from hypothesis import strategies as st
 from slipway.base.errors import AnswerUnknown, Cancelled
 from slipway.google.failures import CloudError
 from slipway.using.jobs.claim import Claim
-from slipway.using.submission import candidates
 from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.fallback_step import AttemptStatus, FallbackStep, next_step
 from slipway.using.submission.lookup import going_on
-from slipway.using.submission.request import attempt_id, fill
 from slipway.using.submission.submitter import SubmissionResult
 
 from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, catalog, command
@@ -81,11 +79,6 @@ def test_a_job_that_runs_is_never_cancelled_and_never_followed_by_another(seen: 
         assert seen.launcher or not seen.started
 
 
-def test_each_sending_has_an_id_of_its_own() -> None:
-    assert len({attempt_id("r1", number) for number in range(9)} | {attempt_id("r2", 1)}) == 10
-    assert attempt_id("r1", 0) == "r1"
-
-
 def typed_until_it_is_done(service: Service, renewed_after: int = 60, lacks: str = "") -> SubmissionResult | None:
     """The same command, again after each kill and each error that passes. None when it says that it sends no more.
 
@@ -105,23 +98,16 @@ def typed_until_it_is_done(service: Service, renewed_after: int = 60, lacks: str
     raise AssertionError("it never ended")
 
 
-RENEWED_AFTER = st.sampled_from([1, 2, 3, 60])
-LACKS = st.sampled_from(["", "pool", "spot"])
+CALLS = dict.fromkeys(("create", "get", "list", "cancel", "take", "read", "catalog"), FAULTS)
+DEPLOYED = st.tuples(st.sampled_from([1, 2, 3, 60]), st.sampled_from(["", "pool", "spot"]))
 
 
-@given(
-    faults=st.fixed_dictionaries(dict.fromkeys(("create", "get", "list", "cancel", "take", "read", "catalog"), FAULTS)),
-    starts=STARTS,
-    lag=st.sampled_from([0.0, 20.0, 90.0, 1e9]),
-    pool_region=POOL_REGIONS,
-    renewed_after=RENEWED_AFTER,
-    lacks=LACKS,
-)
+@given(st.fixed_dictionaries(CALLS), STARTS, st.sampled_from([0.0, 20.0, 90.0, 1e9]), POOL_REGIONS, DEPLOYED)
 def test_with_a_launcher_it_runs_once_whatever_happens(  # N2, N3, N7
-    faults: dict[str, list[str]], starts: list[int | None], lag: float, pool_region: str, renewed_after: int, lacks: str
+    faults: dict[str, list[str]], starts: list[int | None], lag: float, pool_region: str, deployed: tuple[int, str]
 ) -> None:
     service = Service(launcher=True, lag=lag, faults=faults, starts=starts, pool_region=pool_region)
-    done = typed_until_it_is_done(service, renewed_after, lacks)
+    done = typed_until_it_is_done(service, *deployed)
     assert done is not None
     assert len(service.runs) <= 1 and service.ended_runs == []
     service.end_of_days()
@@ -131,50 +117,41 @@ def test_with_a_launcher_it_runs_once_whatever_happens(  # N2, N3, N7
     )
 
 
-@given(
-    faults=st.fixed_dictionaries(
-        {
-            **dict.fromkeys(("get", "list", "cancel", "take", "read", "catalog"), FAULTS),
-            "create": st.lists(st.sampled_from(["", "kill", "busy", "lost"]), max_size=4),
-        }
-    ),
-    starts=STARTS,
-    pool_region=POOL_REGIONS,
-    renewed_after=RENEWED_AFTER,
-    lacks=LACKS,
-)
+SENDING = st.lists(st.sampled_from(["", "kill", "busy", "lost"]), max_size=4)
+
+
+@given(st.fixed_dictionaries({**CALLS, "create": SENDING}), STARTS, POOL_REGIONS, DEPLOYED)
 def test_an_image_runs_at_most_once_where_no_list_lags(  # N2, N3, N7
-    faults: dict[str, list[str]], starts: list[int | None], pool_region: str, renewed_after: int, lacks: str
+    faults: dict[str, list[str]], starts: list[int | None], pool_region: str, deployed: tuple[int, str]
 ) -> None:
     service = Service(launcher=False, faults=faults, starts=starts, pool_region=pool_region)
-    done = typed_until_it_is_done(service, renewed_after, lacks)
+    done = typed_until_it_is_done(service, *deployed)
     assert len(service.runs) <= 1
-    if done is None:
-        assert service.ended_runs == service.runs and len(service.ended_runs) == 1
-        service.end_of_days()
-        assert len(service.runs) == 1
-    else:
-        assert service.ended_runs == []
-        service.end_of_days()
-        assert len(service.runs) == 1
+    assert service.ended_runs == (service.runs if done is None else [])
+    assert done or service.runs
+    service.end_of_days()
+    assert len(service.runs) == 1
 
 
 WAITS_FOR_THE_POOL = SubmissionRequest("digits", waits={"pool": 10.0}, then=("spot",))
 
 
 @pytest.mark.parametrize("launcher", [True, False])
-@pytest.mark.parametrize(("killed", "renewed"), [("cancel", False), ("cancel", True), ("take", True)])
+@pytest.mark.parametrize(
+    ("killed", "renewed", "lacks"),
+    [("cancel", False, ""), ("cancel", True, ""), ("take", True, ""), ("cancel", False, "pool")],
+)
 def test_killed_as_it_is_given_up_or_before_it_moves_on_after_a_deployment_too(  # N3, N7
-    launcher: bool, killed: str, renewed: bool
+    launcher: bool, killed: str, renewed: bool, lacks: str
 ) -> None:
-    """It said that nothing is sent again, with exit 0, and the job that was left ended one day without having run, or
-    waited for ever."""
+    """It said that nothing is sent again, and the job that was left ended without having run, or waited for ever."""
     service = Service(launcher=launcher, faults={killed: ["kill"]}, starts=[None, 0])
+    asked = SubmissionRequest("digits") if lacks else WAITS_FOR_THE_POOL
     with pytest.raises(Killed):
-        command(service, again=False, asked=WAITS_FOR_THE_POOL)
+        command(service, again=False, asked=asked)
     service.dead = False
-    done = command(service, again=True, asked=WAITS_FOR_THE_POOL, renewed=renewed)
-    assert (done.attempt.job.id, done.attempt.job.capacity_type) == ("7001", "spot")
+    done = command(service, again=True, asked=asked, renewed=renewed, lacks=lacks)
+    assert done.attempt.job.id == "7001"
     service.end_of_days()
     assert service.runs == ["7001"]
 
@@ -198,17 +175,6 @@ def test_killed_while_the_next_job_waits_it_stays_with_that_one_after_a_deployme
     assert service.runs == ["7001"] and len(service.jobs) == 2
 
 
-def test_given_up_by_an_offer_that_the_template_lost_it_moves_on() -> None:  # N3, N7
-    service = Service(launcher=True, faults={"cancel": ["kill"]}, starts=[None, 0])
-    with pytest.raises(Killed):
-        command(service, again=False)
-    service.dead = False
-    done = command(service, again=True, lacks="pool")
-    assert done.attempt.job.id == "7001"
-    service.end_of_days()
-    assert service.runs == ["7001"]
-
-
 def test_a_claim_that_storage_does_not_take_is_told_once_and_tried_again() -> None:  # N4
     """It waited on without a word: `looks at spot again in 0:59`, for as long as the service was away."""
     show, service = Told(), Service(launcher=True, starts=[None, 0], faults={"take": ["busy"] * 3})
@@ -218,22 +184,6 @@ def test_a_claim_that_storage_does_not_take_is_told_once_and_tried_again() -> No
     (note,) = show.notes
     assert "could not be given up" in note
     assert note.endswith("Ctrl-C loses nothing")
-
-
-def test_a_request_is_filled_once_for_each_offer_that_is_looked_at(monkeypatch: pytest.MonkeyPatch) -> None:
-    filled: list[tuple[str, str]] = []
-
-    def counted(*args: Any, **named: Any) -> dict[str, Any]:
-        filled.append((named["request_id"], args[2].capacity_type))
-        return fill(*args, **named)
-
-    monkeypatch.setattr(candidates, "fill", counted)
-    command(Service(launcher=True, starts=[1]), again=False)
-    assert filled == [("r1", "pool")], "it starts on its first offer: nobody looks at the others"
-    filled.clear()
-    command(Service(launcher=True, starts=[None, None, 1]), again=False)
-    assert len(filled) == len(set(filled)), "judged, sent and waited for with the same body"
-    assert {by for _, by in filled} == {"pool", "spot", "on-demand"}
 
 
 ASKED = SubmissionRequest("digits", waits={"pool": 10.0, "spot": 10.0}, then=("on-demand",))
@@ -260,8 +210,11 @@ def test_the_job_that_follows_one_that_was_given_up_goes_on() -> None:  # N3, N7
     assert left(service) == []
 
 
-def test_a_job_that_no_list_shows_is_found_by_the_journal() -> None:  # N7
+def test_a_job_that_no_list_shows_is_found_by_the_journal_and_what_can_not_be_read_has_not_ended() -> None:  # N7
     service = interrupted(take=["kill"])
+    service.faults["list"] = ["busy"]
+    with pytest.raises(CloudError):
+        left(service)
     service.lag = 1e9
     assert left(service) == ["7000"]
     service.delete(service.jobs[0])
@@ -275,10 +228,3 @@ def test_where_an_answer_was_lost_a_list_that_lags_tells_nothing() -> None:  # N
         left(service)
     service.time += 50.0
     assert left(service) == ["7000"]
-
-
-def test_what_can_not_be_read_does_not_count_as_ended() -> None:  # N7
-    service = interrupted(take=["kill"])
-    service.faults["list"] = ["busy"]
-    with pytest.raises(CloudError):
-        left(service)

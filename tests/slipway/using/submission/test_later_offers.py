@@ -13,7 +13,6 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.google.clusters import PersistentResource
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.model.catalog.withdrawal import in_season
 from slipway.model.season import Season
@@ -100,24 +99,6 @@ def test_a_cluster_that_is_dormant_is_named_is_no_never_and_not_what_comes_next(
         sent(Service(launcher=True), show, deployed, asked, (asleep,))
 
 
-class FreePool(Service):
-    def persistent_resource(self, cluster: str) -> PersistentResource:
-        (pool,) = super().persistent_resource(cluster).pools
-        return PersistentResource(f"p/{cluster}", "RUNNING", {}, (replace(pool, used=0),), BEGIN)
-
-
-@pytest.mark.parametrize(("first", "limit"), [("pool", 3), ("spot", 1000)])
-def test_what_it_could_never_move_on_to_is_named_also_where_it_does_not_wait_yet(first: str, limit: int) -> None:  # N3
-    """A pool that is free and Spot may let it wait all the same, and `then moves on to spot` was promised."""
-    show, then = Told(), "spot" if first == "pool" else "pool"
-    out_of_reach = replace(POOL, available=False, why="quota: short by 3")
-    deployed = with_offers(POOL, LACKING, ON_DEMAND) if then == "spot" else with_offers(out_of_reach, SPOT, ON_DEMAND)
-    asked = SubmissionRequest("digits", waits={first: 10.0}, then=(then,))
-    sent(FreePool(launcher=True, starts=[1], limit=limit), show, deployed, asked)
-    (never,) = map(never_runs, show.choices[0].hopeless)
-    assert never.startswith(f"{'spot' if then == 'spot' else 'pool cpu'} can never run: quota")
-
-
 SPOT_THEN_POOL = SubmissionRequest("digits", waits={"spot": 30.0}, then=("pool",))
 
 
@@ -161,13 +142,6 @@ def test_while_no_catalog_can_be_read_nothing_is_given_up() -> None:  # N2, N3
     assert "sure to run" in first and "busy" in first
     assert second.startswith("catalog bbbbbbb was published")
     assert len([one for one in show.waits if one.overdue]) >= 3, "it has looked again each minute"
-
-
-def test_a_catalog_that_is_the_same_is_told_and_prepared_once() -> None:
-    service, show = Service(launcher=True, starts=[400]), Told()
-    sent(service, show, DEPLOYED, SPOT_THEN_POOL)
-    assert len([one for one in show.waits if one.overdue]) > 3
-    assert len(show.notes) == 1 and len({id(one.later[0]) for one in show.waits}) == 1
 
 
 def test_a_season_that_ends_while_it_waits_is_passed_over_and_no_new_catalog(

@@ -63,6 +63,7 @@ SUFFICES, NO_ROLE = "; quota suffices, machines are not promised", "denied (need
         (verdict({CPUS: 24}, job("tune", 2)), Outcome.BESIDE, SUFFICES),
         (verdict({CPUS: 23}), Outcome.NEVER, "can never run on spot machines"),
         (verdict({CPUS: 24}, TUNE), Outcome.WAITS, "16 of 24 used"),  # N9
+        (verdict({CPUS: 24, DISKS: 599}, beside_clusters=CLUSTERS), Outcome.WAITS, "300 of 599 used"),
         (verdict({CPUS: NotRead(NO_ROLE)}), Outcome.BESIDE, f"not read: {NO_ROLE}"),  # P5
         # On-demand machines share their quota with the clusters. # D2
         (
@@ -75,11 +76,6 @@ SUFFICES, NO_ROLE = "; quota suffices, machines are not promised", "denied (need
 )
 def test_a_limit_and_what_is_in_use_of_it_decide(found: Verdict, outcome: Outcome, ends: str) -> None:
     assert found.outcome is outcome and found.text.endswith(ends)
-
-
-def test_what_is_short_is_named_with_its_metric() -> None:
-    short = f"quota {CPUS} us-central1: needs 24, limit"
-    assert verdict({CPUS: 23}).why == (f"{short} 23",) and verdict({CPUS: 24}, TUNE).why == (f"{short} 24, used 16",)
 
 
 def test_which_quota_a_reservation_draws_nobody_documents() -> None:  # Z6
@@ -104,11 +100,11 @@ def test_trials_wait_for_their_machines_one_by_one(snapshot: SnapshotAssertion) 
 
 
 def test_what_is_short_is_told_with_a_limit_that_would_do() -> None:  # Z2
-    spot = job("tune", 2, on="", strategy="SPOT")
-    assert verdict({CPUS: 24}, spot).lacking == ((CPUS, 40),)
-    assert verdict({CPUS: 23}, spot).lacking == ((CPUS, 40),)
+    found = verdict({CPUS: 24}, TUNE)
+    assert found.lacking == ((CPUS, 40),) and found.why == (f"quota {CPUS} us-central1: needs 24, limit 24, used 16",)
+    assert verdict({CPUS: 23}, TUNE).lacking == ((CPUS, 40),)
     assert judged({CPUS: 23}, None, None).lacking == ((CPUS, 24),)
-    assert verdict({CPUS: 64}, spot).lacking == ()
+    assert verdict({CPUS: 64}, TUNE).lacking == ()
 
 
 def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:
@@ -148,11 +144,3 @@ def test_what_draws_quota_that_nobody_knows_is_not_called_enough(machine: str, d
     assert limits, "some of what it draws is known"
     text = judged(limits, (), (), offer).text
     assert f"; quota of {unread}" in text and text.endswith("not read: none is known")
-
-
-def test_disks_are_drawn_by_spot_and_clusters_alike() -> None:  # N9, D2
-    three = cluster(pool(replicas=3))
-    assert "quota suffices" in verdict({CPUS: 24, DISKS: 600}, beside_clusters=(three,)).text
-    found = verdict({CPUS: 24, DISKS: 599}, beside_clusters=(three,))
-    assert found.outcome is Outcome.WAITS and found.lacking == ((DISKS, 600),)
-    assert found.text.endswith("300 of 599 used")

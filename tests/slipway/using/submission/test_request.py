@@ -1,6 +1,5 @@
 """The request of a job: its id and name, the JSON that is sent, and whether a job is the one that it asks for."""
 
-import copy
 import re
 from dataclasses import replace
 from typing import Any
@@ -24,10 +23,6 @@ from slipway.using.submission.same_request import same
 
 def test_a_job_is_named_after_template_and_request() -> None:
     assert re.fullmatch(r"dask-digits-[a-z2-7]{8}", job_name("dask-digits", new_request_id()))
-
-
-def test_the_same_request_gives_the_same_name() -> None:
-    assert job_name("t", "nightly-1") == job_name("t", "nightly-1") != job_name("t", "nightly-2")
 
 
 def test_new_ids_are_fit_and_different() -> None:
@@ -90,26 +85,8 @@ def test_a_whole_placeholder_becomes_a_number_where_the_field_is_one() -> None:
     assert workers["pythonPackageSpec"]["args"][1] == "2"
 
 
-def test_the_catalog_is_not_changed() -> None:
-    filled({"workers": 2, "name": "x"})
-    assert REQUEST["displayName"] == "${slipway.job}"
-
-
 def test_a_user_without_a_name_gets_no_label() -> None:
     assert "slipway-user" not in filled({"workers": 1, "name": ""}, user="")["labels"]
-
-
-@given(st.text())
-def test_a_value_is_never_expanded_again(text: str) -> None:
-    value = f"{text}${{slipway.request}}"
-    args = filled({"workers": 1, "name": value})["jobSpec"]["workerPoolSpecs"][1]["pythonPackageSpec"]["args"]
-    assert args[0].endswith("${slipway.request}")
-
-
-def test_the_services_own_expansion_is_escaped_in_values() -> None:
-    package = filled({"workers": 1, "name": "$(HOME) $5 $(1)"})["jobSpec"]["workerPoolSpecs"][1]["pythonPackageSpec"]
-    assert package["args"][0] == "--name=$$(HOME) $5 $$(1)"
-    assert package["env"][0]["value"] == "$$(HOME) $5 $$(1)"
 
 
 def kubernetes(text: str, known: dict[str, str]) -> str:
@@ -155,21 +132,6 @@ def test_a_template_may_hold_any_text_beside_its_placeholders(text: str, a: str)
     assert same == text
     assert kubernetes(before_value, {}) == f"{kubernetes(text, {})} {a}"
     assert kubernetes(after_value, {}) == f"{a}{kubernetes(text, {})}"
-
-
-@pytest.mark.parametrize(
-    ("written", "catalog"),
-    [
-        ("${a}", "${a}"),
-        ("$${a}", "${slipway.dollar}{a}"),
-        ("$$${a}", "$$${a}"),
-        ("$$$${a}", "$${slipway.dollar}{a}"),
-        ("$${A:-${a}}", "${slipway.dollar}{A:-${a}}"),
-        ("$$(HOME) $$", "$$(HOME) $$"),
-    ],
-)
-def test_a_brace_after_two_dollars_begins_no_placeholder(written: str, catalog: str) -> None:
-    assert unescaped({"args": [written, 1]}) == {"args": [catalog, 1]}
 
 
 def test_what_the_service_does_not_expand_is_as_it_was_given() -> None:
@@ -252,116 +214,55 @@ def test_a_command_is_sent_with_the_parameters_that_it_names_and_recorded_withou
     assert VertexJob.read(body).parameters == values
 
 
-BODY: dict[str, Any] = {
-    "displayName": "digits-1",
-    "labels": {"slipway-template": "digits"},
-    "jobSpec": {
-        "workerPoolSpecs": [
-            {
-                "machineSpec": {"machineType": "n1-standard-8"},
-                "replicaCount": "2",
-                "pythonPackageSpec": {
-                    "args": ["--title=a b", "--trees=5"],
-                    "env": [{"name": "LR", "value": "0.1"}, {"name": "MODE", "value": "full"}],
-                    "packageUris": ["gs://c/digits-1.tar.gz"],
-                },
-            }
-        ]
-    },
+TASK: dict[str, Any] = {
+    "args": ["--title=a b", "--trees=5"],
+    "command": ["train"],
+    "env": [{"name": "LR", "value": "0.1"}, {"name": "SLIPWAY_PARAMETERS", "value": '{"size":"small"}'}],
 }
+LABELS = {"slipway-template": "digits"}
 
 
-def request(body: dict[str, Any]) -> Request:
-    return Request("nightly", "dev", "digits", body)
+def spec(package: str = "gs://c/digits-1.tar.gz", **task: Any) -> dict[str, Any]:
+    worker = {"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "2"}
+    return {"workerPoolSpecs": [{**worker, "containerSpec": {**TASK, **task}, "packageUris": [package]}]}
 
 
-def changed(**task: Any) -> dict[str, Any]:
-    body = copy.deepcopy(BODY)
-    body["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"] |= task
-    return body
+def asks(kind: JobKind, **body: Any) -> Request:
+    return Request("nightly", "dev", "digits", {"labels": LABELS, **body}, kind)
 
 
-def test_what_was_sent_is_the_same_also_with_newer_code() -> None:
-    made = VertexJob.read({**BODY, "name": "projects/p/locations/r/customJobs/1"})
-    assert same(request(BODY), made) is made
-    assert same(request(changed(packageUris=["gs://c/digits-2.tar.gz"])), made) is made
+CUSTOM = asks(CUSTOM_JOB, jobSpec=spec())
+STUDY = asks(TUNING_JOB, maxTrialCount=8, parallelTrialCount=2, trialJobSpec=spec())
+UPLOAD = asks(PIPELINE, trainingTaskInputs=spec(), modelToUpload={"displayName": "digits"})
+RECORDED = {"name": "SLIPWAY_PARAMETERS", "value": '{"size":"large"}'}
 
 
 @pytest.mark.parametrize(
-    ("task", "said"),
+    ("then", "changes", "said"),
     [
-        ({"args": ["--title=a b", "--trees=6"]}, "arguments"),
-        ({"args": ["--title=a", "b", "--trees=5"]}, "arguments"),
-        (
-            {"env": [{"name": "LR", "value": "0.2"}, {"name": "MODE", "value": "full"}]},
-            "environment: LR=0.1 MODE=full then, LR=0.2",
-        ),
-        ({"env": [{"name": "MODE", "value": "full"}]}, "environment: LR=0.1 MODE=full then, MODE=full now"),
+        (CUSTOM, {"jobSpec": spec(args=["--title=a b", "--trees=6"])}, "arguments"),
+        (CUSTOM, {"jobSpec": spec(args=["--title=a", "b", "--trees=5"])}, "arguments"),
+        (CUSTOM, {"jobSpec": spec(command=["test"])}, "command: train then, test now"),
+        (CUSTOM, {"jobSpec": spec(env=TASK["env"][1:])}, "environment: LR=0.1 then, none now"),
+        (CUSTOM, {"jobSpec": spec(env=[TASK["env"][0], RECORDED])}, "parameters: size=small then, size=large now"),
+        (STUDY, {"maxTrialCount": 9}, "trials: 8, 2 at once then, 9, 2 at once now"),
+        (STUDY, {"parallelTrialCount": 1}, "trials: 8, 2 at once then, 8, 1 at once now"),
+        (UPLOAD, {"modelToUpload": {"displayName": "d"}}, "model: digits then, d now"),
     ],
 )
-def test_other_parameters_are_something_else_wherever_they_stand(task: dict[str, Any], said: str) -> None:
-    made = VertexJob.read({**BODY, "name": "projects/p/locations/r/customJobs/1"})
-    with pytest.raises(ConfigError, match="used before, for something else") as error:
-        same(request(changed(**task)), made)
-    assert said in error.value.why
-
-
-IMAGE_JOB: dict[str, Any] = {
-    "labels": {"slipway-template": "digits"},
-    "jobSpec": {"workerPoolSpecs": [{"replicaCount": "1", "containerSpec": {"command": ["train", "--trees=5"]}}]},
-}
-STUDY: dict[str, Any] = {
-    "labels": {"slipway-template": "digits"},
-    "maxTrialCount": 8,
-    "parallelTrialCount": 2,
-    "trialJobSpec": BODY["jobSpec"],
-}
-UPLOAD: dict[str, Any] = {
-    "labels": {"slipway-template": "digits"},
-    "trainingTaskInputs": BODY["jobSpec"],
-    "modelToUpload": {"displayName": "digits"},
-}
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "other", "said"),
-    [
-        (
-            IMAGE_JOB,
-            CUSTOM_JOB,
-            {"jobSpec": {"workerPoolSpecs": [{"replicaCount": "1"}]}},
-            "command: train --trees=5 then",
-        ),
-        (STUDY, TUNING_JOB, {"maxTrialCount": 9}, "trials: 8, 2 at once then, 9, 2 at once now"),
-        (STUDY, TUNING_JOB, {"parallelTrialCount": 1}, "trials: 8, 2 at once then, 8, 1 at once now"),
-        (UPLOAD, PIPELINE, {"modelToUpload": {"displayName": "d"}}, "model: digits then, d now"),
-    ],
-)
-def test_parameters_beside_the_arguments_make_something_else_too(
-    body: dict[str, Any], kind: JobKind, other: dict[str, Any], said: str
+def test_what_was_sent_is_the_same_and_with_other_parameters_something_else(
+    then: Request, changes: dict[str, Any], said: str
 ) -> None:
-    made = VertexJob.read(body, kind)
-    assert same(replace(request(body), kind=kind), made) is made
-    with pytest.raises(ConfigError) as error:
-        same(replace(request({**body, **other}), kind=kind), made)
+    made = VertexJob.read({**then.body, "name": "projects/p/locations/r/customJobs/1"}, then.kind)
+    assert same(then, made) is made
+    with pytest.raises(ConfigError, match="used before, for something else") as error:
+        same(replace(then, body={**then.body, **changes}), made)
     assert said in error.value.why
 
 
-def test_another_kind_is_something_else() -> None:
-    made = VertexJob.read(BODY)
-    pipeline = {"labels": BODY["labels"], "trainingTaskInputs": BODY["jobSpec"]}
+def test_newer_code_is_the_same_and_another_kind_is_not() -> None:
+    made = VertexJob.read(CUSTOM.body)
+    assert same(asks(CUSTOM_JOB, jobSpec=spec("gs://c/digits-2.tar.gz")), made) is made
     with pytest.raises(ConfigError) as error:
-        same(replace(request(pipeline), kind=PIPELINE), made)
+        same(asks(PIPELINE, trainingTaskInputs=spec()), made)
     assert error.value.why == "kind: custom-job then, training-pipeline now"
-
-
-def test_recorded_parameters_are_compared() -> None:
-    def recording(value: str) -> dict[str, Any]:
-        task = BODY["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
-        return changed(env=[*task["env"], {"name": "SLIPWAY_PARAMETERS", "value": value}])
-
-    made = VertexJob.read(recording('{"size":"small","trees":5}'))
-    assert same(request(recording('{"size":"small","trees":5}')), made) is made
-    with pytest.raises(ConfigError) as error:
-        same(request(recording('{"size":"large","trees":5}')), made)
-    assert error.value.why == "parameters: size=small, trees=5 then, size=large, trees=5 now"
