@@ -3,8 +3,8 @@
 A line is the status, the method, the path with its query, and the body: `path.in.body=JSON` for each field, `-path` for
 one that is taken away, `@name` for a body of its own line, `as:role` for another caller, `raw:TEXT` for what is not
 JSON. `9*JSON` repeats a text or a list, and makes nine keys of an object's one. After `says:` stand words of the
-refusal: its status or parts of its message, with `…` between two. All lines of a file are sent to one new cloud, in
-their order.
+refusal, from its status, message or details, or of the answer's JSON, with `…` between two; before what must not be
+there stands `!`. All lines of a file are sent to one new cloud, in their order.
 """
 
 import copy
@@ -94,11 +94,20 @@ def differing(calling: Calling, lines: list[str]) -> Iterator[str]:
         method, path, rest = (rest + "  ").split(" ", 2)
         body, role, raw = body_of(rest, bodies)
         try:
-            status, why = calling.reply(method, path, body, role, raw.encode()).status, ""
+            answer = calling.reply(method, path, body, role, raw.encode())
+            status, why = answer.status, compact(answer.body)
         except ApiError as error:
-            status, why = error.code, f"{error.status} {error.message}"
-        if status != int(head) or any(part.strip().lower() not in why.lower() for part in words.split(" … ")):
-            yield f"{status} instead of {line[:150]}   {why[:300]}"
+            status, why = error.code, f"{error.status} {error.message} {compact(error.details)}"
+        if status != int(head) or not all(fits(part.strip().lower(), why.lower()) for part in words.split(" … ")):
+            yield f"{status} instead of {line[:150]}   {why[:1000]}"
+
+
+def compact(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=repr)
+
+
+def fits(part: str, why: str) -> bool:
+    return (part.removeprefix("!") in why) is not part.startswith("!")
 
 
 FILES = sorted(path.stem for path in FOLDER.glob("*.txt"))

@@ -15,8 +15,8 @@ from tests.storage.conftest import client
 from vertex_local.clock import ManualClock
 from vertex_local.rate_limits import Limits
 from vertex_local.settings import Settings
-from vertex_local.testing.bodies import job_body
-from vertex_local.testing.calling import JOBS, Calling
+from vertex_local.testing.bodies import cluster_body, job_body
+from vertex_local.testing.calling import CLUSTERS, JOBS, Calling
 from vertex_local.testing.local_cloud import LocalCloud
 from vertex_local.wire import ApiError
 
@@ -139,4 +139,5 @@ def test_a_wrong_request_counts_and_a_full_minute_is_said_before_what_is_wrong(c
     assert calling.refused("POST", JOBS, {}).code == 400
     for body in ({}, job_body()):
         assert calling.refused("POST", JOBS, body).code == 429
+    assert calling.refused("POST", f"{CLUSTERS}?persistentResourceId=cpu", cluster_body()).code == 429
     assert calling.refused("POST", JOBS, {}, role="previewer").code == 403

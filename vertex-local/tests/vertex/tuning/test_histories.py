@@ -83,6 +83,7 @@ def test_the_same_trials_are_decided_after_a_kill(tmp_path: Path) -> None:
                 ):
                     tuning_work.step(calling.world)
             found.tick()
+            consistent(found, f"/v1/{made['name']}", 4, 4)
             return [trial["parameters"] for trial in found.trials(f"/v1/{made['name']}")]
 
     assert points("calm", 0) == points("killed", 2)

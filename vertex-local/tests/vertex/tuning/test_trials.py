@@ -12,13 +12,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.vertex.tuning.conftest import ACCURACY, LAYERS, LR, MODEL, TUNING, UNITS, study, tuning_body
+from tests.vertex.tuning.conftest import ACCURACY, LAYERS, LR, MODEL, UNITS, study
 from vertex_local.clock import timestamp
-from vertex_local.testing.calling import START, Calling
+from vertex_local.testing.calling import START
 from vertex_local.vertex.tuning import reports, search, space, stopping
 from vertex_local.vertex.tuning.space import Assignment
 from vertex_local.vertex.tuning.study import Study, study_of
-from vertex_local.vertex.tuning.trial import Measurement, Trial, body, trial_of
+from vertex_local.vertex.tuning.trial import Measurement, Trial
 
 LOSS = {"metricId": "loss", "goal": "MINIMIZE"}
 
@@ -186,21 +186,6 @@ def test_arguments_are_written_as_people_parse_them(value: Any, text: str) -> No
     assert space.argument(value) == text
 
 
-VALUES = st.one_of(st.integers(-5, 5), st.floats(-1e3, 1e3), st.text(max_size=3))
-MEASURED = st.builds(
-    Measurement,
-    st.integers(0, 9),
-    st.integers(0, 10**6).map(lambda microseconds: microseconds / 1e6),
-    st.lists(st.tuples(st.sampled_from(["acc", "loss"]), st.floats(-1e3, 1e3)), max_size=2).map(tuple),
-)
-
-
-@given(st.lists(st.tuples(st.text(min_size=1, max_size=3), VALUES), max_size=3), st.lists(MEASURED, max_size=3))
-def test_a_trial_is_the_same_after_a_restart(parameters: Any, measurements: Any) -> None:
-    trial = Trial("7", "ACTIVE", tuple(parameters), "jobs/1", tuple(measurements), start_time="2026-11-20T10:00:00Z")
-    assert trial_of(body(trial)) == trial
-
-
 # --- When trials and studies stop (the rules of StudySpec).
 
 
@@ -298,27 +283,3 @@ def test_a_study_stops_by_its_conditions_and_not_before_its_minimums(config: dic
 def test_progress_is_of_one_objective_alone() -> None:
     two = [ACCURACY, {"metricId": "loss", "goal": "MINIMIZE"}]
     assert not over({"maxNumTrialsNoProgress": 1}, *FALLING, metrics=two)
-
-
-# --- studies, whose refusals are in `contracts/refused_tuning.txt`
-
-
-@pytest.mark.parametrize(
-    "spec",
-    [
-        study(LR, UNITS, LAYERS, MODEL),
-        study(LAYERS, UNITS, algorithm="GRID_SEARCH"),
-        study(metrics=[{"metricId": "a", "goal": "MAXIMIZE"}, {"metricId": "b", "goal": "MINIMIZE"}]),
-        study(medianAutomatedStoppingSpec={}, measurementSelectionType="BEST_MEASUREMENT", observationNoise="LOW"),
-    ],
-)
-@pytest.mark.parametrize("version", ["v1", "v1beta1"])
-def test_a_good_study_is_taken_and_answered_as_sent(calling: Calling, spec: Any, version: str) -> None:
-    made = calling.call("POST", TUNING.replace("v1", version, 1), tuning_body(studySpec=spec, labels={"team": "ml"}))
-    assert made["name"].startswith("projects/100000000001/locations/us-central1/hyperparameterTuningJobs/")
-    assert (made["state"], made["labels"], made["maxTrialCount"]) == ("JOB_STATE_QUEUED", {"team": "ml"}, 2)
-    assert made["studySpec"]["metrics"] == spec["metrics"]
-    assert [item["parameterId"] for item in made["studySpec"]["parameters"]] == [
-        item["parameterId"] for item in spec["parameters"]
-    ]
-    assert made["trialJobSpec"]["workerPoolSpecs"][0]["diskSpec"]["bootDiskType"] == "pd-ssd"

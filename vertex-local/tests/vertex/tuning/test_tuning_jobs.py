@@ -14,14 +14,11 @@ from tests.vertex.tuning.conftest import (
     trial_spec,
     tuning_body,
 )
-from vertex_local.access import policies
-from vertex_local.faults import Fault
 from vertex_local.nodes.spec import Status
-from vertex_local.testing.calling import CLUSTERS, JOBS, Calling
-from vertex_local.vertex.clusters.work import apply_due
+from vertex_local.testing.bodies import pool
+from vertex_local.testing.calling import CLUSTERS, JOBS
 from vertex_local.vertex.tuning import search
 from vertex_local.vertex.tuning import work as tuning_work
-from vertex_local.vertex.tuning.records import TUNING_JOBS
 
 # --- trials (D5, W3)
 
@@ -102,12 +99,6 @@ def test_measurements_are_shown_while_a_trial_runs(studies: Studies) -> None:
     assert [item["stepCount"] for item in over["measurements"]] == ["1", "2", "3"], "each once"
 
 
-def test_the_best_measurement_counts_where_it_is_asked_for(studies: Studies) -> None:
-    path = studies.create(studySpec=study(measurementSelectionType="BEST_MEASUREMENT"))
-    studies.end(studies.trials(path)[0], 0.5, 0.9, 0.7)
-    assert studies.trials(path)[0]["finalMeasurement"]["stepCount"] == "2"
-
-
 # --- what fails
 
 
@@ -161,12 +152,6 @@ def test_a_cancelled_job_ends_when_its_trials_have(studies: Studies) -> None:
     assert "cannot be cancelled" in studies.calling.refused("POST", f"{path}:cancel", {}).message
 
 
-def test_a_job_without_trials_yet_is_cancelled_at_once(studies: Studies) -> None:
-    made = studies.calling.call("POST", TUNING, tuning_body())
-    studies.calling.call("POST", f"/v1/{made['name']}:cancel", {})
-    assert studies.get(f"/v1/{made['name']}")["state"] == "JOB_STATE_CANCELLED"
-
-
 # --- early ends
 
 
@@ -212,24 +197,8 @@ def test_a_grid_ends_the_job_when_it_is_searched(studies: Studies) -> None:
 # --- on a persistent resource, and beside
 
 
-def cluster(calling: Calling, replicas: int = 2, **changes: Any) -> None:
-    pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": str(replicas)}
-    calling.call("POST", f"{CLUSTERS}?persistentResourceId=cpu", {"resourcePools": [pool]} | changes)
-    apply_due(calling.world)
-
-
-def test_trials_share_a_pool_and_wait_for_it(studies: Studies) -> None:
-    cluster(studies.calling, replicas=2)
-    path = studies.create(trials=3, parallel=3, trialJobSpec=trial_spec(persistentResourceId="cpu"))
-    states = [studies.get(f"/v1/{trial['customJob']}")["state"] for trial in studies.trials(path)]
-    assert [state.removeprefix("JOB_STATE_") for state in states] == ["RUNNING", "RUNNING", "QUEUED"]
-    for _ in range(3):
-        studies.end(studies.trials(path, "ACTIVE")[0], 0.5)
-    assert studies.get(path)["state"] == "JOB_STATE_SUCCEEDED"
-
-
 def test_a_job_queues_as_long_as_all_its_trials_do(studies: Studies) -> None:
-    cluster(studies.calling, replicas=1)
+    studies.calling.cluster("cpu", resourcePools=[pool(replicas=1)])
     blocker = studies.calling.call(
         "POST", JOBS, {"displayName": "b", "jobSpec": trial_spec(persistentResourceId="cpu")}
     )
@@ -240,19 +209,8 @@ def test_a_job_queues_as_long_as_all_its_trials_do(studies: Studies) -> None:
     assert studies.get(path)["state"] == "JOB_STATE_RUNNING"
 
 
-def test_machines_must_match_the_pool_and_the_account_be_allowed(studies: Studies) -> None:
-    cluster(studies.calling, resourceRuntimeSpec={"serviceAccountSpec": {"enableCustomServiceAccount": True}})
-    spec = trial_spec(persistentResourceId="cpu")
-    error = studies.calling.refused("POST", TUNING, tuning_body(trialJobSpec=spec))
-    assert "Field: trial_job_spec.service_account; Message:" in error.message
-    spec["workerPoolSpecs"][0]["machineSpec"] = {"machineType": "n1-standard-8"}
-    spec["serviceAccount"] = "deployer@local-project.iam.gserviceaccount.com"
-    error = studies.calling.refused("POST", TUNING, tuning_body(trialJobSpec=spec))
-    assert "Field: trial_job_spec.worker_pool_specs[0]; Message:" in error.message
-
-
 def test_a_full_pool_that_takes_no_queue_is_tried_again(studies: Studies) -> None:
-    cluster(studies.calling, replicas=1)
+    studies.calling.cluster("cpu", resourcePools=[pool(replicas=1)])
     studies.calling.world.change_settings({"full_pool": "reject"})
     path = studies.create(trials=2, parallel=2, trialJobSpec=trial_spec(persistentResourceId="cpu"))
     assert [trial["id"] for trial in studies.trials(path)] == ["1"]
@@ -261,7 +219,7 @@ def test_a_full_pool_that_takes_no_queue_is_tried_again(studies: Studies) -> Non
 
 
 def test_a_cluster_that_goes_takes_the_job_with_it(studies: Studies) -> None:
-    cluster(studies.calling)
+    studies.calling.cluster("cpu")
     path = studies.create(trials=9, parallel=2, trialJobSpec=trial_spec(persistentResourceId="cpu"))
     studies.calling.call("DELETE", f"{CLUSTERS}/cpu")
     studies.tick(5)
@@ -271,7 +229,7 @@ def test_a_cluster_that_goes_takes_the_job_with_it(studies: Studies) -> None:
 
 
 def test_new_trials_wait_for_a_cluster_that_is_rebooted(studies: Studies) -> None:
-    cluster(studies.calling)
+    studies.calling.cluster("cpu")
     studies.calling.world.change_settings({"reboot_seconds": 20})
     path = studies.create(trials=2, trialJobSpec=trial_spec(persistentResourceId="cpu"))
     studies.calling.call("POST", f"{CLUSTERS}/cpu:reboot", {})
@@ -283,84 +241,7 @@ def test_new_trials_wait_for_a_cluster_that_is_rebooted(studies: Studies) -> Non
     assert [trial["state"] for trial in studies.trials(path)] == ["INFEASIBLE", "ACTIVE"]
 
 
-def test_a_trial_beyond_quota_is_refused_at_once(studies: Studies) -> None:
-    studies.calling.world.change_settings({"quota.custom_model_training_cpus": 2})
-    error = studies.calling.refused("POST", TUNING, tuning_body())
-    assert (error.code, "custom_model_training_cpus" in error.message) == (429, True)
-
-
-# --- lists, permissions, deletion
-
-
-def test_lists_are_filtered_paged_and_masked(studies: Studies) -> None:
-    for name in ("one", "two", "three"):
-        studies.calling.call("POST", TUNING, tuning_body(displayName=name, labels={"n": name}))
-
-    def names(query: str) -> list[str]:
-        found = studies.get(f"{TUNING}?{query}").get("hyperparameterTuningJobs", [])
-        return [item["displayName"] for item in found]
-
-    assert names("") == ["three", "two", "one"]
-    assert names("filter=display_name%3D%22two%22") == ["two"]
-    assert names("filter=labels.n%3Done%20OR%20labels.n%3Dtwo") == ["two", "one"]
-    assert names("filter=state%21%3D%22JOB_STATE_QUEUED%22") == []
-    assert names("filter=trial_job_spec.persistent_resource_id%3D%22cpu%22") == []
-    page = studies.get(f"{TUNING}?pageSize=2")
-    assert names(f"pageSize=2&pageToken={page['nextPageToken']}") == ["one"]
-    (masked,) = studies.get(f"{TUNING}?pageSize=1&readMask=name,state")["hyperparameterTuningJobs"]
-    assert set(masked) == {"name", "state"}
-
-
-def test_a_list_can_lag(studies: Studies) -> None:
-    made = studies.calling.call("POST", TUNING, tuning_body())
-    studies.calling.world.faults.set([Fault("lagging-list", ".*hyperparameterTuningJobs.*", seconds=5)])
-    assert studies.get(TUNING) == {"hyperparameterTuningJobs": []}
-    assert studies.get(f"/v1/{made['name']}")["name"] == made["name"]
-
-
-def test_who_may_not_is_told_the_permission(studies: Studies) -> None:
-    error = studies.calling.refused("POST", TUNING, tuning_body(), role="submitter")
-    assert "aiplatform.hyperparameterTuningJobs.create" in error.message
-    user = ("user:ada@company.example",)
-    studies.calling.world.policies.seed(policies.project_name("local-project"), {"roles/aiplatform.user": user})
-    spec = trial_spec(serviceAccount="deployer@local-project.iam.gserviceaccount.com")
-    error = studies.calling.refused("POST", TUNING, tuning_body(trialJobSpec=spec), role="submitter")
-    assert "iam.serviceAccounts.actAs" in error.message
-    made = studies.calling.call("POST", TUNING, tuning_body(), role="submitter")
-    assert studies.calling.call("GET", f"/v1/{made['name']}", role="submitter") == made
-
-
-def test_only_a_job_that_is_over_can_be_deleted(studies: Studies) -> None:
-    path = studies.create(trials=1)
-    assert "only one that has ended" in studies.calling.refused("DELETE", path).message
-    studies.end(studies.trials(path)[0], 0.5)
-    operation = studies.calling.call("DELETE", path)
-    assert operation["done"] and operation["metadata"]["@type"].endswith("v1.DeleteOperationMetadata")
-    error = studies.calling.refused("GET", path)
-    assert (error.code, error.message) == (404, "The HyperparameterTuningJob does not exist.")
-    assert "Invalid HyperparameterTuningJob" in studies.calling.refused("GET", f"{TUNING}/mine").message
-
-
 # --- killed between steps (N15)
-
-
-def test_a_trial_and_its_job_are_written_together_or_not_at_all(
-    studies: Studies, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    made = studies.calling.call("POST", TUNING, tuning_body(trials=3, parallel=3))
-
-    def killed(*_: Any) -> None:
-        raise KeyboardInterrupt
-
-    with monkeypatch.context() as patched:
-        patched.setattr(type(TUNING_JOBS), "put", killed)
-        with pytest.raises(KeyboardInterrupt):
-            tuning_work.step(studies.calling.world)
-    assert studies.get(JOBS) == {"customJobs": []}
-    studies.tick()
-    listed = studies.get(JOBS)["customJobs"]
-    assert sorted(job["displayName"] for job in listed) == [f"tune-trial-{number}" for number in (1, 2, 3)]
-    assert [trial["id"] for trial in studies.trials(f"/v1/{made['name']}")] == ["1", "2", "3"]
 
 
 def test_a_job_that_is_cancelled_while_the_next_trial_is_decided_gets_none(
