@@ -5,13 +5,11 @@ from datetime import datetime, timedelta
 from itertools import count
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.model.machines.spec import MachineSpec
-from slipway.using.jobs.earlier_jobs import Expected, Times, earlier_filter, wait_times, with_wait_times
+from slipway.using.jobs.earlier_jobs import Expected, Times, wait_times, with_wait_times
 from slipway.using.jobs.verdict import Outcome, Verdict
 from tests.slipway.using.submission.conftest import HEAD, N1, NOW, cluster, demand, job, pool
 
@@ -85,34 +83,9 @@ def test_fewer_than_three_say_nothing() -> None:  # N9
         earlier(9999, machine=HEAD),
         earlier(9999, machine=replace(N1, accelerator="NVIDIA_TESLA_T4", accelerator_count=1)),
     ],
-    ids=[
-        "another capacity_type",
-        "another cluster",
-        "too old",
-        "never started",
-        "no creation",
-        "not ours",
-        "another machine",
-        "another accelerator",
-    ],
 )
 def test_what_is_not_comparable_is_left_out(other: VertexJob) -> None:
     assert waits(holder(), earlier(1), other, earlier(2), earlier(3)) == Times(1, 3, 3)
-
-
-def test_waits_for_one_gpu_tell_nothing_of_another() -> None:  # Z1, Z3
-    """An H100 job was promised the waits of A100 jobs: one template, and a parameter chooses the machine."""
-    h100, a100 = (
-        MachineSpec(machine, gpu, 8)
-        for machine, gpu in (("a3-highgpu-8g", "NVIDIA_H100_80GB"), ("a2-highgpu-8g", "NVIDIA_TESLA_A100"))
-    )
-    three = [earlier(960, capacity_type="flex-start", on="", machine=a100) for _ in range(3)]
-
-    def told(machine: MachineSpec) -> Times | None:
-        asked = demand(("tuner", "", machine, 1))
-        return wait_times(three, Expected("flex-start", asked, Outcome.BESIDE), NOW)
-
-    assert told(a100) == Times(960, 960, 3) and told(h100) is None
 
 
 def test_a_wait_is_told_of_a_pool_that_was_as_it_is_now() -> None:  # N9
@@ -127,24 +100,12 @@ def test_a_wait_is_told_of_a_pool_that_was_as_it_is_now() -> None:  # N9
     assert waits(holder(2, until=NOW - timedelta(days=2)), *three, outcome=full) is None
 
 
-@given(st.lists(st.floats(0, 86400), max_size=20))
-def test_nothing_is_said_that_was_not_seen(seconds: list[float]) -> None:
-    found = spot(*(earlier(one, capacity_type="spot", on="") for one in seconds))
-    if found is None:
-        assert len(seconds) < 3
-    else:
-        assert found.count == len(seconds)
-        assert min(abs(found.shortest - one) for one in seconds) < 1e-3
-        assert all(found.shortest - 1e-3 <= one <= found.longest + 1e-3 for one in seconds)
-
-
 @pytest.mark.parametrize(
     ("capacity_type", "outcome", "told"),
     [
         ("pool", Outcome.SCALES, True),
         ("pool", Outcome.FULL, True),
         ("pool", Outcome.STARTS, False),
-        ("pool", Outcome.NEVER, False),
         ("pool", Outcome.UNKNOWN, False),
         ("spot", Outcome.BESIDE, True),
         ("flex-start", Outcome.BESIDE, True),
@@ -158,9 +119,3 @@ def test_the_range_stands_where_machines_are_waited_for(capacity_type: str, outc
     said = "the verdict (here: 4–9 min, 11 times in 30 days)" if told else "the verdict"
     assert with_wait_times(verdict, capacity_type, Times(240, 540, 11)) == replace(verdict, text=said)
     assert with_wait_times(verdict, capacity_type, None) == verdict
-
-
-def test_only_the_stacks_jobs_of_the_template_are_asked_for() -> None:
-    assert earlier_filter("prod", "dask-digits") == (
-        'labels.slipway-stack="prod" AND labels.slipway-template="dask-digits"'
-    )

@@ -5,11 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from slipway.google.jobs import VertexJob, WorkerPool
 from slipway.google.monitoring import ACCELERATOR, CPU, Point, Series
@@ -18,7 +15,7 @@ from slipway.model.kinds import TUNING_JOB
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.prices import UNKNOWN, Price
 from slipway.using.jobs.cost import job_cost
-from slipway.using.jobs.idle import IDLE_BELOW, IdleAccelerators, idle_accelerators, idle_words
+from slipway.using.jobs.idle import IdleAccelerators, idle_accelerators, idle_words
 from slipway.using.jobs.utilization import Utilization, rows_of
 from tests.builders import jobs
 
@@ -82,12 +79,6 @@ def test_half_a_fine_tune_of_eight_h100_is_idle_time_and_so_is_half_of_its_price
     assert float(found.cost.known) == pytest.approx(float(found.of_cost.known) * 31 / 58)
 
 
-def test_a_machine_of_which_one_gpu_works_says_how_many_never_did() -> None:
-    found = known(idle([series(minutes(0, 58, 0.9 if gpu == 3 else 0.0), str(gpu)) for gpu in range(8)]))
-    assert found.unused == 7 and found.share == pytest.approx(7 / 8)
-    assert "7 of them all" in idle_words(found)
-
-
 def test_what_nobody_measured_is_neither_idle_nor_busy() -> None:
     """Samples of minutes 5 to 10 and 30 to 40 alone: those in between are missing."""
     found = known(idle([series({**minutes(5, 10, 0.0), **minutes(30, 40, 0.5)})]))
@@ -139,12 +130,6 @@ def test_trials_count_together() -> None:
     assert found.cost.known == pytest.approx(found.of_cost.known / 2)
 
 
-def test_a_long_run_is_read_as_means_and_counts_as_such() -> None:
-    hours = {60.0 * n: 0.0 if n <= 5 else 0.9 for n in range(1, 11)}
-    found = known(idle([series(hours)], job(minutes=600), period=3600))
-    assert "for 5 of 10 h" in idle_words(found)
-
-
 @pytest.mark.parametrize(
     ("of_cost", "says"),
     [
@@ -159,26 +144,3 @@ def test_money_is_told_as_far_as_it_is_known(of_cost: Price, says: str) -> None:
     found = known(idle([series({**minutes(0, 31, 0.0), **minutes(32, 58, 1.0)})]))
     told = idle_words(replace(found, cost=Price(Decimal(52)), of_cost=of_cost))
     assert told.endswith(says)
-
-
-@given(
-    st.lists(
-        st.dictionaries(st.floats(0, 58).map(lambda at: round(at, 2)), st.floats(0, 1), max_size=40),
-        min_size=1,
-        max_size=8,
-    )
-)
-def test_idle_time_is_within_what_was_measured_and_that_within_what_was_paid(courses: list[dict[float, float]]) -> None:
-    found = idle([series(dict(sorted(one.items())), str(gpu)) for gpu, one in enumerate(courses) if one])
-    if found is None:
-        return
-    assert 0 <= found.idle_seconds <= found.measured_seconds + 1e-6 <= found.paid_seconds + 2e-6
-    assert 0 <= found.share <= 1 + 1e-9 and found.cost.known <= found.of_cost.known * Decimal("1.000001")
-    if all(value >= IDLE_BELOW for one in courses for value in one.values()):
-        assert found.idle_seconds == 0
-
-
-def test_the_composed_recording_says_what_it_is() -> None:
-    recordings = pytest.importorskip("vertex_local.recordings", reason="needs the local cloud")
-    (file,) = Path(recordings.__file__).parent.glob("*.csv")
-    assert file.read_text("utf-8").startswith("# Composed, not recorded")

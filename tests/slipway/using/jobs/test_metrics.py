@@ -87,8 +87,3 @@ def test_whatever_a_job_writes_only_finite_numbers_come_out(value: object) -> No
     numbers = [*found.values(), *(number for step in found.steps for number in step.values.values())]
     assert all(type(number) in (int, float) and math.isfinite(number) for number in numbers)
     assert bool(found) != bool(found.why)
-
-
-@given(st.binary())
-def test_no_bytes_break_it(content: bytes) -> None:
-    assert isinstance(parse_metrics(content), Metrics)

@@ -18,13 +18,9 @@ def stored(name: str, size: int = 3) -> StoredObject:
 
 
 def test_names_below_the_output_directory_become_paths() -> None:
-    files, left = output_files([stored("metrics.json"), stored("logs/a b/events.1")], UNDER)
+    folders = stored("", 0), stored("logs/", 0)
+    files, left = output_files([*folders, stored("metrics.json"), stored("logs/a b/events.1")], UNDER)
     assert [str(one.path) for one in files] == ["metrics.json", "logs/a b/events.1"] and left == []
-
-
-def test_what_stands_for_a_folder_is_no_file() -> None:
-    files, left = output_files([stored("", 0), stored("logs/", 0), stored("logs/events")], UNDER)
-    assert [str(one.path) for one in files] == ["logs/events"] and left == []
 
 
 @pytest.mark.parametrize(

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,10 @@ from hypothesis import strategies as st
 
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.parameter_types import Scalar
-from slipway.model.labels import VARIABLE, recorded
+from slipway.model.labels import CODE_COMMIT_LABEL, CODE_LABEL, VARIABLE, recorded
+from slipway.using.jobs.comparison import ComparedField, compare_jobs
+from slipway.using.jobs.cost import job_cost
+from slipway.using.jobs.description import JobDescription
 from slipway.using.jobs.metrics import Metrics
 from slipway.using.jobs.results import Goal, Results, goal_of, result_rows, varying_parameters
 from tests.builders import jobs
@@ -96,12 +100,6 @@ def test_the_best_is_never_beaten(numbers: list[dict[str, float]], maximize: boo
         assert row.metrics["a"] == (max(having) if maximize else min(having))
 
 
-def test_what_lasts_is_counted_until_now() -> None:
-    running = replace(job(0, "RUNNING"), end_time=None)
-    (row,) = result_rows([running], {}, NOW + timedelta(hours=1)).rows
-    assert row.run_seconds == 7140 and row.metrics == {} and not row.ended
-
-
 def test_what_a_command_names_is_a_number_where_it_reads_so() -> None:  # N19
     """Whatever is recorded is a text, as it was written."""
     texts = ("0.10", "1e-3", "-2", "3.", "adam", "1_0", "inf", "0x1")
@@ -118,3 +116,45 @@ def test_a_parameter_that_only_some_commands_name_tells_them_apart() -> None:  #
     found = results((one, {}), (other, {}))
     assert found.parameters == ("command", "lr") and [row.parameters.get("lr") for row in found.rows] == [0.1, None]
     assert results((job(0, lr=0.1), {}), (job(1), {})).parameters == (), "a declared one, before it was declared"
+
+
+def described(one: VertexJob) -> JobDescription:
+    return JobDescription(one, job_cost(one, one.region, NOW), "cpu", "", "")
+
+
+def fields(*jobs: JobDescription, metrics: dict[str, Metrics] | None = None) -> dict[tuple[str, str], ComparedField]:
+    return {(one.group, one.name): one for one in compare_jobs(jobs, metrics or {}, {})}
+
+
+def test_what_differs_is_told_from_what_is_alike() -> None:
+    one, two = job(0, lr=0.1, hidden=64), job(1, "FAILED", lr=0.2, hidden=64, depth=3)
+    longer = replace(two, end_time=NOW + timedelta(hours=1), error="no")
+    found = fields(described(one), described(longer), metrics={one.name: Metrics({"loss": 0.5})})
+    assert found["parameter", "lr"].values == (0.1, 0.2) and not found["parameter", "lr"].alike
+    assert found["parameter", "hidden"].alike and found["parameter", "depth"].values == (None, 3)
+    assert found["metric", "loss"].values == (0.5, None)
+    assert found["outcome", "state"].values == ("succeeded", "failed") and found["outcome", "error"].values == (
+        None,
+        "no",
+    )
+    assert found["code", "template"].alike and found["outcome", "ran"].values == (1800, 7140)
+    assert ("code", "team") not in found, "what none has is not told"
+
+
+def test_code_of_ones_own_is_told_with_its_commit() -> None:
+    reviewed = job(0)
+    own = replace(reviewed, labels={**reviewed.labels, CODE_LABEL: "0a", CODE_COMMIT_LABEL: "3f9c2e1"})
+    pool = replace(reviewed.worker_pools[0], packages=("gs://w/code/0a/mlp-0a.tar.gz",))
+    found = fields(described(reviewed), described(replace(own, worker_pools=(pool,))))
+    assert found["code", "package"].values == (None, "mlp-0a.tar.gz @ 3f9c2e1")
+
+
+PARAMETERS = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2) | st.sampled_from(["x", "y"]))
+
+
+@given(st.lists(PARAMETERS, min_size=2, max_size=4))
+def test_no_parameter_is_lost(each: list[dict[str, Any]]) -> None:
+    found = fields(*(described(job(number, **values)) for number, values in enumerate(each)))
+    for name in "abc":
+        values = tuple(one.get(name) for one in each)
+        assert (found["parameter", name].values if any(name in one for one in each) else (None,) * len(each)) == values

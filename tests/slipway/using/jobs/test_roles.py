@@ -16,7 +16,7 @@ from slipway.google.trials import Trial
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.machines.spec import MachineSpec
 from slipway.using.jobs.roles import of_role, prefix, role_filter
-from slipway.using.jobs.utilization import UtilizationRow, period_of, rows_of
+from slipway.using.jobs.utilization import period_of, rows_of
 
 
 def job(roles: str, *replicas: int) -> VertexJob:
@@ -35,14 +35,11 @@ def line_of(task: str) -> LogEntry:
         ("workerpool1-1", "workers-1"),
         ("workerpool2-0", "workerpool2-0"),
         ("service", "service"),
+        ("workerpool3-0", "workerpool3-0"),
     ],
 )
 def test_a_line_stands_after_the_role_that_wrote_it(task: str, who: str) -> None:
     assert prefix(line_of(task), job("scheduler_workers", 1, 2)) == who
-
-
-def test_without_roles_the_services_own_name_stands() -> None:
-    assert prefix(line_of("workerpool0-0"), job("", 1)) == "workerpool0-0"
 
 
 @pytest.mark.parametrize(
@@ -146,11 +143,6 @@ def test_the_rows_of_trials_have_their_numbers() -> None:
     tuned = replace(JOB, kind=TUNING_JOB, tried=tried)
     found = [series(CPU, "workerpool0-0", job=job) for job in ("8", "9")]
     assert [row.role for row in rows_of(found, tuned)] == ["1/chief", "2/chief"]
-
-
-def test_last_mean_and_max_are_of_the_samples() -> None:
-    row = UtilizationRow.of("chief", "cpu", series(CPU, "workerpool0-0", "", 0.2, 0.9, 0.4))
-    assert (row.last, round(row.mean, 9), row.max) == (0.4, 0.5, 0.9)
 
 
 @pytest.mark.parametrize(

@@ -98,11 +98,6 @@ def test_more_than_the_maximum_can_never_run(snapshot: SnapshotAssertion) -> Non
     assert found.why == snapshot
 
 
-def test_a_fixed_pool_has_its_replicas_as_maximum() -> None:
-    assert verdict(THREE, cluster(pool(replicas=2))).outcome is Outcome.NEVER
-    assert verdict(THREE, cluster(pool(replicas=3))).outcome is Outcome.STARTS
-
-
 def test_roles_of_one_shape_share_a_pool() -> None:  # P4
     wanted = demand(("scheduler", "workers", N1, 1), ("workers", "workers", N1, 2))
     assert verdict(wanted, cluster(pool(replicas=2, most=4))).outcome is Outcome.SCALES
@@ -116,23 +111,11 @@ def test_every_pool_must_have_room(snapshot: SnapshotAssertion) -> None:  # P4
     assert verdict(wanted, cluster(replace(head, used=1), pool(replicas=2))).outcome is Outcome.FULL
 
 
-def test_of_equally_near_pools_the_first_by_name_is_shown() -> None:
-    asked = demand(("workers", "", replace(N1, disk=Disk("pd-standard")), 1))
-    for names in (("b", "a"), ("a", "b")):
-        found = on_cluster("cpu", asked, cluster(*(pool(name) for name in names)), (), NOW)
-        assert all("nearest pool a has" in line for line in found.why)
-
-
 def test_a_mismatch_is_shown_field_by_field_with_the_nearest_pool(snapshot: SnapshotAssertion) -> None:  # P2
     wanted = demand(("workers", "workers", replace(N1, disk=Disk("pd-standard", 200)), 1))
     found = verdict(wanted, cluster(pool("head", HEAD), pool("workers", N1, replicas=2)))
     assert found.outcome is Outcome.NEVER
     assert found.why == snapshot
-
-
-def test_an_accelerator_must_match_too() -> None:  # P2
-    gpu = replace(N1, accelerator="NVIDIA_TESLA_T4", accelerator_count=1)
-    assert verdict(demand(("workers", "workers", gpu, 1)), cluster(pool(replicas=2))).outcome is Outcome.NEVER
 
 
 @pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING"])

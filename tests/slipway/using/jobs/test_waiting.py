@@ -40,27 +40,18 @@ def test_a_pool_that_grows() -> None:  # N9
     assert why(WAITING, growing) == "pool grows: cpu/workers has 1 free, needs 2, grows 1 → 2 of 2 machines"
 
 
-def test_free_machines_that_others_wait_for_as_well() -> None:  # N9
-    other = replace(WAITING, name="projects/1/locations/r/customJobs/3")
-    idle = replace(CLUSTER, pools=(replace(POOL, used=0),))
-    assert why(WAITING, idle) == "queued by the service"
-    assert why(WAITING, idle, other) == "queued by the service: machines are free; 1 job waits as well"
-
-
 def test_an_earlier_job_may_start_first_and_a_later_one_is_only_another(snapshot: SnapshotAssertion) -> None:  # N9
     idle = replace(CLUSTER, pools=(replace(POOL, used=0),))
+    assert why(WAITING, idle) == "queued by the service"
     other = replace(WAITING, name="projects/1/locations/r/customJobs/3", create_time=NOW - timedelta(minutes=1))
     assert why(WAITING, idle, other) == snapshot
     later = replace(other, create_time=NOW + timedelta(minutes=1))
     assert why(WAITING, idle, later) == "queued by the service: machines are free; 1 job waits as well"
 
 
-def test_a_cluster_that_is_still_made() -> None:  # N9
-    assert why(WAITING, replace(CLUSTER, state="PROVISIONING")) == "cluster cpu is PROVISIONING"
-
-
 def test_a_cluster_that_failed_meanwhile() -> None:
     assert why(WAITING, replace(CLUSTER, state="ERROR", error="no machines")) == "cluster cpu is ERROR: no machines"
+    assert why(WAITING, replace(CLUSTER, state="PROVISIONING")) == "cluster cpu is PROVISIONING"
 
 
 def test_getting_ready_is_no_waiting_for_machines() -> None:
@@ -106,18 +97,8 @@ def test_a_job_that_has_its_machines_is_not_said_to_be_in_the_queue_of_flex_star
         assert told(word) == snapshot
 
 
-def test_beside_the_pools_the_service_names_two_causes_and_tells_not_which() -> None:  # N9
-    said = why(replace(WAITING, persistent_resource_id=""), None)
-    assert said == "queued by the service: its quota is in use, or there are no machines"
-
-
 def test_a_cluster_that_cannot_be_read_is_said() -> None:
     assert "can't be read" in why(WAITING, None)
-
-
-@pytest.mark.parametrize("state", ["QUEUED", "PENDING", "PAUSED", "UPDATING", "SOMETHING_NEW"])
-def test_every_state_has_words(state: str) -> None:
-    assert why(replace(WAITING, state=f"JOB_STATE_{state}"), None)
 
 
 BUSY = failure(Call("read job 1"), Answer(503, "UNAVAILABLE", "busy"))

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from concurrent.futures import Executor, Future
+from concurrent.futures import Executor
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
 
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.google.failures import NoAnswer
@@ -14,7 +12,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.using.sweeps.catalog_watch import CatalogWatch
 from tests.slipway.using.submission.service import CALL
 
-from .test_sweep_sender import AtOnce, Service, command
+from .test_sweep_sender import AtOnce
 
 DEPLOYED = Catalog("local", "p", "us-central1", "", False, "w", "t", {"cpu": Cluster("cpu", (), id="cpu-1")}, (), {})
 ROLLED_OVER = replace(DEPLOYED, clusters={"cpu": Cluster("cpu", (), id="cpu-2")})
@@ -34,17 +32,6 @@ class Bucket:
         if isinstance(answer, Exception):
             raise answer
         return answer
-
-
-class Never(Executor):
-    """Keeps what it is given, and does none of it."""
-
-    def __init__(self) -> None:
-        self.given: list[tuple[Future[Any], Any]] = []
-
-    def submit(self, fn: Any, /, *args: Any, **kwargs: Any) -> Future[Any]:
-        self.given.append((Future(), fn))
-        return self.given[-1][0]
 
 
 def watch(bucket: Bucket, clusters: tuple[str, ...] = ("cpu",), threads: Executor | None = None) -> CatalogWatch:
@@ -81,24 +68,3 @@ def test_a_catalog_that_is_taken_away_stops_it_at_once() -> None:
     found = watch(Bucket(ConfigError("no catalog at gs://c/catalog.json", fix="pulumi up"))).problem(60.0)
     assert isinstance(found, ResourceError) and found.exit_code == 4
     assert found.why == "no catalog at gs://c/catalog.json" and found.fix.startswith("pulumi up\nthe same command")
-
-
-def test_the_sending_does_not_wait_for_it_while_the_last_answer_is_fresh() -> None:
-    threads = Never()
-    one = watch(Bucket(ROLLED_OVER), threads=threads)
-    assert one.problem(60.0) is None and one.problem(119.0) is None
-    ((future, read),) = threads.given
-    future.set_result(read())
-    assert one.problem(119.5) is not None
-
-
-def test_a_sweep_stops_for_a_deployment_in_its_middle_and_the_same_command_sends_the_rest(  # N2, N7
-    tmp_path: Path,
-) -> None:
-    """All went to the old cluster, beside which its successor was paid for; or to none, as that was deleted."""
-    service, one = Service(), watch(Bucket(DEPLOYED, ROLLED_OVER))
-    done = command(service, tmp_path / "s.jsonl", count=30, rate=10, outdated=one.problem)
-    assert done.stopped is not None and done.stopped.what.startswith("cluster cpu was replaced")
-    assert 120 <= service.time < 126 and len(done.accepted) == len(service.jobs) < 30
-    again = command(service, tmp_path / "s.jsonl", count=30, rate=10)
-    assert not again.stopped and len(again.accepted) == 30 - len(done.accepted) and len(service.jobs) == 30

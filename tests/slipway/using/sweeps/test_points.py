@@ -171,11 +171,6 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
             '[\n  {"a": [1],\n   "b": {"c": 2}},\n  "x",\n  {"a": 1, "a": 2}\n]',
             ["5:12: a appears twice", "2:9: a is not one value", "3:9: b is not one value", "4:3: a point must"],
         ),
-        (
-            "r.csv",
-            'a,"b",a\n1,2\n"x\ny",2,3,4\n1,2,3\n',
-            ["1:7: the first line must name", "2:3: 2 cells under 3", "4:8: 4 cells under 3"],
-        ),
     ],
 )
 def test_every_mistake_is_said_once_with_its_line_and_column(
@@ -211,16 +206,6 @@ def test_no_text_breaks_the_reader(text: str) -> None:
             assert error.what.startswith("f")
 
 
-@given(st.lists(st.integers(1, 4), min_size=1, max_size=4))
-def test_a_grid_has_as_many_points_as_its_axes_make(sizes: list[int]) -> None:
-    grid = {f"p{index}": [str(value) for value in range(size)] for index, size in enumerate(sizes)}
-    found = right(of_grid(grid))
-    count = 1
-    for size in sizes:
-        count *= size
-    assert len(found) == len({tuple(point.values.items()) for point in found}) == count
-
-
 PARAMETERS = (Parameter("trees", "int", default=1, min=1, max=50), Parameter("name", "str"))
 TEMPLATE = Template("t", summary="", kind="custom-job", roles=(), parameters=PARAMETERS, offers=())
 
@@ -240,11 +225,6 @@ def mistakes(content: Content, template: Template = TEMPLATE, **params: str) -> 
 def test_a_value_of_a_grid_is_wrong_once_however_many_runs_it_spoils(snapshot: SnapshotAssertion) -> None:
     text = "grid:\n  trees: [1, 99, many]\n  name: [a, b]\n  tres: [1]\n"
     assert mistakes(of_yaml(text, "g.yaml")) == snapshot
-
-
-def test_a_range_is_one_mistake_whichever_of_its_values_are_wrong(snapshot: SnapshotAssertion) -> None:
-    (told,) = mistakes(of_yaml("grid: {trees: {from: 1, to: 60}, name: [a]}", "g.yaml"))
-    assert told == snapshot
 
 
 def test_what_all_runs_share_is_told_without_a_place_in_the_file(snapshot: SnapshotAssertion) -> None:

@@ -17,7 +17,6 @@ from slipway.using.sweeps.runs import (
     Run,
     being_cancelled,
     copies,
-    in_order,
     known_runs,
     latest,
     remaining_runs,
@@ -38,19 +37,9 @@ def facts(*listed: VertexJob, jobs: dict[Run, str] | None = None, open_: dict[Ru
     return known_runs("s", jobs or {}, open_ or {}, listed)
 
 
-@pytest.mark.parametrize("run", [Run(0), Run(17), Run(17, 3)])
-def test_a_label_names_its_run(run: Run) -> None:
-    assert Run.of(job(run)) == run
-
-
 @pytest.mark.parametrize("text", ["", "a", "1-b", "-1", "1-2-3"])
 def test_other_labels_name_none(text: str) -> None:
     assert Run.of(VertexJob.read({"name": "jobs/1", "labels": {"slipway-run": text}})) is None
-
-
-def test_each_run_has_a_request_id_of_its_own() -> None:  # N7
-    ids = {Run(index, attempt).request_id(sweep) for index in range(50) for attempt in range(3) for sweep in ("a", "b")}
-    assert len(ids) == 300
 
 
 def test_a_new_sweep_is_sent_in_order() -> None:
@@ -126,13 +115,6 @@ def test_failed_runs_are_counted_apart_from_those_that_were_sent_once_more() -> 
     assert (left.send, left.done, left.failed, left.repeated) == ((Run(3),), 3, 1, 1)
     retried = remaining_runs(4, facts(*listed), retry=True)
     assert (retried.send, retried.done, retried.failed, retried.repeated) == ((Run(2, 1),), 2, 0, 1)
-
-
-def test_a_listing_is_in_the_order_of_the_runs() -> None:
-    runs = [Run(10), Run(2, 1), Run(0), Run(2)]
-    stranger = VertexJob.read({"name": "jobs/x", "labels": {}})
-    ordered = in_order([stranger, *(job(run) for run in runs)])
-    assert [one.labels.get("slipway-run") for one in ordered] == ["0", "2", "2-1", "10", None]
 
 
 def test_of_a_run_the_last_attempt_counts_and_no_copy_of_it() -> None:  # N7
@@ -211,11 +193,6 @@ def test_a_pool_that_can_ever_run_them_is_waited_for(waiting: Verdict) -> None:
     found = chosen(judged("pool", waiting), judged("flex-start", BUSY), judged("spot", FINE))
     assert (by(found.first), by(found.sooner)) == ("pool", "spot")
     assert found.sooner and [one.candidate.label for one in found.sooner.passed] == ["pool h100", "flex-start"]
-
-
-def test_where_the_first_type_starts_no_other_is_looked_at() -> None:
-    assert chosen(judged("pool", STARTS), judged("spot", FINE)).sooner is None
-    assert chosen(judged("pool", UNREAD), judged("spot", FINE)).sooner is None, "it may start"
 
 
 def test_what_can_never_run_them_is_left_without_a_question() -> None:

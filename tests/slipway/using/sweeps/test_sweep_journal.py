@@ -2,18 +2,11 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-import os
 import resource
-import subprocess
-import sys
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.using.submission.candidates import SubmissionRequest
@@ -113,21 +106,6 @@ def test_a_file_that_is_no_journal_is_left_alone(tmp_path: Path, head: str) -> N
     assert (tmp_path / "s.jsonl").read_text() == f"{head}\n"
 
 
-def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:
-    script = (
-        "import sys; from pathlib import Path; from tests.slipway.using.sweeps.test_sweep_journal import opened\n"
-        f"with opened(Path({str(tmp_path / 's.jsonl')!r})):\n    print('held', flush=True); sys.stdin.read()"
-    )
-    environ = {**os.environ, "PYTHONPATH": str(Path(__file__).resolve().parents[4])}
-    command = [sys.executable, "-c", script]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, env=environ) as holder:
-        assert holder.stdout and holder.stdout.readline() == b"held\n"
-        with pytest.raises(SlipwayError, match="is being sent by another process"):
-            opened(tmp_path / "s.jsonl")
-        holder.kill()
-    opened(tmp_path / "s.jsonl").__exit__()
-
-
 def test_other_runs_of_a_name_that_is_being_sent_are_a_mistake_at_once(tmp_path: Path) -> None:
     """They were to wait for its end, and were refused then."""
     with opened(tmp_path / "s.jsonl") as sending:
@@ -138,20 +116,11 @@ def test_other_runs_of_a_name_that_is_being_sent_are_a_mistake_at_once(tmp_path:
             opened(tmp_path / "s.jsonl", OTHER)
 
 
-TEXTS = st.dictionaries(st.text(max_size=5), st.text(max_size=5), max_size=3)
 ASKED = SubmissionRequest("digits")
 
 
 def points(*values: dict[str, str]) -> list[Point]:
     return [Point({name: Given(text, "", "") for name, text in one.items()}, "") for one in values]
-
-
-@given(params=TEXTS, values=st.lists(TEXTS, max_size=3), type_=st.none() | st.text(max_size=5))
-def test_a_digest_is_of_canonical_json(params: dict[str, str], values: list[dict[str, str]], type_: str | None) -> None:
-    asked = SubmissionRequest("digits", params, type_)
-    what = {"template": "digits", "params": params, "kind": None, "package": "", "experiment": "", "points": values}
-    canonical = json.dumps({**what, "capacityType": type_}, sort_keys=True)
-    assert SweepDigests(points(*values)).of(asked) == hashlib.sha256(canonical.encode()).hexdigest()
 
 
 def test_code_of_ones_own_is_told_by_the_code_whatever_is_packed_beside_it() -> None:

@@ -261,13 +261,3 @@ def test_stopped_by_a_deployment_the_same_command_sends_the_rest_once(faults: li
                 command(service, file)
     assert service.sent == {Run(index).request_id(SWEEP) for index in range(COUNT)}
     assert len(service.jobs) == COUNT
-
-
-@pytest.mark.parametrize("count", [1, 100])
-def test_a_finished_sweep_sends_nothing(tmp_path: Path, count: int) -> None:  # N7
-    service = Service()
-    command(service, tmp_path / "s.jsonl", count=count)
-    done = command(service, tmp_path / "s.jsonl", count=count)
-    assert not done.accepted and len(service.jobs) == count
-    elsewhere = command(service, tmp_path / "other.jsonl", count=count)
-    assert not elsewhere.accepted and len(service.jobs) == count
