@@ -134,20 +134,13 @@ def test_a_lost_answer_is_looked_up_and_gone_on_with(lost: Exception) -> None:
     assert story.said[0].startswith(f"cluster {ID} was made although")
 
 
-def test_a_lost_answer_with_no_cluster_is_sent_again() -> None:
-    story = Story([unanswered(), OPERATION], [gone(), RUNS]).make()
-    assert story.vertex.sent == [f"POST {ID}"] * 2
-
-
-def test_an_answer_that_stays_lost_says_that_the_cluster_may_have_been_made() -> None:
-    error = Story([unanswered()], [gone()]).fails()
-    assert error.what.startswith(f"cluster {ID} may have been made")
-    assert "slipway pools" in error.fix and "run pulumi up again" in error.fix
-
-
 def test_a_server_in_trouble_that_made_nothing_says_so() -> None:
     error = Story([refused(500, "Internal error")], [gone()]).fails()
     assert "it is refused" in error.what and "nothing of it is left" in error.fix
+
+
+def test_an_accepted_one_that_is_not_there_yet_is_awaited() -> None:
+    assert Story([OPERATION], [gone(), gone(), RUNS]).make().vertex.sent == [f"POST {ID}"]
 
 
 def test_where_nothing_answers_it_gives_up_soon() -> None:
@@ -308,10 +301,6 @@ def test_a_service_that_stays_silent_is_not_watched_for_ever(silence: Exception,
     error = story.fails(unreachable=20)
     assert "can't be watched" in error.what and "run pulumi up again" in error.fix
     assert bound <= sum(story.waits.slept) < bound + 15
-
-
-def test_an_accepted_one_that_is_not_there_yet_is_awaited() -> None:
-    assert Story([OPERATION], [gone(), gone(), RUNS]).make().vertex.sent == [f"POST {ID}"]
 
 
 def test_a_patience_that_is_none_is_refused_before_anything() -> None:

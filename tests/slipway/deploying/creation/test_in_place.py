@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
@@ -132,11 +131,6 @@ def test_it_uses_up_no_time_of_what_the_catalog_offers_until_the_successors_run(
     assert kept.grace.left(ALIVE.id) == 25, "it is offered again"
 
 
-def test_nothing_is_asked_where_nothing_is_replaced() -> None:
-    story = Story([RUNS]).run(())
-    assert story.vertex.asked == [] and story.bucket.content == PUBLISHED and story.offered == []
-
-
 @pytest.mark.parametrize(
     "uses", [[InUse((JOB,))], [InUse(), InUse(), InUse((JOB,))], [InUse(), InUse(busy_without_job=(ALIVE.id,))]]
 )
@@ -145,16 +139,6 @@ def test_a_job_that_shows_up_saves_it_and_the_catalog_offers_it_as_before(uses: 
     error = story.fails(PolicyError)
     assert f"cluster {ALIVE.id} is not deleted" in error.what
     assert story.vertex.sent == [] and story.bucket.content == PUBLISHED
-
-
-def test_the_ways_out_are_of_all_its_jobs() -> None:
-    """Who typed the one command that was named met the same refusal for the other job."""
-    two = InUse((JOB, VertexJob("j/2", "lora", "JOB_STATE_RUNNING", {}, persistent_resource_id=ALIVE.id)))
-    error = Story([RUNS], uses=[two]).fails(PolicyError)
-    assert [line.partition(",")[0] for line in error.fix.splitlines()] == [
-        "slipway jobs wait tune",
-        "slipway jobs wait lora",
-    ]
 
 
 @pytest.mark.parametrize(
@@ -183,25 +167,6 @@ def test_a_refusal_for_its_state_is_tried_again_and_one_that_lives_on_is_named()
     assert len(failed.vertex.sent) == 5
 
 
-def test_what_cannot_be_told_deletes_nothing() -> None:
-    unknown = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
-    error = Story([RUNS], uses=[unknown]).fails(ResourceError)
-    assert "can't tell whether jobs run" in error.what and "roles/aiplatform.viewer" in error.why
-
-
-def test_a_catalog_that_cannot_be_written_back_is_said() -> None:
-    story = Story([RUNS], uses=[InUse(), InUse((JOB,))])
-    write: Callable[..., None] = story.bucket.write
-
-    def once(at: Location, content: bytes, media: str) -> None:
-        write(at, content, media)
-        story.bucket.refuses = True
-
-    story.bucket.write = once  # type: ignore[method-assign]
-    story.fails(PolicyError)
-    assert f"not offer {ALIVE.id} until" in story.warned[0]
-
-
 class Going(Story):
     def run(self, clusters: tuple[PersistentResource, ...] = (ALIVE,)) -> Story:
         cloud = CreationContext(
@@ -224,14 +189,6 @@ def test_one_that_retired_before_goes_at_once() -> None:
     story.grace.began_with(document.PublishedCatalog({}, (ALIVE.id,), age=timedelta(minutes=9)))
     story.run()
     assert story.vertex.sent == [f"DELETE {ALIVE.id}"] and sum(story.waits.slept) < 1
-
-
-@pytest.mark.parametrize("uses", [[InUse((JOB,))], [InUse(), InUse(busy_without_job=(ALIVE.id,))]])
-def test_a_job_that_shows_up_saves_it(uses: list[InUse]) -> None:
-    story = Going([RUNS], uses=[*uses])
-    error = story.fails(PolicyError)
-    assert error.fix.startswith("pulumi up again")
-    assert story.bucket.content == PUBLISHED and story.vertex.sent == []
 
 
 def test_one_that_takes_too_long_to_go_holds_nothing_up() -> None:

@@ -59,20 +59,6 @@ def test_where_there_is_nothing_else_to_publish_nothing_is_written(before: Catal
     assert bucket.content is None and bucket.created == []
 
 
-def test_what_runs_is_offered_while_another_is_made() -> None:
-    bucket = Bucket(None)
-
-    def there(made: Mapping[str, str]) -> Catalog:
-        assert CATALOG and BOTH
-        return BOTH if made else replace(BOTH, clusters=CATALOG.clusters)
-
-    catalog = interim(replace(offers(), interim=there, before=None), bucket)
-    catalog.publish()
-    assert bucket.offered == {"cpu"}
-    catalog.publish({id_of(spec("gpu")): id_of(spec("gpu"))})
-    assert bucket.offered == {"cpu", "gpu"}
-
-
 def test_what_is_replaced_in_place_stays_out_of_it_until_its_successor_runs() -> None:
     bucket = Bucket(None)
 

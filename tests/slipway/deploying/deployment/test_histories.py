@@ -283,17 +283,6 @@ def comes_to_rest_as_one_of_its_options(world: World, declared: tuple[ClusterSpe
             assert set(alone.clusters) == before, "one that runs stays, whatever comes before it"
 
 
-@given(st.lists(STEPS, max_size=10), DECLARED)
-def test_the_same_world_gives_the_same_plan_in_any_order(steps, declared) -> None:  # type: ignore[no-untyped-def]
-    world = World()
-    for step in steps:
-        play(world, step)
-    shuffled = World(dict(reversed(world.clusters.items())), list(reversed(world.jobs)), world.state, world.catalog)
-    one, other = world.plan(declared), shuffled.plan(declared)
-    assert (one.current, deleted(one)) == (other.current, deleted(other))
-    assert [item.living for item in one.retiring] == [item.living for item in other.retiring]
-
-
 @given(st.integers(2, 5), st.integers(2, 5), st.booleans(), st.booleans(), st.integers(0, 4))
 def test_reverting_finds_the_old_generation(
     a: int, b: int, busy: bool, state_lost: bool, killed_after: int

@@ -12,7 +12,8 @@ from slipway.google.connection import Connection
 from slipway.google.live import Live, Unknown
 from slipway.google.live_reader import Recent
 from slipway.google.snapshot import read
-from slipway.model.machines.spec import MachineGroup, MachineSpec
+from slipway.model.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
+from slipway.model.machines.spec import MachineSpec
 
 from .conftest import PATHS, POOL, SPEC, WANTED, Service, live
 
@@ -23,9 +24,7 @@ EVERYTHING = (
     "pipelines",
     "quotas",
     "catalog",
-    "catalog bucket",
-    "work bucket",
-    "account",
+    *("catalog bucket", "work bucket", "account"),
 )
 CATALOG = {
     "schema": 1,
@@ -64,74 +63,34 @@ def test_clusters_with_their_pools(connection: Connection, service: Service) -> 
     )
 
 
-def test_jobs_of_every_kind(connection: Connection, service: Service) -> None:
-    one = {"name": "j/1", "displayName": "one", "state": "JOB_STATE_QUEUED", "jobSpec": SPEC}
-    service["jobs"] = {"customJobs": [one]}
-    two = {"name": "t/2", "displayName": "two", "state": "JOB_STATE_RUNNING", "trialJobSpec": SPEC}
-    service["tuning"] = {"hyperparameterTuningJobs": [{**two, "parallelTrialCount": 3}]}
-    snake = {"worker_pool_specs": [{"machine_spec": {"machine_type": "n1-standard-8"}, "replica_count": 1}]}
+def test_jobs_of_every_kind_with_what_they_need(connection: Connection, service: Service) -> None:
+    needs = {"serviceAccount": WANTED.accounts[0], "baseOutputDirectory": {"outputUriPrefix": "gs://acme-work/jobs/1"}}
+    spec, running = {**SPEC, **needs}, "JOB_STATE_RUNNING"
+    container = {"containerSpec": {"args": ["--in=/gcs/acme-data/x"]}}
+    snake = {
+        "persistent_resource_id": "cpu-1a2b3c4",
+        "worker_pool_specs": [{"machine_spec": {"machine_type": "n1-standard-8"}, "replica_count": 1, **container}],
+    }
+    service["jobs"] = {"customJobs": [{"name": "j/1", "state": running, "jobSpec": spec}]}
+    tuning = {"name": "t/2", "state": running, "trialJobSpec": spec, "parallelTrialCount": 3}
+    service["tuning"] = {"hyperparameterTuningJobs": [tuning]}
+    spot = {"trialJobSpec": {**spec, "scheduling": {"strategy": "SPOT"}}, "parallelTrialCount": 2}
     service["pipelines"] = {
         "trainingPipelines": [
-            {
-                "name": "p/3",
-                "displayName": "three",
-                "state": "PIPELINE_STATE_RUNNING",
-                "trainingTaskInputs": {**snake, "persistent_resource_id": "cpu-1a2b3c4"},
-            },
-            {
-                "name": "p/4",
-                "displayName": "four",
-                "state": "PIPELINE_STATE_PENDING",
-                "trainingTaskInputs": {
-                    "trialJobSpec": {**SPEC, "scheduling": {"strategy": "SPOT"}},
-                    "parallelTrialCount": 2,
-                },
-            },
+            {"name": name, "state": "PIPELINE_STATE_RUNNING", "trainingTaskInputs": inputs}
+            for name, inputs in (("p/3", snake), ("p/4", spot))
         ]
     }
     found = live(connection).jobs
     assert isinstance(found, tuple)
-    assert [(job.display_name, job.kind.words, job.persistent_resource_id, job.preemptible) for job in found] == [
-        ("one", "custom job", "cpu-1a2b3c4", False),
-        ("two", "hyperparameter tuning job", "cpu-1a2b3c4", False),
-        ("three", "training pipeline", "cpu-1a2b3c4", False),
-        ("four", "training pipeline", "cpu-1a2b3c4", True),
+    assert [(job.kind, job.persistent_resource_id, job.preemptible, {*job.buckets}) for job in found] == [
+        (CUSTOM_JOB, "cpu-1a2b3c4", False, {"acme-work"}),
+        (TUNING_JOB, "cpu-1a2b3c4", False, {"acme-work"}),
+        (PIPELINE, "cpu-1a2b3c4", False, {"acme-data"}),
+        (PIPELINE, "cpu-1a2b3c4", True, {"acme-work"}),
     ]
-    group = MachineGroup(MachineSpec("n1-standard-8"), 2)
     assert [job.machines[0].count for job in found] == [2, 6, 1, 4], "a tuning job is all its trials at once"
-    assert found[0].machines == (group,)
-
-
-def test_what_jobs_of_every_kind_need(connection: Connection, service: Service) -> None:
-    spec = {
-        "serviceAccount": "trainer@acme.iam.gserviceaccount.com",
-        "baseOutputDirectory": {"outputUriPrefix": "gs://acme-work/jobs/1"},
-        "workerPoolSpecs": [
-            {
-                "replicaCount": "1",
-                "pythonPackageSpec": {"packageUris": ["gs://acme-catalog/a.tar.gz"], "args": ["--in=/gcs/acme-data/x"]},
-            }
-        ],
-    }
-    service["jobs"] = {"customJobs": [{"name": "j/1", "state": "JOB_STATE_QUEUED", "jobSpec": spec}]}
-    service["tuning"] = {
-        "hyperparameterTuningJobs": [{"name": "t/2", "state": "JOB_STATE_RUNNING", "trialJobSpec": spec}]
-    }
-    snake = {
-        "service_account": spec["serviceAccount"],
-        "base_output_directory": {"output_uri_prefix": "gs://acme-work/jobs/1"},
-        "worker_pool_specs": [{"container_spec": {"args": ["gs://acme-catalog/a.tar.gz", "gs://acme-data/x"]}}],
-    }
-    service["pipelines"] = {
-        "trainingPipelines": [{"name": "p/3", "state": "PIPELINE_STATE_RUNNING", "trainingTaskInputs": snake}]
-    }
-    found = live(connection).jobs
-    assert isinstance(found, tuple) and len(found) == 3
-    for job in found:
-        assert job.service_account == "trainer@acme.iam.gserviceaccount.com", job.kind
-        assert job.buckets == {"acme-work", "acme-catalog", "acme-data"}, job.kind
-        assert job.needs("acme-work") and job.needs("trainer@acme.iam.gserviceaccount.com")
-        assert not job.needs("acme")
+    assert found[0].needs("acme-work") and found[0].needs(WANTED.accounts[0]) and not found[0].needs("acme")
 
 
 def test_only_jobs_that_have_not_ended_are_asked_for_and_kept(connection: Connection, service: Service) -> None:
@@ -193,11 +152,6 @@ def test_how_long_the_catalog_has_been_published_is_told_by_the_storages_own_clo
     found = live(connection).catalog
     assert isinstance(found, PublishedCatalog)
     assert found.age is None
-
-
-def test_a_catalog_of_a_newer_schema_says_what_a_deployment_needs(connection: Connection, service: Service) -> None:
-    service["catalog"] = {**CATALOG, "schema": 99, "templates": "elsewhere"}
-    assert live(connection).catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
 
 
 def test_a_damaged_catalog_is_neither_missing_nor_unreadable(connection: Connection, service: Service) -> None:

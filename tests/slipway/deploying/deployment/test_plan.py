@@ -182,17 +182,6 @@ def test_an_id_never_grows_beyond_what_the_api_takes() -> None:
     assert "63" in planned((longer,), live(alive(longer, "ERROR"))).problems[0]
 
 
-def test_a_predecessor_that_stays_too_long_is_marked_and_kept() -> None:  # B6
-    now = datetime(2026, 11, 20, tzinfo=UTC)
-    asked = replace(B, retire_within=timedelta(days=7))
-    new = replace(cluster(ID_B, HASH_B), create_time=now - timedelta(days=8))
-    seen = live(cluster(ID_A, HASH_A), new, jobs=(job(ID_A),), catalog=IN_CATALOG)
-    late = planned((asked,), seen, now)
-    assert late.retiring[0].overdue and deleted(late) == ()
-    early = planned((asked,), seen, now - timedelta(days=2))
-    assert not early.retiring[0].overdue
-
-
 def test_one_whose_entry_is_gone_is_late_by_the_limit_that_this_had() -> None:  # B6
     """The catalog remembers it from the deployment on that removes it; what had none is never late."""
     now, week = datetime(2026, 11, 20, tzinfo=UTC), timedelta(days=7)

@@ -123,18 +123,6 @@ def test_the_accounts_of_all_trainers_are_published() -> None:  # P5 N1
     assert not document.published(write(replace(found, trainers={})), "gs://c/catalog.json").offers(evals)
 
 
-def test_a_template_that_fits_only_a_dormant_cluster_is_no_error() -> None:  # B6
-    catalog, report = deployed("pool")
-    assert [one.why for one in catalog.templates["dask-digits"].offers] == [RESTING]
-    assert report.errors == () and report.warnings == ()
-
-
-def test_the_same_capacity_type_on_another_cluster_stays_available() -> None:  # B6
-    catalog, _ = deployed("pool", beside=(cluster(name="big"),))
-    offers = catalog.templates["dask-digits"].offers
-    assert [(one.cluster, one.dormant, one.available) for one in offers] == [("", "cpu", False), ("big", "", True)]
-
-
 IN_NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)
 OPEN = parsed(
     with_config(
@@ -193,16 +181,6 @@ def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> No
     assert f"{other} as its alternative 1, $" in line
     assert "not offered on it: crew" in line
     assert tuple(made_otherwise(before, before, (), OPEN.region)) == ()
-
-
-def test_of_the_catalog_alone_the_same_cluster_follows() -> None:
-    """`slipway schedule` plans by it."""
-    before = decided()
-    for made in (before, as_made(before, {before.current[0].id: before.current[0].alternatives[0].id})):
-        one = made.current[0]
-        read_back = deployment_of(made).catalog.clusters["cpu"]
-        again = planned_for(OPEN, replace(LIVE, clusters=()), IN_NOVEMBER, (read_back,))
-        assert again.current[0].id == one.id
 
 
 OF = "machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas"

@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from slipway.base.errors import ConfigError, PolicyError
+from slipway.base.errors import PolicyError
 from slipway.deploying.deployment.live_plan import refuse
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.removal import GracePeriod
@@ -19,8 +19,6 @@ from slipway.model.cluster import ClusterSpec
 from slipway.model.season import Season
 from slipway.model.state import State
 
-from .test_season_quota import begun as deployed
-from .test_season_quota import proven
 from .world import STACK, catalog_with, cleared, cluster, deleted, hash_of, id_of, job, live, planned, replaced, spec
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -95,20 +93,6 @@ def test_a_change_of_mode_makes_no_other_cluster() -> None:  # N1
         decided = planned((asked,), live(ALIVE, jobs=(job(ALIVE.id),), catalog=catalog_with(was)))
         assert decided.current[0].id == ALIVE.id and decided.current[0].import_
         assert not decided.refusals and not replaced(decided) and not decided.retiring
-
-
-def test_preview_goes_on_while_jobs_run_where_quota_is_for_one_of_the_two() -> None:  # D2
-    """It counts without what is deleted first, once its jobs have ended."""
-    pools = "pools: { all: { machine: n1-standard-8, replicas: %s } }"
-    story = deployed(f"cpu: {{ {pools % 2}, replacement: in-place }}", limit=16)
-    (old,) = story.clusters
-    story.jobs = [job(old, "tune"), job(old, "lora")]
-    story.proven = proven(f"cpu: {{ {pools % '{ min: 2, max: 4 }'}, replacement: in-place }}")
-    seen = story.decided(preview=True)
-    seen.refuse()
-    assert seen.plan.refusals and seen.plan.deleted_by_program == {old} and not seen.report.errors
-    (cpus,) = [line for line in seen.report.lines if line.metric.endswith("training_cpus")]
-    assert (cpus.state, cpus.retiring) == ("tight", 0) and "rollover" not in cpus.verdict
 
 
 def test_quota_counts_without_what_goes_first() -> None:  # D2
@@ -276,14 +260,6 @@ def test_a_deployment_that_comes_later_waits_for_nothing(age: float, left: float
     assert grace.left("cpu-old") == left
 
 
-def test_the_time_of_the_deployment_itself_counts_too() -> None:
-    clock = Clock()
-    grace = GracePeriod(120, clock)
-    grace.began_with(PublishedCatalog(LEFT_OUT.clusters, LEFT_OUT.retiring, timedelta(seconds=10)))
-    clock.now += 60
-    assert grace.left("cpu-old") == 50
-
-
 def test_an_account_and_buckets_are_offered_as_clusters_are() -> None:
     clock = Clock()
     grace = GracePeriod(120, clock)
@@ -302,16 +278,3 @@ def test_an_account_and_buckets_are_offered_as_clusters_are() -> None:
 )
 def test_it_is_two_minutes_unless_set_otherwise(environ: dict[str, str], expected: float) -> None:
     assert GracePeriod.of(environ).left("cpu-old") == pytest.approx(expected, abs=1)
-
-
-@pytest.mark.parametrize("text", ["0", "0s"])
-def test_it_may_be_nothing(text: str) -> None:
-    assert GracePeriod.of({"SLIPWAY_GRACE": text}).left("cpu-old") == 0
-
-
-@pytest.mark.parametrize("text", ["soon", "-1", "inf", "2 weeks"])
-def test_what_is_no_duration_is_refused(text: str) -> None:
-    with pytest.raises(ConfigError) as error:
-        GracePeriod.of({"SLIPWAY_GRACE": text})
-    assert error.value.what == f"SLIPWAY_GRACE: invalid duration '{text}'"
-    assert "SLIPWAY_GRACE=2m" in error.value.fix

@@ -43,10 +43,6 @@ def due(declared: ClusterSpec, seen: Live, now: datetime = NOW) -> list[Due]:
     return list(schedule(decided, seen, REGION, now))
 
 
-def test_nothing_is_due_of_a_cluster_without_dates() -> None:
-    assert due(CPU, alive()) == []
-
-
 def test_a_season_ends() -> None:
     (one,) = due(in_season(ends=10), alive())
     assert (one.name, one.id, one.what, one.at, one.now) == ("cpu", ID, "season-ends", NOW + 10 * HOUR, False)
@@ -131,12 +127,6 @@ def test_a_cluster_that_has_both_an_end_and_a_limit_has_two_lines_the_first_firs
     assert [one.what for one in due(both, alive(ended=1))] == ["idle-limit", "season-ends"]
 
 
-def test_an_idle_limit_that_the_season_does_not_reach_is_none() -> None:
-    for hours, told in ((2, ["season-ends"]), (3, ["season-ends"]), (4, ["idle-limit", "season-ends"])):
-        both = replace(CPU, season=Season(None, NOW + hours * HOUR, 4 * HOUR))
-        assert [one.what for one in due(both, alive(ended=1))] == told
-
-
 GPUS, QUOTA = "custom_model_training_nvidia_a100_gpus", "CustomModelTrainingA100GPUsPerProjectPerRegion"
 TWO = "two: { pools: { all: { machine: a2-highgpu-1g, replicas: 2 } }, from: 2026-11-26 }"
 LACKS = f"quota {GPUS} in us-central1 is short by 1 (limit 1; "
@@ -187,13 +177,6 @@ def test_where_more_is_asked_for_it_is_asked_for_at_once_and_the_answer_told() -
         assert f"{LACKS}{outlook}" in previewed(made)
     made.gpus, made.preferences = 2, {QUOTA: replace(PENDING, reconciling=False, granted=2)}
     assert "until 2026-11-26; ready" in previewed(made)
-
-
-def test_two_that_take_turns_are_ready() -> None:
-    turn = "one: { pools: { all: { machine: a2-highgpu-1g, replicas: 2 } }, until: 2026-11-26 }"
-    made = five_days("enforce", turn, gpus=2)
-    made.up()
-    assert "season until 2026-11-26; ready" in previewed(made)
 
 
 def test_each_season_is_told_in_the_order_of_their_dates() -> None:

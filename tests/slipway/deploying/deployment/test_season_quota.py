@@ -18,7 +18,6 @@ from slipway.deploying.deployment.deployment import (
     prove_stack,
 )
 from slipway.deploying.deployment.plan import Plan, Waits
-from slipway.deploying.deployment.published_schedule import upcoming
 from slipway.deploying.deployment.schedule import wait_for_quota
 from slipway.google.catalog import document
 from slipway.google.catalog.document import PublishedCatalog
@@ -154,25 +153,6 @@ def test_one_that_is_idle_gives_its_quota_to_the_other_at_once() -> None:
     assert not story.up().warnings and story.names == {"second"}
 
 
-OTHER = cluster("lab-1a2b3c4", "1a2b3c4", name="lab", stack="other")
-
-
-def test_quota_that_others_draw_holds_up_nothing_else_either() -> None:
-    story = begun(
-        f"second: {{ {POOL}, from: 2026-11-21 }}",
-        f"gone: {{ {POOL}, until: 2026-11-21 }}",
-        f"third: {{ {POOL}, from: 2026-11-21 }}",
-        others=[OTHER],
-        limit=16,
-    )
-    done = story.up()
-    assert story.names == {"lab", "second"} and set(story.whole.dormant) == {"gone", "third"}, "the last declared waits"
-    assert any("drawn by lab-1a2b3c4 8" in one for one in done.warnings)
-    del story.clusters[OTHER.id]
-    story.up()
-    assert story.names == {"second", "third"} and set(story.whole.dormant) == {"gone"}
-
-
 def test_what_an_edit_brings_is_refused_as_before() -> None:
     late = Story(proven(TURN[1]), limit=0, now=NOW)
     with pytest.raises(PolicyError, match="quota does not suffice"):
@@ -261,12 +241,6 @@ def test_one_that_an_earlier_deployment_made_is_there_whatever_the_catalog_says(
     assert set(story.whole.clusters) == {"second"} and story.names == {"second"}
 
 
-def test_the_schedule_of_what_is_published_does_not_make_it() -> None:
-    story = begun(TURN[1], limit=0)
-    story.up()
-    assert upcoming(story.whole, story.seen(), NOW + HOUR) == ()
-
-
 @pytest.mark.parametrize("quota", ["mode: enforce", "mode: request", "mode: enforce, strict: true"])
 def test_an_edit_goes_before_a_season_that_finds_no_quota_beside_it(quota: str) -> None:
     """It was reviewed, and somebody waits for it; that the season waits is said, and each deployment looks again."""
@@ -333,13 +307,3 @@ def test_one_that_fits_does_not_wait_behind_one_that_never_fits() -> None:
     edited.proven = proven(*seasons, f"new: {{ {POOL} }}")
     edited.up()
     assert edited.names == {"new"} and set(edited.whole.dormant) == {"big", "second"}
-
-
-def test_a_request_of_others_that_is_too_low_is_taken_over_while_the_season_waits() -> None:
-    """It is raised by the deployment after that."""
-    second = "second: { pools: { all: { machine: n1-standard-8, replicas: 2 } }, from: 2026-11-21 }"
-    story = begun(second, quota="mode: request")
-    story.preferences = {QUOTA: QuotaPreference("x", QUOTA, "us-central1", 8, granted=8)}
-    done = story.up()
-    (request,) = done.report.requests
-    assert request.adopts and request.wanted == 16 and not story.names

@@ -177,39 +177,33 @@ def test_catalogs_are_read_in_buckets_that_slipway_made_alone(connection: Connec
         "test-catalog": "",
     }
     assert service.asked["/storage/b"]["project"] == ["acme"]
-
-
-def test_buckets_that_nobody_may_list_are_unknown(connection: Connection, service: Service) -> None:
     service.answers["/storage/b"] = (403, {"error": {"message": "no"}})
-    found = neighbours(Reader(connection, WANTED))
-    assert isinstance(found, Unknown) and found.role == "roles/storage.bucketViewer"
+    unlisted = neighbours(Reader(connection, WANTED))
+    assert isinstance(unlisted, Unknown) and unlisted.role == "roles/storage.bucketViewer"
 
 
-def test_the_guard_sees_the_jobs_of_one_cluster(connection: Connection, service: Service) -> None:
-    other = {**SPEC, "persistentResourceId": "other"}
-    service["jobs"] = {
+def running(**specs: Any) -> dict[str, Any]:
+    return {
         "customJobs": [
-            {"name": "j/1", "displayName": "mine", "state": "JOB_STATE_RUNNING", "jobSpec": SPEC},
-            {"name": "j/2", "displayName": "other", "state": "JOB_STATE_RUNNING", "jobSpec": other},
-            {"name": "j/3", "displayName": "beside", "state": "JOB_STATE_RUNNING", "jobSpec": {}},
+            {"name": f"j/{name}", "displayName": name, "state": "JOB_STATE_RUNNING", "jobSpec": spec}
+            for name, spec in specs.items()
         ]
     }
-    found = use_of_cluster(connection, CLUSTER)
+
+
+def names(found: InUse | Unknown) -> list[str]:
     assert isinstance(found, InUse)
-    assert [job.display_name for job in found.jobs] == ["mine"]
+    return [job.display_name for job in found.jobs]
 
 
-def test_the_guard_asks_the_cluster_itself(connection: Connection, service: Service) -> None:
+def test_the_guard_asks_the_cluster_itself_and_sees_its_jobs(connection: Connection, service: Service) -> None:
     """Its list may lag as those of jobs do. Machines of a job that is listed are that job's."""
     assert use_of_cluster(connection, CLUSTER) == InUse()
     service.answers[f"/vertex/{CLUSTER}"] = (200, {"name": CLUSTER, "state": "RUNNING", "resourcePools": [POOL]})
     assert use_of_cluster(connection, CLUSTER) == InUse((), ("cpu-1a2b3c4",))
-    service["jobs"] = {
-        "customJobs": [{"name": "j/1", "displayName": "mine", "state": "JOB_STATE_RUNNING", "jobSpec": SPEC}]
-    }
+    service["jobs"] = running(mine=SPEC, other={**SPEC, "persistentResourceId": "other"}, beside={})
     found = use_of_cluster(connection, CLUSTER)
-    assert isinstance(found, InUse)
-    assert [job.display_name for job in found.jobs] == ["mine"] and found.busy_without_job == ()
+    assert names(found) == ["mine"] and found == InUse(found.jobs)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(("state", "unready"), [("STOPPING", True), ("REBOOTING", True), ("UPDATING", False)])
@@ -220,75 +214,46 @@ def test_the_guard_tells_what_the_cloud_does_not_delete_now(
     assert use_of_cluster(connection, CLUSTER) == InUse(unready={"cpu-1a2b3c4": state} if unready else {})
 
 
-@pytest.mark.parametrize("status", [403, 500])
-def test_the_guard_can_not_tell_when_the_cluster_can_not_be_read(
-    connection: Connection, service: Service, status: int
-) -> None:
-    service.answers[f"/vertex/{CLUSTER}"] = (status, {"error": {"code": status, "message": "no"}})
-    found = use_of_cluster(connection, CLUSTER)
-    assert isinstance(found, Unknown)
-    assert "persistentResources.get" in found.api
-
-
-def test_the_guard_sees_the_jobs_of_a_stack(connection: Connection, service: Service) -> None:
-    labels: tuple[dict[str, str], ...] = ({"slipway-stack": "dev"}, {"slipway-stack": "prod"}, {})
-    service["clusters"] = {"persistentResources": [{"name": f"c/{i}", "labels": each} for i, each in enumerate(labels)]}
-    service["jobs"] = {
-        "customJobs": [
-            {
-                "name": f"j/{i}",
-                "displayName": f"on-{i}",
-                "state": "JOB_STATE_RUNNING",
-                "jobSpec": {"persistentResourceId": str(i)},
-            }
-            for i in range(3)
-        ]
-    }
-    found = use_of_stack(connection, "acme", "us-central1", "dev")
-    assert isinstance(found, InUse)
-    assert [job.display_name for job in found.jobs] == ["on-0"]
+def test_the_guard_asks_every_cluster_of_a_stack_and_sees_their_jobs(connection: Connection, service: Service) -> None:
+    stacks = {"cpu-1a2b3c4": "dev", "gpu-1a2b3c4": "dev", "other": "prod"}
+    listed = [
+        {"name": f"{PATHS['clusters']}/{id_}", "labels": {"slipway-stack": stack}} for id_, stack in stacks.items()
+    ]
+    service["clusters"] = {"persistentResources": listed}
+    for one in listed:
+        service.answers[str(one["name"])] = (200, {**one, "state": "RUNNING", "resourcePools": [POOL]})
+    assert use_of_stack(connection, "acme", "us-central1", "dev") == InUse((), ("cpu-1a2b3c4", "gpu-1a2b3c4"))
+    on = {id_[:3]: {"persistentResourceId": id_} for id_ in stacks}
+    service["jobs"] = running(**on)
+    assert names(use_of_stack(connection, "acme", "us-central1", "dev")) == ["cpu", "gpu"]
 
 
 def test_the_guard_sees_the_jobs_that_need_something(connection: Connection, service: Service) -> None:
     """Also those that run beside the stack's clusters."""
-    specs = [
-        {"serviceAccount": "t@acme.iam", "baseOutputDirectory": {"outputUriPrefix": "gs://acme-work/1"}},
-        {"serviceAccount": "t@acme.iam", "baseOutputDirectory": {"outputUriPrefix": "gs://other/1"}},
-        {"serviceAccount": "u@acme.iam", "baseOutputDirectory": {"outputUriPrefix": "gs://other/1"}},
-    ]
-    service["jobs"] = {
-        "customJobs": [
-            {"name": f"j/{i}", "displayName": str(i), "state": "JOB_STATE_RUNNING", "jobSpec": spec}
-            for i, spec in enumerate(specs)
-        ]
-    }
 
-    def needing(*things: str) -> list[str]:
-        found = use_of_stack(connection, "acme", "us-central1", "dev", needed=things)
-        assert isinstance(found, InUse)
-        return [job.display_name for job in found.jobs]
+    def spec(account: str, bucket: str) -> dict[str, Any]:
+        return {"serviceAccount": account, "baseOutputDirectory": {"outputUriPrefix": f"gs://{bucket}/1"}}
 
-    assert needing("t@acme.iam") == ["0", "1"]
-    assert needing("t@acme.iam", "acme-work") == ["0"], "what an account may do on a bucket"
+    service["jobs"] = running(
+        a=spec("t@acme.iam", "acme-work"), b=spec("t@acme.iam", "other"), c=spec("u@acme.iam", "other")
+    )
+
+    def needing(*needed: str, some: tuple[str, ...] = ()) -> list[str]:
+        return names(use_of_stack(connection, "acme", "us-central1", "dev", some, needed=needed))
+
+    assert needing("t@acme.iam") == ["a", "b"]
+    assert needing("t@acme.iam", "acme-work") == ["a"], "what an account may do on a bucket"
     assert needing("acme-catalog") == []
-    found = use_of_stack(connection, "acme", "us-central1", "dev", ["acme-work", "u@acme.iam"])
-    assert isinstance(found, InUse)
-    assert [job.display_name for job in found.jobs] == ["0", "2"]
+    assert needing(some=("acme-work", "u@acme.iam")) == ["a", "c"]
 
 
-def test_the_guard_asks_every_cluster_of_a_stack(connection: Connection, service: Service) -> None:
-    listed = [
-        {"name": f"{PATHS['clusters']}/{id_}", "labels": {"slipway-stack": stack}}
-        for id_, stack in (("cpu-1a2b3c4", "dev"), ("gpu-1a2b3c4", "dev"), ("other", "prod"))
-    ]
-    service["clusters"] = {"persistentResources": listed}
-    for one in listed:
-        used = {**one, "state": "RUNNING", "resourcePools": [POOL]}
-        service.answers[str(one["name"])] = (200, used)
-    assert use_of_stack(connection, "acme", "us-central1", "dev") == InUse((), ("cpu-1a2b3c4", "gpu-1a2b3c4"))
-
-
-@pytest.mark.parametrize("what", ["clusters", "jobs", "tuning", "pipelines"])
-def test_the_guard_can_not_tell_when_a_list_fails(connection: Connection, service: Service, what: str) -> None:
-    service[what] = (403, {"error": {"code": 403, "message": "no"}})
-    assert isinstance(use_of_stack(connection, "acme", "us-central1", "dev"), Unknown)
+@pytest.mark.parametrize("what", ["cluster", "clusters", "jobs", "tuning", "pipelines"])
+def test_the_guard_can_not_tell_when_it_can_not_read(connection: Connection, service: Service, what: str) -> None:
+    denied = (403, {"error": {"code": 403, "message": "no"}})
+    if what == "cluster":
+        service.answers[f"/vertex/{CLUSTER}"] = denied
+        found = use_of_cluster(connection, CLUSTER)
+    else:
+        service[what] = denied
+        found = use_of_stack(connection, "acme", "us-central1", "dev")
+    assert isinstance(found, Unknown)

@@ -18,7 +18,6 @@ from slipway.deploying.deployment.deployment import Deployment, build_packages, 
 from slipway.deploying.deployment.live_plan import read_and_plan
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import QuotaLimit, Unknown
-from slipway.model.kinds import KINDS
 from slipway.model.labels import Revision
 from tests import shipped
 from tests.slipway.authoring.stack.files import read, with_pool
@@ -46,19 +45,6 @@ def deployment_of(stack: Stack, **lives: Any) -> Deployment:
 @pytest.mark.parametrize("name", STACKS)
 def test_a_stack_that_ships_keeps_its_own_rules(name: str) -> None:
     assert deployment(name).violations == ()
-
-
-@pytest.mark.parametrize("name", STACKS)
-def test_each_package_of_a_template_is_started_with_a_folder_whose_files_are_kept(name: str) -> None:
-    """By the launcher, in the job's own output."""
-    offers = [(one.name, offer) for one in deployment(name).catalog.templates.values() for offer in one.offers]
-    specs = [(template, KINDS[offer.kind].spec_of(offer.request)) for template, offer in offers if offer.request]
-    pools = [(template, spec, pool) for template, spec in specs for pool in spec["workerPoolSpecs"] if pool]
-    assert pools
-    for template, spec, pool in pools:
-        package = pool.get("pythonPackageSpec")
-        assert package and package["pythonModule"] == "slipway_launcher", template
-        assert spec["baseOutputDirectory"] == {"outputUriPrefix": "${slipway.output}"}, template
 
 
 @pytest.mark.skipif(not {"staging", "prod"} <= {*STACKS}, reason="needs both")

@@ -8,9 +8,7 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.base.errors import PolicyError
 from slipway.deploying.deployment.actions import of_catalog, of_current
-from slipway.deploying.deployment.deployment import build_packages, plan_deployment, prove_stack
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.summary import (
     made_otherwise,
@@ -26,27 +24,22 @@ from slipway.deploying.deployment.workspace_plan import (
     WorkspacePlan,
     trainer_display_name,
 )
-from slipway.deploying.generations.action import DELETE, Action, What, Why
+from slipway.deploying.generations.action import Action, What, Why
 from slipway.deploying.generations.published_clusters import published_dormant
 from slipway.google.catalog.document import PublishedCatalog, as_published
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
-from slipway.google.live import Live, QuotaLimit, Unknown
+from slipway.google.live import Live, Unknown
 from slipway.model.catalog.withdrawal import with_dormant
 from slipway.model.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec
-from slipway.model.labels import Revision
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.prices import price_in_words, total
 from slipway.model.season import Season
 from slipway.model.state import State, StateGrant, StateResource
-from slipway.reviewing.preview_text import preview_text
-from tests.slipway.authoring.stack.files import read, with_config
 
 from .world import (
     EPOCH,
     REGION,
-    ROOT,
-    World,
     ahead,
     alive,
     catalog_with,
@@ -57,7 +50,6 @@ from .world import (
     job,
     live,
     planned,
-    planned_for,
     published_by,
     remembering,
     spec,
@@ -152,13 +144,6 @@ def test_an_older_generation_goes_while_the_last_one_has_jobs_until_its_successo
     assert ids(decided) == {id_of(A1)} and [one.id for one in decided.retiring] == [id_of(A2)]
 
 
-def test_one_given_up_goes_too() -> None:
-    limited = replace(X, season=Season(idle_limit=timedelta(hours=1)))
-    idle = replace(there(X), create_time=NOW - timedelta(hours=2))
-    decided = planned((limited, C), live(idle, catalog=published(limited)), NOW)
-    assert ids(decided) == {id_of(X)} and decided.dormant[0].why == "idle"
-
-
 LISTED = PublishedCatalog({"x": id_of(X)})
 
 
@@ -185,26 +170,6 @@ def test_what_may_still_be_needed_goes_after_all_is_made(declared: tuple[Cluster
     assert deleted(decided) and not ahead(decided) and not decided.problems
 
 
-def test_while_a_stock_out_lasts_nothing_idle_is_left_and_nothing_ended_is_offered() -> None:
-    world = World(now=NOW - timedelta(hours=2))
-    season = Season(ends=NOW)
-    x, busy = replace(X, season=season), replace(spec("y"), season=season)
-    world.up((A1, x, busy))
-    world.jobs = [job(id_of(A1)), replace(job(id_of(busy)), name="long")]
-    world.up((A2, x, busy))
-    world.jobs = world.jobs[1:]
-    world.now = NOW
-    world.up((A2, x, busy, C), short=1)
-    assert set(world.clusters) == {id_of(A2), id_of(busy)} and world.catalog
-    assert set(world.catalog.clusters) == {"a"}, "no more jobs keep what is out of season"
-    world.end_jobs()
-    world.up((A2, x, busy, C), short=1)
-    assert set(world.clusters) == {id_of(A2)}
-    world.up((A2, x, busy, C))
-    assert set(world.clusters) == {id_of(A2), id_of(C)} and world.deleted_with_jobs == []
-    assert world.catalog.retiring == ()
-
-
 def test_a_catalog_says_why_and_keeps_it_as_retiring() -> None:
     catalog = published(A2, X, retiring=(A1,)).whole
     assert catalog is not None
@@ -217,48 +182,11 @@ def test_a_catalog_says_why_and_keeps_it_as_retiring() -> None:
     assert with_dormant(adopted, dormant) == adopted, "somebody else made it"
 
 
-def test_two_seasons_take_turns_on_quota_for_one() -> None:  # D2
-    pool = "pools: { all: { machine: n1-standard-8, replicas: 1 } }"
-    stack = read(
-        with_config(
-            f"""
-            slipway:templates: []
-            slipway:persistentResources:
-              term-a: {{ {pool}, until: 2026-11-21 }}
-              term-b: {{ {pool}, from: 2026-11-21 }}
-            """
-        )
-    )
-    proven = prove_stack(stack, ROOT / "templates")
-    limits = {one: QuotaLimit(one, stack.region, 8 if one.endswith("_cpus") else 10_000) for one in proven.metrics}
-
-    def deployed(decided: Plan, seen: Live) -> str:
-        revision, packages = Revision("3f9c2e1", dirty=False), build_packages(proven, ROOT)
-        found = plan_deployment(proven, packages, revision, seen, decided, preview=False, now=NOW)
-        found.refuse()
-        return "\n".join(preview_text(found, State(), NOW, preview=False))
-
-    (first,) = planned_for(stack, live(), NOW - timedelta(days=1)).current
-    machine = first.spec.pools[0].machine
-    alive = replace(cluster(first.id, first.fingerprint, name="term-a", stack=stack.name), create_time=NOW)
-    alive = replace(alive, pools=(replace(alive.pools[0], id="all", machine=machine),))
-    whole = catalog_with(first.spec).whole
-    catalog = PublishedCatalog({"term-a": first.id}, whole=whole)
-    seen = replace(live(alive, catalog=catalog), limits=limits)
-    decided = planned_for(stack, seen, NOW)
-    words = deployed(decided, seen)
-    assert "term-a is idle and is deleted at once" in words and "it goes before term-b-" in words
-    with pytest.raises(PolicyError, match="quota does not suffice"):
-        late = (replace(one, what=What.DELETE_LAST) if one.what in DELETE else one for one in decided.actions)
-        deployed(replace(decided, actions=tuple(late)), seen)
-
-
 TODAY = datetime(2026, 11, 20, 12, tzinfo=UTC)
 WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autoscaled=True, replicas=1)
 CPU = ClusterSpec("cpu", (WORKERS,))
 RETIRED = PersistentResource("cpu-0000000", "RUNNING", {"slipway-name": "cpu"}, ())
 RETIRES = Action("cpu", RETIRED.id, What.RETIRE, Why.JOBS, living=RETIRED)
-NOTHING_LIVES = Live(clusters=(), jobs=(), limits={}, catalog=None)
 
 
 def listed(name: str, state: str, minutes: int | None, **labels: str) -> VertexJob:

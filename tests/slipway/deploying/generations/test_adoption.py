@@ -18,7 +18,6 @@ from tests.slipway.deploying.deployment.world import (
     PROJECT,
     REGION,
     STACK,
-    World,
     alive,
     catalog_with,
     creates,
@@ -77,9 +76,6 @@ def pools(*others: ResourcePool, **changes: Any) -> dict[str, object]:
     ("lives", "line", "words", "mend"),
     [
         ({"network": "projects/1/global/networks/n"}, "5  {}.network", "says none", "write `network: projects/1/"),
-        ({"kms_key": "k"}, "5  {}.encryption.kmsKey", "team-a has k", "write `kmsKey: k`"),
-        ({"custom_service_account": True}, "5  {}.serviceAccount.custom", "says false", "write `custom: true`"),
-        ({"psc": PscInterface("projects/p/a")}, "5  {}.pscInterface.networkAttachment", "says none", "write"),
         (
             {"psc": PscInterface(dns_peerings=(DnsPeering("a.", "p", "n"),))},
             "5  {}.pscInterface.dnsPeeringConfigs",
@@ -87,14 +83,7 @@ def pools(*others: ResourcePool, **changes: Any) -> dict[str, object]:
             "`dnsPeeringConfigs: [{domain: a., targetProject: p, targetNetwork: n}]`",
         ),
         ({"reserved_ip_ranges": ("s", "r")}, "5  {}.reservedIpRanges", "has r, s", "write `reservedIpRanges: [r, s]`"),
-        (pools(max=6), "8  {}.pools.workers.replicas.max", "says 4", "write `max: 6`"),
         (pools(min=None, max=None), "8  {}.pools.workers.replicas", "has 1", "write `replicas: 1`"),
-        (
-            pools(machine=MachineSpec("n1-standard-16")),
-            "8  {}.pools.workers.machine",
-            "says n1-standard-8, and team-a has n1-standard-16",
-            "write `machine: n1-standard-16`",
-        ),
         (
             pools(machine=GPUS),
             "8  {}.pools.workers.accelerator",
@@ -164,20 +153,6 @@ def test_an_id_that_the_stack_gives_to_its_own_is_not_adopted() -> None:
     id_ = id_of(made, 2)
     said = problem(planned((made, replace(ENTRY, adopted=Adoption(id_))), live(replace(LIVES, name=id_))))
     assert said.startswith(f"{KEY}.id: {id_} is an id")
-
-
-def test_adopted_used_left_and_adopted_again_it_lives_as_it_is_and_so_do_its_jobs() -> None:
-    world = World(clusters={"team-a": LIVES}, jobs=[job("team-a")])
-    own = spec("cpu")
-    for declared in ((ENTRY,), (own,), (own, ENTRY), ()):
-        stay = left(world.plan(declared))
-        assert stay == ({"research": "team-a"} if declared in ((own,), ()) else {})
-        world.up(declared)
-        world.state.discard("team-a")  # the engine has no resource for it
-        adopted = frozenset({"team-a"} if ENTRY in declared else ())
-        assert world.catalog is not None
-        world.catalog = replace(world.catalog, adopted=adopted)
-        assert world.clusters["team-a"] == LIVES and not world.jobs[0].ended
 
 
 def test_a_name_goes_from_a_cluster_of_ours_to_an_adopted_one_and_back() -> None:

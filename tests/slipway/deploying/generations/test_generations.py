@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 
+import pytest
+
 from slipway.base import codec
 from slipway.deploying.deployment.plan import as_made
 from slipway.deploying.generations.action import Why
@@ -27,7 +29,6 @@ from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.season import Season
 from tests.slipway.deploying.deployment.world import (
     REGION,
-    World,
     cluster,
     deleted,
     hash_of,
@@ -130,26 +131,6 @@ def test_what_was_made_is_what_is_declared() -> None:
     assert other == decided.current[1]
 
 
-def test_a_rollover_that_meets_a_stock_out_leaves_the_old_one_current() -> None:
-    """`up` fails, twice; then there are machines. The catalog lists the old one all the while, with its job."""
-    world, edited = World(), spec(high=6)
-    old = world.up((PLAIN,)).current[0].id
-    world.jobs.append(job(old))
-    for _ in range(2):
-        world.up((edited,), failing=True)
-        assert world.catalog is not None and world.catalog.clusters == {"cpu": old}
-        assert world.clusters[old].state == "RUNNING"
-    made = world.up((edited,))
-    assert (
-        world.catalog is not None
-        and world.catalog.clusters == {"cpu": made.current[0].id}
-        and [one.id for one in made.retiring] == [old]
-    )
-    world.end_jobs()
-    world.up((edited,))
-    assert old not in world.clusters and world.deleted_with_jobs == []
-
-
 def test_a_protected_cluster_that_is_an_alternative_is_not_changed_by_being_one() -> None:
     kept = replace(OPEN, replacement=PROTECT)
     made = planned((kept,), live()).current[0].alternatives[0]
@@ -183,52 +164,28 @@ FULL = ClusterSpec(
 )
 
 
-def test_it_is_read_back_whole() -> None:
-    plain = ClusterSpec("plain", (FIXED,))
-    for one in (FULL, plain):
-        body = codec.write(published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION))
-        found = codec.read(clusters.Cluster, body, one.name)
-        assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, one)
-        for field in fields(one):
-            if field.name != "pools":  # The catalog's own have a price as well.
-                assert getattr(found, field.name) == getattr(one, field.name), field.name
+@pytest.mark.parametrize("one", [FULL, ClusterSpec("plain", (FIXED,))])
+def test_it_is_read_back_whole_and_dormant_too(one: ClusterSpec) -> None:
+    body = codec.write(published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION))
+    found = codec.read(clusters.Cluster, body, one.name)
+    dormant = Dormancy(one, "team-1", "idle", datetime(2027, 2, 1, tzinfo=UTC))
+    rests = codec.read(clusters.DormantCluster, codec.write(published_dormant(dormant, REGION)), one.name)
+    assert (rests.why, rests.since, rests.id, rests.words) == (dormant.why, dormant.since, "team-1", dormant.words)
+    assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, one)
+    for field in fields(one):
+        if field.name != "pools":  # The catalog's own have a price as well.
+            given = getattr(one, field.name)
+            assert getattr(found, field.name) == getattr(rests, field.name) == given, field.name
 
 
 def test_an_alternative_keeps_its_region_and_its_prices_are_of_there() -> None:  # N2
-    others = (Alternative((FIXED,), "europe-west4"), Alternative((GPUS,)))
-    spec = ClusterSpec("open", (FIXED,), alternatives=others)
-    far = spec.options[1]
-    for one in (spec, far):
-        cluster = published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION)
-        found = codec.read(clusters.Cluster, codec.write(cluster), "open")
+    open_ = ClusterSpec("open", (FIXED,), alternatives=(Alternative((FIXED,), "europe-west4"), Alternative((GPUS,))))
+    at_home, there = (
+        published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION) for one in open_.options[:2]
+    )
+    for one, made in ((open_, at_home), (open_.options[1], there)):
+        found = codec.read(clusters.Cluster, codec.write(made), "open")
         assert (found.region, found.alternative) == (one.region, one.alternative)
-        assert [(other.region, len(other.pools)) for other in found.alternatives] == [
-            (other.region, len(other.pools)) for other in one.alternatives
-        ]
-        digests = [fingerprint_of("prod", "acme", REGION, each) for each in (one, found)]
-        assert digests[0] == digests[1]
-    assert fingerprint_of("prod", "acme", REGION, far) != fingerprint_of("prod", "acme", REGION, spec)
-    assert far.place_in_order == "alternative 1 in europe-west4" and spec.other_regions == ("europe-west4",)
-    at_home = published(CurrentCluster(spec, "x-1111111", "1111111", import_=True), REGION)
-    there = published(CurrentCluster(far, "x-2222222", "2222222", import_=True), REGION)
+        assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, one)
     assert there.pools[0].price_per_hour != at_home.pools[0].price_per_hour
     assert there.pools[0].price_per_hour == at_home.alternatives[0].pools[0].price_per_hour
-
-
-def test_a_season_is_three_keys_and_none_where_there_is_none() -> None:
-    body = codec.write(published(CurrentCluster(FULL, "team-1", "1", import_=True), REGION))
-    assert (body["from"], body["until"]) == ("2027-01-10T00:00:00Z", "2027-03-01T08:30:00Z")
-    assert body["idleLimit"] == 14400.0
-    body = codec.write(published(CurrentCluster(ClusterSpec("a", (FIXED,)), "a-1", "1", import_=True), REGION))
-    assert not {"from", "until", "idleLimit", "season"} & body.keys()
-
-
-def test_one_that_is_dormant_says_why_and_since_when() -> None:
-    since = datetime(2027, 2, 1, tzinfo=UTC)
-    for dormant in (Dormancy(FULL, "team-1", "idle", since), Dormancy(FULL, "team-1", "season")):
-        body = codec.write(published_dormant(dormant, REGION))
-        found = codec.read(clusters.DormantCluster, body, "team")
-        assert (found.why, found.since, found.id) == (dormant.why, dormant.since, "team-1")
-        assert found.words == dormant.words
-        for field in fields(FULL):
-            assert field.name == "pools" or getattr(found, field.name) == getattr(FULL, field.name), field.name
