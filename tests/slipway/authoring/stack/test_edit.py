@@ -12,6 +12,8 @@ import pytest
 from slipway.authoring.stack.edit import edited
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import ConfigError
+from slipway.model.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
+from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.season import Season
 
 from .files import read, with_config
@@ -66,12 +68,28 @@ STACK = read(
 )
 
 
-def test_what_a_file_says_comes_back_whole() -> None:
-    result = edited(STACK, lambda stack: stack)
-    assert result == STACK
-    assert result.clusters[2].adopted and result.clusters[2].adopted.line("pools").startswith(
-        "stacks/Pulumi.prod.yaml:"
+def test_what_a_file_says_is_read_and_comes_back_whole() -> None:  # B2
+    first, second, theirs = STACK.clusters
+    assert replace(first, alternatives=(), season=Season()) == ClusterSpec(
+        "team-a",
+        (
+            PoolSpec("gpu", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 1, 4, True, 2),
+            PoolSpec("t4", MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 2, Disk("pd-ssd", 100)), 3, 3, False, 3),
+        ),
+        display_name="Team A",
+        network="projects/123456789012/global/networks/training",
+        reserved_ip_ranges=("vertex",),
+        custom_service_account=False,
+        labels={"team": "a"},
+        replacement="in-place",
+        generation=3,
+        retire_within=timedelta(weeks=2),
+        create_within=timedelta(minutes=90),
     )
+    assert second.psc == PscInterface("training", (DnsPeering("corp.example.", "net", "shared"),))
+    assert second.kms_key.endswith("cryptoKeys/k") and theirs.adopted
+    assert theirs.adopted.line("pools").startswith("stacks/Pulumi.prod.yaml:")
+    assert edited(STACK, lambda stack: stack) == STACK
 
 
 def test_a_loop_declares_a_cluster_for_each_team() -> None:

@@ -6,27 +6,16 @@ import pytest
 
 from slipway.authoring.stack.yaml_file import StackErrors, from_text, load
 
-from .files import HEAD, only, read, with_config, with_pool, wrong
+from .files import HEAD, only, read, with_pool, wrong
 
 POOL = "slipway:persistentResources.cpu.pools.workers"
 
 
 @pytest.mark.parametrize(
     ("value", "what"),
-    [
-        ("!!int abc", "looks like int"),
-        ("!!float abc", "looks like float"),
-        ("!!bool perhaps", "looks like bool"),
-        ("!!timestamp someday", "no such day"),
-        ("!!int ''", "looks like int"),
-        ("2026-11-31", "no such day"),
-        ("9" * 5000, "looks like int"),
-        ("9" * 4000, "a number of 4000 digits"),
-        ("0x" + "f" * 5000, "a number of 5002 digits"),
-        ("-9223372036854775809", "a number of 20 digits"),
-    ],
+    [("9" * 5000, "looks like int"), ("9" * 4000, "a number of 4000 digits"), ("0x" + "f" * 5000, "a number of 5002")],
 )
-def test_a_value_that_yaml_can_not_read_is_named_with_its_key(value: str, what: str) -> None:  # D1
+def test_a_number_without_end_is_named_with_its_key(value: str, what: str) -> None:  # D1
     finding = only(with_pool(f"machine: n1-standard-8\nreplicas: {value}"))
     assert (finding.line, finding.key) == (10, f"{POOL}.replicas")
     assert what in finding.what and value not in str(finding)
@@ -60,77 +49,13 @@ def test_half_of_a_character_is_named_beside_other_mistakes_and_its_text_is_not(
     assert "GOCSPX" not in str(found) and all(one.fix for one in found)
 
 
-@pytest.mark.parametrize(
-    ("text", "key"),
-    [
-        ('gcp:project: "acme-ml-prod\\n"', "gcp:project"),
-        ('slipway:persistentResources: {"cpu\\n": {pools: {w: {machine: n1-standard-8, replicas: 1}}}}', "cpu"),
-        ('slipway:persistentResources: {cpu: {pools: {"w\\n": {machine: n1-standard-8, replicas: 1}}}}', "w"),
-        ('slipway:templates: ["nap\\n"]', "slipway:templates[0]"),
-        ('slipway:quota: {contactEmail: "ada@acme.example\\n"}', "slipway:quota.contactEmail"),
-        ('slipway:workspace: {submitters: ["user:ada@acme.example\\n"]}', "slipway:workspace.submitters[0]"),
-        ('slipway:workspace: {catalogBucket: "acme-catalog\\n"}', "slipway:workspace.catalogBucket"),
-        ('slipway:workspace: {trainer: "slipway-trainer\\n"}', "slipway:workspace.trainer"),
-    ],
-)
-def test_a_name_that_ends_with_a_line_is_no_name(text: str, key: str) -> None:  # D1
-    key_of = text.partition(": ")[0]
-    head = "".join(line for line in HEAD.splitlines(keepends=True) if not line.strip().startswith(key_of))
-    findings = wrong(with_config(text, head))
-    assert any(finding.key.strip().endswith(key) for finding in findings), findings
-
-
-@pytest.mark.parametrize("within", ["99999999999999999999d", "10000w", "1٣d"])
-def test_a_time_to_retire_within_has_a_bound(within: str) -> None:  # D1
-    finding = only(
-        with_config(
-            f"slipway:persistentResources: {{cpu: {{retireWithin: {within}, "
-            "pools: {w: {machine: n1-standard-8, replicas: 1}}}}"
-        )
-    )
-    assert finding.key == "slipway:persistentResources.cpu.retireWithin"
-
-
-@pytest.mark.parametrize("size", ["1000001", "9223372036854775807"])
-@pytest.mark.parametrize(
-    ("replicas", "key"), [("{}", "replicas"), ("{{min: 1, max: {}}}", "replicas.max")], ids=["fixed", "max"]
-)
-def test_a_pool_has_a_largest_size(replicas: str, key: str, size: str) -> None:  # D1
-    finding = only(with_pool(f"machine: n1-standard-8\nreplicas: {replicas.format(size)}"))
-    assert (finding.line, finding.key) == (10, f"{POOL}.{key}")
-    assert "1 to 1,000,000" in finding.fix
-    assert len(finding.what) < 200
-
-
-@pytest.mark.parametrize(
-    ("text", "line", "what"),
-    [
-        ("config:\n\tgcp:project: x\n", 2, "cannot start any token"),
-        ("config: {a: 1\n", 2, "not YAML"),
-        ("config: *nobody\n", 1, "undefined alias"),
-        ("config: &a {b: *a}\n", 1, "contains itself"),
-        ("a: 1\n---\nb: 2\n", 2, "not YAML"),
-        ("config: !!python/object:os.system {}\n", 1, "not YAML"),
-        ("? [a]\n: b\n", 1, "not a word"),
-    ],
-)
-def test_what_is_not_yaml(text: str, line: int, what: str) -> None:
-    finding = wrong(text)[0]
-    assert finding.line == line and what in finding.what and finding.fix
-
-
-def test_aliases_that_expand_without_end_are_refused() -> None:
-    text = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n"
+def test_aliases_and_merges_that_expand_without_end_are_refused() -> None:  # D1
+    aliases, merges = "a0: &a0 [x, x, x, x, x, x, x, x, x, x]\n", "a0: &a0 {k0: x, k1: x, k2: x, k3: x, k4: x}\n"
     for depth in range(1, 9):
-        text += f"a{depth}: &a{depth} [{', '.join([f'*a{depth - 1}'] * 10)}]\n"
-    assert "aliases expand" in wrong(text)[0].what
-
-
-def test_merges_that_expand_without_end_are_refused() -> None:  # D1
-    text = f"a0: &a0 {{{', '.join(f'k{key}: x' for key in range(10))}}}\n"
-    for depth in range(1, 9):
-        text += f"a{depth}: &a{depth} {{<<: [{', '.join([f'*a{depth - 1}'] * 10)}]}}\n"
-    assert "merges (<<) expand" in wrong(text)[0].what
+        below = ", ".join([f"*a{depth - 1}"] * 10)
+        aliases += f"a{depth}: &a{depth} [{below}]\n"
+        merges += f"a{depth}: &a{depth} {{<<: [{below}]}}\n"
+    assert "aliases expand" in wrong(aliases)[0].what and "merges (<<) expand" in wrong(merges)[0].what
 
 
 def test_of_what_is_merged_the_mappings_own_counts() -> None:
@@ -155,26 +80,18 @@ def test_very_many_findings_are_counted() -> None:
     assert said[0].startswith("500 errors") and said[-1] == "and 450 more"
 
 
-@pytest.mark.parametrize("text", ["", "null\n", "[]\n", "text\n"])
-def test_a_file_that_holds_no_mapping(text: str) -> None:
-    assert wrong(text)
-
-
+@pytest.mark.parametrize("value", ["x" * 5000, "9" * 5000])
 @pytest.mark.parametrize(
     "line",
     [
-        "gcp:region: {}",
         "slipway:workspace: {{catalogBucket: {}}}",
-        "slipway:workspace: {{trainer: {}}}",
         "slipway:workspace: {{submitters: [{}]}}",
         "slipway:persistentResources: {{cpu: {{pools: {{w: {{machine: {}, replicas: 1}}}}}}}}",
         "slipway:persistentResources: {{{}: {{}}}}",
         "slipway:{}: 1",
     ],
 )
-@pytest.mark.parametrize("value", ["x" * 5000, "9" * 5000])
 def test_no_value_is_repeated_without_end(line: str, value: str) -> None:
-    text = (HEAD.replace("  gcp:region: us-central1\n", "") if "region" in line else HEAD) + f"  {line.format(value)}\n"
     with pytest.raises(StackErrors) as error:
-        read(text)
+        read(f"{HEAD}  {line.format(value)}\n")
     assert all(len(said) < 500 for said in str(error.value).splitlines())
