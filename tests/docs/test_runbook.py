@@ -30,7 +30,7 @@ HOOKS = (
     "Resource has delete hooks registered, but the program is not running. Hooks: slipway-guard-v1",
     "You must run with the `--run-program` flag to use delete hooks during destroy.",
 )
-"""The engine's words, which tests/ci/test_scripts.py and tests/local/engine/test_journey.py have it say."""
+"""The engine's words, which tests/ci/test_scripts.py and tests/end_to_end/test_unknown_clusters.py have it say."""
 
 
 @cache

@@ -10,6 +10,7 @@ from collections.abc import Callable
 import pytest
 
 from tests.checkouts.checkout import MACHINE, PROJECT, REGION, Checkout
+from tests.docs.test_runbook import HOOKS
 
 pytestmark = pytest.mark.journey
 
@@ -56,6 +57,8 @@ def test_a_stack_is_taken_down_when_up_has_taken_over_what_its_state_lacks(
 
     checkout.up()
     assert checkout.clusters() == {cluster: "RUNNING"}
+    without_program = checkout.run(*destroy[:-1], "--yes", "--skip-preview", role="deployer")
+    assert without_program.code != 0 and all(words in without_program.said for words in HOOKS), without_program.said
     done = checkout.destroy()
     assert done.code == 0, done.said
     assert checkout.clusters() == {}

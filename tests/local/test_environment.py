@@ -116,18 +116,12 @@ def files(checkout: Path) -> dict[str, str]:
 
 
 @pytest.mark.journey
-def test_a_stack_is_made_then_selected_and_its_file_stays(checkout: Path) -> None:
+def test_a_stack_is_made_then_selected_and_its_file_stays(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = files(checkout)
     for stack in ("dev", "prod", "dev"):
         select(checkout, stack)
         assert selected(checkout) == stack
     assert files(checkout) == before
-
-
-@pytest.mark.journey
-def test_a_state_that_is_not_there_is_told_in_the_engines_words(
-    checkout: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
     monkeypatch.setenv("PULUMI_BACKEND_URL", f"file://{checkout / 'nowhere'}")
     with pytest.raises(SlipwayError) as told:
         select(checkout, "dev")
@@ -175,36 +169,14 @@ def test_groups_have_the_submitter_and_others_can_sign_in_themselves(tmp_path: P
     assert told["accounts"] == [SWEEPS]
     assert found.submitter == "submitter"
     assert parse(told).project == "acme-ml-prod"
-
-
-def test_without_a_group_the_first_person_submits(tmp_path: Path) -> None:
-    assert stack(tmp_path, "user:bea@acme.example").submitter == "bea@acme.example"
-
-
-def test_an_account_of_another_project_is_that_projects(tmp_path: Path) -> None:
-    told = stack(tmp_path, "serviceAccount:runs@acme-ml-other.iam.gserviceaccount.com").declaration()
-    assert told["accounts"] == [] and len(told["people"]) == 1
+    person, other = "user:bea@acme.example", "serviceAccount:runs@acme-ml-other.iam.gserviceaccount.com"
+    assert stack(tmp_path, person).submitter == "bea@acme.example"
+    assert stack(tmp_path, other).declaration()["accounts"] == [], "an account of another project is that project's"
 
 
 def test_quota_is_twice_what_pools_take_where_the_service_gives_less(tmp_path: Path) -> None:
-    quota = stack(tmp_path, TEAM, h100={"pools": {"workers": H100}}).declaration()["quota"]
-    assert quota["custom_model_training_nvidia_h100_gpus.us-central1"] == 2 * 4 * 8
-    assert stack(tmp_path, TEAM).declaration()["quota"] == {}
-
-
-def test_machines_elsewhere_have_quota_there(tmp_path: Path) -> None:
     cluster = {"pools": {"workers": H100}, "alternatives": [{"region": "us-east5"}]}
     quota = stack(tmp_path, TEAM, h100=cluster).declaration()["quota"]
-    assert quota["custom_model_training_nvidia_h100_gpus.us-east5"] == 2 * 4 * 8
-
-
-def test_a_stack_that_is_not_there_is_named_with_those_that_are(tmp_path: Path) -> None:
-    stack(tmp_path, TEAM)
-    with pytest.raises(ConfigError, match="there is no stack porod") as refused:
-        read(tmp_path, "porod")
-    assert refused.value.fix.endswith(": prod")
-
-
-def test_a_mistake_is_told_as_check_tells_it(tmp_path: Path) -> None:
-    with pytest.raises(SlipwayError, match="submitters"):
-        stack(tmp_path, "everybody")
+    for region in ("us-central1", "us-east5"):
+        assert quota[f"custom_model_training_nvidia_h100_gpus.{region}"] == 2 * 4 * 8
+    assert stack(tmp_path, TEAM).declaration()["quota"] == {}

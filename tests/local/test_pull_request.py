@@ -133,15 +133,11 @@ def test_a_stack_that_this_checkout_does_not_have(
     assert f"there is no stack {stack}\n" in said(capsys, stack=stack)
 
 
-@pytest.mark.parametrize("base", ["nope", "HEAD~9", ""])
-def test_a_base_that_is_not_there(repository: Repository, capsys: pytest.CaptureFixture[str], base: str) -> None:
-    assert f"BASE {base} is nothing" in said(capsys, base)
-
-
-def test_a_base_of_another_history(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_base_that_is_not_there(repository: Repository, capsys: pytest.CaptureFixture[str]) -> None:
     user = ("-c", "user.name=ci", "-c", "user.email=ci@company.example")
-    other = repository.git(*user, "commit-tree", "-m", "other", "HEAD^{tree}")
-    assert "is nothing that" in said(capsys, other)
+    another_history = repository.git(*user, "commit-tree", "-m", "other", "HEAD^{tree}")
+    for base in ("nope", "", another_history):
+        assert f"BASE {base} is nothing" in said(capsys, base)
 
 
 def test_no_git(tmp_path: Path) -> None:
@@ -149,16 +145,15 @@ def test_no_git(tmp_path: Path) -> None:
         Repository(tmp_path, {"PATH": "/nowhere"}).git("status")
 
 
-@pytest.mark.parametrize("left", ["nothing", "a folder", "a worktree", "a locked worktree"])
+@pytest.mark.parametrize("left", ["a folder", "a locked worktree"])
 def test_what_a_killed_run_left_is_made_anew(repository: Repository, left: str) -> None:
     folder = repository.root / ".slipway" / "base"
     if left == "a folder":
         folder.mkdir(parents=True)
         (folder / "file").write_text("x")
-    elif left != "nothing":
+    else:
         repository.git("worktree", "add", "--detach", str(folder), "HEAD")
-        if left == "a locked worktree":
-            repository.git("worktree", "lock", str(folder))
+        repository.git("worktree", "lock", str(folder))
     with repository.at("HEAD", folder) as there:
         assert (there / "stacks" / "Pulumi.dev.yaml").is_file()
     assert not folder.exists()
@@ -332,14 +327,6 @@ def test_pins_without_slipway_bring_no_judge(base: Path) -> None:
     (base / "requirements.txt").write_text("# nothing\n")
     with pytest.raises(ConfigError, match="bring no slipway"):
         made(base)
-
-
-def test_a_base_with_slipway_s_source_judges_by_that(base: Path) -> None:
-    (base / "slipway" / "front" / "cli").mkdir(parents=True)
-    for name in ("__init__.py", "front/cli/review.py"):
-        (base / "slipway" / name).touch()
-    (base / "slipway" / "__main__.py").write_text(TELLS % "source")
-    assert told_by(made(base), folder=base)["judge"] == "source"
 
 
 def test_an_environment_that_names_the_change_s_checkout_runs_nothing_of_it(

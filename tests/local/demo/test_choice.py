@@ -8,80 +8,42 @@ import pytest
 
 from local.demo.choice import USUAL, Choice, choose
 from slipway.base.errors import ResourceError
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.model.prices import Price
+from slipway.model.catalog.model import Offer, Parameter
+from slipway.model.machines.spec import MachineSpec
+from tests.builders import catalogs
+from tests.builders.catalogs import catalog, template
 
 SKLEARN = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:latest"
 
 
-def offer(machine: str = "n1-standard-4", image: str = SKLEARN, **changes: Any) -> Offer:
-    pool = {
-        "machineSpec": {"machineType": machine},
-        "replicaCount": changes.pop("replicas", 1),
-        "pythonPackageSpec": {"executorImageUri": image},
-    }
-    fields: dict[str, Any] = {
-        "capacity_type": "pool",
-        "available": True,
-        "why": "",
-        "cluster": "cpu",
-        "pools": ("head",),
-        "price_per_hour": Price(),
-        "request": {"jobSpec": {"workerPoolSpecs": [pool, {}]}},
-    }
-    return Offer(**{**fields, **changes})
+def offer(machine: str = "n1-standard-4", image: str = SKLEARN, replicas: int | str = 1, **fields: Any) -> Offer:
+    asked = catalogs.request(catalogs.worker_pool(MachineSpec(machine), replicas, image=image))
+    return catalogs.offer(fields.pop("by", "pool"), request=asked, **fields)
 
 
-def template(name: str, *offers: Offer, parameters: tuple[Parameter, ...] = ()) -> Template:
-    return Template(name, "", "custom-job", ("head",), parameters, offers)
-
-
-def catalog(*templates: Template) -> Catalog:
-    return Catalog(
-        stack="dev",
-        project="acme-ml-dev",
-        region="us-central1",
-        commit="",
-        dirty=False,
-        work_bucket="acme-ml-dev-dev-work",
-        trainer="",
-        clusters={},
-        retiring=(),
-        templates={one.name: one for one in templates},
-    )
-
-
-def test_the_smallest_goes_first_and_the_usual_one_before_it() -> None:
-    large, small = template("large", offer("n1-standard-32")), template("small", offer("n1-standard-8"))
-    usual = template(USUAL, offer("n1-standard-16"))
-    assert choose(catalog(large, small)) == Choice("small")
-    assert choose(catalog(large, small, usual)) == Choice(USUAL)
-
-
-def test_machines_are_counted_at_the_usual_parameters() -> None:
+def test_the_usual_one_goes_first_then_the_smallest_by_its_machines_at_the_usual_parameters() -> None:
     workers = Parameter("workers", "int", 9)
     wide = template("wide", offer("n1-standard-4", replicas="${workers}"), parameters=(workers,))
-    assert choose(catalog(wide, template("tall", offer("n1-standard-32")))) == Choice("tall")
+    tall, usual = template("tall", offer("n1-standard-32")), template(USUAL, offer("n1-standard-64"))
+    assert choose(catalog(wide, tall)) == Choice("tall")
+    assert choose(catalog(wide, tall, usual)) == Choice(USUAL)
 
 
 def test_a_case_that_fits_is_asked_for_by_its_parameters() -> None:
     model = Parameter("model", "str", "2b", choices=("2b", "tiny"))
-    one = template(
-        "tune", offer("g2-standard-12", when={"model": ("2b",)}), offer(when={"model": ("tiny",)}), parameters=(model,)
-    )
-    assert choose(catalog(one)) == Choice("tune", ("model=tiny",))
+    cases = offer("g2-standard-12", when={"model": ("2b",)}), offer(when={"model": ("tiny",)})
+    assert choose(catalog(template("tune", *cases, parameters=(model,)))) == Choice("tune", ("model=tiny",))
 
 
 def test_where_none_fits_each_says_why() -> None:
-    needed = template("needed", offer(), parameters=(Parameter("data", "str"),))
-    with pytest.raises(ResourceError, match="no template of stack dev can run on this laptop") as refused:
+    with pytest.raises(ResourceError, match="no template of stack prod can run on this laptop") as refused:
         choose(
             catalog(
                 template("gpus", offer("a3-highgpu-8g")),
                 template("theirs", offer(image="acme.example/own:1")),
                 template("late", offer(available=False, why="no quota")),
-                template("elsewhere", offer(capacity_type="spot")),
-                needed,
+                template("elsewhere", offer(by="spot")),
+                template("needed", offer(), parameters=(Parameter("data", "str"),)),
             )
         )
     assert refused.value.why == (

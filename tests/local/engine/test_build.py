@@ -6,8 +6,6 @@ import shutil
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from local.engine import build
 from local.engine.errors import EngineError, ReleaseUnavailableError
@@ -41,11 +39,6 @@ def test_the_tools_file_names_what_is_built() -> None:
         assert f'import _ "{program.package}"' in (SOURCES / program.module / "tools.go").read_text()
 
 
-def test_a_build_uses_no_module_that_is_not_pinned() -> None:
-    for program in build.PROGRAMS:
-        assert "-mod=readonly" in build.flags(program)
-
-
 @pytest.mark.parametrize("change", ["engine/go.sum", "language/go.mod"])
 def test_another_pin_is_another_recipe(change: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     before = build.recipe()
@@ -61,39 +54,17 @@ def test_another_pin_is_another_recipe(change: str, tmp_path: Path, monkeypatch:
 # --- Versions of the engine.
 
 
-numbers = st.integers(min_value=0, max_value=9999)
-versions = st.builds(Version, numbers, numbers, numbers)
-
-
 @pytest.mark.parametrize(
     ("printed", "version"),
     [
         ("v3.259.0\n", Version(3, 259, 0)),
-        ("3.259.0", Version(3, 259, 0)),
         ("v3.260.0-alpha.x1a2b3c", Version(3, 260, 0, "alpha.x1a2b3c")),
         ("v3.260.1+dirty", Version(3, 260, 1)),
+        *((no_version, None) for no_version in ("", "v3.259", "v3.259.0 (beta)", "3.259.0\n3.260.0")),
     ],
 )
-def test_what_pulumi_prints_is_understood(printed: str, version: Version) -> None:
+def test_what_pulumi_prints_is_understood_and_nothing_else(printed: str, version: Version | None) -> None:
     assert parse(printed) == version
-
-
-@pytest.mark.parametrize(
-    "printed", ["", "pulumi", "v3.259", "v3.259.0 (beta)", "<html>3.259.0</html>", "3.259.0\n3.260.0"]
-)
-def test_anything_else_is_no_version(printed: str) -> None:
-    assert parse(printed) is None
-
-
-@given(versions)
-def test_a_version_reads_back_what_it_prints(version: Version) -> None:
-    assert parse(f"v{version}") == version
-
-
-@given(versions, versions)
-def test_the_order_is_by_number_and_not_by_text(one: Version, other: Version) -> None:
-    newer = (one.major, one.minor, one.patch) >= (other.major, other.minor, other.patch)
-    assert one.at_least(other) == newer
 
 
 @pytest.mark.parametrize(
@@ -146,18 +117,6 @@ def search(machine: Machine) -> Search:
     return installed(machine.environ, PINNED, besides=machine.cache)
 
 
-def test_a_new_enough_pulumi_with_its_language_host_is_taken(machine: Machine) -> None:
-    machine.install_pulumi("3.272.1")
-    found = search(machine).found
-    assert found is not None
-    assert (found.bin, found.version) == (machine.bin, Version(3, 272, 1))
-
-
-def test_an_older_one_is_refused_by_both_versions(machine: Machine) -> None:
-    machine.install_pulumi("3.100.0")
-    assert search(machine) == Search(None, (f"{machine.bin / 'pulumi'} is 3.100.0, older than {PINNED}",))
-
-
 def test_one_without_language_host_can_not_run_python_and_is_refused(machine: Machine) -> None:
     machine.install_pulumi("3.272.1", host=False)
     (refused,) = search(machine).refused
@@ -174,13 +133,6 @@ def test_the_host_may_lie_where_a_link_leads(machine: Machine, tmp_path: Path) -
     assert found.bin == machine.bin
 
 
-def test_the_host_may_lie_elsewhere_on_the_path(machine: Machine, tmp_path: Path) -> None:
-    machine.install_pulumi("3.272.1", host=False)
-    machine.add("pulumi-language-python", "#!/bin/sh\n", tmp_path / "other")
-    machine.environ["PATH"] += f":{tmp_path / 'other'}"
-    assert search(machine).found is not None
-
-
 def test_a_later_one_on_the_path_is_taken_when_the_first_is_too_old(machine: Machine, tmp_path: Path) -> None:
     machine.install_pulumi("3.1.0")
     machine.add("pulumi", PULUMI.format(version="3.260.0"), tmp_path / "later")
@@ -188,8 +140,8 @@ def test_a_later_one_on_the_path_is_taken_when_the_first_is_too_old(machine: Mac
     machine.environ["PATH"] += f":{tmp_path / 'later'}"
     result = search(machine)
     assert result.found is not None
-    assert result.found.bin == tmp_path / "later"
-    assert len(result.refused) == 1
+    assert (result.found.bin, result.found.version) == (tmp_path / "later", Version(3, 260, 0))
+    assert result.refused == (f"{machine.bin / 'pulumi'} is 3.1.0, older than {PINNED}",)
 
 
 def test_what_lies_in_our_own_cache_is_not_installed(machine: Machine) -> None:
@@ -224,7 +176,6 @@ def quiet(line: str) -> None:
         ("Linux", "x86_64", "pulumi-v3.259.0-linux-x64.tar.gz"),
         ("Linux", "aarch64", "pulumi-v3.259.0-linux-arm64.tar.gz"),
         ("Darwin", "arm64", "pulumi-v3.259.0-darwin-arm64.tar.gz"),
-        ("Darwin", "x86_64", "pulumi-v3.259.0-darwin-x64.tar.gz"),
     ],
 )
 def test_each_machine_has_its_archive(system: str, machine: str, name: str) -> None:
@@ -270,20 +221,10 @@ def test_nothing_in_an_archive_leaves_the_folder(vendor: Vendor, tmp_path: Path)
     assert sorted(path.name for path in tmp_path.rglob("*")) == ["a", "b", "pulumi", "pulumi-language-python"]
 
 
-def test_nothing_listening_is_given_up(nowhere: str, tmp_path: Path) -> None:
-    with pytest.raises(ReleaseUnavailableError, match="not reachable"):
-        download(tmp_path, PINNED, quiet, nowhere)
-
-
 def test_no_answer_is_given_up(vendor: Vendor, tmp_path: Path) -> None:
     vendor.silent.set()
     with pytest.raises(ReleaseUnavailableError, match=r"no answer within 0\.2 s|timed out"):
         download(tmp_path, PINNED, quiet, vendor.url, patience_s=0.2)
-
-
-def test_a_version_that_was_never_released_is_said(vendor: Vendor, tmp_path: Path) -> None:
-    with pytest.raises(ReleaseUnavailableError, match="answers 404"):
-        download(tmp_path, PINNED, quiet, vendor.url)
 
 
 def test_a_sign_in_page_in_place_of_checksums_is_no_release(vendor: Vendor, tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import stat
 import subprocess
@@ -13,7 +12,7 @@ import pytest
 
 from local import environment
 from local.engine import gotool
-from local.engine.cache import Cache, check_usable, root
+from local.engine.cache import Cache, root
 from local.engine.errors import EngineError
 
 from .conftest import Machine
@@ -46,19 +45,6 @@ def test_the_cache_lies_outside_the_checkout(environ: dict[str, str], place: str
     assert root(environ) == Path(place)
 
 
-def test_a_relative_cache_is_made_absolute() -> None:
-    assert root({"SLIPWAY_CACHE": "here"}) == Path.cwd() / "here"
-
-
-def test_a_finished_folder_is_ready(cache: Cache) -> None:
-    assert cache.ready("built") is None
-    fill(cache, "built")
-    place = cache.ready("built")
-    assert place is not None
-    assert (place / "pulumi").read_text() == "whole"
-    assert stat.S_IMODE(place.stat().st_mode) == 0o755
-
-
 def test_a_failure_leaves_nothing(cache: Cache) -> None:
     with pytest.raises(RuntimeError), cache.hold(quiet), cache.making("built") as folder:
         (folder / "pulumi").write_text("half")
@@ -75,7 +61,7 @@ def test_what_a_dead_builder_left_is_removed_by_the_next(cache: Cache) -> None:
         assert not left.parent.exists()
 
 
-@pytest.mark.parametrize("damage", ["cut", "missing", "marker"])
+@pytest.mark.parametrize("damage", ["cut", "missing", "marker", "none"])
 def test_a_damaged_folder_is_not_ready_and_is_made_again(cache: Cache, damage: str) -> None:
     fill(cache, "built")
     place = cache.folder / "built"
@@ -83,31 +69,14 @@ def test_a_damaged_folder_is_not_ready_and_is_made_again(cache: Cache, damage: s
         (place / "pulumi").write_text("who")
     elif damage == "missing":
         (place / "pulumi").unlink()
-    else:
+    elif damage == "marker":
         (place / "complete.json").write_text('{"pulumi": ')
+    else:
+        (place / "complete.json").unlink()
     assert cache.ready("built") is None
     fill(cache, "built", "again")
     assert cache.ready("built") == place
-    assert (place / "pulumi").read_text() == "again"
-
-
-def test_a_folder_without_marker_is_not_ready(cache: Cache) -> None:
-    (cache.folder / "built").mkdir(parents=True)
-    assert cache.ready("built") is None
-    (cache.folder / "built" / "complete.json").write_text(json.dumps(["pulumi"]))
-    assert cache.ready("built") is None
-
-
-def test_the_lock_names_its_holder(cache: Cache) -> None:
-    with cache.hold(quiet):
-        assert (cache.folder / "lock").read_text() == str(os.getpid())
-
-
-def test_a_file_in_place_of_the_cache_is_said(tmp_path: Path) -> None:
-    (tmp_path / "file").write_text("")
-    with pytest.raises(EngineError, match="is not a folder"):
-        check_usable(tmp_path / "file" / "engine")
-    check_usable(tmp_path / "not" / "yet" / "there")
+    assert (place / "pulumi").read_text() == "again" and stat.S_IMODE(place.stat().st_mode) == 0o755
 
 
 # --- Go missing, too old, or failing: what happened, why, and what to do.
@@ -117,12 +86,6 @@ def refusal(machine: Machine) -> EngineError:
     with pytest.raises(EngineError) as caught:
         gotool.find(machine.environ, "1.25.11")
     return caught.value
-
-
-def test_a_missing_go_is_said(machine: Machine) -> None:
-    error = refusal(machine)
-    assert "no `go` on PATH" in error.why
-    assert "install Go" in error.fix
 
 
 @pytest.mark.parametrize(
@@ -151,11 +114,6 @@ def test_a_go_that_serves_or_can_fetch_one_that_does_is_taken(machine: Machine, 
     [
         ("link: write /c/x: no space left on device", "no space left on device", "GOCACHE"),
         ('go: m@v1: Get "https://p/m": dial tcp: lookup p: no such host', "is not reachable", "GOPROXY"),
-        (
-            'go: m@v1: Get "https://p/m": dial tcp 10.0.0.1:443: connect: connection refused',
-            "is not reachable",
-            "GOPROXY",
-        ),
         ("go: m@v1: module lookup disabled by GOPROXY=off", "is not reachable", "GOPROXY"),
         ("go: m@v1: reading https://p/m.zip: 403 Forbidden", "does not serve", "another module proxy"),
         ("verifying m@v1: checksum mismatch\n\nSECURITY ERROR\nThis download does NOT match.", "pinned", "modcache"),
@@ -175,16 +133,6 @@ def test_a_password_in_a_proxy_address_is_never_shown() -> None:
     error = gotool.explain("list", 1, 'go: Get "https://ada:s3cret@proxy.example/m": dial tcp: no such host')
     assert "s3cret" not in str(error)
     assert "https://***@proxy.example/m" in error.why
-
-
-def test_progress_counts_modules_and_packages(machine: Machine, tmp_path: Path) -> None:
-    machine.install_go()
-    told: list[gotool.Tally] = []
-    go = gotool.find(machine.environ, "1.25")
-    with (tmp_path / "lock").open("w") as lock:
-        tally = go.run(["list", "-deps", "example.com/a"], tmp_path, lock.fileno(), told.append)
-    assert (tally.fetched, tally.named) == (1, 3)
-    assert told[0] == gotool.Tally(0, 0, 0)
 
 
 def test_go_is_ended_when_we_are_interrupted(machine: Machine, tmp_path: Path) -> None:
@@ -277,18 +225,6 @@ def test_all_else_is_the_interpreters(venv: Venv) -> None:
     venv.python(3)
     assert venv.run("program.py", "two words") == (3, "[program.py two words]\n")
     assert venv.run(*LIST) == (3, f"[{' '.join(LIST)}]\n"), "a list that fails is not kept"
-    assert venv.crumbs() == set()
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_where_nothing_can_be_kept_the_interpreter_lists(venv: Venv) -> None:
-    venv.make()
-    (venv.folder / "asked").touch()
-    venv.folder.chmod(0o555)
-    try:
-        assert venv.run(*LIST) == (0, f"[{' '.join(LIST)}]\n")
-    finally:
-        venv.folder.chmod(0o755)
     assert venv.crumbs() == set()
 
 

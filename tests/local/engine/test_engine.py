@@ -1,6 +1,5 @@
 """Which engine is used: installed, else the official release, else built; each one only when it serves."""
 
-import os
 from pathlib import Path
 
 import pytest
@@ -61,15 +60,6 @@ def test_the_second_time_nothing_is_asked_or_built(machine: Machine, vendor: Ven
     assert len(built) == 2
     assert ensure(pytest.fail, environ=machine.environ, releases=vendor.url) == first
     assert (vendor.asked, machine.builds()) == (asked, built)
-
-
-def test_a_build_of_other_pins_is_not_reused(machine: Machine, nowhere: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    machine.install_go()
-    first = ensure(quiet, environ=machine.environ, releases=nowhere)
-    monkeypatch.setattr("local.engine.build.recipe", lambda: "0123456789ab")
-    second = ensure(quiet, environ=machine.environ, releases=nowhere)
-    assert second.bin != first.bin
-    assert first.bin.exists(), "someone may run it right now"
 
 
 @pytest.mark.parametrize("choice", ["installed", "release", "build"])
@@ -159,12 +149,3 @@ def test_a_full_disk_is_said(machine: Machine, vendor: Vendor, monkeypatch: pyte
         ensure(quiet, environ=machine.environ, releases=vendor.url)
     assert "SLIPWAY_CACHE" in caught.value.fix
     assert machine.partials() == []
-
-
-@pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_cache_that_may_not_be_written_is_said(machine: Machine, nowhere: str) -> None:
-    machine.cache.mkdir()
-    machine.cache.chmod(0o555)
-    with pytest.raises(EngineError, match="can't be used") as caught:
-        ensure(quiet, environ=machine.environ, releases=nowhere)
-    assert "SLIPWAY_CACHE" in caught.value.fix

@@ -75,22 +75,6 @@ def test_it_ends_by_itself_with_its_own_code_and_leaves_no_watcher(folder: Path)
         one.kill()
 
 
-def test_an_engine_that_lives_keeps_its_host(folder: Path) -> None:
-    engine = start(folder)
-    engine.until(lambda: "4711" in engine.said, "the host serves")
-    (host,) = psutil.Process(engine.process.pid).children()
-    # The watcher looks each second: a third look begins when the second sleep has ended.
-    seen: set[int] = set()
-
-    def looked() -> bool:
-        seen.update(one.pid for one in host.children(recursive=True) if _is_named(one, "sleep"))
-        return len(seen) > 2
-
-    wait_for(looked, "it was looked after twice")
-    assert host.is_running()
-    engine.kill_tree()
-
-
 def _is_named(process: psutil.Process, *names: str) -> bool:
     """False for one that has ended since it was listed."""
     try:
@@ -117,16 +101,6 @@ def held(machine: Machine, tmp_path: Path) -> Path:
 
 def go_pid(machine: Machine) -> int:
     return int(machine.log.read_text().splitlines()[-1].split()[0])
-
-
-def test_the_command_prints_the_folder_and_nothing_else(machine: Machine) -> None:
-    machine.install_go()
-    machine.environ["SLIPWAY_ENGINE"] = "build"
-    run = machine.start()
-    out, err = run.communicate()
-    assert run.returncode == 0, err
-    assert (Path(out.removesuffix("\n")) / "pulumi").exists()
-    assert "building the Pulumi engine v3.259.0" in err
 
 
 def test_the_command_fails_with_words_and_without_traceback(machine: Machine) -> None:
