@@ -1,4 +1,8 @@
-"""Source 000, "Dynamic Workload Scheduler": its REST body, its gcloud file, its Python (W1–W8, P2)."""
+"""Sources 000, "Dynamic Workload Scheduler" (W1–W8, P2), 001, "Run training jobs on a persistent resource" (B1, B2, B4,
+P1–P5), and 004, "Use Spot VMs with training" (X1–X7): their bodies and samples.
+
+What they say is refused: `contracts/sources.txt`.
+"""
 
 from __future__ import annotations
 
@@ -6,12 +10,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from google.api_core import exceptions
 
 from tests.conftest import STAGING
-from tests.official import aiplatform, hyperparameter_tuning
+from tests.official import aiplatform, hyperparameter_tuning, persistent_resource
 from tests.official import custom_job as gca_custom_job_compat
 from tests.sources.conftest import TRAINER, gpus_drawn, later, machines, posted
+from vertex_local.testing.calling import PARENT
 from vertex_local.testing.local_cloud import LocalCloud
 
 A100 = "a2-highgpu-1g"
@@ -90,11 +94,6 @@ def script(tmp_path: Path) -> str:
         encoding="utf-8",
     )
     return str(path)
-
-
-def test_the_sample_without_an_accelerator_is_refused_today(sdk: LocalCloud, script: str) -> None:
-    with pytest.raises(exceptions.BadRequest, match="FLEX_START requires one of the accelerators"):
-        create_custom_job_with_dws_sample("dws", script, "dws-refused")
 
 
 def custom_job(name: str) -> aiplatform.CustomJob:
@@ -179,28 +178,7 @@ def test_a_tuning_job_takes_the_strategy_as_well(sdk: LocalCloud) -> None:
     ]
 
 
-# --- Source 004, "Use Spot VMs with training": its REST body with the errors corrected, its Python, its limits
-# (X1–X7).
-
-
-A100_SPEC = {"machineType": "a2-highgpu-1g", "acceleratorType": "NVIDIA_TESLA_A100", "acceleratorCount": 1}
-CONTAINER = {"imageUri": "python:3.10", "command": ["sh", "-c", "sleep $0"], "args": ["600"]}
-
-
-def spot_body(**task: Any) -> dict[str, Any]:
-    """The document's body. There a bracket closes the worker pool after its machine, so that replicaCount and the task
-    stand outside of it; here they are in it. It shows both kinds of task, of which there is to be one."""
-    pool = {"machineSpec": A100_SPEC, "replicaCount": 1, **(task or {"containerSpec": CONTAINER})}
-    return {"displayName": "JOB_NAME", "jobSpec": {"workerPoolSpecs": [pool], "scheduling": {"strategy": "SPOT"}}}
-
-
-@pytest.mark.journey
-def test_the_mended_body_runs_on_preemptible_quota(cloud: LocalCloud) -> None:
-    name = posted(cloud, spot_body())
-    cloud.until(name, "JOB_STATE_RUNNING")
-    assert gpus_drawn(cloud, "a100") == (0, 1)
-    cloud.rest("POST", f"/v1/{name}:cancel", {})
-    cloud.until(name, "JOB_STATE_CANCELLED")
+# --- Source 004: its Python. Its REST body, with the errors corrected, is in the contracts.
 
 
 def spot() -> Any:
@@ -239,3 +217,52 @@ def test_the_sample_is_restarted_after_preemption_and_succeeds(sdk: LocalCloud) 
     said = sdk.lines(job.resource_name, "")
     assert said.count("began") == 3
     assert len([line for line in said if "STOCKOUT" in line]) == 2
+
+
+# --- Source 001.
+
+
+CLUSTER = "source-001"
+GPU = {"machine_type": "n1-standard-4", "accelerator_type": "NVIDIA_TESLA_T4", "accelerator_count": 1}
+
+
+@pytest.fixture(scope="session")
+def cluster(running: LocalCloud) -> str:
+    """A cluster for the sample: its K80, which the service no longer has, is a T4 here."""
+    machine = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
+    pool = {"machineSpec": machine, "replicaCount": "2"}
+    accounts = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+    body = {"resourcePools": [pool], "resourceRuntimeSpec": accounts}
+    running.rest("POST", f"/v1/{PARENT}/persistentResources?persistentResourceId={CLUSTER}", body)
+    return CLUSTER
+
+
+def create_custom_job_on_persistent_resource_sample(
+    display_name: str,
+    container_uri: str,
+    persistent_resource_id: str,
+    service_account: str | None = None,
+    **machine: Any,
+) -> aiplatform.CustomJob:
+    """The document's sample; the machine is an argument."""
+    worker_pool_specs: Any = [
+        {
+            "machine_spec": machine or GPU,
+            "replica_count": 1,
+            "container_spec": {"image_uri": container_uri, "command": [], "args": []},
+        }
+    ]
+    custom_job = aiplatform.CustomJob(
+        display_name=display_name, worker_pool_specs=worker_pool_specs, persistent_resource_id=persistent_resource_id
+    )
+    custom_job.run(service_account=service_account)
+    return custom_job
+
+
+@pytest.mark.journey
+def test_the_sample_runs(sdk: LocalCloud, cluster: str) -> None:
+    job = create_custom_job_on_persistent_resource_sample("pr", "python:3.10", cluster, TRAINER)
+    assert job.state.name == "JOB_STATE_SUCCEEDED"
+    assert job.gca_resource.job_spec.persistent_resource_id == cluster
+    pool = persistent_resource.PersistentResource(cluster).gca_resource.resource_pools[0]
+    assert (pool.replica_count, pool.used_replica_count) == (2, 0)

@@ -8,9 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.vertex.jobs.test_running_jobs import submit, task
-from tests.vertex.pipelines.test_training_pipelines import MODEL, pipeline_body
 from vertex_local.nodes import mounts
-from vertex_local.testing.calling import PARENT
 from vertex_local.testing.local_cloud import ENDED, WAIT_S, LocalCloud
 
 pytestmark = pytest.mark.skipif(not mounts.possible(buckets=True), reason="this machine can't mount buckets")
@@ -86,46 +84,6 @@ END
     assert content(cloud, bucket, "out%2Fa b ü") == "one\ntwo\n"
     assert content(cloud, bucket, "map")[8000:8005] == "later"
     assert not Path("/gcs", bucket).exists()
-
-
-def test_a_pipeline_s_job_writes_the_model_as_files(cloud: LocalCloud, bucket: str) -> None:
-    put(cloud, bucket, "in/data.csv", "1,2\n")
-    code = f"""
-import os, pathlib, shutil
-model = pathlib.Path(os.environ["AIP_MODEL_DIR"].replace("gs://", "/gcs/"))
-model.mkdir(parents=True)
-shutil.copy("/gcs/{bucket}/in/data.csv", model / "model.joblib")
-"""
-    output = {"baseOutputDirectory": {"outputUriPrefix": f"gs://{bucket}/run"}}
-    body = pipeline_body({"workerPoolSpecs": [task(code)], **output}, modelToUpload=MODEL)
-    name = cloud.rest("POST", f"/v1/{PARENT}/trainingPipelines", body)["name"]
-    soon(lambda: "endTime" in cloud.rest("GET", f"/v1/{name}"))
-    ended = cloud.rest("GET", f"/v1/{name}")
-    assert ended["state"] == "PIPELINE_STATE_SUCCEEDED", ended
-    uploaded = cloud.rest("GET", f"/v1/{ended['modelToUpload']['name']}")
-    assert uploaded["artifactUri"] == f"gs://{bucket}/run/model"
-    assert content(cloud, bucket, "run%2Fmodel%2Fmodel.joblib") == "1,2\n"
-
-
-def test_replicas_meet_in_a_bucket(cloud: LocalCloud, bucket: str) -> None:
-    code = f"""
-import os, time
-rank, folder = int(os.environ["RANK"]), "/gcs/{bucket}/ready"
-os.makedirs(folder, exist_ok=True)
-with open(f"{{folder}}/{{rank}}", "w") as file:
-    file.write(str(rank))
-while len(os.listdir(folder)) < 3:
-    time.sleep(0.05)
-print(sorted(open(f"{{folder}}/{{other}}").read() for other in range(3)))
-with open(f"{{folder}}/done-{{rank}}", "w"):
-    pass
-while rank == 0 and len(os.listdir(folder)) < 6:
-    time.sleep(0.05)
-"""
-    name = submit(cloud, task(code), task(code, 2))
-    cloud.until(name, "JOB_STATE_SUCCEEDED")
-    for replica in ("workerpool0-0", "workerpool1-0", "workerpool1-1"):
-        assert cloud.lines(name, replica)[0] == "['0', '1', '2']"
 
 
 def test_reads_and_writes_are_the_account_s(cloud: LocalCloud, bucket: str) -> None:

@@ -4,16 +4,12 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
-import requests
 
 from tests.conftest import ROOT
 from tests.vertex.jobs.test_running_jobs import submit, task
-from tests.vertex.pipelines.test_training_pipelines import pipeline_body
 from vertex_local.nodes import mounts, no_buckets
-from vertex_local.testing.calling import JOBS, PARENT
 from vertex_local.testing.local_cloud import FAST, LocalCloud
 
 pytestmark = pytest.mark.skipif(not mounts.possible(), reason="no such machine can be played on this one")
@@ -52,21 +48,6 @@ def bare(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
     assert done.returncode == 0, done.stderr
     yield mine
     mine.command("down")
-
-
-@pytest.mark.parametrize("kind", ["customJobs", "trainingPipelines"])
-def test_what_names_a_path_of_a_bucket_is_refused_in_words(bare: LocalCloud, kind: str) -> None:
-    spec = {"workerPoolSpecs": [task("", args=["/gcs/b/out"])]}
-    body: dict[str, Any] = {"displayName": "train", "jobSpec": spec} if kind == "customJobs" else pipeline_body(spec)
-    with pytest.raises(requests.HTTPError) as refused:
-        bare.rest("POST", f"/v1/{PARENT}/{kind}", body)
-    answer = refused.value.response
-    assert answer.status_code == 501
-    assert (
-        f'worker pool 0: "/gcs/b/out" names a path below /gcs/, and {no_buckets.WHY}'
-        in answer.json()["error"]["message"]
-    )
-    assert not bare.every(JOBS, "customJobs")
 
 
 def test_who_writes_there_anyway_fails_each_time_python_is_told_why_and_who_writes_elsewhere_succeeds(

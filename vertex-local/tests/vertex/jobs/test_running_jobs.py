@@ -14,15 +14,12 @@ from tests.conftest import ROOT
 from vertex_local import world as services
 from vertex_local.clock import ManualClock
 from vertex_local.nodes import mounts
-from vertex_local.router import Router
 from vertex_local.settings import Settings
 from vertex_local.testing.bodies import autoscaled, cluster_body, job_body, worker
-from vertex_local.testing.calling import CLUSTERS, JOBS, REGION, START, Calling
+from vertex_local.testing.calling import CLUSTERS, JOBS, REGION, START
 from vertex_local.testing.local_cloud import WAIT_S, LocalCloud
 from vertex_local.vertex import conditions, tables
 from vertex_local.vertex.jobs import table as jobs
-from vertex_local.vertex.routes import routes
-from vertex_local.vertex.scheduling.scheduler import Scheduler
 
 
 def submit(cloud: LocalCloud, *workers: dict[str, Any], **changes: Any) -> str:
@@ -146,25 +143,6 @@ def test_a_cloud_that_is_stopped_gives_its_jobs_another_attempt(own_cloud: Local
         time.sleep(0.1)
     own_cloud.rest("POST", f"/v1/{name}:cancel", {})
     own_cloud.until(name, "JOB_STATE_CANCELLED")
-
-
-def test_the_scheduler_can_be_killed_between_deciding_and_starting(tmp_path: Path) -> None:
-    """A placement that was committed is acted on by the next cloud, under a clock that stands still."""
-    settings = Settings().changed({"submissions_per_minute": 0})
-    first = services.open_world(tmp_path / "state", clock=ManualClock(START), chosen=settings)
-    calling = Calling(first, ManualClock(START), Router(routes(first)))
-    made = calling.call("POST", JOBS, job_body(task("print('ran')")))
-    assert made["state"] == "JOB_STATE_PENDING"
-    first.store.close()
-    second = services.open_world(tmp_path / "state", clock=ManualClock(START), chosen=settings)
-    scheduler = Scheduler(second)
-    end = time.monotonic() + WAIT_S
-    while scheduler.step():
-        assert time.monotonic() < end
-        time.sleep(0.05)
-    found = jobs.get(second.store, made["name"])
-    assert found and found.body["state"] == "JOB_STATE_SUCCEEDED"
-    second.store.close()
 
 
 def test_ten_thousand_jobs_are_listed_page_by_page_at_the_same_cost(tmp_path: Path) -> None:

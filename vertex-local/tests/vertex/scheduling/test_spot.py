@@ -7,7 +7,6 @@ import pytest
 from tests.vertex.scheduling.conftest import Stage
 from tests.vertex.scheduling.test_waiting import N1, WORDS
 from vertex_local.testing.bodies import worker
-from vertex_local.testing.calling import REGION
 
 
 def spot(stage: Stage, *workers: Any, **more: Any) -> str:
@@ -116,17 +115,6 @@ def test_time_without_machines_is_not_time_in_running(stage: Stage) -> None:
     assert (stage.state(job), "timeout of 100 s" in stage.error(job)) == ("CANCELLED", True)
 
 
-def test_preemption_at_random_is_the_same_for_the_same_seed(stage: Stage) -> None:
-    stage.scenario(spot={"random": {"rate_per_hour": 60, "seed": 1}})
-    job = spot(stage)
-    stage.step()
-    lasted = 0
-    while stage.state(job) == "RUNNING":
-        stage.step(1)
-        lasted += 1
-    assert lasted == 136, "drawn from seed, job and attempt alone"
-
-
 def test_only_spot_jobs_are_preempted(stage: Stage) -> None:
     preempting(stage, after=0, times=-1)
     job = stage.submit(name="spot-but-not")
@@ -173,10 +161,3 @@ def test_a_spot_job_draws_preemptible_cpus_and_queues_for_them(stage: Stage) -> 
     assert stage.state(first) == "QUEUED", "its quota is in use by another meanwhile"
     stage.ends(second)
     assert stage.state(first) == "RUNNING"
-
-
-def test_a_scenario_knows_its_region(stage: Stage) -> None:
-    stage.scenario(supply=[{"region": "europe-west4", "machine": N1, "machines": 0}])
-    job = stage.submit()
-    stage.step()
-    assert (REGION, stage.state(job)) == ("us-central1", "RUNNING")

@@ -3,10 +3,7 @@
 
 from typing import Any
 
-import pytest
-
 from tests.vertex.scheduling.conftest import A100, ANY, HELD, SPECIFIC, Stage, gpu, reserved
-from vertex_local.supply import machines
 from vertex_local.testing.bodies import autoscaled, job_body, pool, worker
 from vertex_local.testing.calling import CLUSTERS, JOBS
 
@@ -41,29 +38,12 @@ def test_machines_that_come_meanwhile_are_taken(stage: Stage) -> None:
     assert (stage.state(job), stage.machines_used()) == ("RUNNING", {(N1, "standard"): 1})
 
 
-def test_the_time_between_tries_is_the_cloud_s_own(stage: Stage) -> None:
-    stage.set(speed=60, stockout_tries=2)
-    stage.supply((0, N1, "any", 0))
-    job = stage.submit()
-    stage.step(1)
-    assert stage.state(job) == "FAILED"
-
-
 def test_a_stock_out_stands_in_nobody_s_way(stage: Stage) -> None:
     stage.supply((0, N1, "standard", 1))
     large = stage.submit(worker(), worker())
     small = stage.submit()
     stage.step()
     assert (stage.state(large), stage.state(small)) == ("PENDING", "RUNNING")
-
-
-def test_who_waits_for_machines_can_be_cancelled(stage: Stage) -> None:
-    stage.supply((0, N1, "any", 0))
-    job = stage.submit()
-    stage.calling.call("POST", f"/v1/{job}:cancel", {})
-    assert stage.state(job) == "CANCELLED"
-    stage.step(600)
-    assert stage.state(job) == "CANCELLED"
 
 
 def test_machines_of_a_job_s_own_take_as_long_as_the_setting_says(stage: Stage) -> None:  # B4
@@ -90,19 +70,6 @@ def test_a_flex_start_job_gets_all_its_machines_at_once(stage: Stage) -> None:
     assert "Waiting until 2026-11-21T10:00:00" in stage.said(job)[0]
     stage.step(100)
     assert (stage.state(job), stage.machines_used()) == ("RUNNING", {("a3-highgpu-8g", "flex-start"): 3})
-
-
-@pytest.mark.parametrize(
-    "accelerator",
-    ["NVIDIA_L4", "NVIDIA_TESLA_A100", "NVIDIA_A100_80GB", "NVIDIA_H100_80GB", "NVIDIA_H200_141GB", "NVIDIA_B200"],
-)
-def test_flex_start_has_these_accelerators(stage: Stage, accelerator: str) -> None:
-    machine = next(item for item in machines.table().types.values() if item.accelerator == accelerator)
-    (count,) = machine.attachable[accelerator]
-    given = {"machineType": machine.name, "acceleratorType": accelerator, "acceleratorCount": count}
-    body = job_body(gpu(given, 1000), spec={"scheduling": {"strategy": "FLEX_START"}})
-    error = stage.calling.refused("POST", JOBS, body)
-    assert "replica_count" in error.message and "accelerator_type" not in error.message
 
 
 def test_first_come_first_served_by_machine(stage: Stage) -> None:

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import sys
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.official import aiplatform, generated, hyperparameter_tuning
-from tests.vertex.tuning.conftest import LR, TUNING, study, tuning_body
+from tests.official import aiplatform, hyperparameter_tuning
+from tests.vertex.tuning.conftest import TUNING, tuning_body
 from vertex_local.testing.calling import PARENT
 from vertex_local.testing.local_cloud import LocalCloud
 
@@ -32,14 +31,6 @@ for step in (1, 2, 3):
     reporter.report_hyperparameter_tuning_metric("acc", 1 - (options.lr - 0.3) ** 2 - 0.1 / step, global_step=step)
 while options.until and not os.path.exists(options.until):
     time.sleep(0.05)
-"""
-
-
-PRINT = """
-import sys
-import hypertune
-print(*sys.argv[1:])
-hypertune.HyperTune().report_hyperparameter_tuning_metric("loss", 1)
 """
 
 
@@ -120,63 +111,3 @@ def test_the_sdk_tunes_on_a_persistent_resource(vertex_sdk: LocalCloud) -> None:
     assert [item.resource_name for item in found] == [job.resource_name]
     again = aiplatform.HyperparameterTuningJob.get(job.resource_name)
     again.delete()
-
-
-def test_the_sdk_s_kinds_of_parameters_reach_the_code(vertex_sdk: LocalCloud) -> None:
-    kinds = hyperparameter_tuning
-    model = kinds.CategoricalParameterSpec(values=["tree"])
-    depth = kinds.IntegerParameterSpec(min=4, max=4, scale="linear")
-    job = aiplatform.HyperparameterTuningJob(
-        display_name="sdk-grid",
-        custom_job=trial(sys.executable, "-c", PRINT),
-        metric_spec={"loss": "minimize"},
-        parameter_spec={
-            "model": model,
-            "depth": depth,
-            "units": kinds.DiscreteParameterSpec(values=[16, 32], scale="linear"),
-        },
-        max_trial_count=9,
-        parallel_trial_count=2,
-        search_algorithm="grid",
-        measurement_selection="last",
-    )
-    job.run()
-    assert job.state.name == "JOB_STATE_SUCCEEDED"
-    trials = vertex_sdk.rest("GET", f"/v1/{job.resource_name}")["trials"]
-    assert sorted(said(vertex_sdk, job.resource_name, trial)[0] for trial in trials) == [
-        "--model=tree --depth=4 --units=16",
-        "--model=tree --depth=4 --units=32",
-    ]
-
-
-def test_the_sdk_cancels_a_tuning_job(vertex_sdk: LocalCloud) -> None:
-    job = aiplatform.HyperparameterTuningJob(
-        display_name="sdk-cancelled",
-        custom_job=trial("sh", "-c", "sleep 600"),  # `sleep` itself would refuse a trial's parameters
-        metric_spec={"acc": "maximize"},
-        parameter_spec={"lr": hyperparameter_tuning.DoubleParameterSpec(min=0, max=1, scale="linear")},
-        max_trial_count=2,
-        parallel_trial_count=2,
-    )
-    job.run(sync=False)
-    job.wait_for_resource_creation()
-    job.cancel()
-    vertex_sdk.seen(job.resource_name, lambda found: found["state"] == "JOB_STATE_CANCELLED")
-
-
-@pytest.mark.parametrize("version", ["v1", "v1beta1"])
-def test_generated_clients_speak_rest(cloud: LocalCloud, version: str) -> None:
-    library = generated(version)
-    client = library.JobServiceClient(**cloud.to_client())
-    body = tuning_body(trials=1, displayName=f"gapic-{version}", studySpec=study(LR, measurementSelectionType=2))
-    body["trialJobSpec"] = {"workerPoolSpecs": [task()]}
-    job = library.HyperparameterTuningJob.from_json(json.dumps(body))
-    made = client.create_hyperparameter_tuning_job(parent=PARENT, hyperparameter_tuning_job=job)
-    assert made.study_spec.parameters[0].scale_type.name == "UNIT_LOG_SCALE"
-    done = cloud.seen(made.name, lambda found: found["state"] == "JOB_STATE_SUCCEEDED")
-    read = client.get_hyperparameter_tuning_job(name=made.name)
-    assert read.trials[0].final_measurement.metrics[0].metric_id == "acc"
-    assert read.trials[0].parameters[0].value == done["trials"][0]["parameters"][0]["value"]
-    listed = client.list_hyperparameter_tuning_jobs({"parent": PARENT, "filter": f'display_name="gapic-{version}"'})
-    assert [item.name for item in listed] == [made.name]
-    client.delete_hyperparameter_tuning_job(name=made.name).result(timeout=30)
