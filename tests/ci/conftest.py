@@ -39,6 +39,15 @@ class Workflow:
             yield from job.get("steps", ())
         yield from self.tree.get("runs", {}).get("steps", ())
 
+    def step(self, name: str) -> dict[str, Any]:
+        (found,) = [step for step in self.steps() if step.get("name") == name]
+        return found
+
+    def using(self, action: str) -> dict[str, Any]:
+        """Return what the one step that uses an action gives it."""
+        (found,) = [step for step in self.steps() if step.get("uses", "").partition("@")[0] == action]
+        return dict(found["with"])
+
 
 All = dict[str, Workflow]
 """Workflows and composite actions by name, such as `preview` and `actions/stack`."""

@@ -68,7 +68,7 @@ class Artifact:
 @dataclass
 class GitHub:
     """A repository with one pull request, of ada's, of the commit `PUSHED`. `merged_as` is its merge commit. `rest`:
-    pages by path. `failing`: statuses for the next calls. `hidden`: no artifact is for this token. `written`: the
+    pages by path. `hidden`: no artifact is for this token. `written`: the
     requested changes."""
 
     tree: str = TREE
@@ -78,7 +78,6 @@ class GitHub:
     merged_as: str = HEAD
     forbidden: bool = False
     hidden: bool = False
-    failing: list[int] = field(default_factory=list)
     rest: dict[str, list[Any]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
     url: str = ""
@@ -180,9 +179,9 @@ def _handler(github: GitHub) -> type[loopback.Handler]:
     class Handler(loopback.Handler):
         def do_POST(self) -> None:
             sent = self.body()
-            if self._refused():
-                return
-            if self.path == "/graphql":
+            if self._unknown():
+                self._send(401, {"message": "Bad credentials"})
+            elif self.path == "/graphql":
                 self._send(200, github.answer(json.loads(sent)))
             else:
                 github.written.append(self.path)
@@ -192,9 +191,9 @@ def _handler(github: GitHub) -> type[loopback.Handler]:
             parts = urlsplit(self.path)
             asked = parse_qs(parts.query)
             page = int(asked.get("page", ["1"])[0])
-            if self._refused():
-                return
-            if github.hidden:
+            if self._unknown():
+                self._send(401, {"message": "Bad credentials"})
+            elif github.hidden:
                 self._send(403, {"message": "Resource not accessible by integration"})
             elif parts.path not in github.rest and (kept := github.kept(parts.path, asked)):
                 self._send(200, kept)
@@ -203,13 +202,8 @@ def _handler(github: GitHub) -> type[loopback.Handler]:
                 after = f"{github.url}{parts.path}?page={page + 1}"
                 self._send(200, pages[page - 1], {"Link": f'<{after}>; rel="next"'} if page < len(pages) else {})
 
-        def _refused(self) -> bool:
-            known = self.headers["Authorization"] == f"Bearer {TOKEN}"
-            if known and not github.failing:
-                return False
-            status, why = (github.failing.pop(0), "Server Error") if known else (401, "Bad credentials")
-            self._send(status, {"message": why, "documentation_url": "https://docs.github.com/rest"})
-            return True
+        def _unknown(self) -> bool:
+            return bool(self.headers["Authorization"] != f"Bearer {TOKEN}")
 
         def _send(self, status: int, body: Any, headers: dict[str, str] | None = None) -> None:
             content = body if isinstance(body, bytes) else json.dumps(body).encode()

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import json
-import subprocess
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -46,7 +46,7 @@ class Issuer(Handler):
 @dataclass
 class Runner:
     folder: Path
-    script: str
+    step: dict[str, Any]
     issuer: str
 
     def sign_in(self, url: str, identity: str) -> list[str]:
@@ -63,8 +63,7 @@ class Runner:
             "GITHUB_ENV": str(self.folder / "env"),
             "ASKED": str(self.folder / "asked"),
         }
-        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self.script]
-        done = subprocess.run(command, env=environ, capture_output=True, text=True)
+        done = tools.run(self.step, environ)
         assert done.returncode == 0, done.stdout + done.stderr
         assert not (self.folder / "backend-token").exists()
         asked = self.folder / "asked"
@@ -75,7 +74,7 @@ class Runner:
 def runner(tmp_path: Path, workflows: All) -> Iterator[Runner]:
     (step,) = workflows["actions/backend"].steps()
     with served(Issuer) as url:
-        yield Runner(tmp_path, step["run"], f"{url}/token?api-version=2")
+        yield Runner(tmp_path, step, f"{url}/token?api-version=2")
 
 
 def test_amazon_lends_a_role_for_three_hours(runner: Runner) -> None:

@@ -65,8 +65,7 @@ class Runner:
             **self.github.variables(merged=merged),
             **variables,
         }
-        command = ["bash", "-e", "-c", step["run"]]
-        return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
+        return tools.run(step, environ, self.folder)
 
     def reviewed(self, told: Told) -> None:
         """The artifacts that the job `review` left, of each stack."""
@@ -88,15 +87,13 @@ def runner(tmp_path: Path) -> Iterator[Runner]:
         yield Runner(tmp_path, github)
 
 
-def named(workflows: dict[str, Workflow], workflow: str, name: str) -> dict[str, Any]:
-    (step,) = [one for one in workflows[workflow].steps() if one.get("name") == name]
-    return step
-
-
 class TestPullRequest:
     @pytest.fixture
     def gate(self, workflows: dict[str, Workflow]) -> dict[str, Any]:
-        return named(workflows, "preview", "Comment and gate")
+        return workflows["preview"].step("Comment and gate")
+
+    def ask(self, runner: Runner, gate: dict[str, Any], folder: str = ".") -> subprocess.CompletedProcess[str]:
+        return runner.run(gate, STACKS=" ".join(STACKS), BASE=BASE, CHECK="success", FOLDER=folder)
 
     @pytest.fixture
     def asked(self, runner: Runner, gate: dict[str, Any]) -> GitHub:
@@ -109,12 +106,6 @@ class TestPullRequest:
         written.at = "2026-11-21T09:05:00Z"
         assert (runner.folder / "output").read_text() == f"record=slipway-review-{TREE}.json\n"
         return runner.github
-
-    def ask(self, runner: Runner, gate: dict[str, Any]) -> subprocess.CompletedProcess[str]:
-        return self.ask_in(".", runner, gate)
-
-    def ask_in(self, folder: str, runner: Runner, gate: dict[str, Any]) -> subprocess.CompletedProcess[str]:
-        return runner.run(gate, STACKS=" ".join(STACKS), BASE=BASE, CHECK="success", FOLDER=folder)
 
     def test_an_approval_opens_it_and_the_comment_stays_as_it_is(
         self, runner: Runner, asked: GitHub, gate: dict[str, Any]
@@ -148,15 +139,12 @@ class TestPullRequest:
     def test_each_folder_of_a_repository_has_its_own_comment(self, runner: Runner, gate: dict[str, Any]) -> None:
         runner.reviewed(BAD)
         for folder in ("ml/training", "./ads/", "ml/training"):
-            assert self.ask_in(folder, runner, gate).returncode == 5
-        assert runner.github.written == ["added", "added"]
+            assert self.ask(runner, gate, folder).returncode == 5
         assert [one.body.splitlines()[0] for one in runner.github.comments] == [
             "<!-- slipway-review of ml/training -->",
             "<!-- slipway-review of ads -->",
         ]
         assert "of the project in `ml/training`" in runner.github.comments[0].body
-        names = {one.name for one in (runner.folder / "record").iterdir()}
-        assert names == {f"slipway-review-{TREE}-{name}.json" for name in ("ml~2Ftraining", "ads")}
 
     def test_an_artifact_that_nobody_asked_for_is_no_review(self, runner: Runner, gate: dict[str, Any]) -> None:
         """The pull request's program runs before, in the same run, and may upload what it likes."""
@@ -166,23 +154,14 @@ class TestPullRequest:
         forged.write_text(json.dumps(write(BAD)))
         assert self.ask(runner, gate).returncode == 0
 
-    @pytest.mark.parametrize(
-        ("told", "there", "does"),
-        [
-            (GOOD, None, []),
-            (GOOD, BAD, ["replaced"]),
-            (Told("prod", (replace(GONE, grade=Grade.WARNING),)), None, ["added"]),
-        ],
-        ids=["nothing to say", "nothing any more", "the first"],
-    )
-    def test_one_comment_and_none_where_nothing_changes(
-        self, runner: Runner, gate: dict[str, Any], told: Told, there: Told | None, does: list[str]
+    def test_a_warning_is_told_and_a_comment_with_nothing_to_say_any_more_is_replaced(
+        self, runner: Runner, gate: dict[str, Any]
     ) -> None:
-        runner.reviewed(told)
-        runner.github.comments = [Comment(comment([there], Place(OTHER)))] if there else []
-        done = self.ask(runner, gate)
-        assert done.returncode == 0, done.stderr
-        assert runner.github.written == does
+        for told in (GOOD, Told("prod", (replace(GONE, grade=Grade.WARNING),)), GOOD):
+            runner.reviewed(told)
+            done = self.ask(runner, gate)
+            assert done.returncode == 0, done.stderr
+        assert runner.github.written == ["added", "replaced"]
         assert f"the tree `{TREE[:12]}`" in (runner.folder / "summary").read_text()
 
     @pytest.mark.parametrize(("file", "name"), [("preview.yaml", "reviewed"), ("theirs.yaml", "preview / reviewed")])
@@ -190,7 +169,7 @@ class TestPullRequest:
         self, runner: Runner, workflows: dict[str, Workflow], file: str, name: str
     ) -> None:
         """Here, and in a repository whose job `preview` calls this one's."""
-        again = named(workflows, "gate", "Ask again")
+        again = workflows["gate"].step("Ask again")
         jobs = [{"id": 7, "name": "review (dev)", "status": "completed"}]
         reviewed = {"id": 8, "name": name, "status": "completed"}
         runner.github.rest = {
@@ -203,51 +182,45 @@ class TestPullRequest:
         assert "asks by itself" in runner.run(again, HEAD=HEAD, PREVIEW=file).stdout
         assert len(runner.github.written) == 1
 
-    def test_a_name_of_two_lines_is_one_file(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
-        step = named(workflows, "preview", "Review")
-        file = {"status": "renamed", "previous_filename": "a\tb", "filename": "docs/a\nD\ttemplates/x.py"}
-        runner.github.rest = {"/repos/acme/ml/pulls/3/files": [[file, {"status": "removed", "filename": "c"}]]}
-        runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER=".")
-        assert (runner.folder / "files").read_text() == "R\ta?b\tdocs/a?D?templates/x.py\nD\tc\n"
 
-    @pytest.mark.parametrize(
-        ("folder", "at"), [(".", "."), ("ml/training", "ml/training"), ("./ml/training/", "ml/training")]
-    )
-    def test_the_review_is_told_where_the_project_lies(
-        self, runner: Runner, workflows: dict[str, Workflow], folder: str, at: str
-    ) -> None:
-        step = named(workflows, "preview", "Review")
-        runner.github.rest = {"/repos/acme/ml/pulls/3/files": [[{"status": "modified", "filename": "ml/x.py"}]]}
-        (runner.folder / "head" / "ml" / "training").mkdir(parents=True)
+class TestFiles:
+    """What GitHub lists of a pull request, and where the project lies."""
+
+    def review(
+        self, runner: Runner, workflows: dict[str, Workflow], folder: str, *files: dict[str, str]
+    ) -> subprocess.CompletedProcess[str]:
+        pages = [list(files[at : at + 30]) for at in range(0, len(files), 30)]
+        runner.github.rest = {"/repos/acme/ml/pulls/3/files": pages}
         python = runner.folder / "python"
         python.write_text('#!/bin/sh\nprintf "%s\\n" "$@" >reviewed\n')
         python.chmod(0o755)
-        done = runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER=folder)
+        return runner.run(workflows["preview"].step("Review"), NUMBER="3", STACK="dev", BASE=BASE, FOLDER=folder)
+
+    @pytest.mark.parametrize(("folder", "at"), [(".", "."), ("./ml/training/", "ml/training")])
+    def test_a_name_of_two_lines_is_one_file_and_the_review_is_told_where_the_project_lies(
+        self, runner: Runner, workflows: dict[str, Workflow], folder: str, at: str
+    ) -> None:
+        (runner.folder / "head" / "ml" / "training").mkdir(parents=True)
+        renamed = {"status": "renamed", "previous_filename": "a\tb", "filename": "docs/a\nD\ttemplates/x.py"}
+        done = self.review(runner, workflows, folder, renamed, {"status": "removed", "filename": "c"})
         assert done.returncode == 0, done.stderr
-        words = (runner.folder / "reviewed").read_text().splitlines()
-        told = dict(pairwise(words))
+        assert (runner.folder / "files").read_text() == "R\ta?b\tdocs/a?D?templates/x.py\nD\tc\n"
+        told = dict(pairwise((runner.folder / "reviewed").read_text().splitlines()))
         assert told["--folder"] == at
         assert (runner.folder / told["--head"]).resolve() == (runner.folder / "head" / at).resolve()
-        assert (runner.folder / "files").read_text() == "M\tml/x.py\n"
 
     def test_a_folder_that_became_a_link_is_not_reviewed(self, runner: Runner, workflows: dict[str, Workflow]) -> None:
         """The list of changed files does not name the files behind a link."""
-        step = named(workflows, "preview", "Review")
         (runner.folder / "head" / "other").mkdir(parents=True)
         (runner.folder / "head" / "ml").symlink_to("other")
-        done = runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER="ml")
+        done = self.review(runner, workflows, "ml", {"status": "modified", "filename": "ml"})
         assert done.returncode == 1 and "ml is no folder::" in done.stdout
 
     def test_more_files_than_github_lists_are_not_reviewed(
         self, runner: Runner, workflows: dict[str, Workflow]
     ) -> None:
-        step = named(workflows, "preview", "Review")
-        files = [{"status": "modified", "filename": f"a/{n}"} for n in range(3000)]
-        pages = [files[at : at + 30] for at in range(0, len(files), 30)]
-        runner.github.rest = {"/repos/acme/ml/pulls/3/files": pages}
-        done = runner.run(step, NUMBER="3", STACK="dev", BASE=BASE, FOLDER=".")
-        assert done.returncode == 1
-        assert "too many files" in done.stdout
+        done = self.review(runner, workflows, ".", *({"status": "modified", "filename": f"a/{n}"} for n in range(3000)))
+        assert done.returncode == 1 and "too many files" in done.stdout
 
 
 class TestDeployment:
@@ -258,7 +231,7 @@ class TestDeployment:
         (runner.folder / "events.json").write_text(json.dumps(write(BAD)))
         runner.github.comments, runner.github.artifacts = kept(BAD)
         runner.github.reviews = [Review()]
-        return named(workflows, "up-stack", "Approved")
+        return workflows["up-stack"].step("Approved")
 
     def deploy(
         self, runner: Runner, step: dict[str, Any], insist: str = "false", **variables: str
@@ -275,80 +248,45 @@ class TestDeployment:
         assert (runner.folder / "output").read_text() == record
 
     @pytest.mark.parametrize(
-        ("reviews", "why"),
+        ("changes", "why"),
         [
-            ([], "nobody else who may write has approved #3"),
-            ([Review(tree=OTHER)], "grace approved #3 as another tree"),
+            ({"reviews": []}, "nobody else who may write has approved #3"),
+            ({"reviews": [Review(tree=OTHER)]}, "grace approved #3 as another tree"),
+            ({"artifacts": kept(GOOD)[1], "comments": kept(GOOD)[0]}, "and the record of its review tells less"),
+            ({"artifacts": []}, "is gone, so nobody can tell what grace approved"),
+            ({"merged_as": ""}, "no pull request was merged"),
+            ({"merged_as": OTHER}, "no pull request was merged"),
         ],
-        ids=["the record alone", "another tree"],
+        ids=["the record alone", "another tree", "less", "no record", "pushed", "of another commit"],
     )
-    def test_the_record_is_no_approval(
-        self, runner: Runner, step: dict[str, Any], reviews: list[Review], why: str
+    def test_what_nobody_approved_is_not(
+        self, runner: Runner, step: dict[str, Any], changes: dict[str, Any], why: str
     ) -> None:
-        runner.github.reviews = reviews
-        done = self.deploy(runner, step)
-        assert done.returncode == 5
-        assert "nothing of it was approved" in done.stdout and why in done.stdout
-        assert not (runner.folder / "output").exists()
-
-    def test_what_blocks_nobody_needs_nobody(self, runner: Runner, step: dict[str, Any]) -> None:
-        warned = Told("prod", (replace(GONE, grade=Grade.WARNING),))
-        (runner.folder / "events.json").write_text(json.dumps(write(warned)))
-        runner.github.comments, runner.github.artifacts = kept(warned)
-        runner.github.reviews = []
-        assert self.deploy(runner, step).returncode == 0
-
-    @pytest.mark.parametrize(
-        ("comments", "artifacts", "why"),
-        [
-            (*kept(GOOD), "and the record of its review tells less"),
-            (*kept(BAD, OTHER), "and the record of its review tells less"),
-            (kept(BAD)[0], [], "is gone, so nobody can tell what grace approved"),
-            (kept(GOOD)[0], kept(BAD)[1], "is gone"),
-            ([], kept(BAD)[1], "is gone"),
-        ],
-        ids=["less", "of another tree", "no record", "another's record", "no comment"],
-    )
-    def test_what_no_record_has_is_not_deployed_though_somebody_approved(
-        self, runner: Runner, step: dict[str, Any], comments: list[Comment], artifacts: list[Artifact], why: str
-    ) -> None:
-        runner.github.comments, runner.github.artifacts = comments, artifacts
+        for name, value in changes.items():
+            setattr(runner.github, name, value)
         done = self.deploy(runner, step)
         assert done.returncode == 5 and why in done.stdout
+        assert not (runner.folder / "output").exists()
         again = "fix: run the review of #3 again, have #3 approved by somebody else" in done.stdout
         assert again is ("is gone" in why), "which keeps another"
 
-    @pytest.mark.parametrize("merged_as", ["", OTHER], ids=["pushed", "of another commit"])
-    def test_a_push_that_nobody_reviewed_is_not(self, runner: Runner, step: dict[str, Any], merged_as: str) -> None:
-        runner.github.merged_as = merged_as
-        done = self.deploy(runner, step)
-        assert done.returncode == 5
-        assert "no pull request was merged" in done.stdout
-
-    @pytest.mark.parametrize("trouble", ["token", "rights", "repository"])
+    @pytest.mark.parametrize("trouble", ["Unauthorized", "Resource not accessible by integration"])
     def test_who_can_t_be_asked_has_approved_nothing(self, runner: Runner, step: dict[str, Any], trouble: str) -> None:
-        runner.github.forbidden = trouble == "rights"
-        runner.github.failing = [404] if trouble == "repository" else []
-        done = self.deploy(runner, step, **({"GH_TOKEN": "stale"} if trouble == "token" else {}))
+        runner.github.forbidden = trouble.startswith("Resource")
+        done = self.deploy(runner, step, **({} if runner.github.forbidden else {"GH_TOKEN": "stale"}))
         assert done.returncode == 4
-        why = {"token": "Unauthorized", "rights": "Resource not accessible by integration", "repository": "Not Found"}
-        assert why[trouble] in done.stdout and "pull-requests: read" in done.stdout
+        assert trouble in done.stdout and "pull-requests: read" in done.stdout
         assert "h100 goes" in done.stdout, "what it would do is told all the same"
 
-    def test_a_busy_moment_of_github_s_is_waited_out(self, runner: Runner, step: dict[str, Any]) -> None:
-        runner.github.failing = [502]
-        assert self.deploy(runner, step).returncode == 0
-
-    def test_somebody_may_insist_and_that_is_recorded(self, runner: Runner, step: dict[str, Any]) -> None:
+    def test_somebody_may_insist_and_the_record_of_that_lies_with_the_state(
+        self, runner: Runner, workflows: dict[str, Workflow], step: dict[str, Any]
+    ) -> None:
         runner.github.reviews = []
         done = self.deploy(runner, step, insist="true")
         assert done.returncode == 0
         assert "ada insisted" in done.stdout
         record = "record=ada insisted: https://github.com/acme/ml/actions/runs/4711\n"
         assert (runner.folder / "output").read_text() == record
-
-    def test_the_record_lies_with_the_state(self, workflows: dict[str, Workflow]) -> None:
-        up = named(workflows, "up-stack", "Up")
-        assert up["env"]["RECORD"] == "${{ steps.approved.outputs.record }}"
-        assert '--message "$RECORD"' in up["run"]
-        assert named(workflows, "up-stack", "Approved")["env"]["WHO"] == "${{ github.triggering_actor }}"
+        up = workflows["up-stack"].step("Up")
+        assert up["env"]["RECORD"] == "${{ steps.approved.outputs.record }}" and '--message "$RECORD"' in up["run"]
+        assert step["env"]["WHO"] == "${{ github.triggering_actor }}"

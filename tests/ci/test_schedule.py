@@ -10,14 +10,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-import yaml
 
 from slipway.google.catalog import document
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import UNCOMMITTED
 from tests.checkouts.git import git
 from tests.ci import tools
-from tests.ci.conftest import ROOT, All
+from tests.ci.conftest import All
 
 CATALOG = "gs://acme-prod-catalog/catalog.json"
 TOOLS = {
@@ -66,8 +65,7 @@ class Main:
             "CATALOG": str(self.folder.parent / "catalog.json"),
             "GITHUB_OUTPUT": str(self.folder.parent / "output"),
         }
-        command = ["bash", "-e", "-c", self.step["run"]]
-        return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
+        return tools.run(self.step, environ, self.folder)
 
     @property
     def chosen(self) -> str:
@@ -77,8 +75,7 @@ class Main:
 
 @pytest.fixture
 def main(tmp_path: Path, workflows: All) -> Main:
-    (step,) = [one for one in workflows["schedule-stack"].steps() if one.get("name") == "Deployed commit"]
-    made = Main(tmp_path / "checkout", [], step)
+    made = Main(tmp_path / "checkout", [], workflows["schedule-stack"].step("Deployed commit"))
     made.folder.mkdir()
     made.git("init", "-q", "-b", "main")
     for why in ("first", "deployed", "merged since"):
@@ -86,20 +83,14 @@ def main(tmp_path: Path, workflows: All) -> Main:
     return made
 
 
-def test_it_takes_what_is_deployed_and_not_what_main_has(main: Main) -> None:
-    _, deployed, _ = main.commits
-    main.published(deployed[:7])
+@pytest.mark.parametrize("under_way", [False, True], ids=["deployed", "begun"])
+def test_it_takes_what_is_deployed_or_was_begun_and_not_what_main_has(main: Main, under_way: bool) -> None:
+    first, deployed, _ = main.commits
+    main.published(first[:7] if under_way else deployed[:7], under_way=deployed[:7] if under_way else None)
     done = main.choose()
     assert done.returncode == 0, done.stdout + done.stderr
     assert main.chosen == deployed == main.git("rev-parse", "HEAD")
     assert (main.folder / "program").read_text() == "deployed"
-
-
-def test_it_goes_on_with_what_somebody_began_to_deploy(main: Main) -> None:
-    first, deployed, _ = main.commits
-    main.published(first[:7], under_way=deployed[:7])
-    main.choose()
-    assert main.chosen == deployed
 
 
 STRAY: dict[str, Callable[[Main], None]] = {
@@ -127,13 +118,9 @@ def test_what_is_no_commit_of_main_stops_it_in_words(main: Main, why: str) -> No
     assert main.chosen == "" and main.git("branch", "--show-current") == "main"
 
 
-def test_where_nothing_is_deployed_nothing_is_due(main: Main) -> None:
+def test_where_nothing_is_deployed_nothing_is_due_and_a_catalog_that_can_t_be_read_is_not_none(main: Main) -> None:
     done = main.choose("{}")
     assert done.returncode == 0 and "nothing is deployed of prod" in done.stdout
-    assert main.chosen == ""
-
-
-def test_a_catalog_that_can_t_be_read_is_not_none(main: Main) -> None:
     assert main.choose().returncode != 0
     assert main.chosen == ""
 
@@ -152,12 +139,3 @@ def test_nothing_of_main_s_runs_before_that_with_the_deployer_s_rights(workflows
     for step in after:
         only = str(step.get("if", ""))
         assert "steps.deployed.outputs.commit" in only or "steps.up.outcome" in only or "machines" in only, step
-
-
-def test_the_tools_of_the_runner_are_those_that_the_stack_s_are(workflows: All) -> None:
-    """The same actions, with the same values, as ready the runner for everything else."""
-    theirs = yaml.safe_load((ROOT / ".github/actions/stack/action.yaml").read_text())["runs"]["steps"]
-    pinned = {step["uses"].partition("@")[0]: step["with"] for step in theirs if "uses" in step and "with" in step}
-    own = workflows["schedule-stack"].jobs()["up"]["steps"]
-    (pulumi,) = [step for step in own if step.get("uses", "").startswith("pulumi/actions@")]
-    assert pulumi["with"] == pinned["pulumi/actions"]

@@ -6,6 +6,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -19,6 +20,7 @@ import pytest
 from slipway.front.cli.terminal import starter_files
 from tests.checkouts.git import git
 from tests.checkouts.made_once import once
+from tests.ci import tools
 from tests.ci.conftest import ROOT, All, Workflow, read
 from tests.ci.test_actionlint import lint
 
@@ -44,92 +46,58 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> All:
     return filled(tmp_path_factory.mktemp("team"))
 
 
-@dataclass(frozen=True)
-class Call:
-    """A job of `caller` that calls a workflow of ours."""
-
-    caller: str
-    job: dict[str, Any]
-    called: Workflow
-
-    @property
-    def declared(self) -> dict[str, dict[str, Any]]:
-        return dict(self.called.tree["on"]["workflow_call"]["inputs"])
-
-
-def calls(files: All, workflows: All) -> Iterator[Call]:
-    for name, file in files.items():
+def calls(files: All, workflows: All) -> Iterator[tuple[dict[str, Any], Workflow]]:
+    """Yield each job that calls a workflow of ours, with that workflow."""
+    for file in files.values():
         for job in file.jobs().values():
             if "uses" in job:
                 found = re.fullmatch(rf"(?:\$|{OWNED})/\.github/workflows/([\w-]+)\.yaml(?:@{REF})?", job["uses"])
                 assert found, job["uses"]
-                yield Call(name, job, workflows[found[1]])
+                yield job, workflows[found[1]]
 
 
-def test_each_has_few_lines(team: All) -> None:
-    assert set(team) == {f"slipway-{name}" for name in NAMES}
-    for name, file in team.items():
-        assert file.tree["name"] == name, "what others know it by"
-        assert len(file.text.splitlines()) <= LONGEST, name
-        assert max(map(len, file.text.splitlines())) <= 120, name
-
-
-@pytest.mark.parametrize("whose", ["the team's", "ours"])
-def test_a_call_gives_what_is_asked_for(team: All, workflows: All, whose: str) -> None:
-    kinds: dict[str, tuple[type, ...]] = {"string": (str,), "boolean": (bool,)}
-    found = list(calls(team if whose == "the team's" else workflows, workflows))
-    assert len(found) >= 5
-    for call in found:
-        given = call.job["with"]
-        needed = {name for name, one in call.declared.items() if one.get("required")}
-        assert needed <= set(given) <= set(call.declared), call.caller
-        for name, value in given.items():
-            expression = isinstance(value, str) and value.startswith("${{")
-            assert expression or isinstance(value, kinds[call.declared[name]["type"]]), f"{call.caller}: {name}"
-
-
-@pytest.mark.parametrize("whose", ["the team's", "ours"])
-def test_a_call_lends_the_rights_that_are_asked_for_and_no_others(team: All, workflows: All, whose: str) -> None:
-    """With less GitHub refuses the file: https://docs.github.com/en/actions/reference/workflows-and-actions/reusable-workflows"""
-    for call in calls(team if whose == "the team's" else workflows, workflows):
-        asked = {right for job in call.called.jobs().values() for right in job["permissions"].items()}
-        # Whoever may write may read.
-        asked -= {(name, "read") for name, right in asked if right == "write"}
-        assert set(call.job["permissions"].items()) == asked, call.caller
-    assert all(file.tree["permissions"] == {} for file in team.values())
-
-
-def test_no_secret_is_handed_over(team: All, workflows: All) -> None:
-    for call in calls(team, workflows):
-        assert "secrets" not in call.job and "secrets" not in call.called.tree["on"]["workflow_call"]
-
-
-def test_every_input_of_ours_that_a_team_has_a_value_for_is_given(team: All, workflows: All) -> None:
-    for call in calls(team, workflows):
+def test_a_call_gives_what_is_asked_for(team: All, workflows: All) -> None:
+    """Ours are held to that by actionlint."""
+    found = list(calls(team, workflows))
+    assert len(found) == len(NAMES)
+    for job, called in found:
+        declared, given = called.tree["on"]["workflow_call"]["inputs"], job["with"]
+        assert {name for name, one in declared.items() if one.get("required")} <= set(given) <= set(declared), job
         for name, value in (("stacks", VALUES["STACKS"]), ("folder", FOLDER)):
-            assert name not in call.declared or call.job["with"][name] == value, call.caller
+            assert name not in declared or given[name] == value, job
     (schedule,) = team["slipway-schedule"].jobs().values()
     assert schedule["strategy"]["matrix"] == {"stack": json.loads(VALUES["STACKS"])}
     assert schedule["with"]["stack"] == "${{ matrix.stack }}"
 
 
+def test_a_call_lends_the_rights_that_are_asked_for_no_others_and_no_secret(team: All, workflows: All) -> None:
+    """With less GitHub refuses the file: https://docs.github.com/en/actions/reference/workflows-and-actions/reusable-workflows"""
+    for job, called in [*calls(team, workflows), *calls(workflows, workflows)]:
+        asked = {right for one in called.jobs().values() for right in one["permissions"].items()}
+        # Whoever may write may read.
+        asked -= {(name, "read") for name, right in asked if right == "write"}
+        assert set(job["permissions"].items()) == asked, job
+        assert "secrets" not in job and "secrets" not in called.tree["on"]["workflow_call"]
+    assert all(file.tree["permissions"] == {} for file in team.values())
+
+
+def test_the_gate_asks_the_preview_again(team: All, workflows: All) -> None:
+    (gate,) = team["slipway-gate"].jobs().values()
+    assert (gate["with"]["preview"]).removesuffix(".yaml") in team
+    (again,) = workflows["gate"].steps()
+    pattern = re.search(r'test\("(.*?)"\)', again["run"])
+    (preview,) = team["slipway-preview"].jobs()
+    assert pattern and re.search(pattern[1], f"{preview} / reviewed")
+    assert not re.search(pattern[1], f"{preview} / previewed"), "another check"
+
+
 def test_they_begin_when_ours_do(team: All, workflows: All) -> None:
+    assert all(file.tree["name"] == name for name, file in team.items()), "what others know it by"
     for name in NAMES:
         assert set(team[f"slipway-{name}"].tree["on"]) == set(workflows[name].tree["on"]) - {"workflow_call"}, name
     assert team["slipway-up"].tree["on"]["push"] == {"branches": ["main"]}
     asked = team["slipway-up"].tree["on"]["workflow_dispatch"]["inputs"]
     assert set(asked) == set(workflows["up"].tree["on"]["workflow_dispatch"]["inputs"])
-
-
-class TestWhatOneKnowsTheOtherBy:
-    def test_the_gate_asks_the_preview_again(self, team: All, workflows: All) -> None:
-        (gate,) = team["slipway-gate"].jobs().values()
-        assert (gate["with"]["preview"]).removesuffix(".yaml") in team
-        (again,) = workflows["gate"].steps()
-        pattern = re.search(r'test\("(.*?)"\)', again["run"])
-        (preview,) = team["slipway-preview"].jobs()
-        assert pattern and re.search(pattern[1], f"{preview} / reviewed")
-        assert not re.search(pattern[1], f"{preview} / previewed"), "another check"
 
 
 class TestLinters:
@@ -155,15 +123,9 @@ class TestLinters:
 
 
 def zizmor(path: Path) -> subprocess.CompletedProcess[str]:
-    command = [
-        str(Path(sys.executable).with_name("zizmor")),
-        "--offline",
-        "--no-progress",
-        "--quiet",
-        "--color=never",
-        str(path),
-    ]
+    flags = ("--offline", "--no-progress", "--quiet", "--color=never")
     environ = {name: value for name, value in os.environ.items() if name not in ("GH_TOKEN", "GITHUB_TOKEN", "CI")}
+    command = [str(Path(sys.executable).with_name("zizmor")), *flags, str(path)]
     return subprocess.run(command, env=environ, capture_output=True, text=True)
 
 
@@ -197,8 +159,7 @@ class Checkout:
             "PIP_NO_INDEX": "1",
             "PIP_DISABLE_PIP_VERSION_CHECK": "1",
         }
-        command = ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self.step["run"]]
-        return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
+        return tools.run(self.step, environ, self.folder)
 
     def judge(self, *variables: str) -> subprocess.CompletedProcess[str]:
         """As the workflows run it, with what setup put on PATH, in the folder."""
@@ -233,7 +194,7 @@ chmod +x .venv/bin/pip
 
 @pytest.fixture
 def checkout(tmp_path: Path, workflows: All, environment: Path) -> Checkout:
-    (step,) = [one for one in workflows["actions/packages"].steps() if one.get("name") == "Packages"]
+    step = workflows["actions/packages"].step("Packages")
     assert step["working-directory"] == "${{ inputs.folder }}"
     root = tmp_path / "checkout"
     (root / FOLDER).mkdir(parents=True)
@@ -285,12 +246,11 @@ class TestPackages:
         done = checkout.install()
         assert done.returncode != 0 and "DO NOT MATCH THE HASHES" in done.stderr
 
-    def test_without_hashes_it_installs_and_warns(self, checkout: Checkout) -> None:
+    def test_without_hashes_it_warns_and_without_slipway_it_says_so(self, checkout: Checkout) -> None:
         checkout.requires(f"slipway-vertex @ {checkout.wheel.as_uri()}\n")
         done = checkout.install()
         assert done.returncode == 0 and "::warning title=packages are not pinned by hash::" in done.stdout
-
-    def test_without_slipway_it_says_so(self, checkout: Checkout) -> None:
+        shutil.rmtree(checkout.folder / ".venv")
         checkout.requires("")
         done = checkout.install()
         assert done.returncode == 1 and "::error title=no slipway::" in done.stdout

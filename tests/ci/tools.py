@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import subprocess
 import sys
+from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tests.checkouts.kept_server import forking_python
 
@@ -19,6 +22,15 @@ for one in found:
     print(one if "r" in options and isinstance(one, str) else json.dumps(one))
 sys.exit("e" in options and found[-1] in (None, False))
 """
+
+
+def run(
+    step: Mapping[str, Any], environ: Mapping[str, str], folder: Path | None = None
+) -> subprocess.CompletedProcess[str]:
+    """Run a step's script as GitHub does: with `shell: bash` a pipe fails with its first program."""
+    how = ["--noprofile", "--norc", "-eo", "pipefail"] if step.get("shell") == "bash" else ["-e"]
+    command = ["bash", *how, "-c", step["run"]]
+    return subprocess.run(command, cwd=folder, env=environ, capture_output=True, text=True)
 
 
 def put(folder: Path, **programs: str) -> str:
