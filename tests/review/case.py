@@ -36,6 +36,22 @@ def template(name: str, old: str, new: str) -> Edit:
     return Edit(f"templates/{name}.py", old, new)
 
 
+def h100(*lines: str) -> Edit:
+    """Return lines more of the entry of the H100 cluster."""
+    return stack("retireWithin: 2w\n", "".join(f"{line}\n      " for line in ("retireWithin: 2w", *lines)).rstrip(" "))
+
+
+def more(name: str, *fields: str) -> Edit:
+    """Return fields more of a template."""
+    first = "TEMPLATE = JobTemplate(\n"
+    return template(name, first, first + "".join(f"    {field},\n" for field in fields))
+
+
+def imports(name: str, more: str) -> Edit:
+    return template(name, "from slipway.template import ", f"from slipway.template import {more}, ")
+
+
+ENCRYPTED = h100("encryption:", "  kmsKey: projects/acme-ml/locations/us-central1/keyRings/r/cryptoKeys/k")
 QUIET = stack("# The stack that the corpus edits:", "# Ours:")
 """A comment of the stack file, beside what comes by time and by the world alone."""
 

@@ -9,20 +9,15 @@ import pytest
 
 from slipway.authoring.stack import config, entries
 from slipway.authoring.stack.entries import Entry
-from tests.review.case import Case, Edit, stack
+from tests.review.case import Case, Edit, h100, stack
 from tests.review.play import play
 
-H100 = "      retireWithin: 2w\n"
 DISK = "machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }"
 QUOTA = "mode: enforce, contactEmail: platform@acme.example"
 RESERVED = "machine: a3-highgpu-8g, machines: 2"
 PEERING = "domain: a.acme.example., targetProject: acme-net, targetNetwork: shared"
 SMALL = "{ type: NVIDIA_TESLA_T4, count: 1 }"
 T4_POOL = f"{{ machine: n1-standard-8, accelerator: {SMALL}, disk: {{ type: pd-ssd, sizeGb: 100 }}, replicas: 1 }}"
-
-
-def entry(line: str) -> Edit:
-    return stack(H100, f"{H100}      {line}\n")
 
 
 def rule(line: str) -> Edit:
@@ -38,42 +33,40 @@ def budget(keys: str) -> Edit:
 
 def attached(peering: str = "") -> Edit:
     of = f", dnsPeeringConfigs: [{{ {peering} }}]" if peering else ""
-    return entry(
+    return h100(
         f"pscInterface: {{ networkAttachment: projects/acme-net/regions/us-central1/networkAttachments/a{of} }}"
     )
 
 
-OTHERS = entry("alternatives: [{ pools: { workers: { machine: a3-megagpu-8g, replicas: 2 } } }]")
+OTHERS = h100("alternatives: [{ pools: { workers: { machine: a3-megagpu-8g, replicas: 2 } } }]")
 T4 = (stack("    cpu:\n", f"    t4:\n      pools:\n        workers: {T4_POOL}\n    cpu:\n"),)
 EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "AcceleratorEntry.type": stack("NVIDIA_TESLA_T4", "NVIDIA_TESLA_V100"),
     "AcceleratorEntry.count": stack("count: 1", "count: 2"),
     "AlternativeEntry.region": (
-        entry("alternatives: [{ region: us-east4 }]"),
+        h100("alternatives: [{ region: us-east4 }]"),
         stack("[us-central1]", "[us-central1, us-east4]"),
     ),
     "AlternativeEntry.pools": OTHERS,
-    "ClusterEntry.id": entry("id: theirs"),
+    "ClusterEntry.id": h100("id: theirs"),
     "ClusterEntry.pools": stack(
         "        workers: { machine: a3-highgpu-8g", "        others: { machine: a3-highgpu-8g"
     ),
     "ClusterEntry.displayName": stack("cpu of research", "cpu of us all"),
-    "ClusterEntry.network": entry("network: projects/123456789012/global/networks/ml"),
-    "ClusterEntry.reservedIpRanges": entry("network: projects/1/global/networks/ml\n      reservedIpRanges: [a]"),
-    "ClusterEntry.encryption": entry(
-        "encryption: { kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/k }"
-    ),
+    "ClusterEntry.network": h100("network: projects/123456789012/global/networks/ml"),
+    "ClusterEntry.reservedIpRanges": h100("network: projects/1/global/networks/ml\n      reservedIpRanges: [a]"),
+    "ClusterEntry.encryption": h100("encryption: { kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/k }"),
     "ClusterEntry.pscInterface": attached(),
-    "ClusterEntry.serviceAccount": entry("serviceAccount: { custom: false }"),
+    "ClusterEntry.serviceAccount": h100("serviceAccount: { custom: false }"),
     "ClusterEntry.labels": stack("cost-center: research", "cost-center: vision"),
     "ClusterEntry.replacement": stack("replacement: rollover", "replacement: protect"),
-    "ClusterEntry.generation": entry("generation: 2"),
+    "ClusterEntry.generation": h100("generation: 2"),
     "ClusterEntry.retireWithin": stack("retireWithin: 7d", "retireWithin: 1d"),
-    "ClusterEntry.createWithin": entry("createWithin: 2h"),
+    "ClusterEntry.createWithin": h100("createWithin: 2h"),
     "ClusterEntry.alternatives": OTHERS,
-    "ClusterEntry.from": entry("from: 2027-01-01"),
-    "ClusterEntry.until": entry("until: 2027-01-01"),
-    "ClusterEntry.idleLimit": entry("idleLimit: 2h"),
+    "ClusterEntry.from": h100("from: 2027-01-01"),
+    "ClusterEntry.until": h100("until: 2027-01-01"),
+    "ClusterEntry.idleLimit": h100("idleLimit: 2h"),
     "BudgetEntry.stack": budget("stack: 90000"),
     "BudgetEntry.teams": budget("stack: 80000, teams: { vision: 40000 }"),
     "BudgetEntry.users": budget("stack: 80000, users: { ada: 500 }"),
@@ -85,7 +78,7 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "DnsPeeringEntry.domain": attached(PEERING.replace("a.acme", "b.acme")),
     "DnsPeeringEntry.targetProject": attached(PEERING.replace("acme-net", "acme-other")),
     "DnsPeeringEntry.targetNetwork": attached(PEERING.replace("shared", "other")),
-    "EncryptionEntry.kmsKey": entry("encryption: { kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/l }"),
+    "EncryptionEntry.kmsKey": h100("encryption: { kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/l }"),
     "PoolEntry.machine": stack("machine: n1-standard-4", "machine: n1-standard-16"),
     "PoolEntry.accelerator": stack(f", accelerator: {SMALL}", ""),
     "PoolEntry.disk": stack(DISK, "machine: a3-highgpu-8g"),
@@ -103,7 +96,7 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "ReservationEntry.machine": stack(RESERVED, "machine: a3-megagpu-8g, machines: 2"),
     "ReservationEntry.accelerator": stack(RESERVED, f"machine: n1-standard-8, accelerator: {SMALL}, machines: 2"),
     "ReservationEntry.machines": stack("machines: 2", "machines: 1"),
-    "ServiceAccountEntry.custom": entry("serviceAccount: { custom: false }"),
+    "ServiceAccountEntry.custom": h100("serviceAccount: { custom: false }"),
     "TrainerEntry.account": stack("account: ml-jobs", "account: ml-runs"),
     "TrainerEntry.submitters": stack(
         "  slipway:policy:\n",

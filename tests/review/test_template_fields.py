@@ -15,11 +15,10 @@ from slipway.reviewing.rules.templates.requests import SILENT
 from slipway.reviewing.rules.templates.rules import OTHER, RULES
 from slipway.reviewing.told.cards import LONGEST
 from slipway.template import JobTemplate, Parameter, Scheduling, WorkerPool
-from tests.review.case import Case, Edit, stack, template
+from tests.review.case import Case, Edit, imports, more, stack, template
 from tests.review.checkout import BASE
 from tests.review.play import change_of, play
 
-TIMEOUT = "    timeout_s=7200,\n"
 UPLOAD = 'ModelUpload("judge", "us-docker.pkg.dev/acme-ml/serve@sha256:{}")'
 TRAINERS = "  slipway:trainers:\n    judges:\n      submitters: [user:ada@acme.example]\n  slipway:policy:\n"
 EVALS, LORA, DIGITS, TUNE = (partial(template, name) for name in ("evals", "lora", "digits", "tune"))
@@ -39,15 +38,6 @@ def field(of: type[Any], name: str, *edits: Edit, given: tuple[Edit, ...] = ()) 
     return Field(of, name, edits, given)
 
 
-def more(text: str) -> Edit:
-    """Fields more of `evals`."""
-    return EVALS(TIMEOUT, TIMEOUT + text)
-
-
-def imports(name: str, more: str) -> Edit:
-    return template(name, "from slipway.template import ", f"from slipway.template import {more}, ")
-
-
 def study(text: str) -> Edit:
     last = '        parallel_trials="${parallel}",\n'
     return TUNE(last, last + text)
@@ -61,7 +51,7 @@ def fixed(parameter: str, field: str, value: int) -> tuple[Edit, ...]:
 
 
 def scheduling(text: str) -> tuple[Edit, ...]:
-    return imports("evals", "Scheduling"), more(f"    scheduling=Scheduling({text}),\n")
+    return imports("evals", "Scheduling"), more("evals", f"scheduling=Scheduling({text})")
 
 
 MACHINE = '"judge", "n1-standard-8", Disk("pd-ssd", 100), '
@@ -71,8 +61,8 @@ HELPERS = EVALS(LAST, f'{LAST}        WorkerPool("helpers", "n1-standard-8", Dis
 TPU = EVALS(MACHINE, '"judge", "ct5lp-hightpu-4t", Disk("pd-ssd", 100), tpu_topology="2x2", ')
 LARGER = EVALS('"n1-standard-8"', '"n1-standard-16"')
 BATCH = 'Parameter("batch", int, default=8, min=1, max=512'
-UPLOADS = more(f'    kinds=("custom-job", "training-pipeline"),\n    model={UPLOAD.format("a" * 64)},\n')
-NETWORK = 'network="projects/123/global/networks/train",\n'
+UPLOADS = more("evals", f'kinds=("custom-job", "training-pipeline"),\n    model={UPLOAD.format("a" * 64)}')
+NETWORK = 'network="projects/123/global/networks/train"'
 OWN_CODE = (
     stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
     stack("      reviewedCodeOnly: true\n", ""),
@@ -88,7 +78,7 @@ FIELDS = (
     field(JobTemplate, "name", stack("    - evals\n", "")),
     field(JobTemplate, "code", EVALS("1" * 64, "2" * 64)),
     field(JobTemplate, "worker_pools", LARGER),
-    field(JobTemplate, "kinds", more('    kinds=("custom-job", "training-pipeline"),\n')),
+    field(JobTemplate, "kinds", more("evals", 'kinds=("custom-job", "training-pipeline")')),
     field(JobTemplate, "parameters", EVALS(BATCH, BATCH.replace("512", "256"))),
     field(JobTemplate, "capacity_types", EVALS('("spot", "on-demand")', '("on-demand", "spot")')),
     field(JobTemplate, "timeout_s", EVALS("timeout_s=7200", "timeout_s=3600")),
@@ -103,21 +93,21 @@ FIELDS = (
         JobTemplate,
         "nfs_mounts",
         imports("evals", "NfsMount"),
-        more('    nfs_mounts=(NfsMount("10.0.0.9", "/shared", "data"),),\n'),
-        given=(EVALS('env={"REGION"', f'{NETWORK}    env={{"REGION"'),),
+        more("evals", 'nfs_mounts=(NfsMount("10.0.0.9", "/shared", "data"),)'),
+        given=(EVALS('env={"REGION"', f'{NETWORK}, env={{"REGION"'),),
     ),
-    field(JobTemplate, "network", more(f"    {NETWORK}")),
+    field(JobTemplate, "network", more("evals", NETWORK)),
     field(JobTemplate, "trainer", EVALS(ACCOUNT, 'trainer="judges"'), given=(stack("  slipway:policy:\n", TRAINERS),)),
     field(JobTemplate, "service_account", EVALS("evals@acme-ml", "other@acme-ml")),
-    field(JobTemplate, "enable_web_access", more("    enable_web_access=True,\n")),
-    field(JobTemplate, "enable_dashboard_access", more("    enable_dashboard_access=True,\n")),
-    field(JobTemplate, "tensorboard", more('    tensorboard="123",\n')),
-    field(JobTemplate, "experiment", more('    experiment="scores",\n')),
+    field(JobTemplate, "enable_web_access", more("evals", "enable_web_access=True")),
+    field(JobTemplate, "enable_dashboard_access", more("evals", "enable_dashboard_access=True")),
+    field(JobTemplate, "tensorboard", more("evals", 'tensorboard="123"')),
+    field(JobTemplate, "experiment", more("evals", 'experiment="scores"')),
     field(
         JobTemplate, "code_flag", DIGITS("    checkpoints=True", "    code_flag=True, checkpoints=True"), given=OWN_CODE
     ),
     field(JobTemplate, "checkpoints", EVALS("    checkpoints=True,\n", "")),
-    field(JobTemplate, "labels", more('    labels={"cost-center": "research"},\n')),
+    field(JobTemplate, "labels", more("evals", 'labels={"cost-center": "research"}')),
     field(WorkerPool, "role", EVALS('WorkerPool("judge"', 'WorkerPool("referee"')),
     field(WorkerPool, "machine", LARGER),
     field(WorkerPool, "disk", EVALS('Disk("pd-ssd", 100)', 'Disk("pd-ssd", 200)')),

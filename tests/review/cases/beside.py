@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from slipway.deploying.engine.preview import Objection, Preview
-from tests.review.case import BUSY, LARGE, Case, Edit, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, ENCRYPTED, LARGE, Case, Edit, World, h100, hurts, stack, stops, tells, template
 from tests.review.cases.clusters import ANEW, H100
 from tests.review.engine import (
     DATASET,
@@ -32,12 +32,7 @@ NAMES = replace(LABELS, rule="names", mandatory=False)
 GRADES = stack("    advisory:\n", "    grades: { submitter-gone: warning }\n    advisory:\n")
 HARSH = stack("    advisory:\n", "    grades: { timeout-changed: blocking }\n    advisory:\n")
 REQUEST = stack("mode: enforce", "mode: request")
-ON_A_NETWORK = stack("retireWithin: 2w\n", "retireWithin: 2w\n      network: projects/123/global/networks/train\n")
-ENCRYPTED = stack(
-    "retireWithin: 2w\n",
-    "retireWithin: 2w\n      encryption:\n"
-    "        kmsKey: projects/acme-ml/locations/us-central1/keyRings/r/cryptoKeys/k\n",
-)
+ON_A_NETWORK = h100("network: projects/123/global/networks/train")
 
 
 def added(member: str) -> Edit:
@@ -98,13 +93,6 @@ CASES = (
         given=(REQUEST,),
         world=World(limits={"nvidia_h100_gpus": 24}),
         accident="quota exhausted in the midst of a deployment",
-    ),
-    Case(
-        "What is missing of quota is asked for no more",
-        (stack("mode: request", "mode: warn"),),
-        (hurts("quota-check-weaker", "quota", "`mode` `request` → `warn`"),),
-        given=(REQUEST,),
-        accident="a check turned into a warning",
     ),
     Case(
         "Pools at their maximum have to fit from now on",

@@ -1,6 +1,6 @@
 """Clusters and pools: jobs that run on them, and machines that are given back, newly acquired or duplicated."""
 
-from tests.review.case import BUSY, LARGE, Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, ENCRYPTED, LARGE, Case, Edit, Job, World, h100, hurts, stack, stops, tells, template
 from tests.review.engine import CLUSTER, deletes, deletes_cluster
 
 H100, WORKERS = "replicas: { min: 2, max: 4 }", "replicas: { min: 4, max: 16 }"
@@ -55,31 +55,8 @@ CASES = (
         accident="a tag that forces replacement",
     ),
     Case(
-        "A display name is made prettier",
-        (stack("displayName: cpu of research", "displayName: CPUs of research"),),
-        (hurts("cluster-new-generation", "cluster cpu", "displayName", "is idle and is deleted then"),),
-        accident="a renamed resource that is made anew",
-    ),
-    Case(
-        "A fresh generation is asked for by hand while a job runs",
-        (stack("retireWithin: 2w\n", "retireWithin: 2w\n      generation: 2\n"),),
-        (
-            hurts("cluster-new-generation", "cluster h100", "generation"),
-            hurts("generations-overlap", "h100"),
-            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
-        ),
-        may=ANEW,
-        world=BUSY,
-    ),
-    Case(
         "A key of one's own for a living cluster",
-        (
-            stack(
-                "retireWithin: 2w\n",
-                "retireWithin: 2w\n      encryption:\n"
-                "        kmsKey: projects/acme-ml/locations/us-central1/keyRings/r/cryptoKeys/k\n",
-            ),
-        ),
+        (ENCRYPTED,),
         (
             hurts("cluster-new-generation", "cluster h100", "kmsKey"),
             hurts("key-unchecked", "cluster h100", "service agent"),
@@ -211,40 +188,21 @@ CASES = (
         ),
     ),
     Case(
-        "A third generation while the second still waits for the first",
-        (stack(H100, "replicas: { min: 2, max: 5 }"),),
-        (
-            hurts("cluster-new-generation", "h100", "max"),
-            hurts("generations-overlap", "h100"),
-            hurts("capacity-found-anew", "h100"),
-            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
-        ),
-        world=World(
-            jobs=(Job("old-27b", user="ben", parameters={"model": "27b"}, earlier=True), LARGE),
-            earlier=TO_NIGHT_LABELS,
-        ),
-    ),
-    Case(
         "A busy pool's maximum is raised, and A100 may come where there are no H100 for it",
         (
             stack(H100, "replicas: { min: 2, max: 6 }"),
-            stack("retireWithin: 2w\n", f"retireWithin: 2w\n      alternatives: [{{ pools: {{ {A100} }} }}]\n"),
+            h100(f"alternatives: [{{ pools: {{ {A100} }} }}]"),
         ),
         (
             hurts("cluster-new-generation", "cluster h100", "max"),
-            hurts("capacity-found-anew", "h100"),
-            hurts("generations-overlap", "h100", "$202.28/h"),
             hurts("cluster-may-become", "h100", "a2-highgpu-8g", "−$"),
-            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
-            tells("image-cache-empty", "h100"),
-            tells("capacity-raised", "h100/workers", "2–4 a3-highgpu-8g` → `2–6 a3-highgpu-8g"),
-            tells("most-cost", "stack", "→"),
         ),
+        may=ANEW,
         world=BUSY,
     ),
     Case(
         "A season that has already ended is written down",
-        (stack("retireWithin: 2w\n", "retireWithin: 2w\n      until: 2026-11-20\n"),),
+        (h100("until: 2026-11-20"),),
         (
             stops("cluster-retires", "h100"),
             tells("season-changed", "h100", "until", "2026-11-20"),
@@ -256,27 +214,8 @@ CASES = (
     ),
     Case(
         "A cluster is to be given up when nobody used it for three days",
-        (stack("retireWithin: 2w\n", "retireWithin: 2w\n      idleLimit: 3d\n"),),
+        (h100("idleLimit: 3d"),),
         (hurts("season-changed | cluster-protection", "h100", "idleLimit"),),
-        world=BUSY,
-    ),
-    Case(
-        "A cluster of A100 is added",
-        (
-            stack(
-                "    cpu:\n",
-                "    a100:\n      pools:\n"
-                "        workers: { machine: a2-highgpu-1g, disk: { sizeGb: 200 }, replicas: { min: 1, max: 2 } }\n"
-                "      labels: { team: platform }\n    cpu:\n",
-            ),
-        ),
-        (
-            tells("cluster-created", "cluster a100"),
-            tells("idle-cost", "stack", "→"),
-            tells("most-cost", "stack", "→"),
-            hurts("pool-unused", "a100/workers", "month"),
-        ),
-        may=("capacity-found-anew",),
         world=BUSY,
     ),
     Case(
@@ -370,16 +309,5 @@ CASES = (
         world=BUSY,
         never=("both are paid",),
         accident="a replacement that destroyed a running cluster",
-    ),
-    Case(
-        "The H100 cluster leaves the stack file, and the engine deletes it as the file says",
-        (Edit("stacks/Pulumi.prod.yaml", H100_ENTRY, ""), NOT_ON_THE_POOL),
-        (
-            stops("cluster-retires | cluster-deleted", "h100", "nobody can submit to it any more", "not come again"),
-            hurts("offer-gone", "lora", "27b"),
-        ),
-        may=("run-cost",),
-        steps=deletes_cluster("h100"),
-        accident="capacity given back that could not be had again",
     ),
 )

@@ -1,6 +1,6 @@
 """Job code, and the resources that a job may reach: packages, accounts, secrets, shells."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stack, stops, template
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, more, silent, stack, stops, template
 
 QUEUED = World(
     jobs=(
@@ -86,21 +86,6 @@ CASES = (
         accident="a rotated key that was still in use",
     ),
     Case(
-        "A token moves from Secret Manager into the plain environment",
-        (
-            template("lora", '    secrets={"HF_TOKEN": "hf-token"},\n', ""),
-            template(
-                "lora",
-                '{"NCCL_DEBUG": "WARN"}',
-                '{"NCCL_DEBUG": "WARN", "HF_TOKEN": "hf_aBcDeFgHiJkLmNoPqRsTuVwXyZ01234567"}',
-            ),
-        ),
-        (stops("plain-secret", "lora", "HF_TOKEN"), stops("secrets-changed", "lora", "HF_TOKEN")),
-        may=("environment-changed",),
-        world=BUSY,
-        accident="a token in a public repository",
-    ),
-    Case(
         "A password among the arguments",
         (template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--db-password=hunter2hunter2"'),),
         (stops("plain-secret", "evals"), hurts("arguments-changed", "evals")),
@@ -123,20 +108,13 @@ CASES = (
     ),
     Case(
         "Whoever may see a job may open a shell in it",
-        (template("evals", "    timeout_s=7200,\n", "    timeout_s=7200,\n    enable_web_access=True,\n"),),
+        (more("evals", "enable_web_access=True", "enable_dashboard_access=True"),),
         (stops("web-access-changed", "evals", "may act as `evals`", "secret `judge-key`", "results by hand"),),
         accident="a debugging door left open",
     ),
     Case(
-        "A template may be submitted with code of one's own, where the stack forbids it",
-        (template("digits", "    timeout_s=3600,\n", "    timeout_s=3600,\n    code_flag=True,\n"),),
-        (),
-        may=("code-allowed",),
-        world=BUSY,
-    ),
-    Case(
         "A template may be submitted with code of one's own, where the stack allows it",
-        (template("digits", "    timeout_s=3600,\n", "    timeout_s=3600,\n    code_flag=True,\n"),),
+        (more("digits", "code_flag=True"),),
         (stops("code-allowed", "digits", "code that nobody reviewed"),),
         given=(
             stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),

@@ -5,7 +5,6 @@ from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells
 from tests.review.engine import (
     ACCOUNT,
     BUCKET,
-    DATASET,
     SQL,
     TEMPLATE,
     WORK,
@@ -18,31 +17,14 @@ from tests.review.engine import (
 )
 from tests.slipway.reviewing.builders import step
 
-SECRET, CRYPTO_KEY = "gcp:secretmanager/secret:Secret", "gcp:kms/cryptoKey:CryptoKey"
+SECRET = "gcp:secretmanager/secret:Secret"
 OBJECT = "gcp:storage/bucketObject:BucketObject"
 DAY = {"action": {"type": "Delete"}, "condition": {"age": 1}}
 MONTH = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["jobs/"]}}
 THE_DB = {"name": "runs", "region": "us-central1", "databaseVersion": "POSTGRES_15", "deletionProtection": True}
-THE_KEY = {"name": "k", "keyRing": "projects/acme-ml/locations/us-central1/keyRings/r"}
 ADOPTS = does(step("import", BUCKET, "archive", new={"name": "acme-archive", "location": "US-CENTRAL1"}))
 
 CASES = (
-    Case(
-        "The bucket of results is in another region, so the engine makes it anew",
-        names=(
-            stops("bucket-replaced", "acme-work", "US-CENTRAL1", "US-EAST1"),
-            stops("jobs-lose-bucket", "acme-work", "tune-27b-x1"),
-        ),
-        steps=replaces(BUCKET, "work", WORK, "acme-work", location="US-EAST1"),
-        world=BUSY,
-        accident="a bucket replaced by a changed location",
-    ),
-    Case(
-        "A bucket is named otherwise, so the engine makes it anew",
-        names=(stops("bucket-replaced", "acme-results", "name"),),
-        steps=replaces(BUCKET, "results", {**WORK, "name": "acme-results"}, "acme-results", name="acme-results-2"),
-        accident="a bucket replaced by a renamed argument",
-    ),
     Case(
         "A bucket goes, and is forced to, with all that is in it",
         names=(stops("bucket-deleted", "acme-results", "everything in it"),),
@@ -157,26 +139,6 @@ CASES = (
         accident="a database deleted with its backups",
     ),
     Case(
-        "A dataset of measurements is deleted",
-        names=(stops("resource-deleted", "measured", "bigquery.Dataset"),),
-        steps=deletes(DATASET, "measured", {"datasetId": "measured", "deleteContentsOnDestroy": True}),
-        accident="a dataset dropped with its tables",
-    ),
-    Case(
-        "A column changes its type, and the table is made anew, empty",
-        names=(stops("resource-replaced", "losses", "schema"),),
-        steps=replaces(
-            "gcp:bigquery/table:Table", "losses", {"tableId": "losses", "schema": "[int]"}, schema="[float]"
-        ),
-        accident="a table recreated by a changed schema",
-    ),
-    Case(
-        "The key that everything is encrypted with is deleted",
-        names=(stops("resource-deleted", "k", "kms.CryptoKey"),),
-        steps=deletes(CRYPTO_KEY, "k", THE_KEY),
-        accident="a key destroyed, and with it the data",
-    ),
-    Case(
         "The secret that running jobs read is deleted",
         names=(stops("resource-deleted", "hf-token"), stops("jobs-lose-secret", "hf-token", "tune-27b-x1")),
         steps=deletes(SECRET, "hf-token", {"secretId": "hf-token"}, "projects/acme-ml/secrets/hf-token"),
@@ -200,19 +162,6 @@ CASES = (
             )
         ],
         world=World(jobs=(Job("waits-27b", user="ben", parameters={"model": "27b"}, state="PENDING", hours=1),)),
-    ),
-    Case(
-        "The registry deletes images that jobs are sent with",
-        names=(hurts("resource-changed", "evals", "cleanupPolicies"),),
-        steps=does(
-            edits(
-                "gcp:artifactregistry/repository:Repository",
-                "evals",
-                {"repositoryId": "evals", "format": "DOCKER"},
-                cleanupPolicies=[{"id": "old", "action": "DELETE", "condition": {"olderThan": "86400s"}}],
-            )
-        ),
-        accident="images cleaned up that were still used",
     ),
     Case(
         "A bucket of somebody else's is adopted, that strangers and another team may read already",

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import LARGE, QUIET, STACK, Case, Edit, Job, World, hurts, silent, stack, stops, tells
+from tests.review.case import LARGE, QUIET, STACK, Case, Edit, World, hurts, stack, stops, tells
 from tests.review.cases.clusters import H100, H100_ENTRY, NOT_ON_THE_POOL
 from tests.review.engine import ACCOUNT, BUCKET, ON_BUCKET, PROJECT, TRAINER, WORK, WORKSPACE
 from tests.slipway.reviewing.builders import step
@@ -91,11 +91,6 @@ CASES = (
         preview=by_hand(
             BUCKET, "work", WORK, {**WORK, "publicAccessPrevention": "inherited"}, publicAccessPrevention="inherited"
         ),
-    ),
-    silent(
-        "A cluster scales by itself, and nobody did anything by hand",
-        QUIET,
-        world=World(jobs=(LARGE, Job("wide", "digits", parameters={"workers": 16}))),
     ),
     Case(
         "Somebody deleted a cluster by hand, and now its entry goes as well",

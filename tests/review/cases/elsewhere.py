@@ -1,10 +1,10 @@
 """Clusters that may come from another region than their stack's, or have come from there. # N2"""
 
-from tests.review.case import BUSY, LARGE, QUIET, Case, World, hurts, silent, stack, stops, tells, template
-from tests.review.cases.clusters import H100
+from tests.review.case import BUSY, LARGE, QUIET, Case, World, h100, hurts, silent, stack, stops, tells, template
+from tests.review.cases.clusters import ANEW, H100
 
 LISTED = "      alternatives: [{ region: us-east4 }]\n"
-LIST = stack("retireWithin: 2w\n", f"retireWithin: 2w\n{LISTED}")
+LIST = h100("alternatives: [{ region: us-east4 }]")
 ALLOW = stack("regions: [us-central1]", "regions: [us-central1, us-east4, us-west1]")
 
 CASES = (
@@ -13,9 +13,6 @@ CASES = (
         (stack(H100, "replicas: { min: 2, max: 6 }"), LIST),
         (
             stops("policy-violated", "", "h100 (alternative 1)", "us-east4"),
-            hurts("cluster-new-generation", "cluster h100", "max"),
-            hurts("capacity-found-anew", "h100"),
-            hurts("generations-overlap", "h100", "$202.28/h"),
             hurts(
                 "cluster-may-become",
                 "h100",
@@ -23,12 +20,8 @@ CASES = (
                 "results stay there",
                 "what is read from us-central1 crosses regions",
             ),
-            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
-            tells("image-cache-empty", "h100"),
-            tells("capacity-raised", "h100/workers", "2–4 a3-highgpu-8g` → `2–6 a3-highgpu-8g"),
-            tells("most-cost", "stack", "→"),
         ),
-        may=("preview-failed",),
+        may=("preview-failed", *ANEW),
         world=BUSY,
     ),
     Case(

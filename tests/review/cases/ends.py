@@ -1,16 +1,11 @@
 """Ends of jobs after a change of their template: what fails, what is lost, and what to do instead."""
 
-from tests.review.case import Case, Edit, hurts, silent, stops, tells, template
+from tests.review.case import Case, Edit, hurts, imports, more, silent, stops, tells, template
 
-TIMEOUT = "    timeout_s=7200,\n"
-MODEL = f'    model=ModelUpload("judge", "us-docker.pkg.dev/acme-ml/serve@sha256:{"a" * 64}"),\n'
+MODEL = f'model=ModelUpload("judge", "us-docker.pkg.dev/acme-ml/serve@sha256:{"a" * 64}")'
 UPLOAD = (
-    template("evals", "import Disk, Image, JobTemplate, ", "import Disk, Image, JobTemplate, ModelUpload, "),
-    template(
-        "evals",
-        TIMEOUT,
-        f'{TIMEOUT}    kinds=("training-pipeline", "custom-job"),\n{MODEL}',
-    ),
+    imports("evals", "ModelUpload"),
+    more("evals", 'kinds=("training-pipeline", "custom-job")', MODEL),
 )
 REPORTS = Edit(
     "jobs/tune/task.py",
@@ -38,8 +33,8 @@ BIG = """    variants=(
     ),
 """
 FULL = (
-    '    variants=(Variant({"suite": "full"}, (WorkerPool("judge", "n1-standard-16", Disk("pd-ssd", 100), '
-    'args=("--suite=${suite}", "--batch=${batch}")),), ("on-demand",)),),\n'
+    'variants=(Variant({"suite": "full"}, (WorkerPool("judge", "n1-standard-16", Disk("pd-ssd", 100), '
+    'args=("--suite=${suite}", "--batch=${batch}")),), ("on-demand",)),)'
 )
 
 CASES = (
@@ -59,8 +54,8 @@ CASES = (
     Case(
         "One suite of tests gets machines of its own, and no Spot",
         (
-            template("evals", "JobTemplate, Parameter, ", "JobTemplate, Parameter, Variant, "),
-            template("evals", TIMEOUT, TIMEOUT + FULL),
+            imports("evals", "Variant"),
+            more("evals", FULL),
         ),
         (
             hurts("machines-changed", "evals", "(suite=full)", "n1-standard-16"),
@@ -75,7 +70,7 @@ CASES = (
     ),
     Case(
         "A pipeline that uploaded a model uploads none any more",
-        (template("evals", MODEL, ""),),
+        (template("evals", f"    {MODEL},\n", ""),),
         (hurts("request-changed", "evals request modelToUpload", "whoever serves it gets none", "keep `model`"),),
         given=UPLOAD,
     ),

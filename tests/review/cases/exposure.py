@@ -4,8 +4,6 @@ from tests.review.case import Case, stops
 from tests.review.engine import DATASET, SQL, does, edits, grants
 from tests.slipway.reviewing.builders import step
 
-VIEWER = "roles/storage.objectViewer"
-
 CASES = (
     Case(
         "A data set lets everybody with a Google account read it, in a list of its own",

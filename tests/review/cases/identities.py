@@ -1,6 +1,6 @@
 """Identities that may act as others: conditions, federations, custom roles, and gaps of the logs."""
 
-from tests.review.case import BUSY, Case, hurts, stops
+from tests.review.case import BUSY, Case, stops
 from tests.review.engine import ON_BUCKET, ON_PROJECT, PROJECT, TRAINER, deletes, does, edits, grants, replaces
 from tests.slipway.reviewing.builders import step
 
@@ -86,20 +86,6 @@ CASES = (
         accident="privileges raised through an account",
     ),
     Case(
-        "Images of the registry can be pulled by anybody",
-        names=(stops("public-access", "allUsers"),),
-        steps=does(
-            grants(
-                "create",
-                "gcp:artifactregistry/repositoryIamMember:RepositoryIamMember",
-                "allUsers",
-                "roles/artifactregistry.reader",
-                repository="evals",
-            )
-        ),
-        accident="a registry open to the world",
-    ),
-    Case(
         "A binding with everybody in the midst of its members",
         names=(stops("public-access", "allUsers"),),
         may=("access-gone", "access-added"),
@@ -118,20 +104,6 @@ CASES = (
         names=(stops("resource-deleted", "reads"),),
         steps=deletes("gcp:projects/iAMAuditConfig:IAMAuditConfig", "reads", {"service": "storage.googleapis.com"}),
         accident="a theft of which no log told",
-    ),
-    Case(
-        "A machine gets an address on the internet",
-        names=(hurts("resource-changed | resource-replaced | public-access", "jump", "accessConfigs"),),
-        steps=does(
-            edits(
-                "gcp:compute/instance:Instance",
-                "jump",
-                {"name": "jump", "networkInterfaces": [{"network": "train"}]},
-                networkInterfaces=[{"network": "train", "accessConfigs": [{"natIp": ""}]}],
-            )
-        ),
-        world=BUSY,
-        accident="a machine on the open internet",
     ),
     Case(
         "A deny rule shuts the trainer out",

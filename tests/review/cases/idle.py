@@ -1,9 +1,9 @@
 """Cases that concern nobody: existing waits, notes, and the engine's usual steps."""
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, LARGE, QUIET, Case, Edit, Job, World, silent, stack, stops, tells, template
+from tests.review.case import BUSY, LARGE, QUIET, Case, Edit, Job, World, silent, stack, tells, template
 from tests.review.cases.clusters import TO_NIGHT_LABELS
-from tests.review.engine import BUCKET, OBJECT, ON_PROJECT, TRAINER, WORK, WORKSPACE, does, edits_work, grants
+from tests.review.engine import ON_PROJECT, TRAINER, does, edits_work, grants
 from tests.slipway.reviewing.builders import step
 
 DAY = {"action": {"type": "Delete"}, "condition": {"age": 1, "matchesPrefixes": ["claims/"]}}
@@ -48,20 +48,6 @@ CASES = (
         world=BUSY,
     ),
     silent(
-        "The engine writes the catalog's object anew, for its commit alone",
-        steps=does(
-            step(
-                "update",
-                OBJECT,
-                "catalog",
-                old={"bucket": "acme-catalog", "name": "catalog.json", "content": "[secret]"},
-                new={"bucket": "acme-catalog", "name": "catalog.json", "content": "[secret]"},
-                diffs=["content"],
-                parent="slipway:components:Catalog",
-            )
-        ),
-    ),
-    silent(
         "Lifecycle rules in another order",
         steps=edits_work({"lifecycleRules": [DAY, WEEK]}, lifecycleRules=[WEEK, DAY]),
         accident="a list that is compared by position",
@@ -90,13 +76,6 @@ CASES = (
         may=("lifecycle-changed",),
     ),
     Case(
-        "List prices are fetched anew",
-        (),
-        (stops("program-edited", "", "slipway/model/machines/on-demand.csv"),),
-        files=("slipway/model/machines/on-demand.csv",),
-        world=BUSY,
-    ),
-    Case(
         "An advisory rule allows longer jobs",
         (stack("      longestTimeout: 48\n", "      longestTimeout: 72\n"),),
         (tells("policy-weaker", "longestTimeout", "48", "72"),),
@@ -115,13 +94,6 @@ CASES = (
         world=BUSY,
     ),
     silent("An idle preview of the engine", preview=Preview()),
-    silent(
-        "A bucket is found to be as it is declared, and its autoscaled neighbours have grown",
-        preview=Preview(
-            standing={"urn:work": step("refresh", BUCKET, "work", old=WORK, new=WORK, parent=WORKSPACE)},
-        ),
-        world=World(jobs=(LARGE, Job("digits-wide", "digits", parameters={"workers": 12, "trees": 50}))),
-    ),
     Case(
         "The trainer gets a role that a new template needs, with less than jobs have already",
         (),

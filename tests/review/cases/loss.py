@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from slipway.deploying.engine.preview import EngineStep
 from slipway.model.catalog.model import Catalog
 from tests.review.case import BUSY, Case, hurts, stops
-from tests.review.engine import BUCKET, CLUSTER, SQL, Steps, deletes, does, edits, edits_work
+from tests.review.engine import BUCKET, CLUSTER, Steps, does, edits, edits_work
 from tests.slipway.reviewing.builders import step
 
 OLD_VERSIONS = {"action": {"type": "Delete"}, "condition": {"numNewerVersions": 3}}
@@ -87,45 +87,5 @@ CASES = (
             )
         ),
         accident="a bucket emptied by a rule",
-    ),
-    Case(
-        "A database's backups are switched off",
-        names=(hurts("resource-changed", "runs", "backupConfiguration"),),
-        steps=does(
-            edits(
-                SQL,
-                "runs",
-                {"name": "runs", "settings": {"tier": "a", "backupConfiguration": {"enabled": True}}},
-                settings={"tier": "a", "backupConfiguration": {"enabled": False}},
-            )
-        ),
-        accident="backups that had been off for months",
-    ),
-    Case(
-        "Logs are kept for a day, not for a year",
-        names=(hurts("resource-changed", "audit", "retentionDays"),),
-        steps=does(
-            edits(
-                "gcp:logging/projectBucketConfig:ProjectBucketConfig", "audit", {"retentionDays": 365}, retentionDays=1
-            )
-        ),
-        accident="logs that were gone when they were needed",
-    ),
-    Case(
-        "The API that everything runs in is disabled",
-        names=(stops("resource-deleted", "aiplatform"),),
-        steps=deletes(
-            "gcp:projects/service:Service",
-            "aiplatform",
-            {"service": "aiplatform.googleapis.com", "disableDependentServices": True},
-        ),
-        world=BUSY,
-        accident="an API disabled with all that ran in it",
-    ),
-    Case(
-        "The budget's alarm goes",
-        names=(stops("resource-deleted", "monthly"),),
-        steps=deletes("gcp:billing/budget:Budget", "monthly", {"displayName": "monthly"}),
-        accident="a bill that nobody was warned of",
     ),
 )

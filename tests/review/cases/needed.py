@@ -27,19 +27,6 @@ CASES = (
         accident="a reservation released under a training",
     ),
     Case(
-        "A reservation shrinks from two machines to one, with a job on it",
-        names=(hurts("resource-changed | jobs-lose-reservation", "bought", "count"),),
-        steps=does(
-            edits(
-                RESERVATION,
-                "bought",
-                {"name": "bought", "specificReservation": {"count": 2}},
-                specificReservation={"count": 1},
-            )
-        ),
-        world=SITS,
-    ),
-    Case(
         "The secret's value in use is destroyed",
         names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"), stops("resource-deleted", "hf-token-3")),
         steps=deletes(VERSION, "hf-token-3", {"secret": "projects/acme-ml/secrets/hf-token"}),
@@ -108,30 +95,6 @@ CASES = (
         names=(stops("resource-changed | bucket-changed | force-destroy", "acme-work"),),
         steps=not_retained,
         accident="prevent_destroy removed",
-    ),
-    Case(
-        "The log of all experiments is made anew in another region",
-        names=(stops("resource-replaced", "board", "region"),),
-        steps=replaces(
-            "gcp:vertex/aiTensorboard:AiTensorboard",
-            "board",
-            {"displayName": "board", "region": "us-central1"},
-            "",
-            region="us-east1",
-        ),
-        accident="experiments lost with their log",
-    ),
-    Case(
-        "The subnet that jobs are attached to is made anew with fewer addresses",
-        names=(stops("resource-replaced", "train", "ipCidrRange"),),
-        steps=replaces(
-            "gcp:compute/subnetwork:Subnetwork",
-            "train",
-            {"name": "train", "ipCidrRange": "10.0.0.0/16"},
-            "",
-            ipCidrRange="10.0.0.0/28",
-        ),
-        accident="a subnet that was too small",
     ),
     Case(
         "The project is deleted, with everything in it",

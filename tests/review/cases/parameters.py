@@ -84,13 +84,6 @@ CASES = (
         world=LATELY,
     ),
     Case(
-        "The default precision of all trainings becomes another one",
-        (template("lora", 'default="bf16", choices', 'default="fp32", choices'),),
-        (hurts("default-changed", "lora parameter precision", "bf16", "fp32"),),
-        world=LATELY,
-        accident="a changed default that nobody saw",
-    ),
-    Case(
         "A parameter that everybody has to set from now on",
         (
             template("lora", RANK, RANK + '        Parameter("data", str, help="where the texts are"),\n'),

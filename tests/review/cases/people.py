@@ -1,6 +1,6 @@
 """People and access: members who lose or gain access, and the rights of the jobs' own account."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, Case, hurts, stack, stops, tells
 from tests.review.engine import (
     ACCOUNT,
     ON_BUCKET,
@@ -77,15 +77,6 @@ CASES = (
         (stops("policy-weaker", "reviewedCodeOnly"), stops("code-allowed", "workspace")),
         world=BUSY,
         accident="a rule switched off by what it forbade",
-    ),
-    Case(
-        "People may not run code of their own any more",
-        (stack("    code: true\n", ""),),
-        (hurts("code-forbidden", "workspace", "slipway:workspace.code"),),
-        given=(
-            stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),
-            stack("      reviewedCodeOnly: true\n", ""),
-        ),
     ),
     Case(
         "A rule that stopped deployments only advises",
@@ -193,12 +184,6 @@ CASES = (
         accident="a role given in haste",
     ),
     Case(
-        "Jobs may act as any account of the project",
-        names=(stops("role-above-table", TRAINER, "roles/iam.serviceAccountTokenCreator"),),
-        steps=does(grants("create", ON_PROJECT, THE_TRAINER, "roles/iam.serviceAccountTokenCreator")),
-        accident="privileges raised through an account",
-    ),
-    Case(
         "A key of the trainer is made, which never ends",
         names=(stops("access-added", "", "key"),),
         steps=does(step("create", KEY, "for-ci", new={"serviceAccountId": TRAINER})),
@@ -211,34 +196,5 @@ CASES = (
             grants("create", ON_BUCKET, "user:eve@elsewhere.example", "roles/storage.admin", bucket="acme-work")
         ),
         accident="access for a contractor, never taken back",
-    ),
-    Case(
-        "A template runs as an account of which nobody knows what it may",
-        (
-            template(
-                "lora",
-                "    timeout_s=86_400,\n",
-                '    timeout_s=86_400,\n    service_account="owner@other-project.iam.gserviceaccount.com",\n',
-            ),
-        ),
-        (stops("account-changed", "lora", "owner@other-project"),),
-        world=BUSY,
-    ),
-    Case(
-        "All submitters go",
-        (
-            Edit(
-                "stacks/Pulumi.prod.yaml",
-                "    submitters:\n      - group:ml@acme.example\n      - user:ada@acme.example\n"
-                "      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n",
-                "    submitters: []\n",
-            ),
-        ),
-        (
-            stops("submitter-gone", TEAM),
-            stops("submitter-gone", ADA, "tune-27b-x1"),
-            stops("submitter-gone", "serviceAccount:nightly@", "digits-night"),
-        ),
-        world=World(jobs=(*BUSY.jobs, Job("mine", user="ben", capacity_type="spot"))),
     ),
 )

@@ -5,7 +5,6 @@ from tests.review.cases.clusters import ANEW, H100, LABELS, WORKERS
 
 LOW = "replicas: { min: 1, max: 4 }"
 GPUS = "nvidia_h100_gpus"
-FOUR, SIX = 32, 48
 A100 = (
     "    a100:\n      pools:\n"
     "        workers: { machine: a2-highgpu-1g, disk: { sizeGb: 200 }, replicas: { min: 4, max: 8 } }\n"
@@ -18,14 +17,6 @@ def h100(limit: int, *jobs: Job, **increase: str) -> World:
 
 
 CASES = (
-    Case(
-        "A pool may grow further than the quota lets it",
-        (stack(H100, "replicas: { min: 2, max: 6 }"),),
-        (hurts("quota-short-at-most", GPUS, "h100", "increase can be requested"),),
-        may=ANEW,
-        world=h100(FOUR),
-        accident="a ceiling that nobody had asked the quota for",
-    ),
     Case(
         "Both generations at once do not fit, though each does",
         (stack(LABELS, "labels: { team: platform }"),),
@@ -47,7 +38,7 @@ CASES = (
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
         (hurts("quota-short-at-most", GPUS, "no increase"),),
         may=ANEW,
-        world=h100(FOUR, nvidia_h100_gpus="no increase: too little usage history"),
+        world=h100(32, nvidia_h100_gpus="no increase: too little usage history"),
     ),
     Case(
         "Jobs on machines of their own have taken what a new cluster needs",
@@ -112,17 +103,6 @@ CASES = (
         may=("run-cost", "quota-short-at-most"),
         world=World(limits={"nvidia_a100_gpus": 4}),
         accident="quota that was there in another region",
-    ),
-    Case(
-        "Twice as many H100 are always there, to the last one that the quota has",
-        (stack(H100, "replicas: { min: 4, max: 5 }"),),
-        (
-            hurts("cluster-new-generation", "h100", "min"),
-            tells("capacity-raised", "h100/workers"),
-            hurts("idle-cost", "stack", "+$202.28/h"),
-        ),
-        may=ANEW,
-        world=h100(SIX),
     ),
     Case(
         "Lack of quota stops the deployment from now on",

@@ -1,6 +1,21 @@
 """Seasons and idle limits: dates that an edit moves, and what comes by time alone, as was announced. # B6"""
 
-from tests.review.case import BUSY, LARGE, QUIET, STACK, Case, Edit, Job, World, hurts, silent, stack, stops, tells
+from tests.review.case import (
+    BUSY,
+    LARGE,
+    QUIET,
+    STACK,
+    Case,
+    Edit,
+    Job,
+    World,
+    h100,
+    hurts,
+    silent,
+    stack,
+    stops,
+    tells,
+)
 from tests.review.cases.clusters import H100_ENTRY, NOT_ON_THE_POOL, TO_NIGHT_LABELS
 
 LIVES = "retireWithin: 2w\n"
@@ -11,10 +26,6 @@ OFFERS = ("offer-unavailable", "offer-available", "run-cost", "no-offer-left")
 COMES = "      from: 2026-12-20\n"
 
 
-def dated(*lines: str) -> Edit:
-    return stack(LIVES, LIVES + "".join(f"      {line}\n" for line in lines))
-
-
 def ago(days: int, *jobs: Job) -> World:
     return World(jobs=jobs, deployed=days)
 
@@ -22,7 +33,7 @@ def ago(days: int, *jobs: Job) -> World:
 CASES = (
     Case(
         "A cluster with a job on it gets an end in a month",
-        (dated("until: 2026-12-20"),),
+        (h100("until: 2026-12-20"),),
         (
             hurts(
                 "season-changed",
@@ -38,31 +49,31 @@ CASES = (
         "A cluster ends a day later than was said",
         (stack("until: 2026-12-20", "until: 2026-12-21"),),
         (tells("season-changed", "h100", "`2026-12-20` → `2026-12-21`"),),
-        given=(dated("until: 2026-12-20"),),
+        given=(h100("until: 2026-12-20"),),
     ),
     Case(
         "A cluster ends a day earlier than was said",
         (stack("until: 2026-12-20", "until: 2026-12-19"),),
         (hurts("season-changed", "h100", "`2026-12-20` → `2026-12-19`"),),
-        given=(dated("until: 2026-12-20"),),
+        given=(h100("until: 2026-12-20"),),
         accident="a trial's end that came before its last job's",
     ),
     Case(
         "A cluster has no end any more",
         (stack("      until: 2026-12-20\n", ""),),
         (tells("season-changed", "h100", "has no end any more"),),
-        given=(dated("until: 2026-12-20"),),
+        given=(h100("until: 2026-12-20"),),
     ),
     Case(
         "A cluster may idle for longer before it is given up",
         (stack("idleLimit: 3d", "idleLimit: 9d"),),
         (tells("season-changed", "h100", "no job for 9 days", "`3 days` → `9 days`"),),
-        given=(dated("idleLimit: 3d"),),
+        given=(h100("idleLimit: 3d"),),
         world=BUSY,
     ),
     Case(
         "A cluster is made in a month, and there is too little quota for it",
-        (dated("from: 2026-12-20"),),
+        (h100("from: 2026-12-20"),),
         (hurts("season-changed", "h100", "from"), hurts("season-awaits-quota", "h100", "not ready", "2026-12-20")),
         may=(*MONEY, *OFFERS, "cluster-retires", "cluster-deleted"),
         world=World(limits={"nvidia_h100_gpus": 4}),
@@ -87,14 +98,14 @@ CASES = (
         (Edit(STACK, H100_ENTRY.replace(LIVES, LIVES + COMES), ""), NOT_ON_THE_POOL),
         (tells("season-changed", "h100", "is not made any more"), tells("offer-gone", "lora", "27b")),
         may=MONEY,
-        given=(dated("from: 2026-12-20"),),
+        given=(h100("from: 2026-12-20"),),
     ),
     Case(
         "A cluster that is to come in a month is to be larger",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 8 }"),),
         (tells("season-changed", "h100", "max` 4 → 8"),),
         may=MONEY,
-        given=(dated("from: 2026-12-20"),),
+        given=(h100("from: 2026-12-20"),),
     ),
     Case(
         "A season ended yesterday, as was announced, with a job on the cluster",
@@ -109,7 +120,7 @@ CASES = (
             hurts("offer-unavailable", "lora"),
         ),
         may=(*MONEY, *OFFERS, "jobs-finish-on-old"),
-        given=(dated("until: 2026-11-20"),),
+        given=(h100("until: 2026-11-20"),),
         world=ago(3, LARGE),
         accident="a trial's end that came before its last job's",
     ),
@@ -118,7 +129,7 @@ CASES = (
         (QUIET,),
         (tells("cluster-deleted", "h100", "is idle and is deleted at once", "out of season since 2026-11-20"),),
         may=(*MONEY, *OFFERS),
-        given=(dated("until: 2026-11-20"),),
+        given=(h100("until: 2026-11-20"),),
         world=ago(3),
     ),
     Case(
@@ -126,7 +137,7 @@ CASES = (
         (QUIET,),
         (tells("cluster-created", "h100", "season"), hurts("idle-cost", "stack", "+$202.28/h")),
         may=(*OFFERS, "capacity-found-anew"),
-        given=(dated("from: 2026-11-20"),),
+        given=(h100("from: 2026-11-20"),),
         world=ago(3),
     ),
     Case(
@@ -134,7 +145,7 @@ CASES = (
         (QUIET,),
         (tells("cluster-deleted", "h100", "given up for want of jobs"),),
         may=(*MONEY, *OFFERS),
-        given=(dated("idleLimit: 6d"),),
+        given=(h100("idleLimit: 6d"),),
         world=ago(4),
     ),
     Case(
@@ -149,18 +160,18 @@ CASES = (
         ),
         accident="an old cluster that waited for a forgotten job, and was paid",
     ),
-    silent("Nothing is edited, and a season has still a month", QUIET, given=(dated("until: 2026-12-20"),)),
+    silent("Nothing is edited, and a season has still a month", QUIET, given=(h100("until: 2026-12-20"),)),
     silent(
         "Nothing is edited while a cluster that is to come in a month lacks quota",
         QUIET,
-        given=(dated("from: 2026-12-20"),),
+        given=(h100("from: 2026-12-20"),),
         world=World(limits={"nvidia_h100_gpus": 4}),
     ),
     Case(
         "A cluster that is to come in a month is to be protected",
         (stack("replacement: rollover", "replacement: protect"),),
         (tells("cluster-protection", "cluster h100", "rollover", "protect"),),
-        given=(dated("from: 2026-12-20"),),
+        given=(h100("from: 2026-12-20"),),
     ),
     Case(
         "A season began today, of a cluster that nobody deployed so large",
@@ -170,7 +181,7 @@ CASES = (
             tells("cluster-created", "h100", "$404.56/h"),
         ),
         may=(*MONEY, *OFFERS, "capacity-found-anew"),
-        given=(dated("from: 2026-11-20"),),
+        given=(h100("from: 2026-11-20"),),
         world=ago(3),
         accident="an edit that a timer carried out",
     ),
@@ -179,7 +190,7 @@ CASES = (
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 4, max: 8 }"),),
         (tells("season-changed", "h100", "min` 2 → 4"), tells("cluster-deleted", "h100", "out of season")),
         may=(*MONEY, *OFFERS, "season-changed"),
-        given=(dated("until: 2026-11-20"),),
+        given=(h100("until: 2026-11-20"),),
         world=ago(3),
         accident="an edit that a timer carried out",
     ),
@@ -188,7 +199,7 @@ CASES = (
         (QUIET,),
         (tells("cluster-created", "h100"),),
         may=(*MONEY, *OFFERS, "capacity-found-anew", "quota-short-at-most"),
-        given=(dated("from: 2026-11-20"), stack("mode: enforce", "mode: request")),
+        given=(h100("from: 2026-11-20"), stack("mode: enforce", "mode: request")),
         world=World(limits={"nvidia_h100_gpus": 24}, deployed=3),
     ),
 )

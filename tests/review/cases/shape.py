@@ -1,14 +1,9 @@
 """Templates and clusters of another shape: roles, packages, images, networks, accounts, defaults of names."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Job, World, hurts, imports, more, stack, stops, tells, template
 from tests.review.cases.clusters import ANEW
-from tests.review.checkout import BASE
 
-EVALS = (BASE / "templates" / "evals.py").read_text(encoding="utf-8")
 USED = World(jobs=(Job("evals-monday", "evals", "ben", "spot", {"suite": "full"}, "SUCCEEDED", 100), *BUSY.jobs))
-SCHEDULER = (
-    'WorkerPool("scheduler", "n1-standard-4", DISK, args=(TREES, "--seed=${seed}", "--output=${slipway.output}")),'
-)
 WORKERS = '        WorkerPool("workers", "n1-standard-8", DISK, replicas="${workers}"),\n'
 
 CASES = (
@@ -42,46 +37,14 @@ CASES = (
         world=World(jobs=(Job("digits-wide", "digits", "nightly", parameters={"workers": 2}),)),
     ),
     Case(
-        "A template gets another name",
-        (
-            Edit("templates/evals.py"),
-            Edit("templates/judge.py", "", EVALS.replace('name="evals"', 'name="judge"')),
-            stack("    - evals\n", "    - judge\n"),
-        ),
-        (stops("template-gone", "template evals", "ben"), tells("template-added", "template judge")),
-        world=USED,
-        accident="a service renamed under its callers",
-        may=("template-added",),
-    ),
-    Case(
         "Another folder's code",
         (template("tune", 'Package("jobs/tune", "tune.task"', 'Package("jobs/digits", "digits.task"'),),
         (hurts("code-changed", "tune"),),
         may=("arguments-changed", "requirements-changed"),
     ),
     Case(
-        "A container in place of the package, of which nobody here has the source",
-        (
-            template("tune", "Disk, JobTemplate, Metric, Package,", "Disk, Image, JobTemplate, Metric,"),
-            template("tune", 'code=Package("jobs/tune", "tune.task", IMAGE)', "code=Image(IMAGE)"),
-            template(
-                "tune",
-                'IMAGE = "us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-6:20260901"',
-                f'IMAGE = "us-docker.pkg.dev/acme-ml/tune@sha256:{"3" * 64}"',
-            ),
-        ),
-        (hurts("image-changed", "tune", "acme-ml/tune"),),
-        may=(
-            "arguments-changed",
-            "executor-image-changed",
-            "code-changed",
-            "environment-changed",
-            "requirements-changed",
-        ),
-    ),
-    Case(
         "Results go into a log of experiments",
-        (template("evals", "    timeout_s=7200,\n", '    timeout_s=7200,\n    experiment="suite",\n'),),
+        (more("evals", 'experiment="suite"'),),
         (tells("metrics-changed", "evals", "suite"),),
         may=("role-above-table", "access-added"),
     ),
@@ -97,13 +60,6 @@ CASES = (
         (stops("preview-failed", "", "acme-work can't become bucket gs://acme-ml-prod-work"),),
         world=BUSY,
         accident="a name left out that had been said",
-    ),
-    Case(
-        "Jobs on the cluster run as Google's own agent",
-        (stack("      retireWithin: 7d\n", "      retireWithin: 7d\n      serviceAccount: { custom: false }\n"),),
-        (hurts("cluster-new-generation | preview-failed", "", "serviceAccount"),),
-        may=(*ANEW, "preview-failed"),
-        world=BUSY,
     ),
     Case(
         "The cluster gets an interface into a network",
@@ -134,16 +90,8 @@ CASES = (
     Case(
         "Jobs begin again, all of them, whenever one replica does",
         (
-            template(
-                "digits",
-                "JobTemplate, Package, Parameter, WorkerPool",
-                "JobTemplate, Package, Parameter, Scheduling, WorkerPool",
-            ),
-            template(
-                "digits",
-                "    timeout_s=3600,\n",
-                "    timeout_s=3600,\n    scheduling=Scheduling(restart_job_on_worker_restart=True),\n",
-            ),
+            imports("digits", "Scheduling"),
+            more("digits", "scheduling=Scheduling(restart_job_on_worker_restart=True)"),
         ),
         (hurts("scheduling-changed", "digits", "restartJobOnWorkerRestart"),),
     ),

@@ -1,6 +1,6 @@
 """Templates: the places of their jobs, and the posted request."""
 
-from tests.review.case import BUSY, LARGE, Case, World, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, LARGE, Case, World, hurts, imports, more, stack, stops, tells, template
 from tests.review.cases.parameters import LATELY, RANK
 
 CASES = (
@@ -74,12 +74,6 @@ CASES = (
         (hurts("environment-changed", "lora", "NCCL_DEBUG"), hurts("environment-changed", "lora", "HF_HUB_OFFLINE")),
     ),
     Case(
-        "An argument is fixed that the parameter used to set",
-        (template("evals", '"--suite=${suite}"', '"--suite=${suite}", "--fast"'),),
-        (hurts("arguments-changed", "evals", "--fast"),),
-        accident="a flag that skipped what mattered",
-    ),
-    Case(
         "The container starts with another command",
         (template("evals", 'command=("judge",)', 'command=("bash", "-c", "judge || true")'),),
         (hurts("arguments-changed", "evals", "bash"),),
@@ -98,7 +92,7 @@ CASES = (
     ),
     Case(
         "Jobs get a label by which finance takes the bill apart",
-        (template("evals", "    timeout_s=7200,\n", '    timeout_s=7200,\n    labels={"cost-center": "r-7"},\n'),),
+        (more("evals", 'labels={"cost-center": "r-7"}'),),
         (tells("request-changed", "evals label cost-center", "r-7", "bill"),),
     ),
     Case(
@@ -106,13 +100,13 @@ CASES = (
         (template("evals", '"team": "judges"', '"team": "vision"'),),
         (hurts("request-changed", "evals label team", "judges", "vision"),),
         accident="a team that paid for another's jobs",
-        given=(template("evals", "    timeout_s=7200,\n", '    timeout_s=7200,\n    labels={"team": "judges"},\n'),),
+        given=(more("evals", 'labels={"team": "judges"}'),),
     ),
     Case(
         "Jobs count for no team of their own any more",
         (template("evals", '    labels={"team": "judges"},\n', ""),),
         (hurts("request-changed", "evals label team", "judges"),),
-        given=(template("evals", "    timeout_s=7200,\n", '    timeout_s=7200,\n    labels={"team": "judges"},\n'),),
+        given=(more("evals", 'labels={"team": "judges"}'),),
     ),
     Case(
         "A study looks for the largest error",
@@ -126,25 +120,10 @@ CASES = (
         (hurts("study-changed", "tune", "depth"),),
     ),
     Case(
-        "Jobs are in a network of their own",
-        (
-            template(
-                "evals",
-                "    timeout_s=7200,\n",
-                '    timeout_s=7200,\n    network="projects/123/global/networks/train",\n',
-            ),
-        ),
-        (hurts("network-changed", "evals", "networks/train"),),
-    ),
-    Case(
         "Retries are switched off",
         (
-            template("evals", "JobTemplate, Parameter, ", "JobTemplate, Parameter, Scheduling, "),
-            template(
-                "evals",
-                "    timeout_s=7200,\n",
-                "    timeout_s=7200,\n    scheduling=Scheduling(disable_retries=True),\n",
-            ),
+            imports("evals", "Scheduling"),
+            more("evals", "scheduling=Scheduling(disable_retries=True)"),
         ),
         (stops("scheduling-changed", "evals", "Spot"),),
     ),

@@ -1,14 +1,12 @@
 """Trainers: another account for a template, the members who may act as it, and the secrets that it reads."""
 
-from tests.review.case import BUSY, Case, Edit, hurts, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, hurts, more, stack, stops, tells, template
 from tests.review.engine import ACCOUNT, PROJECT, WORKSPACE, does
 from tests.slipway.reviewing.builders import step
 
 TEAM, ADA, BEN = "group:ml@acme.example", "user:ada@acme.example", "user:ben@acme.example"
 NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
 TUNING = "slipway-prod-tuning@acme-ml.iam.gserviceaccount.com"
-OF_TUNE = "    timeout_s=3600,\n"
-OF_LORA = "    timeout_s=86_400,\n"
 OWN = '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n'
 
 
@@ -19,11 +17,7 @@ def trainer(*members: str) -> Edit:
     return stack("  slipway:policy:\n", f"  slipway:trainers:\n    tuning:\n{submitters}\n  slipway:policy:\n")
 
 
-def runs_as_tuning(name: str, after: str) -> Edit:
-    return template(name, after, f'{after}    trainer="tuning",\n')
-
-
-LORA = runs_as_tuning("lora", OF_LORA)
+LORA = more("lora", 'trainer="tuning"')
 
 CASES = (
     Case(
@@ -45,7 +39,7 @@ CASES = (
     ),
     Case(
         "A template without secrets moves to the trainer that reads the token",
-        (runs_as_tuning("tune", OF_TUNE),),
+        (more("tune", 'trainer="tuning"'),),
         (hurts("trainer-changed", "tune", "its code may also read secret `hf-token`"),),
         given=(trainer(TEAM, ADA, NIGHTLY), LORA),
         world=BUSY,
@@ -105,7 +99,7 @@ CASES = (
     ),
     Case(
         "A template names a trainer that the stack does not have",
-        (template("lora", OF_LORA, f'{OF_LORA}    trainer="tunning",\n'),),
+        (more("lora", 'trainer="tunning"'),),
         (stops("preview-failed", "", "did you mean trainer='tuning'?"),),
         given=(trainer(ADA),),
     ),
