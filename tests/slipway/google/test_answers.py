@@ -2,23 +2,18 @@
 
 import contextlib
 import json
-import socket
-import ssl
-import threading
-from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 from slipway.deploying.deployment.deletion_guard import use_of_cluster
 from slipway.google.catalog.lookup import SelectedCatalog, fetch
-from slipway.google.failures import Call, CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
+from slipway.google.failures import CloudError, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.google.live import Unknown
 from slipway.google.storage import Location, StoredObject
 from slipway.model.kinds import CUSTOM_JOB
-from tests.slipway.google.server import Server, certificate, connection
+from tests.slipway.google.server import Server, connection
 
 pytestmark = pytest.mark.usefixtures("no_garbage")
 CLUSTER = "projects/p/locations/us-central1/persistentResources/cpu-1234567"
@@ -129,50 +124,6 @@ def test_what_can_not_be_sent_was_not_sent() -> None:
     assert error.value.not_accepted
 
 
-@pytest.fixture
-def broken_tls(tmp_path: Path) -> Iterator[Callable[[], str]]:
-    """A server whose TLS works until it has read the request, and then sends something else."""
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.load_cert_chain(certificate(tmp_path))
-    listener = socket.create_server(("127.0.0.1", 0))
-
-    def serve() -> None:
-        while True:
-            try:
-                plain, _ = listener.accept()
-            except OSError:
-                return
-            try:
-                with context.wrap_socket(plain, server_side=True, do_handshake_on_connect=True) as secure:
-                    secure.recv(65536)
-                    socket.socket(fileno=secure.detach()).sendall(b"\x15\x03\x03 this is no TLS" * 100)
-            except OSError:
-                plain.close()
-
-    threading.Thread(target=serve, daemon=True).start()
-    yield lambda: f"https://127.0.0.1:{listener.getsockname()[1]}/"
-    listener.close()
-
-
-def test_tls_that_breaks_after_the_request_leaves_open_whether_it_was_carried_out(
-    broken_tls: Callable[[], str], tmp_path: Path
-) -> None:  # N7
-    trusting = {"REQUESTS_CA_BUNDLE": str(tmp_path / "server.pem")}
-    with pytest.raises(CloudError) as error:
-        connection(broken_tls(), trusting).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
-    assert isinstance(error.value, NoAnswer)
-    assert not error.value.not_accepted
-
-
-def test_tls_that_fails_before_the_request_proves_that_it_was_not_sent(
-    broken_tls: Callable[[], str], server: Server
-) -> None:  # N7
-    for url in (broken_tls(), server.url.replace("http:", "https:")):
-        with pytest.raises(Unreachable) as error:
-            connection(url).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
-        assert error.value.not_accepted
-
-
 def test_an_object_that_breaks_off_or_begins_anew_is_not_taken_for_what_was_asked_for(server: Server) -> None:
     storage, one = connection(server.url).storage, StoredObject(Location("work", "model"), 12, "7", "", None)
     server.content, server.missing = b"abc", 9
@@ -190,8 +141,3 @@ def test_an_answer_that_breaks_off_is_no_answer_and_never_damaged_content(server
     assert "its answer broke off" in error.value.why
     assert error.value.fix == "try again"
     assert len(server.sent) == 2, "it was tried again"
-
-
-def test_only_a_submission_may_end_with_the_code_for_an_unknown_answer() -> None:
-    for kind in (NoAnswer, Garbled, Unreachable):
-        assert kind(Call("read")).exit_code == 1

@@ -181,11 +181,3 @@ def test_a_refusal_of_ten_megabytes_is_told_on_a_page_and_does_nothing_to_a_term
         error.value.answer and error.value.answer.reason,
     ):
         assert told and len(told) < 20_000 and not set("\x1b\a\u202e") & set(told)
-
-
-def test_what_a_service_says_of_its_things_is_told_on_a_page_too(server: Server) -> None:
-    error = {"error": {"message": "\x1b[2J" * 1_000_000}, "name": "projects/p/locations/r/customJobs/1"}
-    server.says({"customJobs": [error], "persistentResources": [error]})
-    (job,), (cluster,) = LISTS["jobs"](connection(server.url)), LISTS["clusters"](connection(server.url))
-    for told in (job.error, cluster.error):
-        assert told.startswith("\\x1b[2J\\x1b") and len(told) < 20_000

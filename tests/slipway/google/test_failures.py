@@ -56,7 +56,6 @@ def test_each_status_has_its_error_and_exit_code(status: int, kind: type, code: 
         ("storage.objects.get", "roles/storage.objectViewer"),
         ("storage.objects.create", "roles/storage.objectCreator"),
         ("cloudquotas.quotas.get", "roles/cloudquotas.viewer"),
-        ("logging.logEntries.list", "roles/logging.viewer"),
         ("some.other.permission", ""),
     ],
 )

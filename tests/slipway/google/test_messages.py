@@ -7,7 +7,6 @@ import json
 import subprocess
 import sys
 import textwrap
-from functools import cache
 from typing import Any
 
 ABOUT = """
@@ -44,7 +43,6 @@ def python(program: str) -> Any:
     return json.loads(done.stdout)
 
 
-@cache
 def narrow_first() -> Any:
     """Messages first, by threads that ask for several at once, and then the whole packages."""
     return python(
@@ -68,7 +66,6 @@ def narrow_first() -> Any:
     )
 
 
-@cache
 def whole_first() -> Any:
     """The whole packages first."""
     return python(
@@ -83,20 +80,9 @@ def whole_first() -> Any:
     )
 
 
-def test_narrow_and_wide_import_give_one_and_the_same_class_also_to_threads_that_ask_at_once() -> None:
-    narrow_first()
-
-
-def test_both_ways_describe_the_same_message() -> None:
-    assert narrow_first()["described"] == whole_first()["described"]
-
-
-def test_no_service_is_imported() -> None:
-    assert narrow_first()["services"] == []
-
-
-def test_a_program_that_has_the_package_already_keeps_it() -> None:
-    whole_first()
+def test_both_ways_give_one_class_that_describes_the_same_message_and_no_service_is_imported() -> None:
+    narrow = narrow_first()
+    assert narrow["described"] == whole_first()["described"] and narrow["services"] == []
 
 
 def test_it_falls_back_to_the_whole_package() -> None:

@@ -1,6 +1,9 @@
-"""Answers in which one value is not of the API's type: each is an error in words, or what is read can be shown."""
+"""Answers in which one value is not of the API's type: each is an error in words, or what is read can be shown.
+
+The inputs of a training pipeline may be any JSON: one of them does not hide all the other jobs. # N4"""
 
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any
@@ -16,9 +19,12 @@ from slipway.google.failures import Call, Garbled
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.logging import LogEntry
 from slipway.google.monitoring import CPU, Series
+from slipway.google.quota.metrics import needs_of
 from slipway.google.quotas import QuotaInfo, QuotaPreference
 from slipway.google.trials import best
-from slipway.model.kinds import TUNING_JOB
+from slipway.google.vertex import _read_job
+from slipway.model.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind
+from slipway.model.machines.table import MachineError
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.log import event_kind, events_of, line
@@ -51,10 +57,12 @@ SPEC = {
                 "machineType": "n1-standard-4",
                 "acceleratorType": "NVIDIA_TESLA_T4",
                 "acceleratorCount": 1,
+                "reservationAffinity": {"values": ["projects/p/zones/z/reservations/r"]},
             },
             "replicaCount": "2",
             "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 100},
             "containerSpec": {"imageUri": "python:3.11", "args": ["x"], "env": [{"name": "A", "value": "b"}]},
+            "pythonPackageSpec": {"packageUris": ["gs://b/x"], "pythonModule": "m"},
         }
     ],
     "scheduling": {"strategy": "SPOT", "maxWaitDuration": "60s"},
@@ -88,6 +96,15 @@ TUNING = {
 JOB = {**{key: TUNING[key] for key in ("displayName", "labels", "error", *TIMES)}, "jobSpec": SPEC} | {
     "name": "projects/p/locations/us-central1/customJobs/1",
     "state": "JOB_STATE_PENDING",
+}
+FREE = {
+    "trainingTaskInputs": SPEC | {"experimentRun": "contexts/run", "tensorboard": "tensorboards/1"},
+    "trainingTaskMetadata": {"backingCustomJob": "projects/p/locations/us-central1/customJobs/8"},
+}
+PIPELINE_JOB = {key: TUNING[key] for key in ("displayName", "labels", "error", *TIMES)} | {
+    "name": "projects/p/locations/us-central1/trainingPipelines/7",
+    "state": "PIPELINE_STATE_RUNNING",
+    **FREE,
 }
 CLUSTER = {
     "name": "projects/p/locations/us-central1/persistentResources/cpu",
@@ -143,7 +160,10 @@ def show_job(job: VertexJob) -> None:
     said += [wait_reason(job, None, "cpu", (), NOW), cause_of(job), best(job.tried, job.goals)]
     for entry in (LogEntry.read(ENTRY), LogEntry.read({**ENTRY, "textPayload": "hi"})):
         said.append(line(entry, job))
-    said += [role_names(job), sorted(job.log_ids), sorted(job.buckets), Demand.of(job).machines]
+    said += [role_names(job), sorted(job.log_ids), sorted(job.packages | job.reservations | job.buckets)]
+    said += [job.parameters, job.capacity_type, Demand.of(job).machines]
+    with suppress(MachineError):
+        said += needs_of(job.machines, preemptible=job.preemptible)
     (row,) = rows_of([Series.read(SERIES)], job)
     said.append(codec.document(usage_document(Utilization((row,)))))
     texts = (job.name, job.state, job.display_name, *job.labels.values(), str(error_of_end(job)))
@@ -173,6 +193,7 @@ def show_series(series: Series) -> None:
 CASES: dict[str, tuple[Json, Callable[[Json], Any], Callable[[Any], None]]] = {
     "job": (JOB, VertexJob.read, show_job),
     "tuning job": (TUNING, lambda body: VertexJob.read(body, TUNING_JOB), show_job),
+    "pipeline": (PIPELINE_JOB, lambda body: _read_job(Call("list them"), PIPELINE, body), show_job),
     "log entry": (ENTRY, LogEntry.read, show_entry),
     "cluster": (CLUSTER, PersistentResource.read, show_cluster),
     "operation": ({"name": "o", "done": True, "error": {"code": 8}}, Operation.read, lambda one: print(one.error[:9])),
@@ -195,9 +216,27 @@ def test_an_odd_value_anywhere_is_an_error_in_words_or_can_be_shown(what: str) -
             try:
                 found = shaped(Call("read it"), read, with_value(body, path, odd))
             except Garbled as error:
+                assert path[0] not in FREE, (path, odd)
                 assert len(error.why) < 5000 and "\x1b" not in error.why, (path, odd)
                 continue
             try:
                 show(found)
             except Exception as problem:
                 raise AssertionError(f"{'.'.join(map(str, path))} = {odd!r}") from problem
+
+
+def test_what_a_pipeline_leaves_out_may_be_null_and_one_that_is_no_custom_task_has_no_machines() -> None:
+    worker = {"replica_count": 3, "disk_spec": None, "python_package_spec": None}
+    inputs = {"worker_pool_specs": [worker], "scheduling": None, "persistent_resource_id": "cpu", "network": None}
+    job = _read_job(Call("list them"), PIPELINE, {**PIPELINE_JOB, "trainingTaskInputs": inputs})
+    assert (job.replicas, job.persistent_resource_id, job.strategy, job.max_wait) == (3, "cpu", "", None)
+    tables = {"targetColumn": "price", "transformations": [{"auto": {"column_name": None}}], "trainBudget": 1000}
+    job = _read_job(Call("list them"), PIPELINE, {**PIPELINE_JOB, "trainingTaskInputs": tables})
+    assert (job.machines, job.persistent_resource_id) == ((), "")
+
+
+@pytest.mark.parametrize("kind", [CUSTOM_JOB, TUNING_JOB], ids=repr)
+def test_a_job_whose_spec_the_service_knows_is_not_read_without_it(kind: JobKind) -> None:
+    body = {"name": f"projects/1/{kind.collection}/7", kind.spec: {"workerPoolSpecs": [None]}}
+    with pytest.raises(Garbled):
+        _read_job(Call("list them"), kind, body)

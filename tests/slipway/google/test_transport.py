@@ -1,16 +1,12 @@
 """What people's networks ask of a client: proxies, certificate authorities of their own, redirections."""
 
 import base64
-import gzip
-import io
 import json
 import socket
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
 
 import pytest
-import urllib3
 
 from slipway.base.errors import AuthError, ConfigError
 from slipway.google.credentials import authorised
@@ -81,19 +77,6 @@ def test_logins_get_their_tokens_through_the_proxy(
     assert {*server.sent} == {"CONNECT oauth2.googleapis.com:443"}
 
 
-def test_a_token_that_a_login_gets_is_shown(server: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    login = {"type": "external_account", "audience": "a", "subject_token_type": "urn:ietf:params:oauth:token-type:jwt"}
-    subject, file = tmp_path / "subject", tmp_path / "login.json"
-    subject.write_text("subject")
-    source = {"token_url": f"{server.url}token", "credential_source": {"file": str(subject)}}
-    file.write_text(json.dumps({**login, **source}))
-    monkeypatch.setenv("GOOGLE_APPLICATION_CREDENTIALS", str(file))
-    server.says({"access_token": "ya29.new", "token_type": "Bearer", "expires_in": 3600, "issued_token_type": "t"})
-    Session(authorised({})).get(server.url, CALL)
-    assert server.sent[-2:] == ["POST /token", "GET /"]
-    assert server.heard[-1]["Authorization"] == "Bearer ya29.new"
-
-
 def test_authorities_of_ones_own_are_trusted_and_nobody_elses(serve: Callable[..., Server], tmp_path: Path) -> None:
     own = certificate(tmp_path)
     server = serve(own)
@@ -155,23 +138,6 @@ def test_no_cookie_is_kept_and_no_password_read(
         with pytest.raises(Garbled):
             vertex.create(CUSTOM_JOB, {})
     assert [(one["Cookie"], one["Authorization"]) for one in server.heard] == [(None, None)] * 2
-
-
-def test_the_connection_and_each_part_of_the_answer_have_their_own_time(monkeypatch: pytest.MonkeyPatch) -> None:
-    asked: list[urllib3.Timeout] = []
-
-    def urlopen(*_: Any, timeout: urllib3.Timeout, **__: Any) -> urllib3.HTTPResponse:
-        asked.append(timeout)
-        return urllib3.HTTPResponse(io.BytesIO(b"{}"), status=200, preload_content=False)
-
-    monkeypatch.setattr(urllib3.PoolManager, "urlopen", urlopen)
-    session({}).get(FAR, CALL)
-    assert [(one.total, one.connect_timeout, one._read) for one in asked] == [(None, 1.0, 5.0)]
-
-
-def test_packed_answers_are_unpacked(server: Server) -> None:
-    server.says(gzip.compress(b'{"a": 1}'), Content_Encoding="gzip")
-    assert session({}).get(server.url, CALL) == {"a": 1}
 
 
 class Renewing:

@@ -9,7 +9,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.base.errors import PolicyError
 from slipway.google.live import Increase
 from slipway.google.quota.assessment import assess
-from slipway.google.quota.metrics import Need, label, namespace, needs, needs_of, quota_id
+from slipway.google.quota.metrics import Need, label, needs, needs_of, quota_id
 from slipway.google.quota.report import OfferDraw, QuotaReport, refuse_shortage, table
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
@@ -55,8 +55,6 @@ def metrics(type_: str, accelerator: str | None = None, count: int | None = None
     [
         ("n1-standard-8", "NVIDIA_TESLA_T4", 1, "nvidia_t4_gpus", "T4GPUs", True),
         ("n1-standard-8", "NVIDIA_TESLA_V100", 1, "nvidia_v100_gpus", "V100GPUs", True),
-        ("n1-standard-8", "NVIDIA_TESLA_P100", 1, "nvidia_p100_gpus", "P100GPUs", True),
-        ("n1-standard-8", "NVIDIA_TESLA_P4", 1, "nvidia_p4_gpus", "P4GPUs", True),
         ("g2-standard-4", None, None, "nvidia_l4_gpus", "L4GPUs", True),
         ("a2-highgpu-1g", None, None, "nvidia_a100_gpus", "A100GPUs", True),
         ("a2-ultragpu-1g", None, None, "nvidia_a100_80gb_gpus", "A10080GBGPUs", True),
@@ -88,8 +86,6 @@ def test_each_accelerator_has_its_metrics_and_quotas(
     ("type_", "accelerator", "count", "metric", "amount"),
     [
         ("ct5lp-hightpu-4t", None, 0, "tpu_v5e", 8),
-        ("ct6e-standard-8t", None, 0, "tpu_v6e", 16),
-        ("tpu7x-standard-4t", None, 0, "tpu7x", 8),
         ("cloud-tpu", "TPU_V3", 8, "tpu_v3", 16),
     ],
 )
@@ -108,8 +104,6 @@ def test_tpus_are_counted_in_chips(type_: str, accelerator: str | None, count: i
         ("n1-standard-8", "cpus"),
         ("e2-standard-4", "cpus"),
         ("n2-standard-4", "n2_cpus"),
-        ("n4-standard-4", "n4_cpus"),
-        ("c2-standard-4", "c2_cpus"),
         ("m1-megamem-96", "m1_cpus"),
         ("a2-highgpu-1g", "a2_cpus"),
         ("a3-megagpu-8g", "a3_cpus"),
@@ -134,27 +128,6 @@ def test_amounts_are_gpus_vcpus_and_gb_over_all_replicas() -> None:  # D2, N6
         Need(SSD, 700),
     )
     assert needs_of(()) == ()
-
-
-def test_inferred_names_are_marked_so() -> None:
-    assert [need.documented for need in needs(one("a4-highgpu-8g", disk=Disk("pd-standard", 100)))] == [False] * 3
-
-
-@pytest.mark.parametrize(
-    ("metric", "words"),
-    [
-        (H100, "H100 GPUs"),
-        (SPOT_H100, "H100 GPUs"),
-        (f"{M}nvidia_a100_80gb_gpus", "A100 80GB GPUs"),
-        (SPOT_CPUS, "vCPUs"),
-        (CPUS, "N1/E2 vCPUs"),
-        (f"{M}a3_cpus", "A3 vCPUs"),
-        (SSD, "PD SSD GB"),
-    ],
-)
-def test_a_metric_in_words(metric: str, words: str) -> None:
-    assert label(metric) == words
-    assert namespace(metric) == ("preemptible" if "preemptible" in metric else "on-demand")
 
 
 def test_of_cpus_and_disks_only_the_preemptible_have_an_id_by_a_pattern() -> None:
@@ -204,25 +177,10 @@ def test_a_metric_that_is_too_small_is_one_line_whatever_draws_it(snapshot: Snap
     assert cpus.sentence == snapshot
 
 
-def test_any_other_reason_is_one_line_as_well() -> None:  # N3
-    why = "the stack declares no reservation 'h100'"
-    ruled_out = tuple(OfferDraw(name, "reservation", "reservation", refusal=why) for name in ("train", "tune"))
-    report = judge(live=region(), offers=(POOL, OfferDraw("tune", "pool", "pool"), *ruled_out))
-    (warning,) = report.findings
-    assert warning.key == ("offer-unavailable", "offers") and warning.sentence.endswith(why)
-    assert "train" in warning.sentence and "tune" in warning.sentence
-
-
 def test_what_a_template_refuses_by_itself_is_no_warning() -> None:
     refused = OfferDraw("train", "spot", "spot (model=27b)", refusal="27b needs an A100", intended=True)
     report = judge(live=region(), offers=(POOL, refused))
     assert report.warnings == () and not report.offers["train"]["spot (model=27b)"].available
-
-
-def test_preemptible_gpus_cpus_and_disks_are_all_checked() -> None:  # D2, W6
-    live = region(preemptible_nvidia_h100_gpus=0, pd_ssd=100)
-    why = judge(live=live, offers=(POOL, SPOT)).offers["train"]["spot"].why
-    assert SPOT_H100 in why and SPOT_CPUS in why and SSD in why
 
 
 def test_a_template_that_no_capacity_type_can_run_is_an_error() -> None:  # D2, N3
@@ -247,14 +205,6 @@ def test_what_runs_now_makes_no_offer_unavailable() -> None:
     assert row(report, SPOT_H100) == (None, 8, 8, 8, "ok")
 
 
-def test_many_offers_make_one_row() -> None:
-    offers = tuple(OfferDraw(f"t{n}", "spot", "spot", (machines(cpu(), n),), preemptible=True) for n in range(1, 5))
-    (line,) = (
-        line for line in judge(live=region(preemptible_cpus=500), offers=offers).lines if line.metric == SPOT_CPUS
-    )
-    assert line.who.startswith("t4 spot, t3 spot") and line.ceiling == 32
-
-
 def test_an_offer_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:  # N3
     why = "the stack declares no reservation 'h100'"
     refused = OfferDraw("train", "reservation", "reservation", refusal=why)
@@ -264,15 +214,6 @@ def test_an_offer_that_the_stack_rules_out_says_why_and_draws_nothing() -> None:
     assert report.lines == ()
     (error,) = judge(live=region(), offers=(refused,)).errors
     assert error.endswith(f"reservation: {why}")
-
-
-def test_an_offer_is_short_by_what_it_lacks_itself_not_by_what_a_reservation_may_draw() -> None:
-    reserved = OfferDraw("train", "reservation", "reservation", (machines(h100(), 5),), doubtful=True)
-    own = OfferDraw("train", "on-demand", "on-demand", (machines(h100(), 2),))
-    report = judge(live=region(nvidia_h100_gpus=8), offers=(POOL, reserved, own))
-    (line,) = (line for line in report.lines if line.metric == H100)
-    assert line.verdict == "on-demand unavailable: short by 8"
-    assert (line.ceiling, line.enough) == (40, 16)
 
 
 def test_lacking_quota_of_a_reservation_is_told_and_no_hindrance() -> None:  # Z6: no page says whether it draws any
@@ -321,45 +262,6 @@ def test_the_table() -> None:  # N6
     )
     report = assess((wanted("h100", h100(), lives=True),), live, region=REGION, offers=offers, preview=True)
     assert table(report) == dedent(EXPECTED).strip("\n")
-
-
-RETIRING = """
-    us-central1                                               NOW  RETIRING  CEILING   LIMIT  USED BY OTHERS  VERDICT
-    on-demand  H100 GPUs  pool h100/workers, 1–4 machines       8         8       32      32               0  ok now; at most 3 of 4 machines until what retires is gone
-               A3 vCPUs   pool h100/workers, 1–4 machines     208         –      832       ∞               –  ok
-               PD SSD GB  pool h100/workers, 1–4 machines     500       500    2,000  75,000               0  ok
-"""  # noqa: E501 - the screen is as wide as it is
-
-
-def test_what_retires_has_a_column_of_its_own_while_there_is_any() -> None:  # N1, N6
-    live = region(cluster("h100-1a2b3c4", h100()), cluster("h100-0000000", h100()))
-    current = (wanted("h100", h100(), lives=True),)
-    report = assess(current, live, region=REGION, preview=True, old=frozenset({"h100-0000000"}))
-    assert [" ".join(line.split()) for line in table(report).splitlines()] == [
-        " ".join(line.split()) for line in dedent(RETIRING).strip("\n").splitlines()
-    ]
-
-
-def test_cases_of_parameters_are_not_told_apart_in_a_line() -> None:
-    offers = [
-        f"{name} (model={model}, gpu=A100 or L4) as custom-job" for name in ("spot", "flex") for model in ("2b", "9b")
-    ]
-    draws = tuple(
-        OfferDraw("lora", label.split()[0], label, (machines(h100(), 1),), preemptible=True) for label in offers
-    )
-    shown = table(assess((), region(), region=REGION, offers=draws, preview=True))
-    assert "model" not in shown and "as custom-job" not in shown
-    assert " lora spot and lora flex " in shown
-    assert "flex and spot unavailable: " in shown
-
-
-def test_what_is_not_known_is_a_question_mark() -> None:
-    unknown = assess((wanted("h100", h100()),), replace(region(), skipped=True), region=REGION, preview=True)
-    assert table(unknown).splitlines()[1].split()[-4:] == ["?", "?", "cannot", "tell"]
-
-
-def test_nothing_drawn_is_an_empty_table() -> None:
-    assert table(QuotaReport()) == ""
 
 
 SHORT = KINDS["quota-short-now"].of(Subject("quota", "x"), "quota x is short by 5")
