@@ -68,7 +68,7 @@ def body_of(text: str, bodies: dict[str, Any]) -> tuple[Any, str, str]:
         elif path:
             value, at = json.JSONDecoder().raw_decode(text, at)
             body = changed(body, path.split("."), repeated(int(times), value) if times else value)
-        role, raw = caller or role, rest or raw
+        role, raw = caller or role, (rest or raw).strip()
     return body, role, raw
 
 

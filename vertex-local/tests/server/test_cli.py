@@ -30,12 +30,6 @@ def test_env_prints_what_a_shell_needs(cloud: LocalCloud) -> None:
     assert found["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] == "false"
 
 
-def test_env_without_a_role_is_the_deployers(cloud: LocalCloud) -> None:
-    helped = cloud.command("env", "--help").stdout
-    assert "owner|deployer|previewer|submitter" in helped and "default: deployer" in helped
-    assert cloud.command("env", "--as", "nobody").returncode == 2
-
-
 def test_clearing_the_images_of_a_cluster_says_what_it_did(cloud: LocalCloud) -> None:
     done = cloud.command("images", "clear", "no-such-cluster")
     assert done.returncode == 0, done.stderr
@@ -65,10 +59,3 @@ def test_a_state_folder_that_is_none_is_said(own_cloud: LocalCloud) -> None:
         done = own_cloud.command(command)
         assert done.returncode == 1 and "can't be used" in done.stderr and "Traceback" not in done.stderr, command
         assert "VERTEX_LOCAL_STATE" in done.stderr
-
-
-def test_settings_that_are_no_text_are_said(own_cloud: LocalCloud) -> None:
-    own_cloud.state.mkdir()
-    (own_cloud.state / "settings.toml").write_bytes(b"\xff\xfe")
-    done = own_cloud.command("up")
-    assert done.returncode == 2 and "settings.toml is not TOML" in done.stderr

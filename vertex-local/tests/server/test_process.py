@@ -10,7 +10,6 @@ import sys
 import threading
 import time
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -20,11 +19,8 @@ from google.api_core import exceptions
 
 from tests.conftest import ROOT
 from tests.storage.conftest import client
-from vertex_local.projects import Projects
-from vertex_local.router import Router
 from vertex_local.server import client as controls
-from vertex_local.server import control, daemon
-from vertex_local.testing.calling import Calling
+from vertex_local.server import daemon
 from vertex_local.testing.local_cloud import LocalCloud
 
 
@@ -196,16 +192,6 @@ def test_settings_outlive_a_restart_and_unknown_ones_are_refused(own_cloud: Loca
     assert wrong.returncode == 2 and "did you mean 'submissions_per_minute'?" in wrong.stderr
 
 
-def test_the_variables_of_each_role(cloud: LocalCloud) -> None:
-    for role in ("owner", "deployer", "previewer", "submitter"):
-        env = cloud.env(role)
-        assert env["GOOGLE_OAUTH_ACCESS_TOKEN"] == cloud.token(role)
-        assert env["STORAGE_EMULATOR_HOST"] == f"{cloud.url}/t/{cloud.token(role)}"
-        assert env["GOOGLE_VERTEX_AI_CUSTOM_ENDPOINT"] == f"{cloud.url}/v1beta1/"
-        assert env["GOOGLE_RESOURCE_MANAGER_V3_CUSTOM_ENDPOINT"] == f"{cloud.url}/v3/"
-        assert env["GOOGLE_CLOUD_PROJECT"] == "local-project"
-
-
 def test_a_folder_with_other_things_in_it_is_not_taken_for_a_state_folder(own_cloud: LocalCloud) -> None:
     """VERTEX_LOCAL_STATE=$HOME would close the home to others at `up`, and empty it at `make demo-down`."""
     own_cloud.state.mkdir(mode=0o755)
@@ -219,29 +205,6 @@ def test_a_folder_with_other_things_in_it_is_not_taken_for_a_state_folder(own_cl
 
 
 # --- What only the local cloud has: a replica is killed by name, and a cloud that hangs is said. # N4
-
-
-@pytest.fixture
-def controlling(calling: Calling) -> Calling:
-    return replace(calling, router=Router(control.routes(Projects(calling.world), ())))
-
-
-@pytest.mark.parametrize(
-    ("job", "replica", "code", "words"),
-    [
-        ("none", "workerpool0-0", 404, "No job on machines has the name, id or display name 'none'."),
-        ("twice", "workerpool0-0", 400, "More than one job on machines has the name 'twice'"),
-        ("once", "workerpool1-0", 404, "has no replica 'workerpool1-0'; it has workerpool0-0."),
-        ("once", "workerpool0-0", 400, "Replica workerpool0-0 of job"),
-    ],
-)
-def test_what_can_t_be_killed_is_said(
-    calling: Calling, controlling: Calling, job: str, replica: str, code: int, words: str
-) -> None:
-    for name in ("once", "twice", "twice"):
-        calling.job(displayName=name)
-    error = controlling.refused("POST", "/vertex-local/kill", {"job": job, "replica": replica})
-    assert (error.code, words in error.message) == (code, True), error.message
 
 
 def test_a_cloud_that_lives_and_does_not_answer_is_not_taken_for_started(

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 
 import google.cloud.storage as storage
 import pytest
 import requests
-from google.api_core import exceptions
 
-from tests.storage.conftest import client
 from vertex_local.storage.multipart import boundary
 from vertex_local.testing.local_cloud import LocalCloud
 
@@ -40,64 +37,6 @@ def test_a_wrong_token_in_the_prefix_is_refused(cloud: LocalCloud, bucket: stora
     env = {**cloud.env(), "STORAGE_EMULATOR_HOST": f"{cloud.url}/t/wrong"}
     done = use(bucket.name, "nothing", env)
     assert done.returncode != 0 and "cannot be refreshed" in done.stderr  # how the client words a 401
-
-
-def test_a_role_on_a_bucket_reaches_that_bucket_only(cloud: LocalCloud, bucket: storage.Bucket) -> None:
-    ada = client(cloud, "submitter")
-    with pytest.raises(exceptions.Forbidden, match=r"ada@company\.example does not have storage\.objects\.get access"):
-        ada.bucket(bucket.name).blob("x").download_as_bytes()
-    policy = bucket.get_iam_policy(requested_policy_version=3)
-    policy.bindings.append({"role": "roles/storage.objectViewer", "members": {"group:ml-engineers@company.example"}})
-    bucket.set_iam_policy(policy)
-    bucket.blob("x").upload_from_string("shared")
-    assert ada.bucket(bucket.name).blob("x").download_as_text() == "shared"
-    with pytest.raises(exceptions.Forbidden, match=r"storage\.objects\.create"):
-        ada.bucket(bucket.name).blob("y").upload_from_string("no")
-    with pytest.raises(exceptions.Forbidden, match=r"storage\.objects\.delete"):
-        ada.bucket(bucket.name).blob("x").delete()
-    with pytest.raises(exceptions.Forbidden, match=r"storage\.buckets\.list"):
-        list(ada.list_buckets())
-
-
-def test_a_creator_may_add_but_not_overwrite(cloud: LocalCloud, bucket: storage.Bucket) -> None:
-    policy = bucket.get_iam_policy(requested_policy_version=3)
-    policy.bindings.append({"role": "roles/storage.objectCreator", "members": {"user:ada@company.example"}})
-    bucket.set_iam_policy(policy)
-    ada = client(cloud, "submitter").bucket(bucket.name)
-    ada.blob("x").upload_from_string("1")
-    with pytest.raises(exceptions.Forbidden, match=r"storage\.objects\.delete"):
-        ada.blob("x").upload_from_string("2")
-
-
-def test_the_previewer_sees_buckets_and_changes_none(cloud: LocalCloud, bucket: storage.Bucket) -> None:
-    previewer = client(cloud, "previewer")
-    assert previewer.get_bucket(bucket.name).location == "US-CENTRAL1"
-    with pytest.raises(exceptions.Forbidden):
-        previewer.bucket(bucket.name).blob("x").upload_from_string("no")
-    with pytest.raises(exceptions.Forbidden):
-        previewer.create_bucket("previewers-bucket")
-
-
-def test_the_project_s_editors_have_what_object_lists_give_them_by_default(cloud: LocalCloud) -> None:
-    """As Compute Engine's default account is, which Google's own tests run jobs as. # N17"""
-    compute = "100000000001-compute@developer.gserviceaccount.com"
-    assert cloud.rest("GET", f"/v1/projects/-/serviceAccounts/{compute}")["email"] == compute
-    body = {"scope": ["https://www.googleapis.com/auth/cloud-platform"]}
-    token = cloud.rest("POST", f"/v1/projects/-/serviceAccounts/{compute}:generateAccessToken", body)["accessToken"]
-    headers = {"Authorization": f"Bearer {token}"}
-    for name, uniform in (("of-lists", False), ("of-roles", True)):
-        access = {"uniformBucketLevelAccess": {"enabled": uniform}}
-        cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": name, "iamConfiguration": access})
-        upload = f"{cloud.url}/upload/storage/v1/b/{name}/o?uploadType=media&name=x"
-        assert requests.post(upload, b"content", headers=headers, timeout=30).status_code == 200
-        read = f"{cloud.url}/storage/v1/b/{name}/o/x?alt=media"
-        assert requests.get(read, headers=headers, timeout=30).content == b"content"
-        roles = {item["role"] for item in cloud.rest("GET", f"/storage/v1/b/{name}/iam")["bindings"]}
-        assert ("roles/storage.legacyObjectOwner" in roles) is uniform
-
-
-def test_the_environment_of_the_tests_holds_no_cloud_of_its_own() -> None:
-    assert "STORAGE_EMULATOR_HOST" not in os.environ
 
 
 # --- What Storage refuses in words, a row each, with bodies as clients that go astray would send them. # N4

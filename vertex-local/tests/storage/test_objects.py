@@ -61,14 +61,6 @@ def test_ranges(bucket: storage.Bucket) -> None:
         blob.download_as_bytes(start=10, end=20)
 
 
-def test_a_generation_zero_precondition_makes_an_object_once(bucket: storage.Bucket) -> None:
-    """What a launcher's claim stands on: of two creators one gets 412."""
-    bucket.blob("claims/1").upload_from_string("job 1", if_generation_match=0)
-    with pytest.raises(exceptions.PreconditionFailed):
-        bucket.blob("claims/1").upload_from_string("job 2", if_generation_match=0)
-    assert bucket.blob("claims/1").download_as_text() == "job 1"
-
-
 def test_generation_and_metageneration_guard_overwrites(bucket: storage.Bucket) -> None:
     blob = bucket.blob("x")
     blob.upload_from_string("1")
@@ -140,14 +132,6 @@ def test_listing_with_a_delimiter_pages_and_offsets(cloud: LocalCloud, bucket: s
     assert [found.name for found in inside] == ["d/1", "d/2"] and inside.prefixes == {"d/e/"}
     between = client(cloud).list_blobs(bucket.name, start_offset="d/2", end_offset="z/9", page_size=1)
     assert [found.name for found in between] == ["d/2", "d/e/3"]
-
-
-def test_options_that_are_named_and_left_empty_are_none(cloud: LocalCloud, bucket: storage.Bucket) -> None:
-    """Go's client names all of them, so the engine does when it keeps its state in a bucket."""
-    bucket.blob("one").upload_from_string("1")
-    empty = "matchGlob=&startOffset=&endOffset=&pageToken=&delimiter=&includeTrailingDelimiter=false&versions=false"
-    listed = cloud.rest("GET", f"/storage/v1/b/{bucket.name}/o?{empty}")
-    assert [one["name"] for one in listed["items"]] == ["one"]
 
 
 @settings(

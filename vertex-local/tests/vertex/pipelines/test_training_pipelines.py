@@ -76,9 +76,10 @@ def test_a_pipeline_is_made_with_its_job_and_follows_it(studies: Studies) -> Non
 
 def test_a_pipeline_whose_job_fails_has_its_error(studies: Studies) -> None:
     made = create(studies, modelToUpload=MODEL)
-    end(studies, made["trainingTaskMetadata"]["backingCustomJob"], code=2)
+    job = made["trainingTaskMetadata"]["backingCustomJob"]
+    end(studies, job, code=2)
     done = studies.get(f"/v1/{made['name']}")
-    assert done["state"] == "PIPELINE_STATE_FAILED"
+    assert (done["state"], done["endTime"]) == ("PIPELINE_STATE_FAILED", studies.get(f"/v1/{job}")["endTime"])
     assert "non-zero status of 2" in done["error"]["message"]
     assert studies.get(MODELS) == {"models": []}
 

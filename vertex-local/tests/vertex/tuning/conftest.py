@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from tests.vertex.scheduling import conftest
+from vertex_local.clock import timestamp
 from vertex_local.nodes.spec import ReplicaSpec, Status
 from vertex_local.testing.calling import PARENT, Calling
 from vertex_local.vertex.pipelines import work as pipeline_work
@@ -75,7 +76,9 @@ class Studies:
         """End a trial's code, after reporting values."""
         if values:
             self.report(trial, *values)
-        self.machines.ends[trial["customJob"].rpartition("/")[2]] = Status("exited", code)
+        self.machines.ends[trial["customJob"].rpartition("/")[2]] = Status(
+            "exited", code, over=timestamp(self.calling.clock.now())
+        )
         self.tick()
 
     def trials(self, path: str, state: str = "") -> list[dict[str, Any]]:
