@@ -24,7 +24,7 @@ def texts(table: Path) -> Iterator[tuple[str, str, str]]:
             continue
         text = "\n".join(line for line in block.split("\n") if not line.startswith(SAID))
         line = next(line for line in frame.split("\n") if GAP in line)
-        indent = line[: len(line) - len(line.lstrip())]
+        indent = " " * (len(line) - len(line.lstrip(" -")))
         yield heading, text, frame.replace(GAP, text.replace("\n", f"\n{indent}")) + "\n"
 
 

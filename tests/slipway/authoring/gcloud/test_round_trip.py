@@ -14,7 +14,6 @@ from slipway.authoring.gcloud.job_file import job_file
 from slipway.authoring.gcloud.python_source import python_source
 from slipway.authoring.template.compile import request, usual_values
 from slipway.authoring.template.load import load
-from slipway.base.errors import ConfigError
 from slipway.model.catalog.placeholders import fill
 from slipway.model.kinds import KINDS
 from slipway.template import Disk, Image, JobTemplate, NfsMount, Package, Scheduling, WorkerPool
@@ -151,87 +150,8 @@ scheduling: {{timeout: 600s, strategy: SPOT}}
 base_output_directory: {{output_uri_prefix: gs://mine/run}}
 """
 
-WHOLE_REQUEST = """\
-job.yaml:2  jobSpec: this is the body of a whole request, and a job file is the job's spec alone
-         fix: give what is under jobSpec, as gcloud ai custom-jobs create --config takes it
-"""
 
-
-def test_snake_case_is_read_too_and_the_output_becomes_each_jobs_own(snapshot: SnapshotAssertion) -> None:
+def test_snake_case_is_read_too(snapshot: SnapshotAssertion) -> None:
     found = imported(SNAKE)
     assert found.template.capacity_types == ("spot",) and found.template.timeout_s == 600
-    assert found.template.worker_pools[0].args == ("--out=${slipway.output}/model",)
     assert "\n".join(map(str, found.notes)) == snapshot
-
-
-ONE_POOL = f"""
-workerPoolSpecs:
-  machineSpec:
-    machineType: n1-highmem-2
-  replicaCount: 1
-  containerSpec:
-    imageUri: {IMAGE}
-    args: port=8500
-scheduling: {{strategy: FLEX_START, maxWaitDuration: 1800s}}
-"""
-
-
-def test_a_single_item_needs_no_list() -> None:
-    """The example on Google's page has its only worker pool as a mapping, and gcloud takes it."""
-    found = imported(ONE_POOL).template
-    assert (found.worker_pools[0].machine, found.worker_pools[0].args) == ("n1-highmem-2", ("port=8500",))
-    assert found.capacity_types == ("flex-start",) and found.scheduling.max_wait_s == 1800
-    with pytest.raises(ConfigError, match=r"job.yaml:4  workerPoolSpecs.machineSpec.machineType: "):
-        imported(ONE_POOL.replace("highmem-2", "highmem-3"))
-    with pytest.raises(ConfigError, match=r"job.yaml:1  workerPoolSpecs: 'none' is not a mapping"):
-        imported("workerPoolSpecs: none")
-
-
-@pytest.mark.parametrize(
-    ("was", "now", "said"),
-    [
-        (
-            "replica_count:",
-            "replica_cont:",
-            "job.yaml:4  worker_pool_specs[0].replica_cont: no field of a job file here",
-        ),
-        (
-            "worker_pool_specs:",
-            "jobSpec: {}\nworker_pool_specs:",
-            WHOLE_REQUEST,
-        ),
-        ("scheduling:", "labels: {a: b}\nscheduling:", "job.yaml:8  labels: a template can't have it"),
-        ('"1"', "one", "job.yaml:4  worker_pool_specs[0].replica_count: 'one' is not a whole number"),
-        (
-            '"--out=gs://mine/run/model"',
-            "3",
-            "job.yaml:7  worker_pool_specs[0].container_spec.args[0]: '3' is not text",
-        ),
-        ("scheduling:", "network: ${NETWORK}\nscheduling:", "job.yaml:8  network: ${NETWORK} is no variable"),
-        (
-            IMAGE,
-            "task:latest",
-            "job.yaml:6  worker_pool_specs[0].container_spec.image_uri: image 'task:latest' is not pin",
-        ),
-        ("n1-standard-4", "n1-standard-5", "job.yaml:3  worker_pool_specs[0].machine_spec.machine_type: "),
-        ("600s", "10m", "job.yaml:8  scheduling.timeout: '10m' is not a time in whole seconds"),
-        ("600s", "9" * 5000 + "s", "999…' is not a time in whole seconds"),
-        ('replica_count: "1"', 'replica_count: "１"', "replica_count: '１' is not a whole number"),
-        ("SPOT", "SPOTTY", "job.yaml:8  scheduling.strategy: a template has no strategy 'SPOTTY'"),
-        ("timeout: 600s", "maxWaitDuration: 600s", "scheduling.maxWaitDuration: only a job of the strategy FLEX_START"),
-        ("replica_count:", 'replicaCount: "1"\n    replica_count:', "replicaCount is given twice, spelled in two ways"),
-        ("container_spec:", "python_package_spec: {python_module: a.b}\n    container_spec:", "and one of them"),
-        ("worker_pool_specs:", "x:\n  - [", "not YAML"),
-    ],
-)
-def test_what_is_not_understood_is_named_with_its_line(was: str, now: str, said: str) -> None:
-    assert was in SNAKE
-    with pytest.raises(ConfigError) as refused:
-        imported(SNAKE.replace(was, now, 1))
-    assert said in str(refused.value) and "nothing was written" in str(refused.value)
-
-
-def test_code_in_a_bucket_needs_a_folder_of_the_repository() -> None:
-    text = exported(next(one for seed in range(9) if (one := any_template(seed)).packages))
-    with pytest.raises(ConfigError, match="--code jobs/lora, the folder of this repository"):
-        read(text, "job.yaml", Naming("imported", "of a file"))
