@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -14,6 +13,8 @@ from pathlib import Path
 import pytest
 
 from local.engine.engine import ensure
+from local.environment import engine_variables
+from tests.checkouts.git import git
 from tests.ci.conftest import ROOT
 from tests.docs.console import blocks
 
@@ -67,30 +68,13 @@ def shell(tmp_path: Path, forked: Mapping[str, str]) -> Shell:
     for name in (FILE, "Pulumi.yaml", ".gitignore"):
         shutil.copy(ROOT / name, folder / name)
     (folder / "__main__.py").write_text(PROGRAM)
-    for name in ("state", "home"):
-        (tmp_path / name).mkdir()
-    who = {
-        f"GIT_{role}_{what}": "ada@company.example" for role in ("AUTHOR", "COMMITTER") for what in ("NAME", "EMAIL")
-    }
-    bins = [str(Path(sys.executable).parent), str(ensure(lambda line: None).bin), os.environ["PATH"]]
-    made = Shell(
-        folder,
-        {
-            **who,
-            **forked,
-            "PATH": os.pathsep.join(bins),
-            "PYTHONPATH": str(ROOT),
-            "HOME": str(tmp_path / "home"),
-            "PULUMI_HOME": str(tmp_path / "home"),
-            "PULUMI_BACKEND_URL": f"file://{tmp_path / 'state'}",
-            "PULUMI_CONFIG_PASSPHRASE": "a key",
-            "PULUMI_SKIP_UPDATE_CHECK": "true",
-            "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
-            "PULUMI_DISABLE_CHECKPOINT_BACKUPS": "true",
-        },
-    )
-    made.type("git init -q && git add . && git commit -qm reviewed")
-    return made
+    (tmp_path / "pulumi-state").mkdir()
+    environ = engine_variables(tmp_path, ensure(lambda line: None).bin, os.environ["PATH"])
+    del environ["PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER"]  # The page has people say so.
+    for words in ("init -q", "config user.name ada", "config user.email ada@company.example", "add ."):
+        git(folder, *words.split())
+    git(folder, "commit", "-qm", "reviewed")
+    return Shell(folder, {**environ, **forked, "PYTHONPATH": str(ROOT), "HOME": str(tmp_path)})
 
 
 @pytest.mark.journey

@@ -8,7 +8,6 @@ import json
 import os
 import re
 import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +16,7 @@ import pytest
 from slipway.google.catalog import document
 from slipway.model.catalog.model import Catalog
 from tests.ci import gitlab as stand_in
-from tests.ci.gitlab import ADA, GRACE, LATER, Version
+from tests.ci.gitlab import ADA, GRACE, LATER
 from tests.ci.gitlab_jobs import jobs_of, preview
 from tests.ci.gitlab_project import BAD, GOOD, SETTINGS, Project
 from tests.ci.test_team_workflows import Checkout, checkout, environment  # noqa: F401 - fixtures
@@ -64,24 +63,6 @@ class TestMergeRequest:
         words = json.loads(deployed.read_text())
         assert words[words.index("--message") + 1] == project.gitlab.variables(merged, merged=True)["CI_JOB_URL"]
 
-    def test_another_push_needs_another_approval(self, project: Project) -> None:
-        project.change()
-        project.gitlab.approved = {GRACE: SEEN}
-        second = project.commit("more", "")
-        project.gitlab.versions.append(Version(second, "2026-11-21T10:30:00.000Z"))
-        ran = project.play(second)
-        assert ran["slipway-reviewed"].returncode == 5
-        assert "grace approved !3 as another tree" in ran["slipway-reviewed"].stderr
-
-    def test_a_branch_that_is_behind_is_previewed_as_merged_and_approved_when_it_is_not(self, project: Project) -> None:
-        commit = project.change()
-        project.git("switch", "-q", "main")
-        project.commit("since", "")
-        project.gitlab.approved = {GRACE: SEEN}
-        ran = project.play(commit)
-        assert ran["slipway-review: [prod]"].returncode == 0, ran["slipway-review: [prod]"].stderr
-        assert "bring the branch up to date" in ran["slipway-reviewed"].stderr
-
     def test_a_target_branch_that_moved_since_the_preview_needs_a_new_pipeline(self, project: Project) -> None:
         commit = project.change()
         project.play(commit)
@@ -117,17 +98,12 @@ class TestMergeRequest:
 
     def test_a_folder_s_comment_says_whose_it_is(self, project: Project) -> None:
         """It is found again, here and by the deployment, beside that of another folder."""
-        for name in (".gitlab-ci.yml", ".gitlab"):
-            (project.folder / name).rename(project.folder / f"{name}.moved")
         (project.folder / "ml").mkdir()
-        for path in [one for one in project.folder.iterdir() if one.name not in (".git", "ml")]:
-            moved = path.name.endswith(".moved")
-            path.rename(
-                project.folder / path.name.removesuffix(".moved") if moved else project.folder / "ml" / path.name
-            )
-        pipeline_file = project.folder / ".gitlab-ci.yml"
-        pipeline_file.write_text(pipeline_file.read_text().replace('folder: "."', 'folder: "ml"'))
-        project.commit("README", "in a folder")
+        for name in project.git("ls-tree", "--name-only", "HEAD").splitlines():
+            if not name.startswith(".gitlab"):
+                project.git("mv", name, "ml")
+        file = project.folder / ".gitlab-ci.yml"
+        project.commit(file.name, file.read_text().replace('folder: "."', 'folder: "ml"'))
         project.git("switch", "-qc", "bigger")
         commit = project.pushed(project.commit("ml/CHANGE", ""))
         project.gitlab.notes = [stand_in.Note("<!-- slipway-review of ads -->\n### another's")]
@@ -186,46 +162,40 @@ class TestWhatAProgramMayHandOver:
 class TestSchedule:
     """The deployment by itself, and the doctor. # B6 N10"""
 
+    def published(self, project: Project, commit: str) -> None:
+        whole = Catalog("prod", "acme", "us-central1", commit[:7], False, "w", "t", {}, (), {})
+        (project.runner.engine / "catalog").write_text(document.write(whole))
+
     @pytest.fixture
     def deployed(self, project: Project) -> str:
         commit = project.commit("CHANGE", "deployed")
-        whole = Catalog("prod", "acme", "us-central1", commit[:7], False, "w", "t", {}, (), {})
-        (project.runner.engine / "catalog").write_text(document.write(whole))
+        self.published(project, commit)
         project.commit("since", "merged, and not deployed")
         preview(project.runner.engine, "prod", change=GOOD, main=GOOD)
         return commit
 
-    def run(self, project: Project, slipway: str = "up", **more: str) -> dict[str, subprocess.CompletedProcess[str]]:
+    def run(self, project: Project) -> subprocess.CompletedProcess[str]:
         commit = project.git("rev-parse", "main")
-        return project.play(commit, merged=True, CI_PIPELINE_SOURCE="schedule", SLIPWAY=slipway, **more)
+        ran = project.play(commit, merged=True, CI_PIPELINE_SOURCE="schedule", SLIPWAY="up")
+        assert set(ran) == {"slipway-scheduled-up: [prod]"}
+        return ran["slipway-scheduled-up: [prod]"]
 
     def test_the_deployed_commit_is_deployed_once_more(self, project: Project, deployed: str) -> None:
-        ran = self.run(project)
-        up = ran["slipway-scheduled-up: [prod]"]
+        up = self.run(project)
         assert up.returncode == 0, up.stdout + up.stderr
         at = project.runner.folder / "jobs" / "slipway-scheduled-up-prod-"
         head = subprocess.run(["git", "-C", at, "rev-parse", "HEAD"], capture_output=True, text=True).stdout
         assert head.strip() == deployed, "and not what main has"
-        assert set(ran) == {"slipway-scheduled-up: [prod]"}
-
-    def test_what_was_not_announced_stops_it_and_it_says_what_to_do(self, project: Project, deployed: str) -> None:
-        preview(project.runner.engine, "prod", change=BAD, main=GOOD)
-        up = self.run(project)["slipway-scheduled-up: [prod]"]
-        assert up.returncode == 5 and "Build → Pipelines → New pipeline" in up.stdout + up.stderr
-
-    def test_a_deployment_that_fails_is_explained(self, project: Project, deployed: str) -> None:
-        assert self.run(project, UP="255")["slipway-scheduled-up: [prod]"].returncode == 255
-
-    def test_what_is_no_commit_of_main_stops_it(self, project: Project, deployed: str) -> None:
-        whole = Catalog("prod", "acme", "us-central1", "f" * 7, False, "w", "t", {}, (), {})
-        (project.runner.engine / "catalog").write_text(document.write(whole))
-        ran = self.run(project)
-        assert "is no commit of main" in ran["slipway-scheduled-up: [prod]"].stderr
-
-    def test_nothing_of_main_s_runs_before_its_commit_is_known(self, project: Project) -> None:
         (script,) = jobs_of(project.folder)["slipway-scheduled-up"]["script"]
         before, _, _ = script.partition("git checkout --quiet --detach")
-        assert not re.search(r"python|make|packages|pip ", before)
+        assert not re.search(r"python|make|packages|pip ", before), "nothing of main's runs before"
+
+    def test_what_was_not_announced_or_is_no_commit_of_main_stops_it(self, project: Project, deployed: str) -> None:
+        preview(project.runner.engine, "prod", change=BAD, main=GOOD)
+        up = self.run(project)
+        assert up.returncode == 5 and "Build → Pipelines → New pipeline" in up.stdout + up.stderr
+        self.published(project, "f" * 7)
+        assert "is no commit of main" in self.run(project).stderr
 
     def test_each_day_the_doctor_looks_and_nothing_is_deployed(self, project: Project, deployed: str) -> None:
         daily, other = (
@@ -237,44 +207,22 @@ class TestSchedule:
         assert "pulumi up" not in script and "PREVIEW_SERVICE_ACCOUNT" in script
 
 
-class TestPackages:
-    """As GitHub's action installs them: `tests/ci/test_team_workflows.py`."""
-
-    @pytest.fixture
-    def installing(self, checkout: Checkout, template: Path) -> Callable[[], subprocess.CompletedProcess[str]]:  # noqa: F811
-        before = "\n".join(jobs_of(template)["slipway-check"]["before_script"])
-
-        def install() -> subprocess.CompletedProcess[str]:
-            environ = {
-                "PATH": f"{checkout.root.parent / 'bin'}{os.pathsep}{os.environ['PATH']}",
-                "PIP_NO_INDEX": "1",
-                "PIP_DISABLE_PIP_VERSION_CHECK": "1",
-            }
-            script = f"{before}\npackages\npython -I -m slipway"
-            command = ["bash", "-c", script]
-            return subprocess.run(command, cwd=checkout.folder, env=environ, capture_output=True, text=True)
-
-        return install
-
-    def test_what_is_pinned_judges(
-        self,
-        checkout: Checkout,  # noqa: F811
-        installing: Callable[[], subprocess.CompletedProcess[str]],
-    ) -> None:
-        checkout.requires(checkout.pinned)
-        assert installing().stdout == "the judge that was pinned\n"
-        assert checkout.git("status", "--porcelain") == ""
-
-    @pytest.mark.parametrize("pins", ["", "--hash=sha256:" + "0" * 64])
-    def test_other_bytes_or_none_are_refused(
-        self,
-        checkout: Checkout,  # noqa: F811
-        installing: Callable[[], subprocess.CompletedProcess[str]],
-        pins: str,
-    ) -> None:
-        checkout.requires(f"slipway-vertex @ {checkout.wheel.as_uri()} {pins}\n" if pins else "")
-        done = installing()
-        assert done.returncode != 0 and "the judge" not in done.stdout
+@pytest.mark.parametrize(
+    "pins", ["as they are", "", "--hash=sha256:" + "0" * 64], ids=["pinned", "none", "other bytes"]
+)
+def test_packages_are_installed_as_github_s_action_does(checkout: Checkout, template: Path, pins: str) -> None:  # noqa: F811
+    other = f"slipway-vertex @ {checkout.wheel.as_uri()} {pins}\n" if pins else ""
+    checkout.requires(checkout.pinned if pins == "as they are" else other)
+    before = "\n".join(jobs_of(template)["slipway-check"]["before_script"])
+    environ = {
+        "PATH": f"{checkout.root.parent / 'bin'}{os.pathsep}{os.environ['PATH']}",
+        "PIP_NO_INDEX": "1",
+        "PIP_DISABLE_PIP_VERSION_CHECK": "1",
+    }
+    command = ["bash", "-c", f"{before}\npackages\npython -I -m slipway"]
+    done = subprocess.run(command, cwd=checkout.folder, env=environ, capture_output=True, text=True)
+    assert (done.returncode == 0) is (done.stdout == "the judge that was pinned\n") is (pins == "as they are")
+    assert checkout.git("status", "--porcelain") == ""
 
 
 def test_google_s_library_reads_what_a_job_acts_with(template: Path, tmp_path: Path) -> None:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from tests.ci.conftest import All
+from local.engine.version import PINNED
 from tests.ci.gitlab_jobs import Job, jobs_of, pipeline
 from tests.ci.gitlab_project import written
 
@@ -25,9 +25,6 @@ def team(tmp_path_factory: pytest.TempPathFactory) -> Path:
 class TestPipelines:
     def made(self, team: Path, **variables: str) -> dict[str, Job]:
         return pipeline(team, {"CI_DEFAULT_BRANCH": "main", **variables})
-
-    def test_its_own_file_has_few_lines(self, team: Path) -> None:
-        assert len((team / ".gitlab-ci.yml").read_text().splitlines()) <= 12
 
     def test_all_is_as_gitlab_s_schema_has_it(self, team: Path, tmp_path: Path) -> None:
         files = {"own": (team / ".gitlab-ci.yml").read_text(), "jobs": yaml.safe_dump(jobs_of(team))}
@@ -92,12 +89,5 @@ def validated(*files: Path) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, capture_output=True, text=True)
 
 
-def test_the_engine_is_the_one_that_github_s_workflows_have(team: Path, workflows: All) -> None:
-    versions = {
-        step["with"]["pulumi-version"]
-        for one in workflows.values()
-        for step in one.steps()
-        if "pulumi-version" in step.get("with", {})
-    }
-    (version,) = versions
-    assert jobs_of(team)["slipway-check"]["image"]["name"] == f"pulumi/pulumi:{version}"
+def test_the_engine_is_the_one_the_tests_run(team: Path) -> None:
+    assert jobs_of(team)["slipway-check"]["image"]["name"] == f"pulumi/pulumi:{PINNED}"

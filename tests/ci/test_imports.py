@@ -5,7 +5,6 @@ Read from the source text, so that an import inside a function and one for types
 
 from __future__ import annotations
 
-import ast
 import subprocess
 import sys
 import tomllib
@@ -14,10 +13,11 @@ from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
-ROOT = Path(__file__).parents[2]
+import pytest
+
+from tests.sources import ROOT, imported, into
+
 PARTS = ("slipway", "components", "policy", "local", "journey", "bench")
-
-
 FLOORS = ("base", "model", "google", "authoring", "deploying", "using", "operating", "reviewing", "front")
 """The folders of slipway/, lowest first."""
 APART = ({"deploying", "using"},)
@@ -29,37 +29,6 @@ def files() -> list[Path]:
     """The product's files, from the root; the tests are no part of it."""
     found = [*ROOT.glob("*.py"), *(file for part in PARTS for file in (ROOT / part).rglob("*.py"))]
     return sorted(file.relative_to(ROOT) for file in found)
-
-
-@cache
-def imported(file: Path) -> tuple[tuple[str, ...], ...]:
-    """Each name that a file imports, in parts; of `from a import b` it is `a.b`."""
-    found = list[tuple[str, ...]]()
-    for node in ast.walk(ast.parse((ROOT / file).read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Import):
-            found += (tuple(alias.name.split(".")) for alias in node.names)
-        elif isinstance(node, ast.ImportFrom):
-            base = (*file.parts[: len(file.parts) - node.level],) if node.level else ()
-            found += ((*base, *(node.module or "").split("."), alias.name) for alias in node.names)
-    return tuple(tuple(filter(None, name)) for name in found)
-
-
-def as_file(name: tuple[str, ...]) -> Path | None:
-    """The file of ours that a name comes from: a module, a package, or something defined in one of them."""
-    for parts in (name, name[:-1]):
-        for file in (Path(*parts).with_suffix(".py"), Path(*parts, "__init__.py")) if parts else ():
-            if (ROOT / file).is_file():
-                return file
-    return None
-
-
-@cache
-def arrows() -> Mapping[Path, frozenset[Path]]:
-    """From each file to the files of ours that it imports."""
-    return {
-        file: frozenset(to for name in imported(file) if (to := as_file(name)) is not None and to != file)
-        for file in files()
-    }
 
 
 def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:
@@ -80,15 +49,12 @@ def importers(names: Iterable[str], among: Iterable[str]) -> list[str]:
     ]
 
 
-def test_no_files_import_each_other_in_a_circle() -> None:
-    assert circle({str(file): map(str, into) for file, into in arrows().items()}) == []
-
-
-def test_what_lies_side_by_side_in_a_folder_is_not_imported_in_a_circle() -> None:
+def test_neither_files_nor_what_lies_side_by_side_in_a_folder_is_imported_in_a_circle() -> None:
     """Files and subfolders of one folder, each subfolder as a whole."""
+    assert circle({str(file): map(str, into(file)) for file in files()}) == []
     graphs: dict[Path, dict[str, set[str]]] = {}
-    for file, into in arrows().items():
-        for to in into:
+    for file in files():
+        for to in into(file):
             folder = next(one for one in file.parents if one in to.parents)
             here, there = file.parts[len(folder.parts)], to.parts[len(folder.parts)]
             graphs.setdefault(folder, {}).setdefault(here, set()).add(there)
@@ -106,42 +72,36 @@ def test_each_floor_imports_only_those_below_it() -> None:
     assert folders == set(FLOORS)
     against = [
         f"{file} imports {to}"
-        for file, into in arrows().items()
-        for to in into
+        for file in files()
+        for to in into(file)
         if file.parts[0] == to.parts[0] == "slipway" and str(to) != "slipway/__init__.py"
         if FLOORS.index(floor_of(to)) > FLOORS.index(floor_of(file)) or {floor_of(file), floor_of(to)} in APART
     ]
     assert against == []
 
 
-def test_the_rules_never_import_pulumi() -> None:
-    assert importers(["pulumi", "pulumi_gcp"], ["slipway"]) == []
+PRODUCT = ("slipway", "components", "policy")
+LAPTOP = ("local", "vertex_local", "journey", "bench")
 
 
-def test_nothing_below_imports_what_is_above_it() -> None:
-    assert importers(["components", "policy", "local", "vertex_local", "journey", "bench"], ["slipway"]) == []
-    assert importers(["policy", "local", "vertex_local", "journey", "bench"], ["components"]) == []
-    assert importers(["components", "local", "vertex_local", "journey", "bench"], ["policy"]) == []
+@pytest.mark.parametrize(
+    ("below", "above"),
+    [
+        (["slipway"], ["pulumi", "pulumi_gcp", "components", "policy", *LAPTOP]),
+        (["components"], ["policy", *LAPTOP]),
+        (["policy"], ["components", *LAPTOP]),
+        ([".", *PRODUCT, "__main__.py"], ["local", "vertex_local", "tests"]),
+    ],
+    ids=["the rules", "components", "the policy pack", "the product without the laptop"],
+)
+def test_nothing_below_imports_what_is_above_it(below: list[str], above: list[str]) -> None:
+    assert importers(above, below) == []
 
 
 def test_the_library_does_not_need_its_terminal() -> None:
     above = ("slipway/front/cli/", "slipway/__main__.py")
-    found = [
-        str(file)
-        for file, into in arrows().items()
-        if any(str(to).startswith("slipway/front/cli/") for to in into) and not str(file).startswith(above)
-    ]
-    assert found == []
-
-
-def test_with_the_laptop_deleted_the_product_stays_whole() -> None:
-    assert (
-        importers(
-            ["local", "vertex_local", "tests"],
-            [".", "slipway", "components", "policy", "__main__.py", "jobs", "templates"],
-        )
-        == []
-    )
+    using = [str(file) for file in files() if any(str(to).startswith("slipway/front/cli/") for to in into(file))]
+    assert [file for file in using if not file.startswith(above)] == []
 
 
 def test_types_are_checked_of_every_service_of_the_provider_that_is_used() -> None:

@@ -7,17 +7,18 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import time
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 import pytest
 
-from local.backend import file_backend
 from local.engine.engine import ensure
+from local.environment import engine_variables
 from tests.checkouts.git import git
+from tests.ci import tools
 from tests.ci.conftest import ROOT, Workflow
 
 pytestmark = pytest.mark.journey
@@ -36,21 +37,14 @@ pulumi.log.info(f"made from {checkout_revision(Path.cwd(), os.environ)}.")
 
 @dataclass(frozen=True)
 class Runner:
-    """A runner's checkout, its environment, and the scripts by the names of their steps."""
+    """A runner's checkout, its environment, and the steps by their names."""
 
     folder: Path
     environ: dict[str, str]
-    scripts: dict[str, str]
+    steps: dict[str, dict[str, Any]]
 
     def step(self, name: str, **changes: str) -> subprocess.CompletedProcess[str]:
-        """Run one step as GitHub does."""
-        return subprocess.run(
-            ["bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", self.scripts[name]],
-            cwd=self.folder,
-            env={**self.environ, **changes},
-            capture_output=True,
-            text=True,
-        )
+        return tools.run(self.steps[name], self.environ | changes, self.folder)
 
     def fresh_checkout(self) -> None:
         git(self.folder, "checkout", "--quiet", "--", ".")
@@ -77,19 +71,12 @@ def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
     shutil.copy(ROOT / ".gitignore", folder)
     for words in (["init", "-q"], ["add", "."], ["commit", "-q", "-m", "reviewed"]):
         git(folder, *words)
-    for name in ("state", "home", "temp"):
+    for name in ("pulumi-state", "temp"):
         (tmp_path / name).mkdir()
-    bins = [str(Path(sys.executable).parent), str(ensure(lambda line: None).bin), os.environ["PATH"]]
     environ = {
-        "PATH": os.pathsep.join(bins),
-        "HOME": str(tmp_path / "home"),
-        "PULUMI_HOME": str(tmp_path / "home"),
-        "PULUMI_BACKEND_URL": file_backend(tmp_path / "state"),
-        # Stands for the key in Cloud KMS: both keep what unlocks the state's secrets in the state itself.
-        "PULUMI_CONFIG_PASSPHRASE": "a key",
-        "PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER": "true",
-        "PULUMI_SKIP_UPDATE_CHECK": "true",
-        "PULUMI_DISABLE_AUTOMATIC_PLUGIN_ACQUISITION": "true",
+        # The passphrase stands for the key in Cloud KMS: both keep what unlocks the secrets in the state itself.
+        **engine_variables(tmp_path, ensure(lambda line: None).bin, os.environ["PATH"]),
+        "HOME": str(tmp_path / "temp"),
         "STACK": "dev",
         "SECRETS_PROVIDER": "",
         "RUNNER_TEMP": str(tmp_path / "temp"),
@@ -98,7 +85,7 @@ def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
         "SAID": str(tmp_path / "temp" / "up.txt"),
     }
     steps = [step for name in ("actions/stack", "preview", "up-stack") for step in workflows[name].steps()]
-    return Runner(folder, environ, {step["name"]: step["run"] for step in steps if "run" in step})
+    return Runner(folder, environ, {step["name"]: step for step in steps if "run" in step})
 
 
 def test_one_stack_is_made_deployed_previewed_and_freed_of_a_dead_run_s_lock(runner: Runner) -> None:
@@ -146,7 +133,7 @@ def the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:
         env=runner.environ,
         stdout=subprocess.DEVNULL,
     )
-    locks = runner.folder.parent / "state" / ".pulumi" / "locks"
+    locks = runner.folder.parent / "pulumi-state" / ".pulumi" / "locks"
     while not list(locks.rglob("*.json")):
         assert killed.poll() is None
         time.sleep(0.05)

@@ -3,16 +3,14 @@ order. (D8)"""
 
 from __future__ import annotations
 
-import ast
 import re
-from functools import cache
 from pathlib import Path
 
 import pytest
 
 from tests.ci.test_imports import FLOORS
+from tests.sources import ROOT, defined
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 TESTING = (ROOT / "docs/testing.md").read_text(encoding="utf-8")
 # `folder/file.py`, or `folder/file.py:Class.method` for what is defined there.
@@ -41,26 +39,11 @@ def first_cell(row: str) -> str:
     return row.split("|")[1]
 
 
-@cache
-def defined(path: str) -> set[str]:
-    """Functions, classes and constants of a module, and `Class.method`."""
-    found: set[str] = set()
-    for node in ast.parse((ROOT / path).read_text(encoding="utf-8")).body:
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
-            if isinstance(node, ast.ClassDef):
-                found |= {f"{node.name}.{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}
-        elif isinstance(node, ast.Assign | ast.AnnAssign):
-            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {target.id for target in targets if isinstance(target, ast.Name)}
-    return found
-
-
 @pytest.mark.parametrize(("path", "name"), named(PAGE) + named(TESTING))
 def test_what_is_named_is_there(path: str, name: str) -> None:
     example = re.fullmatch(r"stacks/Pulumi\.(dev|staging|prod)\.yaml", path)  # A team has others.
     assert example or (ROOT / path).exists(), f"there is no {path}"
-    assert not name or name in defined(path), f"{path} defines no {name}"
+    assert not name or name in defined(Path(path)), f"{path} defines no {name}"
 
 
 def test_every_folder_and_every_module_at_the_top_is_on_the_map() -> None:

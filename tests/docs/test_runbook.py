@@ -6,14 +6,13 @@ import ast
 import re
 import shlex
 from functools import cache
-from pathlib import Path
 
 import click
 import pytest
 
 from slipway.front.cli import slipway as cli
+from tests.sources import ROOT, tree
 
-ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
 TABLES = re.findall(r"^\| it says \|.*\n\|---.*\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
 SHOWN = [
@@ -38,7 +37,7 @@ def said() -> frozenset[str]:
     """All texts of the product, with `…` in the place of what is filled in."""
     found: set[str] = set()
     for file in [*(ROOT / "slipway").rglob("*.py"), *(ROOT / "components").glob("*.py")]:
-        for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
+        for node in ast.walk(tree(file.relative_to(ROOT))):
             if isinstance(node, ast.JoinedStr):
                 found.add("".join(str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values))
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):

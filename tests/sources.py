@@ -1,0 +1,67 @@
+"""Python files of the repository, read once for all tests that look into them. Paths begin at the root."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@cache
+def tree(file: Path) -> ast.Module:
+    return ast.parse((ROOT / file).read_text(encoding="utf-8"))
+
+
+@cache
+def imported(file: Path) -> tuple[tuple[str, ...], ...]:
+    """Return each name that a file imports, also inside a function, in parts; of `from a import b` it is `a.b`."""
+    found = list[tuple[str, ...]]()
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.Import):
+            found += (tuple(alias.name.split(".")) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            base = (*file.parts[: len(file.parts) - node.level],) if node.level else ()
+            found += ((*base, *(node.module or "").split("."), alias.name) for alias in node.names)
+    return tuple(tuple(filter(None, name)) for name in found)
+
+
+@cache
+def as_file(name: tuple[str, ...]) -> Path | None:
+    """Return the file of ours that a name comes from: a module, a package, or something defined in one of them."""
+    for parts in (name, name[:-1]):
+        for file in (Path(*parts).with_suffix(".py"), Path(*parts, "__init__.py")) if parts else ():
+            if (ROOT / file).is_file():
+                return file
+    return None
+
+
+@cache
+def into(file: Path) -> frozenset[Path]:
+    """Return the files of ours that a file imports."""
+    return frozenset(to for name in imported(file) if (to := as_file(name)) is not None and to != file)
+
+
+def docstrings(file: Path) -> Iterator[ast.Constant]:
+    """Yield those of modules, classes and functions, and of what is assigned before them."""
+    for node in ast.walk(tree(file)):
+        if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
+            told = (one.value for one in node.body if isinstance(one, ast.Expr))
+            yield from (one for one in told if isinstance(one, ast.Constant) and isinstance(one.value, str))
+
+
+@cache
+def defined(file: Path) -> frozenset[str]:
+    """Return functions, classes and constants of a module, and `Class.method`."""
+    found = set[str]()
+    for node in tree(file).body:
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+            if isinstance(node, ast.ClassDef):
+                found |= {f"{node.name}.{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}
+        elif isinstance(node, ast.Assign | ast.AnnAssign):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            found |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return frozenset(found)
