@@ -5,9 +5,9 @@ Each ends in an error that says so, whoever asks. # N2, N9
 import gzip
 import itertools
 import json
-import socket
 import threading
 from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import pytest
@@ -20,7 +20,8 @@ from slipway.google.session import HttpPolicy, Session
 from slipway.google.storage import Location, StoredObject
 from slipway.google.transport import Transport
 from slipway.model.kinds import CUSTOM_JOB
-from tests.slipway.google.server import Server, connection, starting
+from tests.loopback import Handler, served
+from tests.slipway.google.server import Server, connection
 
 Read = Callable[[Connection], Any]
 LISTS: dict[str, Read] = {
@@ -39,41 +40,23 @@ def pages(server: Server, tokens: Iterable[str]) -> None:
     server.next_content = lambda: next(bodies)
 
 
-class Drip:
-    """Takes a request and answers with `begin`, then a byte at a time, faster than any part of an answer times out."""
+@contextmanager
+def dripping(begin: bytes) -> Iterator[str]:
+    """Answer with `begin`, then a byte at a time, faster than any part of an answer times out."""
+    gone = threading.Event()
 
-    def __init__(self, begin: bytes) -> None:
-        self._begin, self._gone = begin, threading.Event()
-        self._listener = socket.create_server(("127.0.0.1", 0))
-        self.url = f"http://127.0.0.1:{self._listener.getsockname()[1]}/"
-        threading.Thread(target=self._serve, daemon=True).start()
+    class Drip(Handler):
+        def do_GET(self) -> None:
+            with suppress(OSError):
+                self.wfile.write(begin)
+                while not gone.wait(0.01):
+                    self.wfile.write(b" ")
 
-    def _serve(self) -> None:
-        while True:
-            try:
-                line, _ = self._listener.accept()
-            except OSError:
-                return
-            threading.Thread(target=self._answer, args=(line,), daemon=True).start()
+        do_POST = do_GET
 
-    def _answer(self, line: socket.socket) -> None:
-        with line:
-            try:
-                line.recv(65536)
-                line.sendall(self._begin)
-                while not self._gone.wait(0.01):
-                    line.sendall(b" ")
-            except OSError:
-                return
-
-    def close(self) -> None:
-        self._gone.set()
-        self._listener.close()
-
-
-@pytest.fixture
-def dripping() -> Iterator[Callable[[bytes], Drip]]:
-    yield from starting(Drip)
+    with served(Drip) as url:
+        yield f"{url}/"
+        gone.set()
 
 
 def impatient(url: str, **more: Any) -> Connection:
@@ -126,29 +109,24 @@ def test_a_list_has_a_budget_of_pages_and_of_bytes(server: Server, monkeypatch: 
 )
 @pytest.mark.parametrize("what", ["jobs", "log"])
 @pytest.mark.usefixtures("hours")
-def test_an_answer_that_comes_a_byte_at_a_time_is_given_up(
-    dripping: Callable[[bytes], Drip], begin: bytes, what: str
-) -> None:
-    with pytest.raises(Garbled, match=r"its answer had not ended after \d+ bytes, in at most 3 min"):
-        LISTS[what](impatient(dripping(begin).url))
+def test_an_answer_that_comes_a_byte_at_a_time_is_given_up(begin: bytes, what: str) -> None:
+    with dripping(begin) as url, pytest.raises(Garbled, match=r"had not ended after \d+ bytes, in at most 3 min"):
+        LISTS[what](impatient(url))
 
 
 @pytest.mark.usefixtures("hours")
-def test_a_submission_whose_answer_never_ends_may_have_been_carried_out(
-    dripping: Callable[[bytes], Drip],
-) -> None:  # N7
-    endless = dripping(HEAD + b"Content-Length: 99999999\r\n\r\n{")
-    with pytest.raises(Garbled) as error:
-        impatient(endless.url).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
+def test_a_submission_whose_answer_never_ends_may_have_been_carried_out() -> None:  # N7
+    with dripping(HEAD + b"Content-Length: 99999999\r\n\r\n{") as url, pytest.raises(Garbled) as error:
+        impatient(url).vertex("p", "us-central1").create(CUSTOM_JOB, {"displayName": "digits"})
     assert not error.value.not_accepted
 
 
 @pytest.mark.usefixtures("hours")
-def test_what_is_fetched_may_take_long_while_it_comes(dripping: Callable[[bytes], Drip]) -> None:
+def test_what_is_fetched_may_take_long_while_it_comes() -> None:
     """An object of a hundred gigabytes takes hours."""
     one = StoredObject(Location("work", "model"), 100, "7", "", None)
-    slow = dripping(HEAD + b"Content-Length: 100\r\n\r\n")
-    assert b"".join(impatient(slow.url).storage.chunks(one)) == b" " * 100
+    with dripping(HEAD + b"Content-Length: 100\r\n\r\n") as url:
+        assert b"".join(impatient(url).storage.chunks(one)) == b" " * 100
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])

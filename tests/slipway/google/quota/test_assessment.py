@@ -139,17 +139,6 @@ def test_an_old_generation_that_is_too_small_to_make_room_is_no_way_out() -> Non
     assert "short by 24" in error and "h100-0000000" not in error and "a limit of 56" in error
 
 
-def test_the_ceiling_is_held_against_what_is_left_when_old_generations_are_gone() -> None:  # N6
-    """Short by 40, not by 64: the 24 GPUs of the old generation are not in the way forever."""
-    pools = h100(high=4, name="a"), h100(high=5, name="b")
-    live = region(cluster("h100-1a2b3c4", *pools), cluster("h100-0000000", h100(), replicas=3), nvidia_h100_gpus=48)
-    live = replace(live, clusters=(*live.clusters, cluster("lab", h100(), replicas=2)))  # type: ignore[misc]
-    report = judge(wanted("h100", *pools, lives=True), live=live, old=OLD)
-    assert state(report, H100) == ("tight", [40])
-    (warning,) = report.warnings
-    assert "32 can be had (16" in warning
-
-
 def test_room_for_a_rollover_comes_when_the_old_generation_goes() -> None:  # N1
     living = cluster("h100-1a2b3c4", h100(1, 3)), cluster("h100-0000000", h100(), replicas=3)
     report = judge(wanted("h100", h100(1, 3), lives=True), live=region(*living), old=OLD)

@@ -10,8 +10,6 @@ import pytest
 
 from slipway.google.jobs import VertexJob, WorkerPool
 from slipway.google.monitoring import ACCELERATOR, CPU, Point, Series
-from slipway.google.trials import Trial
-from slipway.model.kinds import TUNING_JOB
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.prices import UNKNOWN, Price
 from slipway.using.jobs.cost import job_cost
@@ -117,26 +115,12 @@ def test_a_service_that_does_not_tell_accelerators_apart_measures_all_of_a_machi
     assert found.cost.known == pytest.approx(found.of_cost.known)
 
 
-def test_trials_count_together() -> None:
-    tried = tuple(
-        Trial(
-            id_, "SUCCEEDED", {}, {}, f"projects/1/locations/r/customJobs/{id_}", BEGIN, BEGIN + timedelta(minutes=30)
-        )
-        for id_ in ("8", "9")
-    )
-    tuned = replace(job(WorkerPool(L4, 1), minutes=60), kind=TUNING_JOB, tried=tried)
-    found = known(idle([series(minutes(0, 30, value), of=of) for of, value in (("8", 0.0), ("9", 0.9))], tuned))
-    assert (found.idle_seconds, found.paid_seconds, found.unused) == (1800, 3600, None)
-    assert found.cost.known == pytest.approx(found.of_cost.known / 2)
-
-
 @pytest.mark.parametrize(
     ("of_cost", "says"),
     [
         (UNKNOWN, "(53 %)"),
         (Price(Decimal(98), at_most=True), ": at most $52 of $98"),
         (Price(Decimal(98), complete=False), ": $52 of $98 and more"),
-        (Price(Decimal("0.0123")), "of $0.0123"),
         (Price(Decimal("5.1")), ": $52.00 of $5.10"),
     ],
 )

@@ -1,4 +1,4 @@
-"""Rows of results: what varies, the metrics, and which is best."""
+"""Rows of results: what varies, the metrics, and which is best; and jobs compared field by field. # N19"""
 
 from __future__ import annotations
 

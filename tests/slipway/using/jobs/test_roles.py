@@ -11,7 +11,7 @@ import pytest
 from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob, WorkerPool
 from slipway.google.logging import LogEntry
-from slipway.google.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Point, Series
+from slipway.google.monitoring import CPU, Point, Series
 from slipway.google.trials import Trial
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.machines.spec import MachineSpec
@@ -112,27 +112,6 @@ JOB = replace(
 def series(metric: str, task: str, accelerator: str = "", *values: float, job: str = "7") -> Series:
     points = tuple(Point(NOW + timedelta(minutes=n), value) for n, value in enumerate(values or (0.5,)))
     return Series(metric, job, task, accelerator, points)
-
-
-def test_rows_stand_in_the_order_of_pools_replicas_and_accelerators() -> None:  # Z5
-    found = [
-        series(ACCELERATOR_MEMORY, "workerpool1-2", "0"),
-        series(CPU, "workerpool1-10"),
-        series(ACCELERATOR, "workerpool1-2", "1"),
-        series(ACCELERATOR, "workerpool1-2", "0"),
-        series(MEMORY, "workerpool0-0"),
-        series(CPU, "workerpool1-2"),
-        series(CPU, "workerpool0-0"),
-    ]
-    assert [(row.role, row.what) for row in rows_of(found, JOB)] == [
-        ("chief", "cpu"),
-        ("chief", "memory"),
-        ("workers-2", "cpu"),
-        ("workers-2", "gpu 0"),
-        ("workers-2", "gpu 0 memory"),
-        ("workers-2", "gpu 1"),
-        ("workers-10", "cpu"),
-    ]
 
 
 def test_the_rows_of_trials_have_their_numbers() -> None:

@@ -1,4 +1,4 @@
-"""The verdict before sending: starts now, scales up, pool full, can never run."""
+"""The verdict before sending, and why a job beside the pools waits: its quota, who has it, who waits too. # N9 # N6"""
 
 from dataclasses import replace
 
@@ -9,9 +9,10 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob, WorkerPool
-from slipway.model.machines.spec import Disk
+from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
+from slipway.using.jobs.waiting import quota_reason
 from tests.slipway.using.submission.conftest import HEAD, N1, NOW, cluster, demand, job, pool
 
 
@@ -64,15 +65,6 @@ def test_machines_that_an_earlier_job_waits_for_are_not_promised(snapshot: Snaps
     assert found.text == snapshot
     several = (job(f"large-{n}", 3, minutes=None) for n in range(2))
     assert verdict(ONE, there, *several).text.endswith("may start first")
-
-
-def test_with_room_for_those_that_wait_as_well_it_starts_now_or_the_pool_grows_for_all(
-    snapshot: SnapshotAssertion,
-) -> None:  # P3
-    wide, waiting = cluster(pool(replicas=6, used=1, most=6)), job("large", 3, minutes=None)
-    assert verdict(ONE, wide, waiting).text == "starts now: uses 1 of 6 machines; 1 job waits as well"
-    found = verdict(ONE, cluster(pool(replicas=3, used=1, most=6)), waiting)
-    assert found == snapshot
 
 
 def test_a_job_that_waits_for_another_pool_too_may_start_first() -> None:  # P3
@@ -143,3 +135,53 @@ def test_the_verdict_follows_the_services_rule(needs: int, live: int, used: int,
     assert (found is Outcome.NEVER) == (needs > ceiling)
     assert (found is Outcome.STARTS) == (needs <= live - used)
     assert (found is Outcome.FULL) == (needs <= ceiling < used + needs)
+
+
+CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"
+DISKS = "custom_model_training_pd_ssd"
+
+
+def spot(name: str, machines: int = 1, minutes: float | None = 14) -> VertexJob:
+    return job(name, machines, minutes=minutes, on="", strategy="SPOT")
+
+
+def reason(
+    limits: dict[str, int], *others: VertexJob, waiting: VertexJob, there: tuple[PersistentResource, ...] = ()
+) -> str:
+    return quota_reason(waiting, limits, there, (waiting, *others), NOW)
+
+
+MINE = spot("mine", 2, minutes=None)
+
+
+def test_a_full_quota_says_who_has_it_and_how_many_wait(snapshot: SnapshotAssertion) -> None:  # N9
+    others = spot("tune", 2), spot("later", minutes=None), job("on a pool", 3)
+    assert reason({CPUS: 24}, *others, waiting=MINE) == snapshot
+    many = [spot(f"run-{n}", minutes=n + 1) for n in range(5)]
+    assert "40 of 40 vCPUs" in reason({CPUS: 40}, *many, waiting=MINE)
+    assert "and 2 more, this needs" in reason({CPUS: 40}, *many, waiting=MINE)
+
+
+def test_clusters_have_on_demand_quota_as_well(snapshot: SnapshotAssertion) -> None:  # D2, N9
+    on_demand, there = job("mine", 3, minutes=None, on="", strategy="STANDARD"), (cluster(pool(replicas=3)),)
+    assert reason({ON_DEMAND: 40}, waiting=on_demand, there=there) == snapshot
+
+
+def test_with_room_in_its_quota_it_is_not_blamed() -> None:
+    said = "queued by the service: quota suffices now, machines are not promised"
+    assert reason({CPUS: 32, DISKS: 400}, spot("tune", 2), waiting=MINE) == said
+    assert reason({CPUS: -1, DISKS: -1}, spot("tune", 2), waiting=MINE) == said
+
+
+def test_quota_suffices_only_where_all_of_it_was_read() -> None:  # N9
+    there = (cluster(pool(replicas=3)),)
+    assert "quota of PD SSD GB" in reason({CPUS: 32}, waiting=MINE)
+    assert "with cluster cpu-1" in reason({CPUS: 32, DISKS: 400}, waiting=MINE, there=there)
+
+
+def test_what_is_not_known_is_not_told() -> None:
+    assert reason({}, spot("tune", 2), waiting=MINE) == ""
+    unknown = replace(MINE, worker_pools=(replace(MINE.worker_pools[0], machine=MachineSpec("x9-new-8")),))
+    assert reason({CPUS: 1}, waiting=unknown) == ""
+    reserved = replace(MINE, strategy="", labels={"slipway-capacity-type": "reservation"})
+    assert reason({CPUS: 1, ON_DEMAND: 1}, waiting=reserved) == ""

@@ -171,7 +171,6 @@ TEAMS = {
     "the variable": (stack(VISION, LANGUAGE), "", "vision", "vision"),
     "the flag before the variable": (stack(VISION, LANGUAGE), "language.models", "vision", "language-models"),
     "groups of another trainer do not count": (stack(VISION, evals=(LANGUAGE,)), "", "", "vision"),
-    "that trainer's own group": (stack(VISION, account=EVALS, evals=(LANGUAGE,)), "", "", "language-models"),
     "all groups, for an account that is no trainer": (stack(VISION, account=OTHER, evals=(LANGUAGE,)), "", "", ""),
     "no group: the variable is of other stacks": (stack(ADA), "", "vision", ""),
     "names that no label can have": (stack("group:@", "group:***@acme.example"), "", "", ""),
@@ -190,8 +189,6 @@ def test_a_submission_counts_for_a_team(of: Catalog, flag: str, variable: str, t
     [
         (stack(VISION, LANGUAGE, team="judges"), "vision", "", "leave out --team"),
         (stack(VISION, LANGUAGE), "", "judges", "--team vision or --team language-models"),
-        (stack(VISION, LANGUAGE), "judges", "vision", "--team vision or --team language-models"),
-        (stack(VISION), "judges", "", "leave out --team"),
         (stack(), "vision", "", "leave out --team"),
         (stack(VISION, LANGUAGE), "***", "vision", "--team vision or --team language-models"),
     ],

@@ -147,16 +147,6 @@ def test_what_the_service_does_not_expand_is_as_it_was_given() -> None:
     assert body["labels"]["l"] == "$(HOME)"
 
 
-def test_every_replica_has_the_parameters_as_canonical_json() -> None:
-    body = filled({"workers": 2, "name": "$(HOME) $$(A) é"})
-    for pool in body["jobSpec"]["workerPoolSpecs"]:
-        assert pool["pythonPackageSpec"]["env"][-1] == {
-            "name": "SLIPWAY_PARAMETERS",
-            "value": '{"name":"$$(HOME) $$$$(A) é","workers":2}',
-        }
-    assert VertexJob.read(body).parameters == {"name": "$(HOME) $$(A) é", "workers": 2}
-
-
 def test_a_container_has_them_too_and_a_skipped_worker_pool_stays_empty() -> None:
     tasks: list[dict[str, Any]] = [{"imageUri": "i"}, {"env": [{"name": "A", "value": "1"}, {"name": "B"}]}]
     pools = [{"containerSpec": tasks[0]}, {}, {"containerSpec": tasks[1]}]

@@ -1,4 +1,5 @@
-"""Sending a request once, whatever a kill or a reboot hides, and the journal that survives both. # N3 # N7 # N9"""
+"""Sending a request once, whatever a kill or a reboot hides, the journal that survives both, and the step after a
+failed request. # N3 # N7 # N9"""
 
 from __future__ import annotations
 
@@ -15,11 +16,11 @@ import pytest
 
 from slipway.base.errors import AnswerUnknown, SlipwayError
 from slipway.google.clusters import PersistentResource
-from slipway.google.failures import Answer, Refused, failure
+from slipway.google.failures import QUOTA_TOO_SMALL, Answer, CloudError, NoAnswer, Refused, Unreachable, failure
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.using.submission.candidates import SubmissionRequest
-from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.delivery import RetryPolicy, Step, after
 from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt, Sender, about_copies
@@ -123,15 +124,13 @@ def test_a_refusal_says_what_to_wait_for_and_the_same_id_sends_it_then() -> None
     assert "cluster cpu is RUNNING" in refused.value.fix
     assert service.notes["r1"].state is EntryState.REFUSED
 
-    service.state, service.refuses = "RUNNING", False
+    service.state = "RUNNING"
+    with pytest.raises(Refused) as refused:
+        command(service, again=True, asked=ON_POOL)
+    assert refused.value.fix == Refused.usual, "that does not pass by waiting"
+    service.refuses = False
     assert command(service, again=True, asked=ON_POOL).attempt.fresh
     assert len(service.jobs) == 1
-
-
-def test_what_a_running_cluster_refuses_does_not_pass_by_waiting() -> None:
-    with pytest.raises(Refused) as refused:
-        command(Rebooting(launcher=True, state="RUNNING"), again=False, asked=ON_POOL)
-    assert refused.value.fix == Refused.usual
 
 
 def test_machines_of_its_own_that_wait_for_quota_wait_for_no_cluster() -> None:
@@ -222,3 +221,35 @@ def test_nothing_may_be_sent_when_it_could_not_be_written_down_or_locked(tmp_pat
         journal.write(ENTRY)
     with pytest.raises(SlipwayError, match="could not record request r1"):
         journal.held("r1").__enter__()
+
+
+def failed(status: int, message: str = "no", retry_after: float | None = None) -> CloudError:
+    return failure(CALL, Answer(status, "", message, retry_after=retry_after))
+
+
+@pytest.mark.parametrize(
+    ("problem", "trouble", "step"),
+    [
+        (failed(429), 0.0, "resend"),
+        (failed(503, retry_after=3.0), 119.0, "resend"),
+        (failed(503, retry_after=3.0), 121.0, "stop"),
+        (Unreachable(CALL), 0.0, "resend"),
+        (failed(401), 0.0, "stop"),
+        (failed(403), 0.0, "stop"),
+        (failed(404), 0.0, "stop"),
+        (failed(400), 0.0, "refuse"),
+        (failed(429, QUOTA_TOO_SMALL), 0.0, "refuse"),
+        (failed(408), 0.0, "look"),
+        (failed(503), 0.0, "look"),
+        (NoAnswer(CALL, "lost"), 0.0, "look"),
+    ],
+    ids=str,
+)
+def test_only_what_is_proven_not_accepted_is_sent_again(problem: CloudError, trouble: float, step: Step) -> None:
+    assert after(problem, RetryPolicy(), trouble) is step
+
+
+def test_without_a_connection_it_is_tried_a_few_times() -> None:
+    policy = RetryPolicy(resend_unreachable=3)
+    steps = [after(Unreachable(CALL), policy, 0.0, attempts) for attempts in (1, 2, 3)]
+    assert steps == ["resend", "resend", "stop"]
