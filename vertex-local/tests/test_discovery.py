@@ -1,14 +1,12 @@
 """What Google's own documents say of methods: which query parameters each takes, and what their bodies hold. (N17)"""
 
-from typing import Any
-
 import pytest
 
 from vertex_local import bodies, discovery
 from vertex_local.addressing import Target, target
 from vertex_local.router import Router
 from vertex_local.testing.local_cloud import LocalCloud
-from vertex_local.wire import ApiError, Call, Reply, Route
+from vertex_local.wire import Call, Reply, Route
 
 VERTEX = "/v1/projects/p/locations/us-central1"
 
@@ -29,25 +27,6 @@ def test_a_method_is_known_by_its_path(verb: str, path: str, name: str | None) -
     assert (found.id if found else None) == name
 
 
-@pytest.mark.parametrize(
-    ("verb", "path", "names"),
-    [
-        (
-            "GET",
-            f"{VERTEX}/customJobs",
-            ["pageSize", "page_token", "filter", "readMask", "$alt", "prettyPrint", "$.xgafv"],
-        ),
-        ("GET", f"{VERTEX}/models", ["orderBy"]),
-        ("POST", f"{VERTEX}/persistentResources", ["persistent_resource_id"]),
-        ("GET", "/v3/projects/p/timeSeries", ["interval.end_time", "aggregation.perSeriesAligner"]),
-        ("PUT", "/upload/storage/v1/b/x/o", ["uploadType", "upload_id", "ifGenerationMatch"]),
-        ("GET", "/vertex-local/status", ["anything"]),
-    ],
-)
-def test_what_a_method_takes_passes(verb: str, path: str, names: list[str]) -> None:
-    discovery.check_query(verb, path, [(name, "") for name in names])
-
-
 def test_a_field_in_snake_case_is_the_same_field(cloud: LocalCloud) -> None:
     """Not one that is taken and ignored: a program that reads pages so would get the first one for ever."""
     for name in ("snake-one", "snake-two"):
@@ -65,21 +44,6 @@ def test_a_body_loses_its_nulls_but_for_those_that_are_values() -> None:
     body = {"entries": [entry], "labels": None}
     kept = {"entries": [{"jsonPayload": {"a": None}, "labels": {"a": "b"}}]}
     assert bodies.parsed("logging.v2", "WriteLogEntriesRequest", body) == kept
-
-
-@pytest.mark.parametrize(
-    ("entry", "words"),
-    [
-        ({"severity": "LOUD"}, "'entries[0].severity'"),
-        ({"timestamp": "yesterday"}, "'entries[0].timestamp'"),
-        ({"sourceLocation": {"line": "9" * 30}}, "'entries[0].sourceLocation.line' (TYPE_INT64)"),
-        (None, "'entries[0]'"),
-    ],
-)
-def test_a_value_of_another_form_is_named_with_its_path(entry: Any, words: str) -> None:
-    with pytest.raises(ApiError) as refused:
-        bodies.parsed("logging.v2", "WriteLogEntriesRequest", {"entries": [entry]})
-    assert refused.value.code == 400 and words in refused.value.message
 
 
 # --- From paths to handlers.

@@ -4,7 +4,6 @@ import json
 import re
 import sqlite3
 from typing import Any
-from urllib.parse import quote
 
 import pytest
 from hypothesis import given
@@ -164,44 +163,6 @@ def test_a_value_that_a_field_can_t_have_is_refused(
     assert known
     said = known.objection(sign, value)
     assert (words in said) if words else said == ""
-
-
-def test_logs_and_time_series_know_their_fields(calling: Calling) -> None:
-    asked = {"resourceNames": ["projects/local-project"], "filter": 'colour="red"'}
-    assert "no field 'colour'" in calling.refused("POST", "/v2/entries:list", asked).message
-    series = "/v3/projects/local-project/timeSeries?interval.endTime=2026-11-20T10:00:00Z&filter="
-    known = 'metric.type="ml.googleapis.com/training/cpu/utilization"'
-    assert calling.call("GET", series + quote(known)) == {}
-    assert "colour" in calling.refused("GET", series + quote(f'{known} AND colour="red"')).message
-    assert "colour" in calling.refused("GET", series + quote(f'{known} AND colour=starts_with("r")')).message
-    grouped = (
-        "&aggregation.perSeriesAligner=ALIGN_MEAN&aggregation.alignmentPeriod=60s&aggregation.groupByFields=colour"
-    )
-    assert "colour" in calling.refused("GET", series + quote(known) + grouped).message
-    missing = calling.refused("GET", series + quote('metric.type="custom.googleapis.com/x"'))
-    assert missing.code == 404 and "Cannot find metric(s)" in missing.message
-
-
-def test_log_names_are_found_by_either_spelling(calling: Calling) -> None:
-    entries = {"logName": "projects/local-project/logs/l", "entries": [{"text_payload": "x"}]}
-    calling.call("POST", "/v2/entries:write", entries)
-    for name in ("logName", "log_name"):
-        asked = {"resource_names": ["projects/local-project"], "filter": f'{name}="projects/local-project/logs/l"'}
-        assert [item["textPayload"] for item in calling.call("POST", "/v2/entries:list", asked)["entries"]] == ["x"]
-
-
-def test_a_project_is_found_by_any_of_its_fields(calling: Calling) -> None:
-    for text in ("name:vertex*", "id:local-project", "name:other OR id:LOCAL-PROJECT", "lifecycleState:ACTIVE", ""):
-        assert len(calling.call("GET", f"/v1/projects?filter={quote(text)}")["projects"]) == 1, text
-    assert calling.call("GET", f"/v3/projects:search?query={quote('state:DELETE_REQUESTED')}") == {}
-
-
-def test_services_are_listed_by_their_state_and_in_pages(calling: Calling) -> None:
-    path = "/v1/projects/local-project/services"
-    first = calling.call("GET", f"{path}?filter=state:ENABLED&pageSize=2")
-    assert len(first["services"]) == 2 and first["nextPageToken"]
-    assert calling.call("GET", f"{path}?filter=state:DISABLED") == {}
-    assert "allowed are" in calling.refused("GET", f"{path}?filter=state:BUSY").message
 
 
 def test_a_page_token_is_good_for_its_own_list_alone(calling: Calling) -> None:

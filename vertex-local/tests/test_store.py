@@ -7,6 +7,7 @@ import uuid
 from dataclasses import asdict
 from datetime import UTC, datetime, timedelta, timezone
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -14,9 +15,14 @@ from hypothesis import strategies as st
 
 from vertex_local import settings as cloud_settings
 from vertex_local.clock import ManualClock, RealClock, timestamp
+from vertex_local.log_store import Window
+from vertex_local.logging import query
+from vertex_local.logging.entries import write
 from vertex_local.settings import Settings, SettingsError
 from vertex_local.store import Store
+from vertex_local.testing.calling import Calling
 from vertex_local.trash import Trash
+from vertex_local.world import open_world
 
 
 @pytest.fixture
@@ -124,6 +130,47 @@ def test_another_store_on_the_same_file_finds_everything(tmp_path: Path) -> None
         first.get("job", "a")
     second = Store(tmp_path / "cloud.sqlite")
     assert second.get("job", "a") == {"n": 1} and second.next_id("jobs") == 2
+
+
+# --- Log entries. What lists of them answer: `contracts/answered_logs.txt`. (N4)
+
+
+def entry(text: str, at: int) -> dict[str, Any]:
+    return {"textPayload": text, "timestamp": f"2026-11-20T10:00:{at:02d}Z"}
+
+
+def test_only_so_many_entries_are_kept(tmp_path: Path) -> None:
+    world = open_world(tmp_path)
+    world.change_settings({"log_entries_kept": 5})
+    resource = {"type": "ml_job", "labels": {"job_id": "1"}}
+    write(world, "projects/local-project/logs/w", resource, [entry(str(number), number) for number in range(9)])
+    kept = [found["textPayload"] for _, found in world.logs.read(Window(), None, False)]
+    assert kept == ["4", "5", "6", "7", "8"]
+
+
+def test_of_one_writer_s_lines_no_others_are_read(tmp_path: Path) -> None:
+    """A page about a job asks for the service's few, among hundreds of thousands of its replicas'."""
+    world = open_world(tmp_path)
+    for task, number in (("workerpool0-0", 9), ("service", 2)):
+        labels = {"job_id": "1", "task_name": task}
+        resource = {"type": "ml_job", "labels": labels}
+        write(world, f"projects/local-project/logs/{task}", resource, [entry(f"{task} {n}", n) for n in range(number)])
+    window = query.parse('resource.labels.job_id="1" AND resource.labels.task_name="service"').window
+    assert (window.job, window.task) == ("1", "service")
+    kept = [found["textPayload"] for _, found in world.logs.read(window, None, True)]
+    assert kept == ["service 1", "service 0"]
+    either = query.parse('resource.labels.task_name="service" OR resource.labels.task_name="workerpool0-0"').window
+    assert either == Window()
+
+
+def test_an_entry_from_before_with_such_a_severity_breaks_no_filter(calling: Calling) -> None:
+    written = {"logName": "projects/local-project/logs/l", "entries": [{"textPayload": "x", "severity": "ERROR"}]}
+    calling.call("POST", "/v2/entries:write", written)
+    (_, kept), *_ = calling.world.logs.read(Window(), None, False)
+    calling.world.logs.append([{**kept, "severity": "LOUD"}], 10)
+    asked = {"resourceNames": ["projects/local-project"], "filter": "severity>=ERROR"}
+    found = calling.call("POST", "/v2/entries:list", asked)["entries"]
+    assert [entry["severity"] for entry in found] == ["ERROR"]
 
 
 # --- What is removed is out of its place at once, and gone when there is time; a kill loses nothing of that. (N4)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-import re
 import stat
+from collections.abc import Callable
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -17,17 +17,16 @@ from google.auth.transport.requests import AuthorizedSession
 from google.cloud import secretmanager, storage
 
 from tests.official import aiplatform_v1
-from vertex_local.access import keys, policies, roles
+from vertex_local.access import keys, policies
 from vertex_local.access.keys import Keys
 from vertex_local.clock import ManualClock
 from vertex_local.identities import HOME, PREVIEWER, ROLES
-from vertex_local.testing.calling import Calling
 from vertex_local.testing.local_cloud import LocalCloud
-from vertex_local.wire import ApiError
 from vertex_local.world import World, open_world
 
 START = datetime(2026, 11, 20, 10, 0, tzinfo=UTC)
 ADA = ROLES["submitter"]
+SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 TRAINER = "trainer@local-project.iam.gserviceaccount.com"
 
 
@@ -70,101 +69,38 @@ def test_a_group_gets_its_roles_from_the_policy_alone(world: World) -> None:
     assert not world.access.granted(ADA, "aiplatform.customJobs.create")
 
 
-@pytest.mark.parametrize(
-    ("role", "permission", "granted"),
-    [
-        ("roles/aiplatform.admin", "aiplatform.persistentResources.delete", True),
-        ("roles/aiplatform.editor", "aiplatform.persistentResources.create", True),
-        ("roles/aiplatform.user", "aiplatform.persistentResources.get", True),
-        ("roles/aiplatform.user", "aiplatform.persistentResources.delete", False),
-        ("roles/aiplatform.user", "aiplatform.customJobs.cancel", True),
-        ("roles/aiplatform.viewer", "aiplatform.persistentResources.list", True),
-        ("roles/aiplatform.viewer", "aiplatform.customJobs.create", False),
-        ("roles/cloudquotas.viewer", "cloudquotas.quotas.get", True),
-        ("roles/cloudquotas.viewer", "cloudquotas.quotas.update", False),
-        ("roles/storage.objectCreator", "storage.objects.delete", False),
-        ("roles/storage.bucketViewer", "storage.objects.list", False),
-        ("roles/iam.serviceAccountUser", "iam.serviceAccounts.actAs", True),
-        ("roles/iam.serviceAccountAdmin", "iam.serviceAccounts.actAs", False),
-        ("roles/logging.viewer", "logging.logEntries.list", True),
-        ("roles/logging.logWriter", "logging.logEntries.list", False),
-    ],
-)
-def test_roles_hold_what_google_says(role: str, permission: str, granted: bool) -> None:
-    assert roles.table()[role].grants(permission) is granted
-
-
-def test_a_refusal_names_the_permission_and_the_resource(world: World) -> None:
-    with pytest.raises(ApiError) as refused:
-        world.access.require(ADA, "aiplatform.customJobs.create", "local-project")
-    assert (refused.value.code, refused.value.status) == (403, "PERMISSION_DENIED")
-    assert re.findall("'(.+?)'", refused.value.message) == [
-        "aiplatform.customJobs.create",
-        "//aiplatform.googleapis.com/projects/local-project",
-    ]
-    world.access.require(ROLES["owner"], "aiplatform.customJobs.create", "100000000001")
-    with pytest.raises(ApiError):
-        world.access.require(ROLES["owner"], "aiplatform.customJobs.create", "somebody-elses")
-
-
-def test_acting_as_an_account_is_granted_on_it_or_on_the_project(world: World) -> None:
-    world.access.require_act_as(ROLES["deployer"], TRAINER)
-    with pytest.raises(ApiError, match="act as service_account"):
-        world.access.require_act_as(ADA, TRAINER)
-    world.policies.seed(policies.account_name("local-project", TRAINER), {"roles/iam.serviceAccountUser": [ADA]})
-    world.access.require_act_as(ADA, TRAINER)
-    with pytest.raises(ApiError):
-        world.access.require_act_as(ADA, PREVIEWER)
-
-
-# --- Who may own a project, and what a policy's mask leaves alone. (N17)
-
-
-PROJECT = "/v1/projects/local-project"
-OWNER, ADMIN = "user:owner@company.example", "serviceAccount:deployer@local-project.iam.gserviceaccount.com"
-
-
-def owners(*members: str) -> dict[str, Any]:
-    return {"policy": {"bindings": [{"role": "roles/owner", "members": list(members)}]}}
+def test_a_token_of_an_account_gives_that_account_s_rights(cloud: LocalCloud, new_project: Callable[..., str]) -> None:
+    project = new_project()
+    account = cloud.rest("POST", f"/v1/projects/{project}/serviceAccounts", {"accountId": "trainer"})["email"]
+    path = f"/v1/projects/-/serviceAccounts/{account}:generateAccessToken"
+    token = cloud.rest("POST", path, {"scope": SCOPES})["accessToken"]
+    headers = {"Authorization": f"Bearer {token}"}
+    answer = requests.get(f"{cloud.url}/v1/projects/{project}", headers=headers, timeout=10)
+    assert answer.status_code == 403, "the account exists and holds no role"
 
 
 @pytest.mark.parametrize(
-    ("members", "kind", "member"),
+    ("api", "path"),
     [
-        ((), "SOLO_REQUIRE_TOS_ACCEPTOR", None),
-        ((ADMIN,), "SOLO_REQUIRE_TOS_ACCEPTOR", None),
-        ((OWNER, "user:new@company.example"), "SOLO_MUST_INVITE_OWNERS", "user:new@company.example"),
-        (("user:new@company.example",), "SOLO_MUST_INVITE_OWNERS", "user:new@company.example"),
-        ((OWNER, "group:all@company.example"), "SOLO_GROUP_OWNERS_DISALLOWED", "group:all@company.example"),
+        ("aiplatform", "/v1/projects/{}/locations/us-central1/persistentResources?colour=red"),
+        ("cloudquotas", "/v1/projects/{}/locations/global/services/aiplatform.googleapis.com/quotaInfos?colour=red"),
+        ("logging", "/v2/projects/{}/logs?colour=red"),
+        ("storage", "/storage/v1/b?project={}&colour=red"),
     ],
 )
-def test_nobody_is_locked_out_and_nobody_becomes_an_owner_unasked(
-    calling: Calling, members: tuple[str, ...], kind: str, member: str | None
+def test_an_api_that_is_off_says_so_before_anything_of_a_request_is_looked_at(
+    cloud: LocalCloud, new_project: Callable[..., str], api: str, path: str
 ) -> None:
-    body = owners(*members) if members else {"policy": {"bindings": []}}
-    error = calling.refused("POST", f"{PROJECT}:setIamPolicy", body)
-    assert (error.code, error.message) == (400, "Request contains an invalid argument.")
-    assert (error.details[0]["type"], error.details[0].get("member")) == (kind, member)
-    assert calling.call("POST", f"{PROJECT}:getIamPolicy")["bindings"]
-
-
-def test_a_service_account_may_own_a_project_beside_its_owner(calling: Calling) -> None:
-    policy = calling.call("POST", f"{PROJECT}:setIamPolicy", owners(ADMIN, OWNER))
-    assert policy["bindings"] == [{"role": "roles/owner", "members": [ADMIN, OWNER]}]
-
-
-def test_a_mask_without_bindings_leaves_them(calling: Calling) -> None:
-    before = calling.call("POST", f"{PROJECT}:getIamPolicy")["bindings"]
-    sent = {**owners(OWNER), "updateMask": "etag"}
-    assert calling.call("POST", f"{PROJECT}:setIamPolicy", sent)["bindings"] == before
-    sent = {**owners(OWNER), "updateMask": "bindings,etag"}
-    assert calling.call("POST", f"{PROJECT}:setIamPolicy", sent)["bindings"] == owners(OWNER)["policy"]["bindings"]
+    project = new_project()
+    service = f"/v1/projects/{project}/services/{api}.googleapis.com"
+    cloud.rest("POST", f"{service}:disable", {})
+    refused = cloud.call("GET", path.format(project))
+    assert (refused.status_code, refused.json()["error"]["details"][0]["reason"]) == (403, "SERVICE_DISABLED")
+    cloud.rest("POST", f"{service}:enable", {})
+    assert cloud.call("GET", path.format(project)).status_code == 400
 
 
 # --- Keys of the roles, as application default credentials: by the exchange for a token, and without it. (N17)
-
-
-SCOPES = ["https://www.googleapis.com/auth/cloud-platform"]
 
 
 @pytest.fixture
