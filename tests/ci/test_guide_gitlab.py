@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.ci.conftest import ROOT
-from tests.ci.test_guide import BLOCKS, asked
+from tests.ci.test_guide import BLOCKS, LENT, asked, lent
 
 GUIDE = (ROOT / "docs" / "gitlab.md").read_text()
 OWN = re.findall(r"^```sh\n(.*?)^```$", GUIDE, re.M | re.S)
@@ -21,18 +21,19 @@ def calls(tmp_path_factory: pytest.TempPathFactory) -> list[list[str]]:
     return asked(tmp_path_factory.mktemp("guide"), first, each, after)
 
 
-def test_nothing_is_asked_of_github(calls: list[list[str]]) -> None:
-    assert {call[0] for call in calls} == {"gcloud", "glab", "make"}
-
-
 def test_every_variable_that_the_jobs_read_is_set(calls: list[list[str]]) -> None:
     read = set(re.findall(r"(?:of_stack|settings) ([A-Z_]+)\b", JOBS)) | {"WORKLOAD_IDENTITY_PROVIDER"}
     told = {call[3].removesuffix("_dev") for call in calls if call[:3] == ["glab", "variable", "set"]}
     assert told == read and all(call[4] for call in calls if call[0] == "glab")
+    assert {call[0] for call in calls} == {"gcloud", "glab", "make"}, "and nothing is asked of GitHub"
+    for name in ("slipway-reviewed", "INSIST", "RELEASE_LOCK"):
+        assert f"`{name}`" in GUIDE and name.removeprefix("slipway") in JOBS
+    assert set(re.findall(r"SLIPWAY[:=](\w+)", GUIDE)) == {"up", "doctor"}
 
 
 def test_only_this_project_is_let_in_and_a_merge_request_never_as_main(calls: list[list[str]]) -> None:
     (provider,) = [call for call in calls if "create-oidc" in call]
+    assert lent(calls, "gitlab") == LENT
     assert "--attribute-condition=assertion.project_id == '4711'" in provider
     (mapping,) = [part for part in provider if part.startswith("--attribute-mapping=")]
     claims = dict(re.findall(r"(google\.subject|attribute\.\w+)=([^,]+)", mapping))
@@ -62,23 +63,3 @@ def judged(expression: str, claims: dict[str, str]) -> str:
     words = re.sub(r"assertion\.(\w+)", lambda found: repr(claims.get(found[1], "")), words).replace("&&", "and")
     words = re.sub(r"\(([^()?]+) \? ([^()]+) : ([^()]+)\)", r"(\2 if \1 else \3)", words)
     return str(eval(re.sub(r"(.+?) \? (.+) : (.+)", r"(\2) if (\1) else (\3)", words)))
-
-
-def test_what_is_lent_to_whom(calls: list[list[str]]) -> None:
-    lent = [call for call in calls if "--role=roles/iam.workloadIdentityUser" in call]
-    members = [
-        part.partition("/workloadIdentityPools/gitlab/")[2] for call in lent for part in call if "principalSet" in part
-    ]
-    assert members == [
-        "attribute.event/pull_request",
-        "attribute.deployment/refs/heads/main:none",
-        "attribute.deployment/refs/heads/main:dev",
-        "attribute.deployment/refs/heads/main:dev-schedule",
-    ]
-
-
-def test_the_guide_names_what_there_is() -> None:
-    for name in ("slipway-reviewed", "INSIST", "RELEASE_LOCK", "GITLAB_TOKEN"):
-        assert f"`{name}`" in GUIDE
-    assert "INSIST" in JOBS and "RELEASE_LOCK" in JOBS and "-reviewed" in JOBS
-    assert {one.split("=")[-1] for one in re.findall(r"SLIPWAY[:=]\w+", GUIDE)} == {"SLIPWAY:up", "SLIPWAY:doctor"}
