@@ -91,16 +91,6 @@ def test_the_same_request_id_runs_once_from_python_and_from_the_command(stack: S
         slipway.submit("hello", request_id="nightly", code_="print(2)")
 
 
-def test_capacity_type_and_parameters_are_checked_as_the_commands(stack: Stack) -> None:  # P3, N12
-    with pytest.raises(ConfigError, match="unknown parameter wokers"):
-        slipway.submit("crew", wokers=2)
-    with pytest.raises(ConfigError, match="workers is given a list"):
-        slipway.submit("crew", workers=[2])  # type: ignore[arg-type]
-    with pytest.raises(PolicyError, match="can never run on cpu"):
-        slipway.submit("crew", capacity="pool", workers=40)
-    assert stack.jobs() == []
-
-
 def test_a_submission_moves_on_when_its_wait_runs_out(stack: Stack) -> None:  # N3, N12
     held(stack)
     with stack.settings(quota={"custom_model_training_preemptible_cpus": 64}):
@@ -164,16 +154,6 @@ def test_a_timeout_that_is_not_a_number_is_refused_before_anything_is_asked() ->
     assert "seconds, or None" in error.value.fix
 
 
-def test_importing_is_cheap_and_both_spellings_work(tmp_path: Path) -> None:
-    code = (
-        "import sys, slipway; assert not {'click', 'requests', 'slipway.front.api.submit'} & set(sys.modules);"
-        "import slipway.using.submission.request; from slipway import Job, submit; import inspect;"
-        "assert callable(slipway.submit) and submit is slipway.submit and inspect.isclass(Job)"
-    )
-    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=_path(), capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
-
-
 def test_it_needs_no_terminal(stack: Stack) -> None:  # N12
     """Whoever calls it from a service has its own command line, or none."""
     program = (
@@ -191,12 +171,11 @@ def test_it_needs_no_terminal(stack: Stack) -> None:  # N12
     assert stack.jobs()[0]["labels"]["slipway-request"] == "by-library"
 
 
-def test_help_shows_how_it_is_called() -> None:
-    """Whoever has imported the folder `slipway/using/submission` before as well."""
-    shown = pydoc.plain(pydoc.render_doc(slipway.submit))
-    assert "capacity: 'str | None' =" in shown
-    assert "a template of the catalog" in shown
-    assert {"submit", "Job"} <= set(dir(slipway)), "a notebook completes what is imported when it is asked for"
+def test_help_shows_how_it_is_called_and_a_notebook_completes_it() -> None:
+    for call, words in ((slipway.submit, "a template of the catalog"), (slipway.sweep, "of many sets of parameters")):
+        shown = pydoc.plain(pydoc.render_doc(call))
+        assert "capacity: 'str | None' =" in shown and words in shown
+    assert {"submit", "Job", "sweep", "Sweep", "job", "jobs"} <= set(dir(slipway))
 
 
 def _path() -> dict[str, str]:

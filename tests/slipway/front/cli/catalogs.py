@@ -30,8 +30,7 @@ SCHEDULING = {
 }
 L4 = {"machineType": "g2-standard-4", "acceleratorType": "NVIDIA_L4", "acceleratorCount": 1}
 NO_L4 = {"at": 0, "region": REGION, "machine": "g2-standard-4", "strategy": "any", "machines": 0}
-NO_SPOT = {"at": 0, "region": REGION, "machine": "n1-standard-4", "strategy": "spot", "machines": 0}
-"""Supplies of a scenario."""
+"""A supply of a scenario."""
 
 
 def templates(stack: str, cluster: str, trainer: str) -> dict[str, Any]:

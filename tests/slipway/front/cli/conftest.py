@@ -8,7 +8,6 @@ from typing import Any
 
 import pytest
 
-from slipway.google.logging import Logging
 from tests.local.conftest import FAST, LocalCloud
 
 from .past import Past, past_jobs
@@ -88,17 +87,3 @@ def _plain(monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("NO_COLOR", "FORCE_COLOR"):
         if name in os.environ:
             monkeypatch.delenv(name)
-
-
-@pytest.fixture
-def log_queries(monkeypatch: pytest.MonkeyPatch) -> list[str]:
-    """Return the filters of all queries of logs."""
-    asked: list[str] = []
-    entries = Logging.entries
-
-    def counted(self: Logging, filter: str, **more: Any) -> Any:
-        asked.append(filter)
-        return entries(self, filter, **more)
-
-    monkeypatch.setattr(Logging, "entries", counted)
-    return asked

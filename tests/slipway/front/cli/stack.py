@@ -182,9 +182,6 @@ class Stack:
         ]
         self.cloud.rest("PUT", f"/storage/v1/b/{bucket}/iam", policy)
 
-    def bind_bucket(self, bucket: str, role: str, member: str) -> None:
-        self._bucket_roles(bucket, {role: [member]})
-
     def publish(self, content: bytes | None = None) -> None:
         """Put the catalog, or other content, into its bucket."""
         self.put("catalog.json", json.dumps(self.catalog).encode() if content is None else content)

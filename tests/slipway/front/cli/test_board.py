@@ -41,17 +41,11 @@ def test_the_page_has_what_other_commands_print(stack: Stack, tmp_path: Path) ->
         for key in ("region", "displayName", "template", "user", "capacityType", "state", "cost"):
             if key != "cost" or other["ended"]:  # What runs costs more by the second.
                 assert (job[key] or None) == other[key], key
-        for key in ("createTime", "startTime", "endTime"):
-            assert (job[key] or "")[:19] == (other[key] or "")[:19]
 
     (pool,) = board["now"]["pools"]
     (other,) = stack.run("pools", "--output", "json").json["pools"]
     assert pool["name"] == f"{other['cluster']}/{other['pool']}"
-    assert [pool[key] for key in ("state", "busy", "live", "max")] == [
-        other[key] for key in ("state", "busy", "live", "max")
-    ]
-    shares = {"busy": other["busy"], "free": other["live"] - other["busy"], "room": other["max"] - other["live"]}
-    assert {one["what"]: one["machines"] for one in pool["shares"]} == {key: n for key, n in shares.items() if n}
+    assert (pool["busy"], pool["live"], pool["max"]) == (other["busy"], other["live"], other["max"])
     assert pool["shares"][0]["user"] == "ada" and len(pool["shares"][0]["jobs"]) == 1
 
     quota = stack.run("quota", "--output", "json").json["lines"]
@@ -83,29 +77,9 @@ def test_the_runs_of_a_sweep_are_there_with_what_came_of_them(stack: Stack) -> N
     assert sorted(run["metrics"]["accuracy"] for run in found["runs"]) == [0.3, 1.3, 2.3]
     assert [run["metrics"]["accuracy"] for run in found["runs"] if run["best"]] == [2.3]
     assert [run["run"] for run in found["runs"]] == ["0", "1", "2"] and len(found["curves"]) == 9
-    assert {(point["run"], point["text"]) for point in found["points"] if point["key"] == "code"} == {
-        *(("0", "print(0)"), ("1", "print(1)"), ("2", "print(2)")),
-    }
-    unasked = stack.run("board", "--output", "json").json["sweeps"]
-    assert [one["id"] for one in unasked] == [sweep] and unasked[0]["maximize"] is None, "nobody said what is good"
-    (other,) = stack.run("board", "--sort", "loss", "--output", "json").json["sweeps"]
-    assert (other["metric"], other["maximize"]) == ("accuracy", None), "it has no loss, and is drawn by what it has"
     for metric in ("loss", "-"):
         refused = stack.run("board", "--sweep", sweep, "--sort", metric)
         assert refused.code == 2 and "metric" in refused.err
-
-
-def test_a_run_that_was_sent_once_more_is_one_run_and_says_why_it_failed(stack: Stack) -> None:
-    sweep = swept(stack, "print(1)", "raise ValueError('no such layer')")
-    stack.all_end()
-    stack.well("submit", "hello", "--capacity", "pool", "--sweep", "sweep.csv", "--retry-failed")
-    stack.all_end()
-    (found,) = stack.run("board", "--output", "json").json["sweeps"]
-    assert len(stack.jobs()) == 3 and (found["id"], found["leftOut"]) == (sweep, 0)
-    assert [(run["run"], run["cause"]) for run in found["runs"]] == [
-        ("0", ""),
-        ("1", "ValueError: no such layer (main)"),
-    ]
 
 
 def test_users_are_told_of_jobs_and_of_nothing_that_takes_an_operator(stack: Stack) -> None:

@@ -9,9 +9,12 @@ import pytest
 
 import slipway.front.cli
 import slipway.front.cli.jobs
-from slipway.front.cli import main
-from slipway.front.cli.terminal.watching import display
-from slipway.using.context import Context
+from slipway.base.errors import SlipwayError
+from slipway.front.cli import INTERRUPTED, main
+from slipway.front.cli.terminal import watching
+from slipway.google.endpoints import OVERRIDES
+from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.kinds import KINDS
 from tests.local.conftest import ROOT
 
 from .stack import Stack
@@ -120,16 +123,14 @@ sys.exit(main({arguments!r}))
 """
 
 
-NOT_INSTALLED = (
-    "error: this command needs packages that are not installed\n|there is no pydantic|"
-    "\n  fix: make setup, then .venv/bin/slipway\n"
-)
-
-
 @pytest.mark.parametrize(
     ("missing", "arguments", "said"),
     [
-        ("pydantic", ["check"], NOT_INSTALLED),
+        (
+            "pydantic",
+            ["check"],
+            "needs packages that are not installed\n|there is no pydantic|make setup",
+        ),
         ("pydantic", ["check", "--debug"], "Traceback|make setup"),
         ("jinja2", ["board"], "there is no jinja2|a page"),
     ],
@@ -142,30 +143,14 @@ def test_a_command_that_needs_more_than_is_installed_says_what_to_type(  # N18
     assert all(part in done.stderr for part in said.split("|")), done.stderr
 
 
-@pytest.mark.parametrize("module", ["slipway.front.cli.check", "slipway"])
 def test_a_module_of_slipways_own_that_is_missing_is_a_fault_of_ours(
-    module: str, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     def broken(_: str) -> None:
-        raise ModuleNotFoundError("no module", name=module)
+        raise ModuleNotFoundError("no module", name="slipway.front.cli.check")
 
     monkeypatch.setattr("importlib.import_module", broken)
     assert main(["check"]) == 1 and "is a fault of slipway" in capsys.readouterr().err
-
-
-def test_a_terminal_gets_one_state_line_that_is_kept_up_to_date(stack: Stack) -> None:
-    """The job runs until two states of it have been shown, however slow the machine is."""
-    seen = stack.folder / "seen"
-    code = f"import pathlib, time; print('a line')\nwhile not pathlib.Path({str(seen)!r}).exists(): time.sleep(0.1)"
-
-    def enough(drawn: str) -> bool:
-        if "main  a line" in drawn and len(set(re.findall(r"running (0:\d\d)", drawn))) > 1:
-            seen.touch()
-        return False
-
-    done = stack.watched("submit", "hello", "-p", f"code={code}", "--follow", enough=enough)
-    assert done.code == 0 and "main  a line" in done.out and re.search(r"running 0:(?!00)\d\d", done.out)
-    assert "\x1b[2K" in done.out and "succeeded: started after" in done.out
 
 
 def test_a_traceback_is_shown_only_when_asked_for(standing: Stack) -> None:
@@ -189,29 +174,33 @@ def test_a_reader_that_goes_away_is_no_fault(standing: Stack) -> None:
         assert process.stderr is not None and "Traceback" not in process.stderr.read()
 
 
-def test_a_log_is_followed_no_longer_than_it_is_read(stack: Stack) -> None:
-    """`slipway jobs logs JOB --follow | grep --max-count=1 WORD` ends at the word, whatever the job says after it."""
-    left = stack.folder / "left"
-    code = f"import pathlib, time; print('a line')\nwhile not pathlib.Path({str(left)!r}).exists(): time.sleep(0.1)"
-    job = stack.sends("hello", "-p", f"code={code}")
-    with stack.started("jobs", "logs", job["name"], "--follow") as process:
-        assert process.stdout is not None
-        while "a line" not in process.stdout.readline():
-            pass
-        process.stdout.close()
-        assert process.wait() == 1
-        assert process.stderr is not None and "Traceback" not in process.stderr.read()
-    assert stack.cloud.rest("GET", f"/v1/{job['name']}")["state"] == "JOB_STATE_RUNNING"
-    left.touch()
+# docs/cli.md and the pages that it leads to tell what the command does.
 
 
-def test_beside_a_terminal_time_that_passes_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:
-    with display(Context(environ={}), quiet=True) as show:
-        for second in range(3):
-            said = f"nap-x  waiting 0:0{second}  pool full: 1 of 1 busy  (then spot in 0:{59 - second})"
-            show.state(said.format)
-        show.state("nap-x  running".format)
-    assert capsys.readouterr().err.splitlines() == [
-        "nap-x  waiting 0:00  pool full: 1 of 1 busy  (then spot in 0:59)",
-        "nap-x  running",
-    ]
+GUIDE, SUBMIT = ((ROOT / "docs" / name).read_text(encoding="utf-8") for name in ("cli.md", "submit.md"))
+VARIABLE = re.compile(r"\b(?:SLIPWAY|GOOGLE|XDG)_[A-Z_]+[A-Z]\b")
+ROOMS = ("slipway", "components", "local", "jobs")
+
+
+def subclasses(kind: type[SlipwayError]) -> set[type[SlipwayError]]:
+    return {kind}.union(*(subclasses(one) for one in kind.__subclasses__()))
+
+
+def test_every_exit_code_stands_in_its_table() -> None:
+    written = {int(code) for code in re.findall(r"^\| (\d+) \|", GUIDE, re.MULTILINE)}
+    assert written == {0, INTERRUPTED, watching.Detached.exit_code} | {
+        one.exit_code for one in subclasses(SlipwayError)
+    }
+
+
+@pytest.mark.parametrize("name", [*CAPACITY_TYPES, *KINDS])
+def test_every_capacity_type_and_kind_of_job_stands_in_it(name: str) -> None:
+    assert f"`{name}`" in SUBMIT
+
+
+def test_its_variables_are_the_real_ones() -> None:
+    led = [GUIDE, *((ROOT / "docs" / name).read_text("utf-8") for name in re.findall(r"\]\((\S+\.md)\)", GUIDE))]
+    sources = "".join(path.read_text("utf-8") for room in ROOMS for path in ROOT.glob(f"{room}/**/*.py"))
+    for name in {name for page in led for name in VARIABLE.findall(page)}:
+        assert name in sources, name
+    assert OVERRIDES["vertex"] in GUIDE

@@ -48,18 +48,6 @@ def test_what_the_catalog_has_is_suggested(stack: Stack) -> None:
     assert offered(stack, "submit", "h", GOOGLE_STORAGE_CUSTOM_ENDPOINT="http://127.0.0.1:9/v1/") == {}
 
 
-def test_capacity_types_are_suggested_in_the_order_of_the_template(stack: Stack) -> None:  # W6
-    hello = stack.catalog["templates"]["hello"]
-    first, second = hello["offers"]
-    hello["offers"] = [{**first, "when": {"code": ["1"]}}, second, first]
-    stack.publish()
-    assert list(offered(stack, "submit", "hello", "--capacity", "")) == ["spot", "pool"]
-    assert all(offered(stack, "submit", "hello", "--capacity", "").values()), "zsh lists what has no help at the end"
-    assert "complete -o nosort" in stack.run("completion", "bash").out
-    assert "complete --keep-order --no-files" in stack.run("completion", "fish").out
-    assert "_describe -V" in stack.run("completion", "zsh").out
-
-
 def test_what_ended_is_not_suggested_to_be_cancelled_or_waited_for(stack: Stack) -> None:
     ended = stack.sends("hello", "--wait")["displayName"]
     for point in ("first", "second"):
@@ -79,12 +67,9 @@ def test_what_ended_is_not_suggested_to_be_cancelled_or_waited_for(stack: Stack)
     ("typed", "words", "value", "replacement"),
     [
         ("submit h -p trees=5", ["submit", "h", "-p", "trees=5"], "trees=500", "500"),
-        ("submit h --param=trees=5", ["submit", "h", "--param=trees=5"], "trees=500", "500"),
-        ("submit h --capacity=sp", ["submit", "h", "--capacity=sp"], "spot", "spot"),
         ("submit --catalog gs://b h", ["submit", "--catalog", "gs://b", "h"], "hello", "hello"),
         ("submit h ", ["submit", "h", ""], "-p", "-p"),
         ("submit h -p 'trees=5", ["submit", "h", "-p", "trees=5"], "trees=500", "trees=500"),
-        ("submit h -p 'note=a b' -p t", ["submit", "h", "-p", "note=a b", "-p", "t"], "trees=", "trees="),
     ],
 )
 def test_bash_replaces_what_it_takes_for_the_last_word(

@@ -4,11 +4,7 @@ from typing import Any
 
 import pytest
 
-import slipway
-from slipway.base.errors import ResourceError
-
-from .catalogs import NO_SPOT
-from .stack import PROJECT, REGION, SLEEP, UNSET, Stack
+from .stack import PROJECT, REGION, SLEEP, Stack
 
 STORE = f"projects/{PROJECT}/locations/{REGION}/metadataStores/default"
 
@@ -67,16 +63,8 @@ def sdk(stack: Stack, **more: Any) -> Any:
     return aiplatform
 
 
-def test_the_sdk_finds_the_run_as_one_of_its_own(digits: Stack) -> None:
-    done = digits.run("submit", "hello", "--wait", "--output", "json")
-    run = sdk(digits).ExperimentRun(done.json["job"]["displayName"], f"digits-{digits.name}")
-    assert (run.get_state(), run.get_params()) == ("COMPLETE", {})
-    # Opened by the SDK it has its part of the experiment's TensorBoard, as every run of the SDK's.
-    run.log_time_series_metrics({"loss": 0.5})
-
-
-def test_an_experiment_is_what_the_sdk_would_have_made(digits: Stack) -> None:  # W8
-    digits.well("submit", "hello")
+def test_an_experiment_is_what_the_sdk_would_have_made_and_it_finds_the_run(digits: Stack) -> None:  # W8
+    job = digits.sends("hello", "--wait")
     ours = context(digits)
     board = ours["metadata"]["backing_tensorboard_resource"]
     assert digits.cloud.rest("GET", f"/v1/{board}")["isDefault"]
@@ -88,16 +76,8 @@ def test_an_experiment_is_what_the_sdk_would_have_made(digits: Stack) -> None:  
         {"schemaTitle": "system.Experiment", "schemaVersion": "0.0.1", "metadata": ours["metadata"]}
     ] * 2
     assert ours["metadata"] == {"experiment_deleted": False, "backing_tensorboard_resource": board}
-
-
-def test_an_experiment_without_a_tensorboard_gets_one_and_keeps_what_it_has(digits: Stack) -> None:  # W8
-    own = {"experiment_deleted": False, "owner": "ada"}
-    body = {"schemaTitle": "system.Experiment", "schemaVersion": "0.0.1", "metadata": own}
-    digits.cloud.rest("POST", f"/v1/{STORE}/contexts?contextId=digits-{digits.name}", body)
-    digits.well("submit", "hello")
-    made = context(digits)
-    assert made["metadata"].pop("backing_tensorboard_resource") and made["metadata"] == own
-    assert digits.run("submit", "hello").code == 0 and context(digits)["etag"] == made["etag"]
+    run = sdk(digits).ExperimentRun(job["displayName"], f"digits-{digits.name}")
+    assert (run.get_state(), run.get_params()) == ("COMPLETE", {})
 
 
 AUTOLOG = """
@@ -140,41 +120,27 @@ def test_the_runs_of_a_tensorboards_logs_end_with_the_job(stack: Stack) -> None:
     assert stack.cloud.rest("GET", f"/v1/{run}")["metadata"]["_state"] == "CANCELLED"
 
 
-def test_a_job_that_is_given_up_cancels_its_run(digits: Stack) -> None:  # W8, N3
-    quota = {"custom_model_training_preemptible_cpus": 64}
-    with digits.settings(quota=quota), digits.scenario(supply=[NO_SPOT]):
-        digits.well("submit", "hello", "--wait-for", "spot=1s", "--then", "pool")
-    second, first = (job["displayName"] for job in digits.jobs())
-    assert state(digits, first) == "CANCELLED" and state(digits, second) == "RUNNING"
-
-
 def test_each_run_of_a_sweep_has_its_own(digits: Stack) -> None:  # N7
     (digits.folder / "grid.yaml").write_text("grid: {code: [print(1), print(2)]}")
     digits.well("submit", "hello", "--sweep", "grid.yaml")
     assert [state(digits, job["displayName"]) for job in digits.jobs()] == ["RUNNING", "RUNNING"]
 
 
-def test_a_run_that_has_ended_already_stays_as_it_is(digits: Stack) -> None:
-    code = "code=import time; time.sleep(1)"
-    name = digits.sends("hello", "-p", code)["displayName"]
-    run = context(digits, name)
-    run["metadata"]["_state"] = "FAILED"
-    digits.cloud.rest("PATCH", f"/v1/{run['name']}?updateMask=metadata", run)
-    assert digits.run("jobs", "wait", name).code == 0 and state(digits, name) == "FAILED"
-
-
 def test_who_may_not_write_is_told_that_the_run_keeps_its_state(digits: Stack) -> None:  # P5
     name = digits.sends("hello")["displayName"]
-    digits.grant("roles/aiplatform.user", False)
     digits.grant("roles/aiplatform.viewer")
-    try:
+    with digits.without("roles/aiplatform.user"):
         done = digits.run("jobs", "wait", name)
-    finally:
-        digits.grant("roles/aiplatform.viewer", False)
-        digits.grant("roles/aiplatform.user")
+    digits.grant("roles/aiplatform.viewer", False)
     assert done.code == 0 and state(digits, name) == "RUNNING"
     assert f"run digits-{digits.name}-{name} keeps its state" in done.err
     assert "(ask for roles/aiplatform.user on project " in done.err
+
+
+def test_a_job_belongs_to_the_experiment_and_run_that_are_named(digits: Stack) -> None:  # W8
+    other = digits.well("submit", "hello", "--experiment", "trees", "--experiment-run", "base", "--dry-run").json
+    assert other["jobSpec"]["experiment"].endswith("/contexts/trees")
+    assert other["jobSpec"]["experimentRun"].endswith("/contexts/trees-base")
 
 
 def test_an_experiment_that_can_not_be_made_sends_nothing(digits: Stack) -> None:
@@ -182,14 +148,3 @@ def test_an_experiment_that_can_not_be_made_sends_nothing(digits: Stack) -> None
         done = digits.run("submit", "hello", "--request-id", "again", SLIPWAY_LOOK_FOR="1s")
     assert done.code == 4 and "could not create digits-" in done.err and digits.jobs() == []
     assert digits.run("submit", "hello", "--request-id", "again").code == 0 and len(digits.jobs()) == 1
-
-
-def test_waiting_from_python_ends_the_run(digits: Stack, monkeypatch: pytest.MonkeyPatch) -> None:  # N12
-    for name, value in digits.env().items():
-        monkeypatch.delenv(name, raising=False) if value == UNSET else monkeypatch.setenv(name, value)
-    monkeypatch.chdir(digits.folder)
-    job = slipway.submit("hello", code_="raise SystemExit(3)")
-    assert state(digits, job.name) == "RUNNING"
-    with pytest.raises(ResourceError):
-        job.wait(timeout=60)
-    assert state(digits, job.name) == "FAILED"

@@ -2,15 +2,18 @@
 
 import shlex
 import signal
+from collections.abc import Iterator
 from typing import Any
 
 import pytest
 
+from slipway.google.failures import Answer, Call, failure
+from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
 from slipway.using.submission.request import attempt_id
+from slipway.using.submission.sender import Sender
 
 from .stack import SLEEP, SPOT_CPUS, Stack, held
 
-CANCEL = r"^POST .*:cancel$"
 CREATE = r"^POST .*/customJobs$"
 MOVE = ("--wait-for", "pool=1s", "--then", "spot")
 FETCHING = {"kind": "hold", "match": r"none\.tar\.gz"}
@@ -64,59 +67,6 @@ def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> N
         assert again.json["job"]["name"] == second["name"]
 
 
-def test_a_job_that_starts_in_time_is_kept(stack: Stack) -> None:  # N3
-    with stack.settings(quota=SPOT_CPUS):
-        done = stack.run("submit", "hello", "--wait-for", "pool=5m", "--then", "spot", "--request-id", "r1")
-    assert done.code == 0, done.err
-    assert len(sent(stack, "r1")) == 1 and stack.read("claims/r1") == b""
-
-
-def test_a_job_that_has_just_started_is_kept(full: Stack) -> None:  # N3
-    """The launcher of a replica was first; the service does not tell yet."""
-    packaged(full)
-    with full.started("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json") as waiting:
-        with full.faults({"kind": "hold", "match": r"^GET .*/customJobs/\d"}):
-            full.until(lambda: len(sent(full, "r1")) == 1)
-            full.write("claims/r1", b"4711")
-        assert waiting.wait() == 0
-    assert [job["state"] for job in sent(full, "r1")] == ["JOB_STATE_QUEUED"]
-    assert full.read("claims/r1") == b"4711"
-
-
-def test_it_stays_while_no_other_offer_can_run(small: Stack) -> None:  # N3
-    holder = held(small)
-    with small.started("submit", "hello", *MOVE, "--request-id", "r1") as waiting:
-        assert waiting.stderr is not None
-        while "can run now" not in (line := waiting.stderr.readline()):
-            assert line
-        assert "after pool cpu can run now" in line
-        small.run("jobs", "cancel", holder)
-        assert waiting.wait() == 0
-        assert waiting.stdout is not None
-        short = "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 1"
-        told = waiting.stdout.read()
-        assert "until it starts\n" in told and f"spot can never run: {short}\n" in told
-        assert waiting.stderr.readline() == f"  {short}\n"
-    assert len(sent(small, "r1")) == 1 and "startTime" in sent(small, "r1")[0]
-
-
-def test_ctrl_c_leaves_it_in_the_queue_and_the_printed_command_goes_on(full: Stack) -> None:  # N3
-    words = ("submit", "hello", "--wait-for", "pool=10m", "--then", "spot")
-    with full.started(*words) as waiting:
-        assert waiting.stderr is not None
-        while "waiting" not in (line := waiting.stderr.readline()):
-            assert line
-        waiting.send_signal(signal.SIGINT)
-        assert waiting.wait() == 130
-        said = waiting.stderr.read()
-    assert "stopped waiting" in said and "Traceback" not in said
-    again = shlex.split(said.partition("to go on: slipway ")[2])
-    assert again[: len(words)] == list(words) and again[-2] == "--request-id"
-    with full.started(*again):
-        full.cancel_all()
-    assert len(full.jobs()) == 2
-
-
 def test_an_image_that_began_while_it_was_given_up_is_said_and_nothing_more_is_sent(full: Stack) -> None:  # N3
     """As left behind by a process that was killed after its cancel had arrived: the job shows a start time."""
     done = full.run(
@@ -132,19 +82,85 @@ def test_an_image_that_began_while_it_was_given_up_is_said_and_nothing_more_is_s
     assert "began just when its wait" in again.err and len(sent(full, "r1")) == 1
 
 
-def test_the_last_one_refused_the_same_command_is_told_not_to_go_back_and_another_one_does(full: Stack) -> None:  # N3
-    """The quota for Spot is taken away once the job was given up for it: the same command met that for ever."""
-    words = ("submit", "hello", *MOVE, "--request-id", "r1")
-    with full.faults({"kind": "delay", "match": CANCEL, "seconds": 60.0}), full.started(*words) as sending:
-        full.until(lambda: len(full.jobs()) == 2 and full.read(claim(full)) == b"moved")
-        sending.kill()
-    with full.settings(quota={"custom_model_training_preemptible_cpus": 1}):
-        refused = full.run(*words)
-    assert refused.code == 5 and "needs 4, limit 1" in refused.err
-    goes_on, anew = refused.err.rstrip().splitlines()[-2:]
-    assert goes_on.endswith("--request-id r1")
-    assert shlex.split(anew.partition("the first capacity type again: slipway ")[2]) == list(words[:-2])
+# A submission that waits, and is interrupted: the printed command goes on with it and sends no second job.
 
 
-def claim(stack: Stack) -> str:
-    return f"claims/{stack.jobs()[0]['labels']['slipway-request']}"
+WORDS = ("submit", "hello", "--wait-for", "pool=10m", "--then", "spot")
+
+
+class Waiting:
+    """A stack whose pool is full, with a submission that was interrupted while its job waits there. `again`: what was
+    printed to go on with it."""
+
+    def __init__(self, stack: Stack, *words: str) -> None:
+        self.stack = stack
+        held(stack)
+        with stack.started(*WORDS, *words) as sending:
+            assert sending.stderr is not None
+            said = ""
+            while "waiting" not in (line := sending.stderr.readline()):
+                assert line
+                said += line
+            sending.send_signal(signal.SIGINT)
+            assert sending.wait() == 130
+        self.again = shlex.split(said.partition("after an interruption: slipway ")[2].splitlines()[0])
+        self.request_id = self.again[-1]
+        (self.job,) = (job for job in stack.jobs() if job["labels"]["slipway-request"] == self.request_id)
+
+
+@pytest.fixture
+def spot(small: Stack) -> Iterator[Stack]:
+    with small.settings(quota=SPOT_CPUS):
+        yield small
+
+
+@pytest.fixture
+def waiting(spot: Stack) -> Waiting:
+    return Waiting(spot)
+
+
+def limit(monkeypatch: pytest.MonkeyPatch) -> None:
+    def limited(*_: object, **__: object) -> None:
+        raise failure(Call("read the job"), Answer(429, "RESOURCE_EXHAUSTED", "requests per minute per region"))
+
+    monkeypatch.setattr(Sender, "begin", limited)
+
+
+def test_a_rate_limit_while_a_later_attempt_goes_on_sends_nobody_back_to_the_first_type(  # N3, N7
+    waiting: Waiting, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """That sent a second run beside the one on Spot."""
+    journal = SubmissionJournal(waiting.stack.journal(waiting.request_id).parent)
+    limit(monkeypatch)
+    for state in (EntryState.SENDING, EntryState.ACCEPTED, EntryState.REFUSED):
+        second = attempt_id(waiting.request_id, 1)
+        journal.write(JournalEntry(second, "hello", state, "2026-01-01T00:00:00+00:00"))
+        told = waiting.stack.run(*waiting.again)
+        assert told.code == 5, told.err
+        assert ("the first capacity type again" in told.err) is (state is EntryState.REFUSED)
+
+
+def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(spot: Stack) -> None:  # N3, N7
+    """Another request id would send a second run of an image beside the one that went on."""
+    waiting = Waiting(spot, "-p", f"code={SLEEP}")
+    spot.write(f"claims/{waiting.request_id}", b"moved")
+    moved = spot.well(*waiting.again, "--output", "json")
+    spot.cloud.rest("DELETE", f"/v1/{waiting.job['name']}")
+    name = moved.json["job"]["displayName"]
+    gone = spot.run(*waiting.again)
+    assert gone.code == 4 and len(spot.jobs()) == 2
+    told = gone.err.splitlines()[-4:]
+    assert [" ".join(line.split()) for line in told] == [
+        f"{name} has not ended",
+        f"fix: to keep it: slipway jobs wait {name}",
+        "else cancel it, and once it has ended submit it by another request id:",
+        f"slipway jobs cancel {name}",
+    ]
+    with spot.faults({"kind": "unavailable", "match": r"^GET .*/hyperparameterTuningJobs"}):
+        unread = spot.run(*waiting.again)
+    assert unread.code == 4 and "goes on is not known: " in unread.err
+    assert "minute, or see: slipway jobs" in unread.err
+    spot.cancel_all()
+    spot.until(lambda: all("endTime" in job for job in spot.jobs()))
+    ended = spot.run(*waiting.again)
+    assert ended.code == 4 and "its job is gone" in ended.err and "another request id" in ended.err

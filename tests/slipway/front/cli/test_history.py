@@ -8,11 +8,10 @@ from typing import Any
 from slipway.google.catalog import document
 from slipway.google.connection import Connection, connect
 from slipway.google.storage import Location
-from slipway.model.kinds import CUSTOM_JOB, PIPELINE
+from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.prices import exact_text
-from slipway.operating.history.model import History, PastJob, PoolKey, PoolSample, Sample
+from slipway.operating.history.model import History, PastJob, PoolKey, PoolSample
 from slipway.operating.history.reader import MOST_JOBS, MOST_VERSIONS, read_history
-from slipway.operating.history.samples import write_samples
 
 from .stack import JOBS, PROJECT, REGION, SHAPE, Stack, held
 from .test_sweep import points
@@ -116,21 +115,6 @@ def test_what_somebody_may_not_read_is_said_and_the_rest_is_there(stack: Stack) 
     assert all("roles/storage.objectViewer" in one for one in history.unread)
 
 
-def test_a_pipeline_counts_once_though_it_runs_as_another_job(stack: Stack) -> None:  # W5
-    request = stack.catalog["templates"]["hello"]["offers"][0]["request"]
-    spec = {**request["jobSpec"], "baseOutputDirectory": {"outputUriPrefix": f"gs://w-{stack.name}/x"}}
-    (worker,) = spec["workerPoolSpecs"]
-    task = {**worker["containerSpec"], "args": ["print('hello')"]}
-    inputs = {**spec, "workerPoolSpecs": [{**worker, "containerSpec": task}]}
-    body = PIPELINE.body(inputs, None, None)
-    at = JOBS.replace("customJobs", "trainingPipelines")
-    labels = {"slipway-stack": stack.name, "slipway-capacity-type": "pool"}
-    made = stack.cloud.rest("POST", at, {"displayName": "p", "labels": labels, **body})["name"]
-    stack.until(lambda: "endTime" in stack.cloud.rest("GET", f"/v1/{made}"))
-    (only,) = past(stack).jobs
-    assert (only.name, only.kind, only.cluster) == (made, "training-pipeline", "cpu") and only.cost
-
-
 def test_the_hourly_run_records_machines_and_whoever_may_only_submit_can_not(stack: Stack) -> None:  # P5
     held(stack, machines=2)
     refused = stack.run("record")
@@ -142,17 +126,6 @@ def test_the_hourly_run_records_machines_and_whoever_may_only_submit_can_not(sta
     assert "a moment ago" in again.out
     (sample,) = past(stack).samples
     assert sample.pools == {PoolKey(stack.cluster, "workers"): PoolSample(2, 2)}
-
-
-def test_a_sample_of_a_time_to_come_makes_no_job_run_longer(stack: Stack) -> None:
-    held(stack, machines=1)
-    now = connected_time(connected(stack))
-    late = now.replace(hour=23, minute=59, second=59, microsecond=0)
-    key = PoolKey(stack.cluster, "workers")
-    content = write_samples([Sample(at, {key: PoolSample(1, 1)}) for at in (now, late)])
-    stack.put(f"history/samples/{now:%Y-%m-%d}.json", content)
-    history = past(stack)
-    assert history.samples and max(one.at for one in history.samples) <= history.until < now + timedelta(minutes=10)
 
 
 def test_deployments_that_the_bucket_has_forgotten_are_told(stack: Stack) -> None:
@@ -173,9 +146,3 @@ def test_a_sweep_of_a_day_has_the_room_of_the_whole_month(stack: Stack) -> None:
     whole, part = (past(stack, hours=24 * 30, most=most) for most in (every, 2))
     assert len(whole.jobs) == 3 and not whole.unread and not whole.jobs_unread
     assert len(part.jobs) == 2 and part.unread and part.jobs_unread == {REGION}
-
-
-def test_a_region_whose_jobs_could_not_be_listed_is_named(stack: Stack) -> None:  # D2
-    with stack.faults({"kind": "unavailable", "match": r"^GET .*/customJobs$"}):
-        history = past(stack)
-    assert history.unread and history.jobs_unread == {REGION}

@@ -47,20 +47,6 @@ def test_a_colleagues_job_is_submitted_again_with_its_parameters_and_others_on_t
     assert done.json["job"]["output"].endswith(mine["displayName"])
 
 
-def test_the_newest_of_a_template_and_a_run_of_a_sweep_are_jobs_too(stack: Stack) -> None:
-    (stack.folder / "s.json").write_text(json.dumps({"grid": {"code": ["print(1)", "print(2)"]}}))
-    stack.well("submit", "hello", "--sweep", "s.json", "--wait")
-    run = next(job for job in stack.jobs() if job["labels"]["slipway-run"] == "1")
-    done = stack.run("submit", "--like", run["displayName"])
-    again = stack.jobs()[0]
-    assert done.code == 0 and again["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["args"] == ["print(2)"]
-    assert not {"slipway-sweep", "slipway-run"} & again["labels"].keys()
-    newest = stack.run("submit", "--like", "hello", "--dry-run")
-    assert (
-        f"its newest job, {again['displayName']}" in newest.err and f"like {again['displayName']} (ada)" in newest.err
-    )
-
-
 def test_it_runs_the_code_that_it_had_where_the_template_has_newer(open_to_code: Stack) -> None:
     stack = open_to_code
     with_package(stack, OLD)
@@ -72,9 +58,8 @@ def test_it_runs_the_code_that_it_had_where_the_template_has_newer(open_to_code:
     done = stack.well("submit", "--like", first, "--output", "json")
     job = sent(stack, done.json["job"]["displayName"])
     old = f"gs://c-{stack.name}/packages/{OLD}"
-    assert packages(job) == [old] and f"  its code @ 3f9c2e1: {old}\n" in done.err
+    assert packages(job) == [old]
     assert (job["labels"]["slipway-commit"], job["labels"]["slipway-code-commit"]) == ("9d8e7f6", "3f9c2e1")
-    assert f"{old}  @ 3f9c2e1" in stack.run("jobs", "show", job["displayName"]).out
     once_more = stack.run("submit", "--like", job["displayName"], "--dry-run", "--output", "json").json["request"]
     assert packages(once_more) == [old] and once_more["labels"]["slipway-code-commit"] == "3f9c2e1"
 
@@ -172,14 +157,6 @@ def test_a_job_of_something_else_or_that_records_no_parameters_is_no_model(stack
 def test_a_template_beside_it_is_one_too_many_and_none_of_both_too_few(standing: Stack) -> None:
     for words in (("submit", "hello", "--like", "hello"), ("submit",)):
         assert standing.run(*words).code == 2
-
-
-def test_the_same_request_id_runs_it_once(stack: Stack) -> None:  # N2
-    first = stack.sends("hello", "-p", "code=print(7)")["displayName"]
-    words = ("submit", "--like", first, "--request-id", "r1")
-    assert [stack.run(*words).code for _ in range(2)] == [0, 0] and len(stack.jobs()) == 2
-    other = stack.run(*words, "-p", "code=print(8)")
-    assert other.code == 2 and len(stack.jobs()) == 2
 
 
 def test_a_sweep_like_a_job_has_its_parameters_but_for_those_of_the_points(stack: Stack) -> None:  # N7

@@ -29,7 +29,8 @@ from slipway.model.season import Season, moment_in_words
 from slipway.operating.doctor.reading import drifted
 from slipway.reviewing.change import reading
 
-from .stack import CLUSTERS, PROJECT, REGION, SHAPE, UNSET, Stack, held
+from .stack import CLUSTERS, PROJECT, REGION, SHAPE, SPOT_CPUS, UNSET, Stack, held
+from .test_sweep import points
 
 CPU = ClusterSpec("cpu", (PoolSpec("workers", MachineSpec("n1-standard-4"), 1, 3, True, 1),))
 EMPTY = Catalog("dev", PROJECT, REGION, "", False, "w", "t", {}, (), {})
@@ -93,11 +94,9 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
     assert due["pricePerHour"] == "0.275543", "that of its own region"
     found = stack.run("doctor", "--output", "json").json
     assert found["otherRegions"] == ["us-east4"] and id_ not in json.dumps(found["findings"])
-    # Also where a deployment has left the region, and could not let the cluster go.
+    # Also where a deployment has left the region.
     stack.catalog |= {"otherRegions": None, "formerRegions": ["us-east4"]}
     stack.publish()
-    (again,) = stack.run("schedule", "--output", "json").json["due"]
-    assert (again["what"], again["clusterId"]) == ("season-ends", id_)
     with monkeypatch.context() as left:
         denied = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer")
         jobs = Reader.jobs
@@ -202,3 +201,20 @@ def test_what_is_being_replaced_in_place_is_not_said_to_come_back(stack: Stack) 
     assert "is made" not in told.out and "nothing is due" not in told.said
     assert "place since 2026-11-20 00:00 UTC" in told.said
     assert stack.run("schedule", "--output", "json").json["due"] == []
+
+
+def test_what_is_out_of_season_takes_no_more_jobs_also_before_anybody_deploys(stack: Stack) -> None:  # B6 # N3
+    """It was accepted without a word, kept the cluster, and had it grow."""
+    ended = (datetime.now(UTC) - timedelta(days=30)).replace(microsecond=0)
+    why = f"cluster cpu is out of season since {moment_in_words(ended)}"
+    deployed(stack, Season(None, ended))
+    with stack.settings(quota=SPOT_CPUS):
+        done = stack.well("submit", "hello", "--dry-run")
+    assert "persistentResourceId" not in done.out and f"pool cpu not taken: {why}" in done.err
+    done = stack.run("submit", "hello", "--capacity", "pool")
+    assert done.code == 5 and "hello can't run now on" in done.err and why in done.err
+    assert "fix: have a later `until`" in done.err and "wait until" not in done.err
+    done = stack.run("submit", "hello", "--sweep", points(stack, 2), "--capacity", "pool")
+    assert done.code == 5 and why in done.err and stack.jobs() == []
+    assert "(pool), spot" in stack.run("templates").out
+    assert "season ends, due 30 days" in stack.run("pools").err

@@ -3,10 +3,18 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
+
+from slipway.base.errors import PolicyError
+from slipway.using.context import Clock, Context
+from slipway.using.submission.budget_check import BudgetCheck
 
 from .stack import SPOT_CPUS, Stack, held
 from .test_fallback import packaged
@@ -41,9 +49,6 @@ def test_what_the_submission_may_move_on_to_is_confirmed_before_it_waits(dear: S
     moving = ("submit", "hello", "--wait-for", "pool=1s", "--then", "spot")
     assert dear.run(*moving).code == 5
     assert len(dear.jobs()) == 1, "the one that holds the pool"
-    done = dear.well(*moving, "--yes")
-    assert dear.jobs()[0]["labels"]["slipway-capacity-type"] == "spot"
-    assert " --yes --request-id " in done.err, "the command that would resume it does not ask either"
 
 
 def test_a_terminal_is_asked(dear: Stack) -> None:
@@ -71,32 +76,6 @@ def types(stack: Stack) -> set[str]:
     return {job["labels"]["slipway-capacity-type"] for job in every_job(stack)}
 
 
-def test_a_full_pool_is_waited_for_as_the_dry_run_has_said(full: Stack) -> None:
-    planned = full.run(*sweep(full), "--dry-run")
-    assert planned.code == 0, planned.err
-    assert {one["labels"]["slipway-capacity-type"] for one in planned.json["requests"]} == {"pool"}
-    assert "2 runs, each on pool cpu/workers: n1-standard-4" in planned.err and "pool full: cpu/workers" in planned.err
-    assert MOST.search(planned.err.partition("spot could run")[2]), "what it would cost not to wait"
-    done = full.run(*sweep(full))
-    assert done.code == 0, done.err
-    assert types(full) == {"pool"} and len(every_job(full)) == RUNS
-    assert ": --then spot" in done.out
-    again = full.run(*sweep(full, "--then", "spot"), "--output", "json").json
-    assert (again["before"], again["accepted"]) == (RUNS, []), "the same sweep: only where its runs go is answered anew"
-
-
-@pytest.mark.parametrize(
-    ("least", "said"), [(3, "at most $0 for all 2 runs, beyond"), (1, "where a pool grows for them")]
-)
-def test_only_a_pool_that_need_not_grow_costs_nothing_extra(stack: Stack, least: int, said: str) -> None:
-    """It was said to be paid for anyway, while a single job of the same template was told what it adds."""
-    stack.catalog["clusters"]["cpu"]["pools"]["workers"]["min"] = least
-    stack.publish()
-    planned = stack.run(*sweep(stack), "--dry-run")
-    assert planned.code == 0 and said in planned.err
-    assert (float(planned.json["forecast"]["usd"]["bound"]) == 0) is (least == 3)
-
-
 @pytest.mark.parametrize(("typed", "taken"), [("y", "spot"), ("", "pool")])
 def test_a_terminal_is_asked_of_a_sweep(full: Stack, typed: str, taken: str) -> None:
     done = full.asked(*sweep(full), answer=typed)
@@ -106,25 +85,19 @@ def test_a_terminal_is_asked_of_a_sweep(full: Stack, typed: str, taken: str) -> 
 
 
 def test_yes_counts_below_what_the_stack_lets_pass_unasked(full: Stack) -> None:
+    unlimited = full.run(*sweep(full, "--yes"))
+    assert unlimited.code == 5 and MOST.search(unlimited.err), "the stack sets no limit"
     full.catalog["confirmAbove"] = 0.01
     full.publish()
     refused = full.run(*sweep(full, "--yes"))
     assert refused.code == 5 and every_job(full) == []
     assert "asks above $0.01/h (slipway:workspace.confirmAbove)" in refused.err
-    command = re.search(r"slipway (submit hello --then spot --sweep sweep.csv --yes)", refused.err)
-    assert command, refused.err
+    assert "slipway submit hello --then spot --sweep sweep.csv --yes" in refused.err
     assert full.run(*sweep(full, "--yes"), "--dry-run").code == 5
     assert full.run(*sweep(full, "--then", "spot")).code == 5 and every_job(full) == []
     full.catalog["confirmAbove"] = 10
     full.publish()
     assert full.run(*sweep(full, "--yes")).code == 0 and types(full) == {"spot"}
-
-
-def test_yes_is_no_answer_where_the_stack_sets_no_limit(full: Stack) -> None:
-    refused = full.run(*sweep(full, "--yes"))
-    assert refused.code == 5 and every_job(full) == [] and MOST.search(refused.err)
-    assert "slipway submit hello --then spot --sweep sweep.csv --yes" in refused.err
-    assert full.run(*sweep(full, "--then", "spot", "--yes")).code == 0 and types(full) == {"spot"}
 
 
 def test_runs_whose_answers_were_lost_are_counted_as_what_they_may_cost(full: Stack) -> None:
@@ -165,15 +138,103 @@ def test_a_submission_that_leaves_a_full_pool_says_so_first(full: Stack) -> None
         assert first.startswith("leaves pool cpu for spot, which costs $0.") and " extra: pool full: " in first
 
 
-def test_the_dry_run_refuses_and_tells_what_the_sending_would(stack: Stack) -> None:
-    """It planned all runs anew, whatever was sent before."""
-    words = sweep(stack, "--request-id", "probe")
-    assert stack.run(*words).code == 0
-    again = stack.run(*words, "--dry-run")
-    assert again.code == 0 and "2 runs, 2 of them submitted before" in again.err and again.json["requests"] == []
-    (stack.folder / ".slipway" / "sweeps").rename(stack.folder / "elsewhere")
-    points(stack, RUNS + 1)
-    for changed in (words, (*words, "--dry-run")):
-        refused = stack.run(*changed)
-        assert refused.code == 2 and "probe was begun with other runs" in refused.err
-    assert len(every_job(stack)) == RUNS
+# Against the stack's budget. # N19
+
+
+@pytest.fixture
+def limited(stack: Stack) -> Stack:
+    stack.catalog["budget"] = {"stack": 1000, "teams": {}, "users": {}, "enforce": True}
+    stack.publish()
+    return stack
+
+
+def spent(stack: Stack, amount: float, **more: Any) -> None:
+    now = datetime.now(UTC)
+    about = {"at": now.replace(microsecond=0).isoformat(), "month": f"{now:%Y-%m}"}
+    ledger: dict[str, Any] = {**about, "spent": amount, **more}
+    stack.put("history/budget.json", json.dumps(ledger).encode())
+
+
+def kept(stack: Stack) -> dict[str, Any]:
+    """The ledger as the bucket has it."""
+    path = f"/storage/v1/b/c-{stack.name}/o/history%2Fbudget.json?alt=media"
+    found: dict[str, Any] = json.loads(stack.cloud.call("GET", path).content)
+    return found
+
+
+def test_a_job_is_sent_warned_about_or_refused_by_what_is_spent(limited: Stack) -> None:
+    done = limited.well("submit", "hello")
+    assert "budget not checked" in done.err
+    spent(limited, 100)
+    done = limited.well("submit", "hello")
+    assert "budget" not in done.err
+    spent(limited, 900)
+    done = limited.well("submit", "hello")
+    assert "has spent $900 of $1,000 this month, 90 %" in done.err
+    spent(limited, 1000)
+    sent = len(limited.jobs())
+    refused = limited.run("submit", "hello")
+    assert refused.code == 5 and "nothing was sent" in refused.err and len(limited.jobs()) == sent
+    sweep = limited.run("submit", "hello", "--sweep", points(limited, 2))
+    assert sweep.code == 5 and len(limited.jobs()) == sent
+    for words in ((), ("--sweep", points(limited, 2))):
+        tried = limited.run("submit", "hello", *words, "--dry-run")
+        assert tried.code == 5 and "has spent $1,000 of $1,000" in tried.err and tried.out, "as sending would end"
+
+
+def test_the_hourly_run_keeps_the_ledger_that_submissions_read(limited: Stack) -> None:
+    limited.catalog["budget"] = {"stack": 0.000001, "teams": {}, "users": {}, "enforce": True}
+    limited.publish()
+    limited.well("submit", "hello", "--capacity", "pool")
+    limited.until(lambda: all("endTime" in one for one in limited.jobs()))
+    done = limited.well("record", "--output", "json", role="owner")
+    assert done.json["ledger"]["spent"] > 0 and "stack" in limited.run("record", role="owner").out
+    refused = limited.run("submit", "hello")
+    assert refused.code == 5 and "nothing was sent" in refused.err
+    used = limited.run("usage", "--since", "1h", "--output", "json", role="owner").json
+    assert used["budget"]["enforce"] and used["ledger"]["spent"] == pytest.approx(float(used["total"]["cost"]), rel=1)
+
+
+@pytest.mark.parametrize("days", [-40, 40])
+def test_a_wrong_clock_gets_nobody_round_it(limited: Stack, days: int) -> None:
+    spent(limited, 1000)
+    clock = Clock(now=lambda: datetime.now(UTC) + timedelta(days=days))
+    context = Context(limited.address, limited.env("submitter"), limited.folder, clock)
+    with ThreadPoolExecutor(1) as threads, pytest.raises(PolicyError):
+        check = BudgetCheck.begin(context, threads)
+        assert check
+        check.check({}, print)
+
+
+def test_what_was_within_the_budget_moves_on_though_it_is_spent_up_by_then(limited: Stack) -> None:  # N3
+    """It had given up its place in the queue, and was refused with nothing sent in its stead."""
+    held(limited)
+    spent(limited, 100)
+    move = ("--wait-for", "pool=3s", "--then", "spot", "--request-id", "r1")
+    with limited.settings(quota={"custom_model_training_preemptible_cpus": 64}):
+        with limited.started("submit", "hello", *move) as process:
+            limited.until(lambda: len(limited.jobs()) == 2)
+            spent(limited, 1000)
+            _, said = process.communicate()
+        assert process.returncode == 0, said
+    assert limited.jobs()[0]["labels"]["slipway-capacity-type"] == "spot"
+    assert limited.run("submit", "hello").code == 5
+
+
+def test_what_could_not_be_read_lowers_no_ledger(limited: Stack) -> None:  # D2
+    limited.well("submit", "hello", "--capacity", "pool", "--wait")
+    spent(limited, 900)
+    lower = limited.run("record", "--output", "json", role="deployer").json["ledger"]
+    assert lower["spent"] < 900, "what is read is right"
+    spent(limited, 900, teams={"vision": 95})
+    with limited.faults({"kind": "unavailable", "match": r"^GET .*/customJobs$"}):
+        done = limited.run("record", "--output", "json", role="deployer")
+    assert done.json["ledger"]["spent"] == 900 and "the ledger stays as it was" in done.err
+    assert (kept(limited)["spent"], kept(limited)["teams"]) == (900, {"vision": 95})
+
+
+def test_a_damaged_sample_hides_neither_the_budget_nor_the_failure(limited: Stack) -> None:
+    limited.put(f"history/samples/{datetime.now(UTC):%Y-%m-%d}.json", b"[]")
+    done = limited.run("record", role="deployer")
+    assert done.code == 4 and "can't be added to" in done.err and "not recorded" in done.out
+    assert kept(limited)["spent"] >= 0

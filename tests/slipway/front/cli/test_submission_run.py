@@ -6,9 +6,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
-import pytest
-
-from .stack import JOBS, SLEEP, Stack
+from .stack import JOBS, Stack
 from .test_fallback import FETCHING, packaged
 
 CREATE = r"^POST .*/customJobs$"
@@ -33,18 +31,6 @@ def test_an_answer_that_stays_unknown_is_said_with_the_way_on_and_going_on_makes
     assert again.json["fresh"] is False and len(stack.jobs()) == 1
 
 
-def test_a_rate_limit_is_waited_for_and_the_job_is_sent_once(stack: Stack) -> None:
-    body = stack.well("submit", "hello", "--dry-run").json
-    with stack.settings(submissions_per_minute=1):
-        stack.cloud.call("POST", JOBS, json=body)  # Accepted or not: then nothing more is in this minute.
-        with stack.started("submit", "hello", "--request-id", "patient-1") as sending:
-            assert sending.stderr is not None
-            assert "not accepted yet" in sending.stderr.readline()
-            stack.cloud.rest("POST", "/vertex-local/settings", {"submissions_per_minute": 0})
-            assert sending.wait() == 0
-    assert [job["labels"]["slipway-request"] for job in stack.jobs()].count("patient-1") == 1
-
-
 def test_the_same_request_twice_is_one_job_from_another_machine_too(stack: Stack, tmp_path: Path) -> None:
     words = ("submit", "hello", "--request-id", "nightly-1")
     first, second = (stack.well(*words, "--output", "json").json for _ in range(2))
@@ -54,19 +40,6 @@ def test_the_same_request_twice_is_one_job_from_another_machine_too(stack: Stack
     again = stack.well(*words)
     assert "with request id nightly-1: nothing" in again.out and "is sent again" in again.out
     assert len(stack.jobs()) == 1
-
-
-def test_an_id_whose_job_was_cancelled_names_another_way(stack: Stack) -> None:
-    """It was said for ever that it was cancelled, and how to cancel it."""
-    words = ("submit", "hello", "-p", f"code={SLEEP}", "--request-id", "nightly-1")
-    name = stack.run(*words, "--output", "json").json["job"]["displayName"]
-    stack.run("jobs", "cancel", name)
-    assert stack.run("jobs", "wait", name).code == 8
-    again = stack.run(*words, "--wait")
-    assert again.code == 8 and "nightly-1, and cancelled: nothing" in again.out
-    assert "request id, such as nightly-1-2," in again.out
-    assert "slipway jobs cancel" not in again.err and len(stack.jobs()) == 1
-    assert stack.run(*words[:-1], "nightly-1-2").code == 0 and len(stack.jobs()) == 2
 
 
 def test_a_dry_run_ends_as_sending_by_the_same_id_would(stack: Stack) -> None:
@@ -81,11 +54,6 @@ def test_a_dry_run_ends_as_sending_by_the_same_id_would(stack: Stack) -> None:
         assert other.code == 2 and "used before, for something else" in other.err
         assert "arguments: print('hello') then, print(2) now" in other.err
     assert stack.journal("nightly-1").read_text() == entry and len(stack.jobs()) == 1
-    stack.run(*words, "--wait")
-    stack.cloud.rest("DELETE", f"/v1/{stack.jobs()[0]['name']}")
-    for flags in (("--dry-run",), ()):
-        gone = stack.run(*words, *flags)
-        assert gone.code == 4 and "its job is gone" in gone.err and stack.jobs() == [], "it is not run again unasked"
 
 
 def test_interrupted_while_it_looks_says_that_it_is_unknown(stack: Stack) -> None:
@@ -161,17 +129,9 @@ def test_of_two_jobs_of_one_name_the_one_that_ran_is_shown(stack: Stack) -> None
     assert f"2 jobs are called {runs['displayName']}; this is {runs['id']}, which runs the submission" in shown.err
     number = copy["name"].rsplit("/", 1)[-1]
     assert stack.shown(number)["id"] == number
-    stack.cloud.rest("POST", JOBS, {**body, "displayName": runs["displayName"]})
-    stack.cloud.rest("DELETE", f"/v1/{runs['name']}")
-    stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in stack.jobs()))
-    shown = stack.well("jobs", "show", runs["displayName"])
-    assert f"2 jobs are called {runs['displayName']}; this is the newest" in shown.err
-    waited = stack.run("jobs", "logs", number, "--follow")
-    assert waited.code == 4 and f"was a copy of {runs['id']}, which is gone" in waited.err
 
 
-@pytest.mark.parametrize("kind", ["unavailable", "lost-answer"])
-def test_a_verdict_that_cannot_be_had_stops_no_submission(stack: Stack, kind: str) -> None:
-    with stack.faults({"kind": kind, "match": "^GET .*/persistentResources/"}):
+def test_a_verdict_that_cannot_be_had_stops_no_submission(stack: Stack) -> None:
+    with stack.faults({"kind": "unavailable", "match": "^GET .*/persistentResources/"}):
         done = stack.well("submit", "hello")
     assert "cannot tell whether it starts" in done.out

@@ -2,11 +2,12 @@
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from .catalogs import L4
-from .stack import SPOT_CPUS, Stack
+from .catalogs import L4, NO_L4
+from .stack import SLEEP, SPOT_CPUS, Stack
 from .test_sweep import points
 
 ANY = {"reservationAffinityType": "ANY_RESERVATION"}
@@ -48,34 +49,16 @@ def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: S
     assert f"  fix: ask for more: {more}\n" in done.err
 
 
-def test_quota_that_was_granted_since_the_deployment_counts_where_it_can_be_read(stack: Stack) -> None:  # P5
-    stack.offer(place=1).update(available=False, why="quota: short by 3")
-    stack.publish()
-    done = stack.run(*SPOT)
-    assert done.code == 5 and "quota: short by 3" in done.err
-    stack.offer(place=1).update(lacksQuota=True)
-    stack.publish()
-    with stack.without("roles/cloudquotas.viewer"):
-        done = stack.run(*SPOT)
-    assert done.code == 5 and "short by 3 (" in done.err and "can't be read now" in done.err
-    with stack.settings(quota=SPOT_CPUS):
-        planned, done = stack.well(*SPOT, "--dry-run"), stack.well(*SPOT)
-    assert planned.json["jobSpec"]["scheduling"]["strategy"] == "SPOT" and "quota suffices" in done.out
+LACKS = (
+    "cpu/workers: needs 10 machines, the pool's maximum is 3",
+    "custom_model_training_preemptible_nvidia_l4_gpus us-central1: needs 10, limit 0",
+    "custom_model_training_preemptible_cpus us-central1: needs 40, limit 1",
+    "custom_model_training_cpus us-central1: needs 40, limit 39",
+    "the stack declares no reservation of 10 n1-standard-4 under slipway:reservations",
+)
 
 
-LACKS = {
-    "pool": "cpu/workers: needs 10 machines, the pool's maximum is 3",
-    "flex-start": "custom_model_training_preemptible_nvidia_l4_gpus us-central1: needs 10, limit 0",
-    "spot": "custom_model_training_preemptible_cpus us-central1: needs 40, limit 1",
-    "on-demand": "custom_model_training_cpus us-central1: needs 40, limit 39",
-    "reservation": "the stack declares no reservation of 10 n1-standard-4 under slipway:reservations",
-}
-
-
-@pytest.mark.parametrize("type_", [*LACKS, ""])
-def test_a_type_without_what_it_needs_is_no_choice_for_dry_run_and_sending_alike(
-    stack: Stack, type_: str
-) -> None:  # N3
+def test_a_type_without_what_it_needs_is_no_choice_for_dry_run_and_sending_alike(stack: Stack) -> None:  # N3
     """A reservation was taken in a stack that has none."""
     pool = stack.offer("crew")
     stack.beside_pools("crew", "flex-start", "spot", "on-demand", "reservation")
@@ -85,11 +68,88 @@ def test_a_type_without_what_it_needs_is_no_choice_for_dry_run_and_sending_alike
         worker["machineSpec"] = {**worker["machineSpec"], "reservationAffinity": ANY}
     stack.catalog["templates"]["crew"]["offers"].insert(0, pool)
     stack.publish()
-    words = ("submit", "crew", "-p", "workers=9", *(("--capacity", type_) if type_ else ()))
+    words = ("submit", "crew", "-p", "workers=9")
     with stack.settings(quota={"custom_model_training_cpus": 39}):
         planned, done = stack.run(*words, "--dry-run"), stack.run(*words)
         swept = stack.run(*words[:2], "--sweep", points(stack, 2), *words[2:])
     assert planned.code == done.code == swept.code == 5 and stack.jobs() == []
     assert planned.err.partition("error:")[2] == done.err.partition("error:")[2]
-    for why in [LACKS[type_]] if type_ else LACKS.values():
+    for why in LACKS:
         assert why in " ".join(done.err.split()) and why in " ".join(swept.err.split())
+
+
+# A job that got no machines, or lost them too often: what to do now, with the commands to type (W2, X2, X6).
+
+
+QUOTA = {
+    "custom_model_training_preemptible_cpus": 64,
+    "custom_model_training_preemptible_nvidia_l4_gpus": 8,
+    "custom_model_training_nvidia_l4_gpus": 8,
+}
+CODE = "print('it is $(HOME)')"
+
+
+@pytest.fixture
+def scarce(stack: Stack) -> Iterator[Stack]:
+    """`crew` on L4 machines by three offers, where there are none for it, and a service that tries quickly."""
+    stack.beside_pools("crew", "on-demand", "flex-start", "spot", machine=L4)
+    stack.publish()
+    quick = {"stockout_retry_seconds": 0.1, "spot_restart_seconds": 0.1}
+    with stack.scenario(supply=[NO_L4]), stack.settings(quota=QUOTA, **quick):
+        yield stack
+
+
+def submitted(stack: Stack, offer: str, *words: str, **more: str) -> Any:
+    return stack.run("submit", "crew", "-p", f"code={CODE}", "-p", "workers=4", "--capacity", offer, *words, **more)
+
+
+def commands(text: str) -> list[str]:
+    return [line.strip().split("   ")[0].removeprefix("fix: ") for line in text.splitlines() if " submit crew " in line]
+
+
+QUOTED = "slipway submit crew -p 'code=print('\"'\"'it is $(HOME)'\"'\"')'"
+
+
+def test_a_stock_out_says_what_can_be_tried_with_the_jobs_parameters(scarce: Stack) -> None:  # Z4
+    done = submitted(scarce, "on-demand", "--follow")
+    assert done.code == 4 and "service has stopped trying. What" in done.err
+    assert commands(done.err) == [
+        f"{QUOTED} -p workers=4 --capacity flex-start",
+        f"{QUOTED} -p workers=4 --capacity spot",
+        f"{QUOTED} -p workers=2 --capacity on-demand",
+        f"{QUOTED} -p workers=4 --capacity on-demand --catalog gs://BUCKET",
+    ]
+    name = scarce.jobs()[0]["displayName"]
+    for again in (scarce.run("jobs", "wait", name), scarce.run("jobs", "logs", name, "--follow")):
+        assert again.code == 4 and commands(again.err) == commands(done.err)
+    shown = scarce.well("jobs", "show", name)
+    assert commands(shown.out) == commands(done.err) and shown.out.count("  stock-out  ") == 3
+    assert [one["command"] for one in scarce.shown(name)["next"]] == commands(done.err)
+
+    # A template that is gone leaves the sentence alone.
+    del scarce.catalog["templates"]["crew"]
+    scarce.publish()
+    done = scarce.run("jobs", "wait", name)
+    assert done.code == 4 and commands(done.err) == []
+    assert "the service has stopped trying" in done.err
+
+
+def test_a_flex_start_wait_that_is_over_offers_a_longer_one(scarce: Stack) -> None:  # W2
+    done = submitted(scarce, "flex-start", "--wait-for", "flex-start=1s", "--wait")
+    assert done.code == 4 and "machines did not arrive within" in done.err and "its maximum wait" in done.err
+    assert [one.partition("--capacity ")[2] for one in commands(done.err)[:3]] == [
+        "flex-start --wait-for flex-start=0",
+        "spot",
+        "on-demand",
+    ]
+
+
+def test_a_spot_job_that_was_preempted_too_often_offers_machines_that_stay(scarce: Stack) -> None:  # X1, X2
+    preempted = {"preempt": [{"job": "crew", "after": 0, "times": -1}]}
+    with scarce.scenario(spot=preempted), scarce.settings(spot_restarts=1):
+        done = scarce.run("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2", "--capacity", "spot", "--wait")
+    assert done.code == 4 and "STOCKOUT: Spot VMs were preempted" in done.err
+    assert "job was restarted 1 times." in done.err and "service restarts it no more" in done.err
+    offered = [one.partition("--capacity ")[2] for one in commands(done.err)]
+    assert offered == ["flex-start", "on-demand", "spot", "spot --catalog gs://BUCKET"]
+    assert "restarts   1, 2 preemptions\n" in scarce.well("jobs", "show", scarce.jobs()[0]["displayName"]).out

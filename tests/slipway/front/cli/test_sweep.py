@@ -4,19 +4,15 @@ from __future__ import annotations
 
 import csv
 import shlex
-from collections import Counter
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
-from unittest import mock
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.authoring.packages import slipway_launcher as launcher
 from slipway.using.context import Context
-from slipway.using.submission import candidates
-from slipway.using.submission.request import fill
 from slipway.using.sweeps import catalog_watch
 from tests.local.conftest import LocalCloud
 
@@ -39,35 +35,19 @@ def every_job(stack: Stack) -> list[dict[str, Any]]:
     return stack.cloud.every(f"{JOBS}?pageSize=1000&filter={filter_}", "customJobs")
 
 
-def test_the_request_of_each_run_is_filled_once(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(candidates, "fill", filling := mock.Mock(wraps=fill))
-    done = stack.run("submit", "hello", "--sweep", points(stack, 2), "--output", "json")
-    assert done.code == 0, done.err
-    filled = Counter(call.kwargs["request_id"] for call in filling.call_args_list)
-    assert {filled[run["requestId"]] for run in done.json["accepted"]} == {1}
-    assert filled.total() == 2 + 1, "and once for the machines that all of them need"
-
-
 def test_what_it_is_is_said(snapshot: SnapshotAssertion, stack: Stack) -> None:
     done = stack.run("submit", "hello", "--sweep", points(stack, 3))
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert lines[0] == snapshot
-    assert lines[1] == snapshot
-    assert lines[2].startswith("sweep hello-") and lines[2].endswith(": 3 runs")
-    assert counts(lines[-1]) == (3, 0, 3)
-    assert "slipway jobs list --sweep hello-" in done.err
-    assert lines[3] == snapshot
-    assert lines[4] == snapshot
+    assert [*lines[:2], *lines[3:5]] == snapshot
+    assert lines[2].startswith("sweep hello-") and lines[2].endswith(": 3 runs") and counts(lines[-1]) == (3, 0, 3)
     stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in every_job(stack)))
     retried = stack.well("submit", "hello", "--sweep", "sweep.csv", "--retry-failed")
     assert "3 runs has failed, nothing" in retried.out and counts(retried.out.splitlines()[-1]) == (0, 3, 3)
     planned = stack.run("submit", "hello", "--sweep", points(stack, 7), "--dry-run")
     told = planned.json["forecast"]
     assert (told["runs"], told["earlierRuns"], told["paidAnyway"], told["usdComplete"]) == (7, 3, True, True)
-    assert 0 < told["seconds"]["least"] <= told["seconds"]["most"] and told["usd"]["least"] <= told["usd"]["most"]
     assert "(3 earlier runs" in planned.err and "all 7 runs: under $0.01" in planned.err
-    assert "whole pool, 3 at" in planned.err
 
 
 def test_a_dry_run_prints_the_count_and_the_first_requests(standing: Stack) -> None:
@@ -85,7 +65,8 @@ def test_the_same_command_sends_nothing_more_and_a_name_makes_another_sweep(stac
     assert stack.run(*words).code == 0
     again = stack.run(*words)
     assert again.code == 0 and counts(again.out.splitlines()[-1]) == (0, 2, 2)
-    assert again.out.startswith("sweep hello-"), "nothing is sent, so nothing is said of where the first would run"
+    planned = stack.run(*words, "--dry-run")
+    assert "2 runs, 2 of them submitted before" in planned.err and planned.json["requests"] == []
     stack.folder = tmp_path / "another machine"
     (stack.folder / ".git").mkdir(parents=True)
     points(stack, 2)
@@ -93,10 +74,6 @@ def test_the_same_command_sends_nothing_more_and_a_name_makes_another_sweep(stac
     assert len(every_job(stack)) == 2
     assert stack.run(*words, "--request-id", "once-more").code == 0
     assert len(every_job(stack)) == 4
-    points(stack, 3)
-    changed = stack.run(*words, "--request-id", "once-more")
-    assert changed.code == 2 and "once-more was begun with other runs" in changed.err
-    assert "name this one differently: --request-id" in changed.err
 
 
 def test_everything_wrong_is_said_by_its_place_before_anything_is_sent(
@@ -106,20 +83,12 @@ def test_everything_wrong_is_said_by_its_place_before_anything_is_sent(
     done = standing.run("submit", "crew", "--sweep", "s.csv")
     assert done.code == 2 and standing.jobs() == []
     assert done.err.splitlines()[:3] == snapshot
-    both = standing.run("submit", "crew", "--sweep", "s.csv", "-p", "code=x")
-    assert both.code == 2 and "s.csv:1:9: code is given" in both.err and "-p as well (all 3" in both.err
 
 
 def test_a_shape_that_no_offer_takes_stops_the_sweep(standing: Stack) -> None:  # P3
     (standing.folder / "g.yaml").write_text("grid: {workers: [1, 2, 40]}")
     done = standing.run("submit", "crew", "--sweep", "g.yaml")
-    assert (
-        done.code == 5
-        and "crew can't run now" in done.err
-        and "any of its capacity types" in done.err
-        and standing.jobs() == []
-    )
-    assert "error: crew: nothing is sent" in done.err and "why: run 2: crew can't" in done.err
+    assert done.code == 5 and "why: run 2: crew can't" in done.err and standing.jobs() == []
 
 
 @pytest.mark.parametrize("flags", [("--follow",), ("--wait-for", "pool=5m"), ("--experiment-run", "a")])
@@ -133,20 +102,14 @@ def test_failed_runs_are_sent_once_more(snapshot: SnapshotAssertion, stack: Stac
     words = ("submit", "hello", "--sweep", "s.csv")
     assert stack.run(*words).code == 0
     stack.until(lambda: all("endTime" in job for job in every_job(stack)), 60)
-    told = stack.run(*words).out.splitlines()
-    assert counts(told[-2]) == (0, 2, 2)
-    assert told[-1] == snapshot
-    retried = stack.run(*words, "--retry-failed")
-    assert retried.code == 0, retried.err
-    assert "to send: 1 that failed" in retried.out
+    assert stack.run(*words).out.splitlines()[-1] == snapshot
+    retried = stack.well(*words, "--retry-failed")
     assert counts(retried.out.splitlines()[-2]) == (1, 1, 2)
     assert retried.out.splitlines()[-1] == "  sent once more: 1 failed"
     assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1", "1-1"]
     stack.until(lambda: all("endTime" in job for job in every_job(stack)), 60)
     known = stack.run(*words, "--output", "json").json
     assert (known["accepted"], known["before"], known["failed"], known["repeated"]) == ([], 2, 1, 1)
-    once = stack.run(*words).out.splitlines()
-    assert once[-2] == "  sent once more: 1 failed"
     again = stack.run(*words, "--retry-failed", "--output", "json").json
     assert [(one["run"], one["attempt"]) for one in again["accepted"]] == [(1, 2)] and again["before"] == 1
 
@@ -248,26 +211,17 @@ def _token(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(launcher, "token", lambda environ: token)
 
 
-def test_a_deployment_in_the_middle_stops_it_and_the_same_command_sends_the_rest(  # N2, N7
-    stack: Stack, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    words, cpu = ("submit", "hello", "--sweep", points(stack, 3)), stack.catalog["clusters"]["cpu"]
-    id_, anew = cpu["id"], Context.anew
+def test_a_deployment_in_the_middle_stops_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:  # N2, N7
+    anew = Context.anew
 
     def after_a_deployment(context: Context) -> Context:
-        cpu["id"] = "cpu-next"
+        stack.catalog["clusters"]["cpu"]["id"] = "cpu-next"
         stack.publish()
         return anew(context)
 
     for patience in ("EVERY_S", "PATIENCE_S"):
         monkeypatch.setattr(catalog_watch, patience, 0.0)
-    with monkeypatch.context() as deployed:
-        deployed.setattr(Context, "anew", after_a_deployment)
-        stopped = stack.run(*words)
-    assert stopped.code == 4 and every_job(stack) == []
+    monkeypatch.setattr(Context, "anew", after_a_deployment)
+    stopped = stack.run("submit", "hello", "--sweep", points(stack, 3))
+    assert stopped.code == 4 and every_job(stack) == [] and "error: cluster cpu was replaced" in stopped.err
     assert "slipway submit hello --sweep sweep.csv" in stopped.err
-    assert "error: cluster cpu was replaced" in stopped.err and "the same command sends the rest" in stopped.err
-    assert f"so far went to {id_};" in stopped.err and "catalog has cpu-next now" in stopped.err
-    cpu["id"] = id_
-    stack.publish()
-    assert stack.run(*words).code == 0 and len(every_job(stack)) == 3

@@ -46,15 +46,11 @@ def test_a_days_usage_agrees_with_what_jobs_show_of_each_job(moved: Stack) -> No
     (idle,) = found["idle"]
     assert idle["pool"] == "cpu/workers" and idle["unknownHours"] < 0.1
     assert 0.95 < idle["machineHours"] <= idle["liveMachineHours"] < 1.1, "one machine for the hour since the record"
-    half = moved.run("usage", "--since", "30m", "--output", "json").json["idle"][0]
-    assert half["machineHours"] == pytest.approx(0.5, abs=0.01), "what was recorded before still holds"
     file = io.StringIO(moved.run("usage", "--since", "1d", "--by", "team", "--output", "csv").out)
     *parts, total = csv.DictReader(file)
     costs = (sum(float(row["cost"]) for row in parts), float(total["cost"]))
     assert costs == pytest.approx((float(found["total"]["cost"]),) * 2, rel=0.01), "a moment later"
-
     shown = moved.run("usage", "--since", "1d")
-    assert shown.code == 0
     names = [row["name"] for row in found["rows"]]  # The dearest first: how long a job runs differs.
     assert [line.split("  ")[0] for line in shown.out.splitlines()[1:]] == [*names, "idle cpu/workers", "total"]
     assert "does not tell who made a job" in shown.err
@@ -75,20 +71,11 @@ NEW = cluster("new", pool("all", 0, 2, CPU))
 
 def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
     """Hostile names show as text."""
+    one = MachinesUsed(H100, 1)
     jobs = [
         job("a", 0, 40, 7200, on=BIG, machines=(MachinesUsed(H100, 2, "workers"),), team="vision", busy=7200.0),
         job("b", 3600, 1320, 3600, on=SMALL, machines=(MachinesUsed(CPU, 2, "all"),), team="language", busy=3600.0),
-        job(
-            "c",
-            0,
-            5,
-            600,
-            machines=(MachinesUsed(H100, 1),),
-            capacity_type="spot",
-            team="vision",
-            busy=600.0,
-            lost=None,
-        ),
+        job("c", 0, 5, 600, machines=(one,), capacity_type="spot", team="vision", busy=600.0, lost=None),
         job("d", 9, 5, 60, on=SMALL, machines=(MachinesUsed(CPU, 1, "all"),), team="x\x1b[31m", busy=60.0),
         job("e", 9, 5, 60, machines=(MachinesUsed(CPU, 1),), capacity_type="reservation", busy=60.0),
     ]

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import subprocess
 from dataclasses import replace
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.front.cli.terminal import comparison_table, screen
+from slipway.front.cli.terminal import comparison_table
 from slipway.operating.whatif import report
 from slipway.operating.whatif.comparison import Comparison, Replayer
 from slipway.operating.whatif.model import PoolDelays
@@ -45,15 +44,6 @@ def test_a_replay_that_is_too_far_off_tells_no_waits_and_no_dollars(
     assert "\n".join(capsys.readouterr()) == snapshot
     told = report.document(off, "prod")
     assert told.before is None and told.after is None and told.never_ran and not told.trusted
-
-
-def test_what_programs_get(capsys: pytest.CaptureFixture[str]) -> None:
-    screen.out_json("what-if", report.document(comparison(), "prod"))
-    found = json.loads(capsys.readouterr().out)
-    assert (found["kind"], found["stack"], found["trusted"], found["suggestion"]) == ("what-if", "prod", True, None)
-    assert found["before"]["waits"]["p95"] < found["after"]["waits"]["p95"]
-    assert float(found["before"]["cost"]) > float(found["after"]["cost"]) and found["neverRan"][0]["jobs"] > 0
-    assert found["delays"]["scaleUp"]["count"] > 0 and found["delays"]["idle"]["count"] == 0
 
 
 FILE = """\

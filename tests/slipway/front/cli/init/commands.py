@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Iterator
 from pathlib import Path
 from unittest import mock
 
@@ -32,9 +32,9 @@ class Killed(BaseException):
     """The end of a process, which nothing catches."""
 
 
-def killed_at(writes: int) -> Iterator[None]:
-    """Let the process die at its n-th file."""
-    left = [writes]
+def killed(folder: Path, at: int, *arguments: str) -> bool:
+    """Run a command that is killed at its n-th file; False where it has written all before."""
+    left = [at]
 
     def write(path: Path, content: str | bytes, *, mode: int = 0o644) -> None:
         left[0] -= 1
@@ -44,15 +44,7 @@ def killed_at(writes: int) -> Iterator[None]:
             raise Killed
         files.write_atomically(path, content, mode=mode)
 
-    with mock.patch("slipway.front.cli.terminal.starter.write_atomically", write):
-        yield
-
-
-def killed(folder: Path, at: int, *arguments: str) -> bool:
-    """Run a command that is killed at its n-th file; False where it has written all before."""
-    for _ in killed_at(at):
-        try:
-            well(folder, *arguments)
-        except Killed:
-            return True
-    return False
+    with mock.patch("slipway.front.cli.terminal.starter.write_atomically", write), contextlib.suppress(Killed):
+        well(folder, *arguments)
+        return False
+    return True

@@ -14,7 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.local.conftest import ROOT
 
-from .commands import FLAGS, run, tree, well
+from .commands import FLAGS, run, tree
 
 
 def test_a_person_is_asked_and_asked_again_after_a_mistake(folder: Path) -> None:
@@ -64,14 +64,6 @@ def test_a_folder_of_somebody_else_is_refused_and_stays_as_it_is(folder: Path) -
     refused = run(folder, "init", ".", *FLAGS)
     assert (refused.code, tree(folder)) == (2, {"notes.txt": b"mine"})
     assert "notes.txt" in refused.err
-
-
-def test_what_a_forge_puts_into_a_new_repository_is_left_as_it_is(folder: Path) -> None:
-    (folder / ".git").mkdir()
-    (folder / "README.md").write_text("# Ours\n")
-    done = well(folder, "init", ".", *FLAGS)
-    assert (folder / "README.md").read_text() == "# Ours\n" and (folder / "Makefile").is_file()
-    assert "left as they are: README.md" in done.err
 
 
 @pytest.mark.parametrize("text", ["", "[]", "{}", '{"slipway": "0.1.0", "values": {}, "files": {"../x": []}}'])

@@ -9,11 +9,10 @@ from slipway.front.cli.jobs import logs
 from slipway.front.cli.jobs.logs import how_far
 from slipway.google.connection import Connection
 from slipway.google.endpoints import OVERRIDES, Endpoints
-from slipway.google.failures import Exhausted
 from slipway.google.session import Session
 from slipway.google.transport import Transport
 from slipway.using.jobs.log import WHOLE_LOG
-from tests.slipway.front.cli.past import PRINTS, Past
+from tests.slipway.front.cli.past import FAILS, PRINTS, Past
 from tests.slipway.front.cli.stack import Stack
 from tests.slipway.google.conftest import server as _server
 from tests.slipway.google.server import Server
@@ -99,9 +98,79 @@ def test_a_minute_s_limit_is_waited_for_and_no_line_is_left_out(server: Server) 
     assert lines == ["a", "b"] and sum(slept) > 45
 
 
-def test_a_limit_that_lasts_is_an_error_and_no_end_of_the_log(server: Server) -> None:
-    server.says({"error": {"status": "RESOURCE_EXHAUSTED", "message": "slowly"}}, 429)
-    slept: list[float] = []
-    with pytest.raises(Exhausted):
-        list(patient(server, slept).logging("p").entries(""))
-    assert sum(slept) > 60
+# A failed job says why where its failure is told: by `--wait`, `--follow` and `jobs show`.
+
+
+CREW = """import os, sys, time
+if os.environ['CLUSTER_SPEC'].count('"type": "workerpool1"'):
+    print('worker gives up', file=sys.stderr); raise SystemExit(3)
+print('chief waits', file=sys.stderr); time.sleep(600)"""
+
+
+def test_the_last_errors_of_the_replica_that_failed_are_told_with_its_failure(past: Past) -> None:
+    words = ("submit", "hello", "-p", f"code={FAILS}", "--request-id", "failing")
+    waited = past.run(*words, "--wait")
+    assert waited.code == 4
+    told = waited.err.partition("  why: ")[2].partition("  fix: ")[0]
+    why = [line.strip() for line in told.splitlines()]
+    assert why[:4] == [
+        "The replica workerpool0-0 exited with a non-zero status of 1. Termination reason: Error.",
+        "the last lines of main:",
+        "warned",
+        "Traceback (most recent call last):",
+    ]
+    assert why[-1] == "ValueError: the data is not there" and "fine" not in told
+    for again in (("jobs", "wait", past.failed), ("jobs", "logs", past.failed, "--follow"), (*words, "--follow")):
+        assert told.rstrip() in past.run(*again).err, again
+    shown = past.stack.well("jobs", "show", past.failed)
+    assert "of main:\n  warned\n  Traceback" in shown.out and "ValueError: the data is not" in shown.out
+    document = past.stack.shown(past.failed)["failure"]
+    assert document["role"] == "main" and document["lines"][-1] == "ValueError: the data is not there"
+
+
+def test_of_several_replicas_it_is_the_one_that_the_service_names(stack: Stack) -> None:
+    done = stack.run("submit", "crew", "-p", f"code={CREW}", "-p", "workers=2", "--wait")
+    assert done.code == 4 and "The replica workerpool1-" in done.err
+    assert "the last lines of workers-" in done.err and "worker gives up" in done.err and "chief waits" not in done.err
+
+
+def test_a_job_that_wrote_no_error_shows_its_last_lines_and_one_that_wrote_nothing_none(stack: Stack) -> None:
+    loud = stack.run("submit", "hello", "-p", "code=print('begun'); raise SystemExit(3)", "--wait")
+    assert "last lines of main:\n         begun" in loud.err and "a non-zero status of 3" in loud.err
+    silent = stack.run("submit", "hello", "-p", "code=raise SystemExit(3)", "--wait")
+    assert silent.code == 4 and "the last lines" not in silent.err
+
+
+def test_who_ran_out_of_memory_is_told_how_much_it_used(stack: Stack) -> None:
+    """What a process that was killed wrote last tells nothing."""
+    flag = stack.folder / "sampled"
+    waits = f"while not os.path.exists({str(flag)!r}): time.sleep(0.05)"
+    code = f"import os, time\nprint('begun')\nheld = bytearray(10**8)\n{waits}\nos._exit(137)"
+    name = stack.sends("hello", "-p", f"code={code}")["displayName"]
+    with stack.settings(monitoring_seconds=0.1):
+        stack.until(lambda: bool(stack.shown(name)["usage"]["series"]))
+    flag.touch()
+    done = stack.run("jobs", "wait", name)
+    assert done.code == 4 and "ran out of memory" in done.err
+    assert " % of the memory of" in done.err and "n1-standard-4, as far as" in done.err and "begun" not in done.err
+    assert 0 < stack.shown(name)["failure"]["memory"] <= 1
+
+
+def test_who_was_killed_before_its_memory_was_sampled_shows_its_last_lines_and_what_to_do(stack: Stack) -> None:
+    code = "import os\nprint('epoch 3', flush=True)\nos._exit(137)"
+    done = stack.run("submit", "hello", "-p", f"code={code}", "--wait")
+    assert done.code == 4 and "was not sampled" in done.err and "last lines of main:\n         epoch 3" in done.err
+    assert "a smaller batch" in done.err.partition("  fix: ")[2]
+    text = stack.well("jobs", "show", stack.jobs()[0]["displayName"]).out
+    assert "epoch 3" in text and "a smaller batch" in text
+
+
+def test_a_log_that_may_not_or_can_not_be_read_is_named_and_hides_nothing(past: Past) -> None:  # P5
+    with past.stack.without("roles/logging.viewer"):
+        denied = past.run("jobs", "wait", past.failed)
+    assert f"roles/logging.viewer on project {past.stack.project}" in denied.err
+    with past.stack.faults({"kind": "unavailable", "match": "entries:list"}):
+        away = past.run("jobs", "wait", past.failed)
+    assert "more is not known: " in away.err
+    for done in (denied, away):
+        assert done.code == 4 and "Termination reason: Error." in done.err

@@ -29,18 +29,9 @@ def test_a_column_a_sample_where_there_is_room() -> None:  # Z5
     assert sparks([every(5, 0, 0.2, 0.5, 0.8, 1)], 60) == ["▁▂▅▇█"]
 
 
-def test_more_samples_than_columns_become_their_means() -> None:
-    (text,) = sparks([every(5, *([0.0, 0.5] * 100))], 10)
-    assert text == "▃" * 10
-
-
 def test_a_time_without_samples_stays_empty_and_rows_share_their_axis() -> None:
     both = sparks([points({0: 1, 5: 1, 20: 1, 25: 1}), points({20: 0, 25: 0})], 60)
     assert both == ["██  ██", "    ▁▁"]
-
-
-def test_one_sample_is_one_column() -> None:
-    assert sparks([every(5, 0.5)], 60) == ["▅"]
 
 
 @given(st.lists(st.tuples(st.floats(0, 1e6), st.floats(-1, 2)), min_size=1, max_size=50), st.integers(2, 60))
@@ -51,28 +42,6 @@ def test_it_is_never_wider_than_the_room(samples: list[tuple[float, float]], wid
 
 def usage(*values: float) -> Utilization:
     return Utilization((UtilizationRow.of("main", "cpu", Series(CPU, "7", "workerpool0-0", "", every(5, *values))),))
-
-
-@pytest.mark.parametrize(("columns", "shown"), [("80", True), ("20", False)])
-def test_a_narrow_terminal_has_the_numbers_alone(
-    columns: str, shown: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setenv("COLUMNS", columns)
-    show_usage(usage(0.25, 0.75))
-    out = capsys.readouterr().out
-    assert ("▃▇" in out) is shown
-    assert out.splitlines()[-1].split()[-6:] == ["75", "%", "50", "%", "75", "%"]
-
-
-@pytest.mark.parametrize("columns", [40, 60, 80, 100])
-def test_the_chart_takes_the_room_that_the_terminal_has(
-    columns: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    monkeypatch.setattr("slipway.front.cli.terminal.screen.columns", lambda: columns)
-    show_usage(usage(*[0.5, 1.0] * 100))
-    heads, row = capsys.readouterr().out.splitlines()[1:]
-    assert heads.startswith("REPLICA") and max(len(heads), len(row)) <= columns
-    assert len(row) > min(columns, 90) - 10
 
 
 def test_a_terminal_without_such_letters_has_plain_ones(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,16 @@
 """What goes to the terminal acts on it nowhere."""
 
+import contextlib
+import io
 import json
+from collections.abc import Callable
+from datetime import UTC, datetime
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
-from slipway.base.errors import SlipwayError
-from slipway.front.cli.terminal import screen
+from slipway.base.errors import ResourceError, SlipwayError
+from slipway.front.cli.terminal import frames, screen
+from slipway.using.context import Clock
 
 TITLE = "\x1b]0;evil\a"
 
@@ -65,18 +69,72 @@ def test_what_is_done_is_said_where_the_rest_can_not_be_written() -> None:
     assert error.value.why.endswith("no space left on device") and error.value.fix == "look"
 
 
-def test_lines_are_as_long_as_they_are_where_there_is_no_terminal(
-    snapshot: SnapshotAssertion, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    import sys
+# Output shown anew: what is drawn, what stays behind. # Z5
 
-    monkeypatch.setenv("COLUMNS", "20")
-    monkeypatch.delenv("FORCE_COLOR", raising=False)
-    screen.table(("TEMPLATE", "SUMMARY"), [("dask-digits", "Trains a forest")], wraps=("SUMMARY",))
-    screen.fields([("output", "gs://work/jobs/dask")])
-    assert capsys.readouterr().out == (snapshot)
-    monkeypatch.setattr(sys.stdout, "isatty", lambda: True)
-    monkeypatch.setenv("TERM", "dumb")
-    screen.table(("TEMPLATE", "SUMMARY"), [("dask-digits", "Trains a forest")], wraps=("SUMMARY",))
-    screen.prose("a forest, a tree and a leaf")
-    assert capsys.readouterr().out == (snapshot)
+
+NOW = datetime(2026, 11, 24, 15, 20, tzinfo=UTC)
+
+
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+@pytest.fixture
+def terminal(monkeypatch: pytest.MonkeyPatch) -> Terminal:
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "60")
+    monkeypatch.setenv("LINES", "10")
+    monkeypatch.delenv("NO_COLOR", raising=False)
+    return Terminal()
+
+
+def clock(looks: int) -> Clock:
+    """Ends as Ctrl-C does, after so many looks."""
+    left = iter(range(looks - 1))
+
+    def sleep(seconds: float) -> None:
+        if next(left, None) is None:
+            raise KeyboardInterrupt
+
+    return Clock(lambda: NOW, lambda: 0.0, sleep)
+
+
+def watched(look: Callable[[], None], looks: int, terminal: Terminal) -> None:
+    with contextlib.redirect_stdout(terminal):
+        frames.watched(look, clock(looks))
+
+
+def test_a_look_that_fails_is_said_beside_what_was_seen_before(terminal: Terminal) -> None:
+    seen = iter([None, ResourceError("no answer from aiplatform", fix="try again"), None])
+
+    def look() -> None:
+        if problem := next(seen):
+            raise problem
+        screen.out("3 pools")
+
+    watched(look, 3, terminal)
+    second = terminal.getvalue().split("\x1b[H")[2]
+    assert "3 pools" in second and "not read anew: no answer from aiplatform" in second
+    assert "not read anew" not in terminal.getvalue().split("\x1b[H")[3]
+
+
+def test_a_first_look_that_fails_is_an_error_and_no_screen_is_taken(terminal: Terminal) -> None:
+    def look() -> None:
+        raise ResourceError("denied", fix="log in")
+
+    with pytest.raises(ResourceError):
+        watched(look, 1, terminal)
+    assert terminal.getvalue() == ""
+
+
+def test_what_has_no_room_is_counted(terminal: Terminal) -> None:
+    watched(lambda: screen.out("\n".join(f"row {number}" for number in range(30))), 1, terminal)
+    drawn = terminal.getvalue().split("\x1b[?1049l")[0]
+    assert "row 6" in drawn and "row 7" not in drawn and "… 23 more lines" in drawn
+    assert "row 29" in terminal.getvalue().split("\x1b[?1049l")[1]
+
+
+def test_nothing_of_what_is_read_acts_on_the_terminal(terminal: Terminal) -> None:
+    watched(lambda: screen.out("job \x1b[2Jevil"), 1, terminal)
+    assert "\x1b[2J" not in terminal.getvalue() and "\\x1b[2Jevil" in terminal.getvalue()

@@ -32,14 +32,6 @@ def shown(table: Table, room: int | None) -> str:
     return "\n".join(line.text for line in table.lines(room))
 
 
-def test_where_there_is_room_a_row_is_a_line(snapshot: SnapshotAssertion) -> None:
-    assert shown(TEMPLATES, 100) == shown(TEMPLATES, None) == snapshot
-
-
-def test_where_there_is_less_words_go_on_below(snapshot: SnapshotAssertion) -> None:
-    assert shown(TEMPLATES, 60) == snapshot
-
-
 def test_where_there_is_too_little_each_row_is_a_block_under_its_name(snapshot: SnapshotAssertion) -> None:
     assert shown(JOBS, 60) == snapshot
     assert [line.text for line in JOBS.lines(60) if line.head] == [row[0] for row in JOBS.rows]
@@ -96,14 +88,3 @@ RESULTS = Table(
 
 def test_a_short_row_ends_with_a_text_that_runs_on_across_what_it_lacks(snapshot: SnapshotAssertion) -> None:
     assert [shown(RESULTS, room) for room in (None, 60, 30)] == snapshot
-
-
-@given(st.lists(st.lists(WORDS.filter(bool), min_size=2, max_size=4), min_size=1, max_size=4), st.integers(10, 130))
-def test_nothing_of_a_text_that_runs_on_is_lost(rows: list[list[str]], room: int) -> None:
-    lines = Table(("A", "B", "C", "D"), rows, right=("C",), wraps=("B",)).lines(room)
-    names = {row[0] for row in rows}
-    for line in lines:
-        assert cell_len(line.text) <= room or " " not in line.text.strip() or line.text in names
-    assert {word for row in rows for cell in row for word in cell.split()} <= {
-        word for line in lines for word in line.text.split()
-    }

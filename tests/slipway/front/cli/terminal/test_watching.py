@@ -1,23 +1,22 @@
-"""The state line: it counts on a terminal, and elsewhere adds nothing until something else changes."""
+"""The state line, of a job or of a sweep that is sent: beside a terminal only what changes is a new line."""
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from slipway.front.cli.terminal.submission import TerminalDisplay
-from slipway.front.cli.terminal.watching import PlainDisplay, state_at
+from slipway.front.cli.terminal.sweep import _lines, words
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Offer
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.prices import UNKNOWN
 from slipway.using.context import Clock, Context
 from slipway.using.jobs.follower import Progress
-from slipway.using.jobs.waiting import wait_reason
 from slipway.using.submission.candidates import Candidate
 from slipway.using.submission.fallback import WaitingAttempt
 from slipway.using.submission.request import Request
+from slipway.using.sweeps.sweep_sender import SendingProgress
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 QUEUED = replace(
@@ -28,18 +27,10 @@ QUEUED = replace(
     max_wait=55.0,
     create_time=NOW,
 )
-STATE = state_at(Progress(QUEUED, lambda now: wait_reason(QUEUED, None, "", (), now)), "tune", "")
 
 
 def at(second: int) -> datetime:
     return NOW + timedelta(seconds=second)
-
-
-def test_what_is_left_of_a_wait_counts_down_between_two_looks_at_the_service(
-    snapshot: SnapshotAssertion,
-) -> None:  # W2, N9
-    assert STATE(at(5)) == snapshot
-    assert STATE(at(6)) == snapshot
 
 
 def test_a_wait_that_goes_on_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:  # N3
@@ -58,24 +49,24 @@ def test_a_wait_that_goes_on_is_no_news(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().err == "tune  running 0:01\n", "it has started, so nothing comes next"
 
 
-def test_resumed_it_is_not_said_to_move_on_to_what_was_out_of_reach_at_the_last_deployment(  # N3
-    capsys: pytest.CaptureFixture[str],
-) -> None:
-    """`(then pool day in 1:00)` of a cluster that is out of season."""
-    day = Offer("pool", False, "out of season", "", (), UNKNOWN, {}, dormant="day")
-    offers = (Offer("pool", True, "", "cpu", (), UNKNOWN, {}), day, Offer("spot", True, "", "", (), UNKNOWN, {}))
-    first, *later = (Candidate(one, CUSTOM_JOB, lambda: Request("r1", "dev", "t", {})) for one in offers)
-    show = TerminalDisplay(Context(environ={}, clock=Clock(now=lambda: at(5))), json=True, again="", yes=False)
-    with show.watching(WaitingAttempt(QUEUED, first, 60.0, tuple(later))) as tell:
-        tell(Progress(QUEUED, lambda now: "pool full"))
-    assert "(then spot in " in capsys.readouterr().err
+NOTHING_ANSWERS = "no contact (gone), still trying; Ctrl-C loses nothing: the same command sends the rest"
 
 
-def test_where_each_state_is_a_line_counting_adds_none(
-    snapshot: SnapshotAssertion, capsys: pytest.CaptureFixture[str]
-) -> None:  # N9
-    seconds = iter(range(60))
-    show = PlainDisplay(Clock(now=lambda: at(next(seconds))), quiet=False)
-    for _ in range(60):
-        show.state(STATE)
-    assert capsys.readouterr().err.splitlines() == snapshot
+def test_the_words_count_and_say_when_nothing_gets_through() -> None:  # N7
+    assert words(SendingProgress(4)) == ""
+    assert words(SendingProgress(4, missed=2, refused=1)) == "2 looked for, as their answers were lost, 1 refused"
+    assert words(SendingProgress(4, limited=7)) == "7 rate-limited and retried"
+    assert words(SendingProgress(4, trouble="gone")) == NOTHING_ANSWERS
+    held = "7 rate-limited and retried; Ctrl-C loses nothing: the same command sends the rest"
+    assert words(SendingProgress(4, limited=7, held=True)) == held, "N4: it said so for ever, and not what to do"
+
+
+def test_trouble_is_told_at_once_and_once_in_a_while(capsys: pytest.CaptureFixture[str]) -> None:
+    times = iter((0.0, 1.0, 3.0, 3.0, 4.0, 19.0, 19.0))
+    tell = _lines(Clock(lambda: datetime.now(UTC), lambda: next(times)))
+    progress = SendingProgress(4, now=1)
+    tell(progress)
+    progress.trouble = "gone"
+    for _ in range(3):
+        tell(progress)
+    assert capsys.readouterr().err.splitlines() == [f"1 of 4 submitted; {NOTHING_ANSWERS}"] * 2
