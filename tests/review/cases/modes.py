@@ -68,7 +68,7 @@ CASES = (
     Case(
         "A protected cluster is edited",
         (LARGER,),
-        (stops("preview-failed", "", "h100 is protected", "pools.workers"),),
+        (stops("preview-failed", "", "h100 is protected", "pools.workers", "`tune-27b-x1`", "goes on"),),
         given=(PROTECT,),
         world=BUSY,
     ),

@@ -1,41 +1,28 @@
 """Rules that a change breaks or weakens, by those of the base, and the grades that a team sets itself. # N5"""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import pytest
 
 from slipway.authoring.policy.rule import ADVISORY, MANDATORY
 from slipway.deploying.engine.preview import Objection, Preview
-from slipway.google.live import Live
 from slipway.model.catalog.clusters import DormantCluster
-from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.grades import REVIEWED, is_announced, wrong
 from slipway.model.season import Season
-from slipway.reviewing.change.change import Change
-from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.consequence import consequence
 from slipway.reviewing.gate import unannounced
 from slipway.reviewing.review import regraded, review
 from slipway.reviewing.rules.policy import policy, policy_in_words
 from tests.slipway.reviewing.builders import H100, NOW, change, cluster, facts, living, pool
-
-STACK = Facts(Catalog("dev", "acme-dev", "us-central1", "", False, "work", "", {}, (), {}))
-NOTHING = Live((), (), {}, None)
-Policy = Mapping[str, Mapping[str, Any]]
-
-
-def held(policy: Policy, *, code: bool = False) -> Facts:
-    return replace(STACK, policy=policy, code=code)
 
 
 @pytest.mark.parametrize(("level", "kind"), [(MANDATORY, "policy-violated"), (ADVISORY, "policy-advice")])
 def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it_begins(level: str, kind: str) -> None:
     """Then it would stop the schedule of the whole stack on a day on which nobody edited anything. # B6"""
     cpu, gpu = cluster("cpu"), replace(cluster("gpu", pool(machine=H100)), season=Season(begins=NOW))
-    rules: Policy = {level: {"machines": ["n1-*"], "idleCost": 1}}
+    rules = {level: {"machines": ["n1-*"], "idleCost": 1}}
 
     def held(stack: Facts) -> Facts:
         return replace(stack, policy=rules)
@@ -49,55 +36,46 @@ def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it
     assert [one.kind for one in announced] == []
 
 
-class TestPacks:
-    """Packs of a team's own, which the engine starts beside the program."""
-
-    MANDATORY = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)
-    ADVISORY = replace(MANDATORY, rule="names", mandatory=False)
-
-    def told(self, *objections: Objection, after: Facts | None = STACK) -> Change:
-        return Change.between("dev", STACK, after, NOTHING, NOW, preview=Preview(objections=objections))
-
-    def test_the_table_counts_them(self) -> None:
-        words = [policy_in_words(self.told(*some)) for some in ((), (self.ADVISORY,), (self.ADVISORY, self.MANDATORY))]
-        assert words == ["none", "1 advised", "1 broken"]
-
-    def test_slipway_s_own_pack_says_what_the_facts_say_already(self) -> None:
-        assert list(policy(self.told(replace(self.MANDATORY, pack="slipway")))) == []
+BROKEN = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)
+ADVICE = replace(BROKEN, rule="names", mandatory=False)
 
 
-GONE, SLOWER = "submitter-gone", "timeout-changed"
+@pytest.mark.parametrize(("of", "words"), [((), "none"), ((ADVICE,), "1 advised"), ((ADVICE, BROKEN), "1 broken")])
+def test_the_table_counts_objections_of_packs(of: tuple[Objection, ...], words: str) -> None:
+    assert policy_in_words(change(facts(), facts(), preview=Preview(objections=of))) == words
 
 
-def part(kind: str, grade: Grade | None = None) -> Consequence:
-    return consequence(kind, Subject("x", "y"), "changes", grade=grade)
+def test_slipway_s_own_pack_says_what_the_facts_say_already() -> None:
+    own = Preview(objections=(replace(BROKEN, pack="slipway"),))
+    assert list(policy(change(facts(), facts(), preview=own))) == []
 
 
-def graded(part: Consequence, deployed: dict[str, str], declared: dict[str, str]) -> Grade:
+SLOWER = "timeout-changed"
+
+
+def graded(deployed: dict[str, str], declared: dict[str, str], grade: Grade | None = None) -> Grade:
+    part = consequence(SLOWER, Subject("x", "y"), "changes", grade=grade)
     return regraded(part, (deployed, declared)).grade
 
 
 @pytest.mark.parametrize(
     ("deployed", "declared", "expected"),
     [
-        ({}, {}, Grade.WARNING),
-        ({SLOWER: "blocking"}, {SLOWER: "blocking"}, Grade.BLOCKING),
         ({}, {SLOWER: "blocking"}, Grade.BLOCKING),
         ({SLOWER: "blocking"}, {}, Grade.BLOCKING),
         ({SLOWER: "change"}, {SLOWER: "change"}, Grade.NOTE),
         ({}, {SLOWER: "change"}, Grade.WARNING),
-        ({}, {SLOWER: "nonsense"}, Grade.WARNING),
     ],
 )
 def test_what_is_graver_holds_at_once_and_what_is_less_when_it_is_deployed(
     deployed: dict[str, str], declared: dict[str, str], expected: Grade
 ) -> None:
-    assert graded(part(SLOWER), deployed, declared) is expected
+    assert graded(deployed, declared) is expected
 
 
 def test_what_a_review_knows_better_stays() -> None:
     harsh = {SLOWER: "blocking"}
-    assert graded(part(SLOWER, Grade.NOTE), harsh, harsh) is Grade.NOTE
+    assert graded(harsh, harsh, Grade.NOTE) is Grade.NOTE
 
 
 def test_nothing_that_a_deployment_by_itself_does_is_announced_by_a_team() -> None:

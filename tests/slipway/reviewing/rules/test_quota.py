@@ -64,7 +64,6 @@ def asking(*lines: QuotaLine, **requests: int) -> QuotaFacts:
 
 FITS, MORE, BOTH = line(32), line(48), line(8, short=8, limit=8, state="short")
 CROWDED = {"clusters": [living(OLD, used=4), living(OTHER)]}
-UNCOUNTED = {"clusters": UNREAD, "jobs": UNREAD}
 UNTOLD = {"limits": limits({GPUS: 32}, Increase.UNTOLD)}
 ASKS, WAITS = asking(MORE, **{GPUS: 48}), asking(line(48, short=16, state="short"), **{GPUS: 48})
 ANSWER = {"CustomModelTrainingH100GPUsPerProjectPerRegion": QuotaPreference("x", "x", "r", 48, 32, detail="scarce")}
@@ -75,7 +74,6 @@ AT_MOST, NOW, OVERLAP = "quota-short-at-most", "quota-short-now", "quota-short-i
     ("before", "after", "world", "kind", "grade", "words"),
     [
         (FITS, MORE, CROWDED, AT_MOST, WARNING, "can't grow beyond 3 of 6 machines: quota has 24 H100 GPUs"),
-        (FITS, MORE, UNCOUNTED, AT_MOST, WARNING, "can't grow beyond 4 of 6 machines: quota has 32 H100 GPUs"),
         (FITS, MORE, UNTOLD, AT_MOST, WARNING, "not known: whether an increase can be had"),
         (quota(FITS, strict=True), quota(MORE, strict=True), {}, AT_MOST, BLOCKING, "`strict` refuses the deployment"),
         (line(8), quota(BOTH, mode="warn"), {}, OVERLAP, BLOCKING, ": the deployment goes on, and may fail halfway"),
@@ -93,7 +91,6 @@ def test_what_is_short_and_what_is_asked_for(
 def test_what_was_short_by_the_same_is_not_of_this_change() -> None:
     assert changed(line(48, state="tight"), line(48, state="tight")) == {}
     assert changed(offers(16, short=8), offers(16, short=8)) == {}
-    assert changed(line(48, short=8, state="short"), line(48, short=8, state="short")) == {}
     assert changed(line(48), line(40)) == {}, "less than it was"
 
 
@@ -108,9 +105,7 @@ def test_what_was_asked_for_before_is_not_told_again() -> None:
 @pytest.mark.parametrize(
     ("preference", "asked", "words"),
     [
-        (None, None, ""),
         (None, 48, ", what is missing is asked for"),
-        (QuotaPreference("x", "x", "r", 48, reconciling=True), 48, ", what is missing is asked for"),
         (QuotaPreference("x", "x", "r", 48, reconciling=True), None, ", what is missing is asked for"),
         (QuotaPreference("x", "x", "r", 40, 40), None, ""),
         (QuotaPreference("x", "x", "r", 48, 36), 48, ", less granted than asked for"),
@@ -133,13 +128,9 @@ def test_how_a_stack_stands_without_requests() -> None:
 
 
 def test_quota_is_not_ok_for_a_template_whose_defaults_lack_it() -> None:  # N6
-    short = offer("spot", available=False, lacks_quota=True)
-    lora = template("lora", short, replace(short, when={"model": ("27b",)}, available=True, lacks_quota=False))
-    lora = replace(
-        lora,
-        parameters=(Parameter("model", "str", "2b"),),
-        offers=(replace(short, when={"model": ("2b",)}), *lora.offers[1:]),
-    )
+    short = offer("spot", available=False, lacks_quota=True, when={"model": ("2b",)})
+    large = replace(short, when={"model": ("27b",)}, available=True, lacks_quota=False)
+    lora = template("lora", short, large, parameters=(Parameter("model", "str", "2b"),))
     after = facts(OLD, lora, quota=quota(line(8), offers(16, short=8)))
     lacks = quota_in_words(change(facts(OLD, quota=quota(line(8))), after))
     assert lacks == "ok for pools, short for jobs' own machines of lora"

@@ -1,45 +1,53 @@
-"""The fate of clusters, and of the jobs on them, where the corpus has no such world. # N1 # N5 # B3"""
+"""The fate of clusters and of the jobs on them, their seasons, and what they may become elsewhere, where the corpus has
+no such world. # N1 # N2 # N5 # B3 # B6"""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from slipway.deploying.engine.preview import Preview
 from slipway.google.catalog.document import PublishedCatalog
-from slipway.google.jobs import VertexJob
 from slipway.google.live import Live
-from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.model.catalog.withdrawal import withdrawn
 from slipway.model.cluster import Adoption
+from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
+from slipway.model.findings.grades import is_announced
+from slipway.model.prices import hourly
+from slipway.model.season import Season
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.reading import _elsewhere
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.review import review
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
 from slipway.reviewing.rules.clusters.fates import clusters
+from slipway.reviewing.rules.clusters.machines import standing_alternatives
 from slipway.reviewing.rules.clusters.others import adoption, retiring
 from tests.slipway.reviewing.builders import (
     H100,
     NOW,
-    UNREAD,
     asked_for,
+    catalog,
     change,
     cluster,
     facts,
     job,
     kept,
+    limits,
     living,
     pool,
     step,
 )
 
-NOTE, WARNING, BLOCKING = Grade
+NOTE, WARNING, _ = Grade
 OLD = cluster("h100", pool("workers", H100, 1, 4), id="h100-3e29a36")
 NEW = cluster("h100", pool("workers", H100, 1, 6), id="h100-4b2277a")
 TUNE = job("tune-27b-x1", on=OLD)
-BEHIND = job("custom-behind", on=OLD)
-GENERATION, FINISH, CREATED = "cluster-new-generation", "jobs-finish-on-old", "cluster-created"
 VERTEX = "gcp:vertex/aiPersistentResource:AiPersistentResource"
 GOES = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
 
@@ -52,33 +60,23 @@ def fates(change: Change) -> dict[str, Consequence]:
     return {one.kind: one for one in listed}
 
 
-def rolls(*jobs: VertexJob, also: tuple[Cluster, ...] = ()) -> Change:
-    """A second cluster for another maximum, while jobs run on the first."""
-    there = [living(OLD, used=1), *map(living, also)]
-    return change(facts(OLD), facts(NEW, kept(OLD, *jobs)), clusters=there, jobs=jobs)
-
-
 ONCE = withdrawn(facts(OLD).catalog, {OLD.id}, NOW)
 WITHDRAWN = Live((), (), {}, PublishedCatalog(whole=ONCE))
 CUT_SHORT = "a deployment that did not come to its end deleted it; with nothing running"
 FAILED = [living(cluster()), living(OLD, state="ERROR")]
-ELSEWHERE = replace(facts(replace(OLD, id="h100-1111111")).catalog, region="europe-west4")
 
 
 @pytest.mark.parametrize(
     ("change", "grades", "words"),
     [
-        (rolls(TUNE, also=(NEW,)), {GENERATION: WARNING, FINISH: NOTE}, "takes the new jobs: both are paid until"),
         (
-            change(facts(OLD), replace(facts(OLD), catalog=ELSEWHERE)),
-            {GENERATION: WARNING},
-            "`gcp:region` `us-central1` → `europe-west4`: a living cluster can't change; the old one is deleted if",
+            replace(change(facts(OLD), facts(NEW), clusters=[]), live=WITHDRAWN),
+            {"cluster-new-generation": WARNING},
+            CUT_SHORT,
         ),
-        (replace(change(facts(OLD), facts(NEW), clusters=[]), live=WITHDRAWN), {GENERATION: WARNING}, CUT_SHORT),
-        (replace(change(facts(OLD), facts(OLD), clusters=[]), live=WITHDRAWN), {CREATED: NOTE}, CUT_SHORT),
+        (replace(change(facts(OLD), facts(OLD), clusters=[]), live=WITHDRAWN), {"cluster-created": NOTE}, CUT_SHORT),
         (change(facts(OLD), facts(OLD, kept(NEW)), clusters=[living(OLD), living(NEW)]), {"cluster-retires": NOTE}, ""),
         (change(facts(OLD, cluster()), facts(cluster()), clusters=FAILED), {"cluster-cleared": NOTE}, ""),
-        (change(facts(OLD), facts(OLD), clusters=UNREAD, jobs=UNREAD), {}, ""),
     ],
 )  # N1 N14
 def test_what_becomes_of_a_cluster(change: Change, grades: dict[str, Grade], words: str) -> None:
@@ -88,8 +86,9 @@ def test_what_becomes_of_a_cluster(change: Change, grades: dict[str, Grade], wor
 
 
 def test_a_job_and_the_one_behind_it_are_one() -> None:
-    finish = fates(rolls(BEHIND, job("pipeline", on=OLD, backing=BEHIND.name)))[FINISH]
-    assert len(finish.details) == 1
+    jobs = (TUNE, job("pipeline", on=OLD, backing=TUNE.name))
+    rolls = change(facts(OLD), facts(NEW, kept(OLD, *jobs)), clusters=[living(OLD, used=1)], jobs=jobs)
+    assert len(fates(rolls)["jobs-finish-on-old"].details) == 1
 
 
 def test_an_entry_that_follows_its_owner_says_what_is_told_otherwise() -> None:  # N13
@@ -117,8 +116,98 @@ def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
     assert "that no list shows yet" in found.sentence and not any("running" in line for line in found.details)
 
 
-def test_a_cluster_that_the_engine_takes_away_under_its_jobs_ends_them_and_nothing_finishes_there() -> None:  # N1
-    there: dict[str, Any] = {"clusters": [living(OLD, used=1)], "jobs": [TUNE], "steps": [GOES]}
-    found = fates(change(facts(OLD), facts(kept(OLD, TUNE)), **there))
-    assert found.keys() == {CREATED, "jobs-cancelled", "cluster-deleted"}
-    assert found["jobs-cancelled"].cost > 100
+ENDS = NOW.replace(hour=0) + timedelta(days=29)
+SMALL = cluster()
+BOTH = replace(OLD, season=Season(ends=ENDS, idle_limit=timedelta(hours=4)))
+IDLES = replace(BOTH, season=replace(BOTH.season, ends=None))
+COMES = replace(BOTH, season=Season(begins=ENDS, idle_limit=timedelta(hours=4)))
+DUE = "season ends 2026-12-20, in 29 days: $101.14/h, $69,484.03 until then"
+FOLLOWS = "takes no new jobs from 2026-12-20 on, and is deleted when its own have ended"
+GIVEN_UP = "is deleted once it has had no job for 4 h"
+
+
+def asleep(of: Cluster) -> dict[str, DormantCluster]:
+    return {of.name: DormantCluster(**vars(of))}
+
+
+def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
+    ended = job("eval", on=OLD, state="SUCCEEDED", end_time=NOW - timedelta(hours=1))
+    state = facts(BOTH, dormant=asleep(replace(cluster("big"), season=Season(begins=ENDS))))
+    enough = limits({"custom_model_training_cpus": 64, "custom_model_training_pd_ssd": -1})
+    found = review(change(state, state, clusters=[living(OLD)], recent=(ended,), limits=enough))
+    assert found.silent
+    season, idle, rests = found.standing
+    assert season == f"`h100`: {DUE}"
+    assert idle.startswith("`h100`: is given up 2026-11-21 12:00 UTC, in 3 h: $101.14/h, $303.42 until then")
+    assert rests == "cluster big is out of season until 2026-12-20; ready"
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "does", "details"),
+    [
+        (facts(SMALL), facts(SMALL, BOTH), FOLLOWS, (GIVEN_UP, DUE)),
+        (facts(SMALL, IDLES), facts(SMALL, BOTH), FOLLOWS, (DUE,)),
+        (facts(SMALL), facts(SMALL, dormant=asleep(COMES)), "is made 2026-12-20", (GIVEN_UP,)),
+    ],
+)
+def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
+    before: Facts, after: Facts, does: str, details: tuple[str, ...]
+) -> None:  # N5
+    deployed = [living(SMALL), *([living(OLD)] if "h100" in before.catalog.clusters else [])]
+    found = review(change(before, after, clusters=deployed))
+    (dated,) = (one for one in found.consequences if one.kind == "season-changed")
+    assert dated.does == does and set(details) <= {*dated.details}
+    assert found.standing == ()
+
+
+AWAY = "us-east4"
+FIRST = cluster("gpu", pool("workers", H100, 1, 4), id="gpu-0000001")
+FAR_POOL = pool("workers", H100, 1, 4, price=hourly(H100, AWAY))
+LISTED = replace(FIRST, alternatives=(PricedAlternative((FAR_POOL,), AWAY),))
+FAR = replace(cluster("gpu", FAR_POOL, id="gpu-0000002"), region=AWAY, alternative=1)
+
+
+def alternatives(change: Change) -> list[Consequence]:
+    return [one for one in clusters(change) if one.kind.startswith("cluster-may-")]
+
+
+def test_what_was_announced_is_for_knowing_and_starts_by_itself() -> None:  # N14
+    """A season that begins, and a cluster that failed: nobody edited the list."""
+    before = facts(dormant=asleep(LISTED))
+    begins = change(before, facts(LISTED), clusters=[])
+    again = change(facts(LISTED), facts(replace(LISTED, id="gpu-0000001-2")), clusters=[living(LISTED, state="ERROR")])
+    for told in (*alternatives(begins), *alternatives(again)):
+        assert told.kind == "cluster-may-still-become" and is_announced(told.kind, told.grade)
+    edited = replace(LISTED, alternatives=(PricedAlternative((FAR_POOL,), "us-west1"),))
+    (told,) = alternatives(change(before, facts(edited), clusters=[]))
+    assert (told.kind, told.grade) == ("cluster-may-become", WARNING)
+
+
+def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is() -> None:
+    (line,) = standing_alternatives(change(facts(FAR), facts(FAR)))
+    assert line.startswith("`gpu` is there as its alternative 1 in us-east4, whose jobs' results stay there, and what")
+    assert line.endswith("take that out of `alternatives` to have it made as asked for first, beside this one")
+
+
+def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else() -> None:
+    made = asked_for(FAR)
+
+    def unsaid(one: Cluster) -> list[str]:
+        steps = [step("create", VERTEX, one.id, new=made)]
+        told = unsaid_clusters(change(facts(one), facts(one), steps=steps))
+        return [str(edit) for each in told for edit in each.edits]
+
+    assert unsaid(FAR) == []
+    assert unsaid(replace(FAR, region="")) == ["`location` `us-central1` → `us-east4`"]
+
+
+def test_it_is_looked_for_where_it_was_or_may_come_to_be() -> None:
+    engine = {
+        "urn": step("same", VERTEX, "old", old={"location": "us-west1"}),
+        "odd": step("same", VERTEX, "x", old={}),
+    }
+    before, after = facts(FAR, other_regions=(AWAY,)), facts(LISTED, other_regions=("us-east5", AWAY))
+    assert _elsewhere(Preview(standing=engine), before, after) == (AWAY, "us-east5", "us-west1")
+    told = {"u": step("same", VERTEX, "y", old={"location": "evil.example/"})}
+    assert _elsewhere(Preview(standing=told), facts(FIRST), None) == ()
+    assert catalog(FAR).region_of("gpu") == AWAY

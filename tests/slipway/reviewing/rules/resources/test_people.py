@@ -16,13 +16,12 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.people import people
-from slipway.reviewing.rules.resources.roles import allowed, covers, denied, known, rights
+from slipway.reviewing.rules.resources.roles import covers, known, rights
 from tests.slipway.reviewing.builders import PROJECT, TEAM, TRAINER, change, facts, job, step
 
 WORKSPACE = "slipway:components:Workspace"
 MEMBER, BINDING = "gcp:projects/iAMMember:IAMMember", "gcp:projects/iAMBinding:IAMBinding"
 POLICY = "gcp:projects/iAMPolicy:IAMPolicy"
-ON_BUCKET, ON_ACCOUNT = "gcp:storage/bucketIAMMember:BucketIAMMember", "gcp:serviceaccount/iAMMember:IAMMember"
 ADA, BOB = "user:ada@acme.example", "user:bob@acme.example"
 
 
@@ -32,15 +31,6 @@ def grant(
     inputs = {"member": member, "role": role, **(on or {"project": PROJECT})}
     sides: dict[str, Any] = {"old": inputs} if op == "delete" else {"new": inputs}
     return step(op, type_, name or f"{op}-{role}-{member}-{on}", parent=parent, **sides)
-
-
-def submits(op: str, member: str, bucket: str = "acme-work") -> list[EngineStep]:
-    """Some of the workspace's own grants."""
-    return [
-        *(grant(op, member, role, name=f"{key}-{member}", parent=WORKSPACE) for key, role in SUBMITTER_ROLES.items()),
-        grant(op, member, "roles/storage.objectViewer", ON_BUCKET, parent=WORKSPACE, bucket=bucket),
-        grant(op, member, "roles/iam.serviceAccountUser", ON_ACCOUNT, parent=WORKSPACE, serviceAccountId=TRAINER),
-    ]
 
 
 def found(*steps: EngineStep, before: Facts | None = None, after: Facts | None = None) -> list[Consequence]:
@@ -81,28 +71,6 @@ def test_what_another_stack_needs_no_more_goes_by_itself() -> None:  # N1
     assert gone.kind == "access-gone"
 
 
-def test_new_buckets_and_accounts_bring_their_grants_silently() -> None:
-    account = f"serviceAccount:{TRAINER}"
-    steps = [
-        *submits("create", TEAM, "acme-results")[4:5],
-        *submits("delete", TEAM)[4:5],
-        grant("create", account, "roles/storage.objectUser", ON_BUCKET, parent=WORKSPACE, bucket="acme-results"),
-        grant("delete", account, "roles/storage.objectUser", ON_BUCKET, parent=WORKSPACE, bucket="acme-work"),
-        step("create", ON_ACCOUNT, "act-as", new={"serviceAccountId": UNKNOWN, "member": TEAM, "role": "roles/x"}),
-    ]
-    assert found(*steps[:-1]) == []
-    (other,) = found(steps[-1])
-    assert "`roles/x` allows on a new account" in other.does
-
-
-def test_what_the_program_grants_submitters_beyond_the_table_is_told() -> None:
-    (more,) = found(grant("create", TEAM, "roles/bigquery.user", parent=WORKSPACE))
-    assert (more.kind, more.grade) == ("access-added", Grade.BLOCKING)
-    trainer = f"serviceAccount:{TRAINER}"
-    (writes,) = found(grant("create", trainer, "roles/aiplatform.user", parent=WORKSPACE))
-    assert (writes.kind, writes.grade) == ("access-added", Grade.NOTE)
-
-
 def test_members_of_bindings_and_policies_are_compared_by_name() -> None:
     old = {"project": PROJECT, "role": "roles/viewer", "members": [ADA, BOB]}
     new = {**old, "members": ["user:eve@acme.example", BOB]}
@@ -119,21 +87,15 @@ def test_members_of_bindings_and_policies_are_compared_by_name() -> None:
     assert found(step("create", POLICY, "all", new={"project": PROJECT, "policyData": "no JSON"})) == []
 
 
-def test_from_single_members_to_a_binding_of_the_same_nobody_named_loses_or_gains() -> None:
-    steps = [
-        grant("delete", ADA, "roles/viewer"),
-        step("create", BINDING, "viewers", new={"project": PROJECT, "role": "roles/viewer", "members": [ADA]}),
-    ]
-    assert found(*steps) == []
-
-
 def test_an_account_that_is_only_made_now_has_the_name_that_the_program_gives_it() -> None:
     (one,) = found(grant("create", UNKNOWN, "roles/editor", name="robot-edits"))
     assert "`robot-edits`" in one.who
 
 
 def test_what_components_publish_may_be_unreadable() -> None:
-    steps = submits("create", BOB)
+    acts, on = "gcp:serviceaccount/iAMMember:IAMMember", {"serviceAccountId": TRAINER}
+    steps = [grant("create", BOB, role, parent=WORKSPACE) for role in SUBMITTER_ROLES.values()]
+    steps.append(grant("create", BOB, ACT_AS, acts, parent=WORKSPACE, **on))
     (one,) = people(change(None, None, steps=steps, unread=("the catalog could not be read",)))
     assert one.kind == "submitter-added"
 
@@ -156,12 +118,6 @@ def test_every_role_that_a_workspace_grants_is_known() -> None:
     assert all(known(replace(OF_PROJECT, role=role)) for role in given)
 
 
-def test_a_role_is_about_one_thing_or_about_each_of_a_project() -> None:
-    assert allowed(on_bucket("storage.objectViewer")) == "read every object of bucket `results`"
-    assert allowed(on_project("storage.objectViewer")) == f"read every object of every bucket of project `{PROJECT}`"
-    assert denied(on_bucket("storage.objectUser")) == "read, overwrite or delete any object of bucket `results`"
-
-
 SMALL, LARGE = on_bucket("storage.objectViewer"), on_bucket("storage.objectUser")
 LOGS = on_project("logging.viewer")
 ENDING = replace(LOGS, condition="until May")
@@ -170,7 +126,6 @@ ENDING = replace(LOGS, condition="until May")
 @pytest.mark.parametrize(
     ("gets", "loses", "phrases"),
     [
-        (SMALL, None, ["may read every object of bucket `results`"]),
         (LARGE, SMALL, ["may read, overwrite and delete every object of bucket `results`"]),
         (SMALL, LARGE, ["may only read every object of bucket `results`"]),
         (
@@ -178,11 +133,9 @@ ENDING = replace(LOGS, condition="until May")
             SMALL,
             [f"may read every log of project `{PROJECT}`", "can no longer read any object of bucket `results`"],
         ),
-        (ENDING, None, [f"may read every log of project `{PROJECT}`, under condition `until May`"]),
         (LOGS, ENDING, [f"may read every log of project `{PROJECT}`, without condition `until May` now"]),
         (ENDING, LOGS, [f"may only read every log of project `{PROJECT}`, under condition `until May`"]),
         (on_bucket("storage.admin"), None, ["may do what `roles/storage.admin` allows on bucket `results`"]),
-        (None, on_bucket("x"), ["can no longer do what `roles/x` allows on bucket `results`"]),
     ],
 )
 def test_a_right_is_told_unless_another_covers_it(gets: Grant | None, loses: Grant | None, phrases: list[str]) -> None:

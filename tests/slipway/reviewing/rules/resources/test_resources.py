@@ -1,17 +1,27 @@
-"""Resources of types that nobody here knows: what goes is destruction, nothing secret is told. # N5 # D7 # P5"""
+"""Resources of types that nobody here knows, the catalog, and what is put back that somebody changed by hand.
+# N5 # N10 # D7 # P5"""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
 
 import pytest
 
-from slipway.deploying.engine.preview import SECRET, EngineStep
+from slipway.deploying.engine.preview import SECRET, EngineStep, Preview, Resource
+from slipway.google.catalog.document import PublishedCatalog
+from slipway.model.catalog.withdrawal import mark_under_way
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.resources.data import data
 from slipway.reviewing.rules.resources.exposure import exposure
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.resources import resources
 from tests.slipway.reviewing.builders import PROJECT, change, facts, step
 from tests.slipway.reviewing.recordings import recorded
 
-DATASET, PACKAGE = "gcp:bigquery/dataset:Dataset", "gcp:storage/bucketObject:BucketObject"
+DATASET, OBJECT = "gcp:bigquery/dataset:Dataset", "gcp:storage/bucketObject:BucketObject"
+CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+CATALOG, WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
 
 
 def found(*steps: EngineStep) -> list[Consequence]:
@@ -25,26 +35,8 @@ def test_what_only_the_cloud_computes_is_for_knowing_and_what_moves_by_itself_si
     assert computed.grade is Grade.NOTE
 
 
-def test_creations_are_for_knowing_and_adoptions_said_to_be_such() -> None:
-    created, adopted = found(step("create", DATASET, "a", new={}), step("import", DATASET, "b", new={}))
-    assert (created.kind, created.grade, "adopted" in adopted.does) == ("resource-created", Grade.NOTE, True)
-
-
-def test_slipways_own_plumbing_is_not_told_again() -> None:
-    template, workspace = "slipway:components:JobTemplate", "slipway:components:Workspace"
-    steps = [
-        step("create", PACKAGE, "lora-1", new={"bucket": "b"}, parent=template),
-        step("delete", PACKAGE, "lora-0", old={"bucket": "b"}, parent=template, retained=True),
-        step("update", PACKAGE, "catalog", old={}, new={}, parent="slipway:components:Catalog", diffs=["content"]),
-        step("update", PACKAGE, "creation", old={}, new={}, parent=workspace, diffs=["content"]),
-        step("create", "gcp:projects/iAMMember:IAMMember", "submit-x", new={"member": "user:x@acme.example"}),
-        step("delete", "gcp:vertex/aiPersistentResource:AiPersistentResource", "cpu-1", old={}),
-    ]
-    assert found(*steps) == []
-
-
 def test_a_package_that_nobody_keeps_is_told() -> None:
-    (gone,) = found(step("delete", PACKAGE, "lora-0", old={}, parent="slipway:components:JobTemplate"))
+    (gone,) = found(step("delete", OBJECT, "lora-0", old={}, parent="slipway:components:JobTemplate"))
     assert (gone.kind, gone.grade) == ("resource-deleted", Grade.BLOCKING)
 
 
@@ -58,3 +50,42 @@ def test_recorded_changes_of_slipways_own_resources_are_told_elsewhere(name: str
 def test_a_policy_that_nobody_can_read_is_said_to_be_one() -> None:
     hidden = step("create", "gcp:projects/iAMPolicy:IAMPolicy", "all", new={"project": PROJECT, "policyData": SECRET})
     assert "access-added" in {one.kind for one in exposure(change(facts(), facts(), steps=[hidden]))}
+
+
+def refreshed(type_: str, old: Resource, now: Resource | None, new: Mapping[str, Any], parent: str = "") -> Preview:
+    """Return the preview of a resource as it was deployed, as it is, and as it is declared."""
+    urn = f"urn:pulumi:prod::slipway::{type_}::x"
+    planned = EngineStep("create" if now is None else "update", urn, type_, "x", parent, now, Resource(new))
+    return Preview((planned,), {urn: EngineStep("refresh", urn, type_, "x", parent, old, now)})
+
+
+def drift(of: Preview) -> list[Consequence]:
+    return list(data(change(facts(), facts(), preview=of)))
+
+
+def test_an_edit_of_the_program_and_what_it_adopts_are_no_drift() -> None:
+    old, now = Resource({"a": 1, "b": 1}), Resource({"a": 2, "b": 1})
+    assert drift(refreshed(DATASET, old, now, {"a": 2, "b": 2})) == []
+    assert drift(refreshed(DATASET, old, old, {"a": 3, "b": 1})) == []
+    (one,) = drift(refreshed(DATASET, old, now, {"a": 1, "b": 2}))
+    assert one.so == "`a` `1` → `2`"
+
+
+def test_what_moves_by_itself_is_no_drift_unless_the_program_sets_it() -> None:
+    same = {"location": "US"}
+    assert drift(refreshed(DATASET, Resource(same, {"etag": "a"}), Resource(same, {"etag": "b"}), same)) == []
+    assert drift(refreshed(CLUSTER, Resource(same), None, same)) == []
+    assert drift(refreshed(OBJECT, Resource(same), None, same, WORKSPACE)) == []
+    first, moved = (Resource({"expirationTime": at}) for at in (1, 2))
+    (one,) = drift(refreshed(DATASET, first, moved, first.inputs))
+    assert one.kind == "drift" and "expirationTime" in one.sentence
+
+
+def test_a_catalog_that_somebody_overwrote_is_drift_unless_an_unfinished_deployment_did() -> None:  # N1
+    state = {"bucket": "b", "name": "catalog.json", "content": "[secret]"}
+    old, now = (Resource(state, {"md5hash": one}) for one in "ab")
+    assert drift(refreshed(OBJECT, old, old, state, CATALOG)) == []
+    seen = change(facts(), facts(), preview=refreshed(OBJECT, old, now, state, CATALOG))
+    assert ["overwrote" in one.sentence for one in data(seen)] == [True]
+    noted = PublishedCatalog(whole=mark_under_way(facts().catalog, "3f9c2e1"))
+    assert not list(data(replace(seen, live=replace(seen.live, catalog=noted))))
