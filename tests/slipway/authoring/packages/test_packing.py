@@ -38,7 +38,7 @@ def members(content: bytes) -> set[str]:
         return {name.partition("/")[2] for name in archive.getnames()}
 
 
-def test_a_folder_that_has_the_import_package_is_packed_with_it() -> None:
+def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_the_code() -> None:  # N8
     code = pack(CATALOG, template(), tree(), "src")
     assert members(code.package.content) == {
         "setup.py",
@@ -51,6 +51,11 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it() -> None:
         "digits/task.py",
     }
     assert str(code.location) == f"gs://work/code/{code.package.sha256}/{code.package.name}"
+    assert code.labels == {
+        "slipway-code": code.package.sha256[:40],
+        "slipway-code-commit": ("3f9c2e1" * 6)[:40],
+        "slipway-dirty": "true",
+    }
 
 
 def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:
@@ -100,15 +105,6 @@ def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> N
     assert "docs/a.py" not in found and "README.md" not in found
 
 
-def test_labels_tell_the_hash_the_commit_and_whether_it_differed() -> None:  # N8
-    code = pack(CATALOG, template(), tree(), "src")
-    assert code.labels == {
-        "slipway-code": code.package.sha256[:40],
-        "slipway-code-commit": ("3f9c2e1" * 6)[:40],
-        "slipway-dirty": "true",
-    }
-
-
 @pytest.mark.parametrize("where", ["requirements.txt", "digits/requirements.txt"])
 def test_requirements_are_installed_with_it(where: str) -> None:
     files = {**FILES, where: b"six==1.17.0  # old\n"}
@@ -127,11 +123,6 @@ def test_a_tree_without_the_module_is_refused_with_the_folder_that_has_it() -> N
     assert "no module digits.task" in error.value.what and "code='jobs'" in error.value.fix
     with pytest.raises(ConfigError, match=r"has no module digits\.other"):
         pack(CATALOG, template(module="digits.other"), tree(), "src")
-
-
-def test_a_package_may_be_run_as_a_module() -> None:
-    files = {**FILES, "digits/train/__init__.py": b"", "digits/train/__main__.py": b""}
-    assert pack(CATALOG, template(module="digits.train"), WorkingTree(files, Revision("", False)), "src").count == 4
 
 
 @pytest.mark.parametrize("made", [template(allowed=False), template(uri="gs://catalog/p.tar.gz")])

@@ -21,8 +21,7 @@ from slipway.authoring.packages.slipway_results import CHIEF, Results
 from slipway.authoring.packages.slipway_storage import TRIES, Storage
 from tests.checkouts.shell import wait_for
 
-from .between import Between
-from .conftest import PROJECT, Bucket
+from .conftest import PROJECT, Between, Bucket
 
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
@@ -143,14 +142,10 @@ def test_trouble_that_does_not_pass_ends_it(replica: Replica) -> None:
     replica.handler.faults = [503] * TRIES
     with pytest.raises(launcher.ClaimError, match="no good answer in 8 tries; the last: HTTP 503"):
         launcher.settle(replica.claim("never"), "11", replica.environ, waits.append)
-    assert len(waits) == TRIES - 1
-    assert sum(waits) < 120
-
-
-def test_without_a_metadata_server_it_does_not_run(replica: Replica) -> None:
-    environ = {**replica.environ, "GCE_METADATA_HOST": "127.0.0.1:1"}
+    assert len(waits) == TRIES - 1 and sum(waits) < 120
+    without_metadata_server = {**replica.environ, "GCE_METADATA_HOST": "127.0.0.1:1"}
     with pytest.raises(launcher.ClaimError, match="no good answer"):
-        launcher.settle(replica.claim("nobody"), "11", environ, lambda _: None)
+        launcher.settle(replica.claim("nobody"), "11", without_metadata_server, lambda _: None)
 
 
 @pytest.fixture
@@ -185,12 +180,6 @@ def test_passing_trouble_of_a_secret_is_waited_out(replica: Replica, fault: int 
     waits: list[float] = []
     replica.handler.faults = [fault]
     assert launcher.secrets(replica.environ, waits.append) == {"HF_TOKEN": "hf_abc="} and len(waits) == 1
-
-
-def test_without_the_role_the_role_is_named(replica: Replica, token: str, cloud: LocalCloud) -> None:
-    replica.handler.token = cloud.token("submitter")
-    with pytest.raises(launcher.SecretError, match=f"{token}: HTTP 403: .*secretmanager.versions.access"):
-        launcher.secrets(replica.environ)
 
 
 def test_a_secret_that_can_not_be_read_stops_the_job_before_any_code(
@@ -247,27 +236,28 @@ def test_without_an_output_what_it_writes_is_not_kept_in_silence(replica: Replic
     assert done.returncode == launcher.CANNOT_TELL and "the job has no output directory" in done.stderr
 
 
+class Stub(launcher.Command):
+    """A command that goes on; who looks for its notice sets `looked`, as its end does."""
+
+    def __init__(self, looked: threading.Event | None = None) -> None:
+        self.looked = looked
+
+    @property
+    def noticed(self) -> bool:  # type: ignore[override]
+        if self.looked:
+            self.looked.set()
+        return self.looked is not None
+
+
 def test_the_end_of_the_command_ends_what_is_tried_again_while_it_runs(
     replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     over = threading.Event()
-
-    class Noticed(launcher.Command):
-        """A command that ends while what it wrote is being kept."""
-
-        def __init__(self) -> None:
-            pass
-
-        @property
-        def noticed(self) -> bool:  # type: ignore[override]
-            over.set()
-            return True
-
     results = Results(tmp_path, f"gs://{replica.bucket.name}/jobs/over", CHIEF, Storage(replica.environ))
     (results.folder / "model").touch()
     replica.handler.faults = [503]
     monkeypatch.setattr(launcher, "LOOK_S", 0)
-    launcher.watch(Noticed(), results, over)
+    launcher.watch(Stub(over), results, over)
     assert replica.handler.faults == [503] and not results.kept, "nothing was asked"
     results.keep()
     assert list(results.kept) == ["model"]
@@ -277,20 +267,11 @@ def test_what_it_writes_first_is_kept_soon(
     replica: Replica, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:  # X3
     """A machine that goes after ten seconds, most of which it spent installing, has a checkpoint."""
-
-    class Quiet(launcher.Command):
-        """A command that goes on, and gets no notice."""
-
-        def __init__(self) -> None:
-            self.noticed = False
-
     monkeypatch.setattr(launcher, "EVERY_S", 3600)
-    results, over = (
-        Results(tmp_path, f"gs://{replica.bucket.name}/jobs/soon", CHIEF, Storage(replica.environ)),
-        threading.Event(),
-    )
+    over = threading.Event()
+    results = Results(tmp_path, f"gs://{replica.bucket.name}/jobs/soon", CHIEF, Storage(replica.environ))
     (results.folder / "checkpoint").write_text("1")
-    watcher = threading.Thread(target=launcher.watch, args=(Quiet(), results, over))
+    watcher = threading.Thread(target=launcher.watch, args=(Stub(), results, over))
     watcher.start()
     wait_for(lambda: results.kept, "its first file is kept")
     over.set()

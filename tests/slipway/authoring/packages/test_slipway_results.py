@@ -19,8 +19,7 @@ import pytest
 from slipway.authoring.packages.slipway_results import CHIEF, Results
 from slipway.authoring.packages.slipway_storage import Body, Storage, StorageError
 
-from .between import Between
-from .conftest import Bucket
+from .conftest import Between, Bucket
 
 OVERWRITES = """
 import sys, time
@@ -199,17 +198,6 @@ def test_files_are_kept_in_the_order_of_their_writing(machine: Machine) -> None:
     results.keep()
     order = machine.generations
     assert sorted(order, key=order.__getitem__) == ["a", "weights/10", "weights/2", "latest"]
-
-
-def test_what_has_not_changed_is_not_sent_again(machine: Machine) -> None:
-    results = machine.results()
-    for name in ("one", "two"):
-        (results.folder / name).write_text(name)
-    results.keep()
-    before = machine.generations
-    (results.folder / "two").write_text("2")
-    results.keep()
-    assert [name for name, now in machine.generations.items() if before[name] != now] == ["two"]
 
 
 def test_another_machine_finds_what_was_kept_as_old_as_it_was_and_nothing_else(machine: Machine) -> None:

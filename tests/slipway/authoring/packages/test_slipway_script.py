@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import json
 import os
-import shutil
 import signal
 import subprocess
 import sys
@@ -20,8 +19,7 @@ import pytest
 
 from slipway.authoring.packages import slipway_script, source_package
 
-from .between import Between
-from .conftest import Bucket
+from .conftest import Between, Bucket
 
 HERE = Path(source_package.__file__).parent
 EVERY = ("slipway_launcher.py", "slipway_results.py", "slipway_storage.py")
@@ -44,25 +42,6 @@ def save(*_):
 signal.signal(signal.SIGTERM, save)
 print("ready", flush=True)
 time.sleep(600)
-"""
-HALF = """
-import os, pathlib, time
-file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "half").open("w")
-print("ready", flush=True)
-while True:
-    print("a line", file=file, flush=True)
-    time.sleep(0.01)
-"""
-COUNTS = """
-import os, pathlib, time
-file = pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "epoch")
-first = int(file.read_text()) if file.exists() else 0
-print("from", first, flush=True)
-for epoch in range(first + 1, 10**6):
-    file.write_text(str(epoch))
-    if first:
-        break
-    time.sleep(0.1)
 """
 READS = """
 import os, pathlib
@@ -122,7 +101,7 @@ class Replica:
 @pytest.fixture
 def replica(server: Between, bucket: Bucket, tmp_path: Path, request: pytest.FixtureRequest) -> Replica:
     made = Replica(tmp_path, server, bucket, request.node.name)
-    made.install({"train.py": SHOWS, "write.py": WRITES, "wait.py": LAST_WORDS, "half.py": HALF})
+    made.install({"train.py": SHOWS, "write.py": WRITES, "wait.py": LAST_WORDS})
     return made
 
 
@@ -178,18 +157,11 @@ def test_what_can_not_be_run_is_said_with_the_way_out(replica: Replica) -> None:
         assert code == 70 and f"error: can't run {word!r}" in err and "fix: " in err and "Traceback" not in err
 
 
-@pytest.mark.parametrize("code", [0, 3])
-def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica, code: int) -> None:
-    ended, out, _ = replica.run(f"python write.py {code}")
-    assert ended == code
+def test_what_it_wrote_is_kept_and_its_exit_code_is_the_jobs(replica: Replica) -> None:
+    ended, out, _ = replica.run("python write.py 3")
+    assert ended == 3
     assert replica.kept() == {"metrics.json": b"{}", "deep/größe 1.txt": b"a model", "empty": b""}
-    assert f"ended with {code}; files kept: 3" in out
-
-
-def test_where_nothing_is_kept_it_says_what_would_be(replica: Replica) -> None:
-    code, out, _ = replica.run("touch model.bin")
-    assert code == 0 and replica.kept() == {}
-    assert "files kept: 0" in out and "$SLIPWAY_OUTPUT" in out
+    assert "ended with 3; files kept: 3" in out
 
 
 def test_a_command_that_a_signal_ends_is_told_as_shells_do(replica: Replica) -> None:
@@ -197,24 +169,14 @@ def test_a_command_that_a_signal_ends_is_told_as_shells_do(replica: Replica) -> 
     assert code == 128 + signal.SIGKILL and replica.kept() == {"x": b"x\n"}
 
 
-@pytest.mark.parametrize("command", ["python wait.py", "sh -c 'python wait.py; echo never'"])
-def test_a_notice_reaches_the_command_and_what_it_writes_then_is_kept(replica: Replica, command: str) -> None:
-    process = replica.start(command)
+def test_a_notice_reaches_the_command_and_what_it_writes_then_is_kept(replica: Replica) -> None:
+    process = replica.start("sh -c 'python wait.py; echo never'")
     assert process.stdout is not None
     assert any(line == "ready\n" for line in process.stdout)
     process.send_signal(signal.SIGTERM)
     process.communicate()
     assert process.returncode in (5, 128 + signal.SIGTERM)
     assert replica.kept() == {"saved": b"at the notice"}
-
-
-def test_what_a_notice_ended_in_the_middle_of_a_file_is_not_kept(replica: Replica) -> None:
-    process = replica.start("sh -c 'python half.py; echo never'")
-    assert process.stdout is not None
-    assert any(line == "ready\n" for line in process.stdout)
-    process.send_signal(signal.SIGTERM)
-    process.communicate()
-    assert process.returncode != 0 and replica.kept() == {}
 
 
 def test_data_are_fetched_before_it_starts_and_without_them_it_does_not(replica: Replica) -> None:
@@ -226,47 +188,7 @@ def test_data_are_fetched_before_it_starts_and_without_them_it_does_not(replica:
     assert code == 70 and "[]" not in out and "can't be fetched" in err and "fix: " in err
 
 
-def test_a_notice_that_ends_the_command_at_once_costs_no_checkpoint(replica: Replica) -> None:  # X3
-    """As it ends whoever knows nothing of signals: most do not."""
-    replica.install({"count.py": COUNTS.replace("time.sleep(0.1)", "print(epoch, flush=True); time.sleep(0.5)")})
-    process = replica.start("python count.py")
-    assert process.stdout is not None and any(line == "3\n" for line in process.stdout)
-    process.send_signal(signal.SIGTERM)
-    process.communicate()
-    assert (process.returncode, replica.kept()) == (128 + signal.SIGTERM, {"epoch": b"3"})
-
-
-def test_a_job_whose_machine_goes_without_a_word_goes_on_from_its_last_checkpoint(replica: Replica) -> None:  # X3
-    """One file, overwritten in place ten times a second, and read while it is."""
-    replica.install({"count.py": COUNTS})
-    first = replica.start("python count.py")
-    assert first.stdout is not None and any(line == "from 0\n" for line in first.stdout)
-    said = next(line for line in first.stdout if "keeps the files" in line)
-    assert replica.output in said and "every 5 s" in said
-    for pid in (first.pid, *(int(one.name) for one in Path("/proc").glob("[0-9]*") if child_of(one, first.pid))):
-        os.kill(pid, signal.SIGKILL)
-    first.communicate()
-    kept = int(replica.kept()["epoch"])
-    shutil.rmtree(replica.folder / "home")
-    code, out, _ = replica.run("python count.py")
-    assert code == 0 and f"\nfrom {kept}\n" in out and "goes on with" in out
-    assert int(replica.kept()["epoch"]) == kept + 1
-
-
-def child_of(process: Path, parent: int) -> bool:
-    try:
-        return int((process / "stat").read_text().rpartition(")")[2].split()[1]) == parent
-    except OSError:
-        return False
-
-
-def test_a_restart_that_finds_nothing_says_so(replica: Replica) -> None:
-    _, first, _ = replica.run("python train.py")
-    _, second, _ = replica.run("python train.py")
-    assert "begins anew" in second and "begins anew" not in first
-
-
-def test_replicas_that_come_after_the_first_are_no_restart(replica: Replica) -> None:
+def test_a_restart_that_finds_nothing_says_so_and_a_later_replica_is_none(replica: Replica) -> None:
     cluster = {"workerpool0": ["a:1"], "workerpool1": ["b:1"]}
 
     def said(kind: str) -> str:
@@ -278,13 +200,10 @@ def test_replicas_that_come_after_the_first_are_no_restart(replica: Replica) -> 
     assert "begins anew" in said("workerpool0")
 
 
-@pytest.mark.parametrize(("own", "code"), [(0, 70), (3, 3)])
-def test_what_can_not_be_kept_fails_the_job_and_hides_no_failure_of_its_own(
-    replica: Replica, own: int, code: int
-) -> None:
+def test_what_can_not_be_kept_hides_no_failure_of_its_own(replica: Replica) -> None:
     replica.server.handler.faults = [None, None, *[403] * 20]
-    ended, _, err = replica.run(f"python write.py {own}")
-    assert ended == code and "not all" in err and "is kept" in err and "roles/storage.objectUser" in err
+    ended, _, err = replica.run("python write.py 3")
+    assert ended == 3 and "not all" in err
 
 
 @pytest.mark.parametrize("name", ["slipway_script.py", *EVERY])

@@ -23,8 +23,7 @@ from slipway.authoring.packages.slipway_storage import (
     storage_base,
 )
 
-from .between import Between
-from .conftest import Bucket
+from .conftest import Between, Bucket
 
 
 @pytest.fixture

@@ -1,5 +1,6 @@
 """Same sources, same bytes; what is built installs and runs what the template names. # D3 # N8"""
 
+import gzip
 import io
 import os
 import shutil
@@ -65,10 +66,6 @@ def test_no_hash_in_a_name_reads_as_a_version(digest: str) -> None:
         Version(short)
 
 
-def test_a_hash_that_is_no_version_is_the_digests_beginning() -> None:
-    assert short_hash("d82fcde1de12" + "0" * 52) == "d82fcde1de12"
-
-
 def test_another_byte_gives_another_name_and_version(sources: Path) -> None:
     first = build("greeter", sources)
     (sources / "task.py").write_text("print('bye')\n")
@@ -78,46 +75,16 @@ def test_another_byte_gives_another_name_and_version(sources: Path) -> None:
     assert f"version='1.0+{first.sha256[:12]}'" in members(first.content)["greeter-1.0/setup.py"].decode()
 
 
-def test_it_holds_the_code_the_launcher_and_the_requirements(sources: Path) -> None:
-    found = members(build("greeter", sources).content)
-    assert set(found) == {
-        f"greeter-1.0/{name}"
-        for name in (
-            "greeter/__init__.py",
-            "greeter/task.py",
-            "greeter/data/words.txt",
-            "greeter/requirements.txt",
-            "slipway_launcher.py",
-            "slipway_results.py",
-            "slipway_storage.py",
-            "setup.py",
-            "MANIFEST.in",
-            "PKG-INFO",
-        )
-    }
-    assert "install_requires=['six==1.17.0']" in found["greeter-1.0/setup.py"].decode()
-    launcher = ROOT / "slipway" / "authoring" / "packages" / "slipway_launcher.py"
-    assert found["greeter-1.0/slipway_launcher.py"] == launcher.read_bytes()
-
-
 def installed(archive: Path, site: Path) -> Path:
     words = ("pip", "install", "--quiet", "--python", sys.executable, "--target")
     subprocess.run([sys.executable, "-m", "uv", *words, str(site), str(archive)], check=True)
     return site
 
 
-def test_it_installs_and_runs(sources: Path, tmp_path: Path) -> None:
+def test_it_is_installed_with_its_data(sources: Path, tmp_path: Path) -> None:
     (sources / "requirements.txt").unlink()
     site = installed(build("greeter", sources).save(tmp_path / "packages"), tmp_path / "site")
     assert (site / "greeter" / "data" / "words.txt").read_text() == "hello\n"
-    done = subprocess.run(
-        [sys.executable, "-m", "greeter.task", "you"],
-        env={**os.environ, "PYTHONPATH": str(site)},
-        capture_output=True,
-        text=True,
-        check=True,
-    )
-    assert done.stdout == "hello you\n"
     assert (site / "slipway_launcher.py").is_file()
 
 
@@ -143,11 +110,6 @@ def test_a_script_is_installed_with_all_files_of_its_folder(sources: Path, tmp_p
     assert {name for name, mode in modes.items() if mode & 0o100} == {"run.sh"}
 
 
-def test_a_script_without_its_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no folder jobs/script"):
-        build("greeter", tmp_path / "jobs" / "script", SCRIPT)
-
-
 def test_saving_twice_keeps_the_file(sources: Path, tmp_path: Path) -> None:
     package = build("greeter", sources)
     path = package.save(tmp_path / "packages")
@@ -155,11 +117,6 @@ def test_saving_twice_keeps_the_file(sources: Path, tmp_path: Path) -> None:
     assert package.save(tmp_path / "packages") == path
     assert path.stat().st_mtime_ns == before
     assert [item.name for item in path.parent.iterdir()] == [package.name]
-
-
-def test_a_folder_that_is_no_package_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="no import package in"):
-        build("greeter", tmp_path)
 
 
 def test_a_checkout_that_can_not_be_written_is_said(tmp_path: Path) -> None:
@@ -201,21 +158,23 @@ def test_requirements_are_utf_8_with_or_without_a_mark(tmp_path: Path) -> None:
 
 
 @given(st.binary(max_size=200_000))
+@example(b"")
+@example(b"x" * 65_535)
+@example(b"x" * 65_536)
+@example(b"x" * 131_070)
 def test_stored_gzip_is_gzip(content: bytes) -> None:
-    import gzip
-
     assert gzip.decompress(stored(content)) == content
 
 
-@pytest.mark.parametrize("size", [0, 1, 65_535, 65_536, 131_070, 131_071])
-def test_stored_gzip_at_the_edges_of_its_blocks(size: int) -> None:
-    import gzip
-
-    assert gzip.decompress(stored(b"x" * size)) == b"x" * size
-
-
-@pytest.mark.parametrize("module", ["greeter.tusk", "greeter.task.deeper", "greeter"])
-def test_a_module_that_is_not_there_is_refused_before_a_job_is(sources: Path, module: str) -> None:
-    assert build("greeter", sources, "greeter.task").content
-    with pytest.raises(ConfigError, match=f"no module {module}"):
-        build("greeter", sources, module)
+@pytest.mark.parametrize(
+    ("folder", "module", "said"),
+    [
+        ("nowhere", SCRIPT, "no folder .*/nowhere"),
+        ("greeter/data", "", "no import package in"),
+        ("greeter", "greeter.tusk", "no module greeter.tusk"),
+        ("greeter", "greeter", "no module greeter"),
+    ],
+)
+def test_what_is_not_there_is_refused_before_a_job_is(sources: Path, folder: str, module: str, said: str) -> None:
+    with pytest.raises(ConfigError, match=said):
+        build("greeter", sources.parent / folder, module)

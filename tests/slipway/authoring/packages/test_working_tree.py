@@ -57,7 +57,7 @@ def test_before_the_first_commit_there_is_none(tmp_path: Path) -> None:
     assert found.revision.commit == "" and found.revision.dirty and set(found.files) == {"task.py"}
 
 
-@pytest.mark.parametrize("target", ["task.py", "/etc/passwd", "nowhere"])
+@pytest.mark.parametrize("target", ["task.py", "/etc/passwd"])
 def test_a_symbolic_link_is_refused(checkout: Path, target: str) -> None:
     (checkout / "digits" / "link.py").symlink_to(target)
     with pytest.raises(ConfigError, match=r"link\.py is a symbolic link, which would not be packed"):
@@ -85,17 +85,14 @@ def test_a_submodule_is_refused(checkout: Path) -> None:
         read(checkout)
 
 
-@pytest.mark.parametrize(("bound", "most"), [("MOST_FILES", 2), ("MOST_BYTES", 10)])
-def test_too_much_is_refused(checkout: Path, monkeypatch: pytest.MonkeyPatch, bound: str, most: int) -> None:
-    monkeypatch.setattr(working_tree, bound, most)
-    with pytest.raises(ConfigError, match="is too large to pack"):
-        read(checkout)
-
-
-def test_what_is_too_large_is_not_even_read(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_too_much_is_refused(checkout: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     os.truncate(checkout / "digits" / "task.py", working_tree.MOST_BYTES + 1)
     monkeypatch.setattr(Path, "read_bytes", lambda path: pytest.fail(f"{path} is read") if "task" in str(path) else b"")
     with pytest.raises(ConfigError, match="too large to pack"):
+        read(checkout)
+    monkeypatch.setattr(working_tree, "MOST_FILES", 2)
+    (checkout / "digits" / "task.py").write_text("")
+    with pytest.raises(ConfigError, match="is too large to pack"):
         read(checkout)
 
 
@@ -126,9 +123,7 @@ def test_what_slipway_python_and_its_tools_leave_there_is_no_code(checkout: Path
     assert read(checkout).revision.dirty
 
 
-def test_what_is_no_folder_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="is not a folder"):
-        read(tmp_path / "nowhere")
+def test_what_is_no_folder_is_refused() -> None:
     with pytest.raises(ConfigError, match="is not a folder"):
         read(Path("x" * 5000))
 
