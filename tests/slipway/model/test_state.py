@@ -113,13 +113,9 @@ def test_requests_for_quota_are_read_with_what_they_ask_for() -> None:
     assert read(resource(types, "gpus")).preferences == (StatePreference("", "", "", 0),)
 
 
-def test_before_anything_is_deployed_there_is_nothing() -> None:
+def test_what_was_never_made_is_not_there() -> None:
     assert read({}) == State()
-
-
-def test_a_component_whose_cluster_was_never_made_has_none() -> None:
-    known = read(resource("PersistentResource", "cpu-1a2b3c4"))
-    assert known.clusters == ()
+    assert read(resource("PersistentResource", "cpu-1a2b3c4")).clusters == ()
 
 
 def test_a_cluster_is_known_in_its_place_alone() -> None:

@@ -1,6 +1,5 @@
 """What is published is what the CLI reads. # D4 # N8"""
 
-import json
 from dataclasses import replace
 from decimal import Decimal
 
@@ -9,15 +8,13 @@ import pytest
 from slipway.authoring.stack.stack import Stack, WorkspaceSettings
 from slipway.authoring.template.proof import StackResources, prove
 from slipway.base.codec import write as write_json
-from slipway.base.errors import ConfigError
-from slipway.base.installation import updating
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.publication import catalog_of, draws, template_entry
 from slipway.deploying.generations.action import Action, What
 from slipway.google.catalog.document import read, write
 from slipway.google.quota.report import OfferVerdict
-from slipway.model.catalog.model import SCHEMA, Template
+from slipway.model.catalog.model import Template
 from slipway.model.cluster import CurrentCluster
 from slipway.model.prices import Price
 from slipway.template import Parameter
@@ -108,10 +105,3 @@ def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
         ("n1-standard-4", 1),
         ("n1-standard-8", 2),
     ]
-
-
-def test_a_newer_catalog_says_to_update_from_where_the_team_has_it() -> None:
-    newer = json.dumps({**json.loads(published()), "schema": SCHEMA + 1})
-    with pytest.raises(ConfigError, match="newer than this slipway reads") as error:
-        read(newer, "gs://c")
-    assert error.value.fix == updating()

@@ -14,13 +14,11 @@ from slipway.google.catalog.lookup import (
     standing,
     usual_offers,
 )
-from slipway.model.capacity import CAPACITY_TYPES
-from slipway.model.capacity import CAPACITY_TYPES as TABLE
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.cluster import Adoption
-from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
+from slipway.model.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
 from slipway.model.prices import UNKNOWN
 
 
@@ -39,33 +37,25 @@ def test_a_kind_is_the_templates_first_unless_another_is_asked_for() -> None:  #
     assert find_kind(template(kinds=("training-pipeline",)), None) is PIPELINE
 
 
-def test_a_kind_that_a_template_is_not_names_its_own() -> None:
+def test_a_kind_that_a_template_is_not_names_its_own_and_one_of_a_newer_version_says_to_update() -> None:
     with pytest.raises(ConfigError) as error:
         find_kind(template(), "training-pipeline")
     assert error.value.why == "its kinds are custom-job" and error.value.fix == "kind='custom-job'"
-
-
-def test_a_kind_of_a_newer_version_says_to_update() -> None:
     with pytest.raises(ConfigError, match="which this version does not know"):
         find_kind(template(kinds=("ray-job",)), None)
 
 
-def test_the_offers_of_a_variant_stand_for_its_values() -> None:  # Z1
-    small, large = offer("pool", size=("2b", "9b")), offer("flex-start", size=("27b",))
-    found = template(small, large, offer("spot"))
-    assert [one.capacity_type for one in standing(found, CUSTOM_JOB, {"size": "9b"})] == ["pool", "spot"]
-    assert [one.capacity_type for one in standing(found, CUSTOM_JOB, {"size": "27b"})] == ["flex-start", "spot"]
+def test_the_offers_of_a_kind_and_variant_stand_for_its_values() -> None:  # Z1
+    small, large = offer("pool", size=("2b", "9b"), fast=(True,)), offer("flex-start", size=("27b",))
+    found = template(small, large, offer("spot"), offer("on-demand", "training-pipeline"))
 
+    def stand(**values: Scalar) -> list[str]:
+        return [one.capacity_type for one in standing(found, CUSTOM_JOB, values)]
 
-def test_every_condition_of_a_variant_holds() -> None:  # Z1
-    found = template(offer("pool", size=("2b",), fast=(True,)), offer("spot"))
-    assert [one.capacity_type for one in standing(found, CUSTOM_JOB, {"size": "2b", "fast": True})] == ["pool", "spot"]
-    assert [one.capacity_type for one in standing(found, CUSTOM_JOB, {"size": "2b", "fast": False})] == ["spot"]
-
-
-def test_offers_are_those_of_the_kind() -> None:
-    found = template(offer("pool"), offer("spot", "training-pipeline"))
-    assert [one.capacity_type for one in standing(found, PIPELINE, {})] == ["spot"]
+    assert stand(size="9b", fast=True) == ["pool", "spot"]
+    assert stand(size="9b", fast=False) == ["spot"], "every condition holds"
+    assert stand(size="27b", fast=False) == ["flex-start", "spot"]
+    assert [one.capacity_type for one in standing(found, PIPELINE, {})] == ["on-demand"]
 
 
 def test_values_that_leave_no_offer_are_named() -> None:
@@ -97,11 +87,8 @@ def test_what_only_a_newer_version_knows_is_no_fix() -> None:
 def test_the_offer_that_was_asked_for_is_taken_on_every_cluster() -> None:
     found = (offer("pool"), offer("spot"), offer("pool"))
     assert [one.capacity_type for one in named(template(), found, "pool")] == ["pool", "pool"]
-
-
-def test_an_unknown_offer_names_those_there_are() -> None:
     with pytest.raises(ConfigError) as error:
-        named(template(), (offer("pool"), offer("spot"), offer("pool")), "sport")
+        named(template(), found, "sport")
     assert error.value.why.endswith("are pool, spot") and error.value.fix == "capacity='spot'"
 
 
@@ -126,14 +113,6 @@ def test_an_unknown_template_gets_a_suggestion() -> None:
     assert error.value.why == "the catalog has dask-digits, ddp-digits"
     assert error.value.fix == "template='dask-digits'"
     assert error.value.exit_code == 2
-
-
-def test_names_are_those_of_the_table_of_rules() -> None:
-    assert set(CAPACITY_TYPES) == set(TABLE) and set(KINDS) == {
-        "custom-job",
-        "hyperparameter-tuning-job",
-        "training-pipeline",
-    }
 
 
 def test_a_cluster_that_is_adopted_is_its_owners_to_mend() -> None:  # N13

@@ -8,14 +8,9 @@ from hypothesis import strategies as st
 from slipway.model.catalog.placeholders import fill, names, render, whole
 
 
-def test_names_come_in_order() -> None:
+def test_names_come_in_order_and_whole_is_one_placeholder_alone() -> None:
     assert names("a ${b} $c $(D) ${slipway.job}${b}") == ("b", "slipway.job", "b")
-
-
-def test_whole_is_one_placeholder_alone() -> None:
-    assert whole("${workers}") == "workers"
-    assert whole("x${workers}") is None
-    assert whole("${a}${b}") is None
+    assert [whole(text) for text in ("${workers}", "x${workers}", "${a}${b}")] == ["workers", None, None]
 
 
 def test_fill_goes_through_json_and_leaves_unknown_ones() -> None:

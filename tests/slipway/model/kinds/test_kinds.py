@@ -11,7 +11,7 @@ import pytest
 
 from slipway.google.failures import ROLES
 from slipway.google.jobs import VertexJob
-from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB, JobKind, kind_of
+from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE, JobKind, kind_of
 from slipway.model.kinds.settings import Metric, ModelUpload, Search, Study
 
 ROOT = Path(__file__).resolve().parents[4]
@@ -45,19 +45,6 @@ def test_a_pipeline_of_somebody_elses_may_be_a_tuning_job_in_another_spelling() 
     inputs = {"parallel_trial_count": 3, "trial_job_spec": {"worker_pool_specs": [{"replica_count": "2"}]}}
     job = VertexJob.read({"trainingTaskInputs": inputs}, PIPELINE)
     assert (job.trials, job.replicas) == (3, 2)
-
-
-def test_the_service_adds_what_a_tuning_job_searches() -> None:
-    arguments = ("--rate=0.5", "--seed=1", "--rates=2")
-    assert TUNING_JOB.arguments(arguments, STUDY) == ["--seed=1", "--rates=2"]
-    assert CUSTOM_JOB.arguments(arguments, STUDY) == list(arguments)
-
-
-def test_only_a_pipeline_uploads_a_model_and_from_where_the_job_writes() -> None:
-    assert PIPELINE.body(SPEC, None, MODEL)["modelToUpload"]["artifactUri"] == "${slipway.output}/best/"
-    assert "modelToUpload" not in PIPELINE.body(SPEC, None, None)
-    assert [kind.name for kind in KINDS.values() if "model" in kind.takes] == ["training-pipeline"]
-    assert [kind.name for kind in KINDS.values() if "study" in kind.needs] == ["hyperparameter-tuning-job"]
 
 
 @pytest.mark.parametrize("kind", KINDS.values(), ids=list(KINDS))

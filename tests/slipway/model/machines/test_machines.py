@@ -29,17 +29,12 @@ from slipway.model.machines.table import (
 @pytest.mark.parametrize(
     ("type_", "vcpus", "memory", "family", "accelerator", "count"),
     [
-        ("n1-standard-4", 4, 15, "n1", None, 0),
         ("n1-standard-8", 8, 30, "n1", None, 0),
         ("n1-highmem-2", 2, 13, "n1", None, 0),
         ("e2-highcpu-16", 16, 16, "e2", None, 0),
         ("a2-highgpu-1g", 12, 85, "a2", "NVIDIA_TESLA_A100", 1),
-        ("a2-megagpu-16g", 96, 1360, "a2", "NVIDIA_TESLA_A100", 16),
-        ("a2-ultragpu-8g", 96, 1360, "a2", "NVIDIA_A100_80GB", 8),
-        ("a3-highgpu-8g", 208, 1872, "a3", "NVIDIA_H100_80GB", 8),
         ("a3-megagpu-8g", 208, 1872, "a3", "NVIDIA_H100_MEGA_80GB", 8),
         ("a3-ultragpu-8g", 224, 2952, "a3", "NVIDIA_H200_141GB", 8),
-        ("a4-highgpu-8g", 224, 3968, "a4", "NVIDIA_B200", 8),
         ("a4x-highgpu-4g", 140, 884, "a4x", "NVIDIA_GB200", 4),
         ("g2-standard-24", 24, 96, "g2", "NVIDIA_L4", 2),
         ("g2-standard-32", 32, 128, "g2", "NVIDIA_L4", 1),
@@ -58,7 +53,6 @@ def test_shapes(type_: str, vcpus: int, memory: float, family: str, accelerator:
         ("n1-standard-4", "NVIDIA_TESLA_T4", (1, 2, 4)),
         ("n1-highmem-8", "NVIDIA_TESLA_V100", (1, 2, 4, 8)),
         ("n1-standard-16", "NVIDIA_TESLA_V100", (2, 4, 8)),
-        ("n1-standard-32", "NVIDIA_TESLA_P100", (2, 4)),
         ("n1-standard-96", "NVIDIA_TESLA_P100", ()),
         ("n1-highcpu-64", "NVIDIA_TESLA_P100", (4,)),
         ("n1-highcpu-96", "NVIDIA_TESLA_V100", (8,)),
@@ -88,20 +82,12 @@ def test_a_built_in_accelerator_may_be_repeated_but_not_changed() -> None:  # P2
     ("type_", "accelerator", "count", "field", "what", "fix"),
     [
         ("n1-standrd-8", None, None, "machine", "unknown machine type 'n1-standrd-8'", "n1-standard-8"),
-        ("a3-highgpu-3g", None, None, "machine", "unknown", "a3-highgpu"),
         ("n1-standard-2", None, None, "machine", "too small", "n1-standard-4"),
-        ("ct6e-standard-4t", None, None, "machine", "TPU", "VM or GPU"),
-        ("zzz", None, None, "machine", "unknown", "n1-standard-8"),
         ("h3-standard-88", None, None, "machine", "unknown", "one of family a2, a3, a4,"),
-        ("n2d-standard-8", None, None, "machine", "unknown", "one of family a2, a3, a4,"),
         ("n1-standard-8", "NVIDIA_TESLA_K80", 1, "type", "unknown accelerator", "one of NVIDIA_A100_80GB, "),
-        ("n1-standard-8", "NVIDIA_H20", 1, "type", "unknown accelerator", "one of NVIDIA_A100_80GB, "),
-        ("n1-standard-8", "NVIDIA_T4", 1, "type", "unknown accelerator 'NVIDIA_T4'", "`NVIDIA_TESLA_T4`?"),
         ("n1-standard-8", "h100", 1, "type", "unknown accelerator", "`NVIDIA_H100_80GB`?"),
         ("n1-standard-8", "nvidia_tesla_t4", 1, "type", "unknown accelerator", "NVIDIA_TESLA_T4"),
         ("n1-standard-8", "NVIDIA_TESLA_T4", None, "accelerator", "no count", "1, 2, 4"),
-        ("n1-standard-8", "NVIDIA_TESLA_T4", 3, "count", "can't have 3", "1, 2, 4"),
-        ("n1-standard-8", "NVIDIA_H100_80GB", 1, "type", "can't have", "a3-highgpu-8g"),
         ("c2-standard-4", "NVIDIA_TESLA_T4", 1, "type", "can't have", "takes none"),
         ("n1-standard-8", None, 2, "type", "without a type", "NVIDIA_TESLA_T4 × 1/2/4"),
     ],
@@ -118,6 +104,7 @@ def test_refusals_say_what_would_be_right(
 
 def test_every_type_of_the_table_can_be_looked_up() -> None:
     for type_ in machine_types():
+        assert not is_tpu(type_), "a persistent resource is offered none"
         found = machine(type_)
         assert found.vcpus > 0 and rows("machines")[type_]["memoryGb"] > 0
         assert default_disk(type_) in found.disks
@@ -222,20 +209,10 @@ def test_what_is_wrong_with_a_list_is_said(lines: tuple[str, ...], said: str) ->
     assert said in str(error.value)
 
 
-def test_the_command_says_what_is_wrong(tmp_path: Path) -> None:
-    (tmp_path / "bad.csv").write_text("machine,price\n")
-    command = [
-        sys.executable,
-        "-m",
-        "slipway.model.machines.price_tables",
-        str(tmp_path / "bad.csv"),
-        str(SAMPLES / "disk-prices.csv"),
-    ]
+def test_the_command_says_what_is_wrong() -> None:
+    command = [sys.executable, "-m", "slipway.model.machines.price_tables", "nowhere.csv", "x.csv"]
     done = subprocess.run([*command, "--source", "s", "--date", "d"], capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and done.stderr.startswith("error: a file without the columns")
-    missing = [*command[:3], "nowhere.csv", "x.csv", "--source", "s", "--date", "d"]
-    done = subprocess.run(missing, capture_output=True, text=True, check=False)
-    assert done.returncode == 2 and "nowhere.csv" in done.stderr
+    assert done.returncode == 2 and done.stderr.startswith("error: ") and "nowhere.csv" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -276,7 +253,3 @@ def test_what_does_not_exist_is_told(
         tpu(*arguments)
     assert error.value.field == field
     assert words in error.value.fix
-
-
-def test_a_persistent_resource_is_offered_none() -> None:
-    assert not [type_ for type_ in machine_types() if is_tpu(type_)]
