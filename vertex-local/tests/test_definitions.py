@@ -142,16 +142,6 @@ def test_what_the_document_calls_required_is_required(kind: str, tmp_path: Path)
         assert calling.call("POST", path, body)
 
 
-def test_an_empty_message_is_one_that_is_not_set(calling: Calling) -> None:
-    """ZenML sends an empty encryption spec with every job, and Kubeflow's components an empty output directory."""
-    body = copy.deepcopy(GOOD["CustomJob"])
-    sent = body | {"encryptionSpec": {}, "labels": {}}
-    sent["jobSpec"] |= {"baseOutputDirectory": {"outputUriPrefix": ""}, "scheduling": {}, "pscInterfaceConfig": {}}
-    made = calling.call("POST", JOBS, sent)
-    assert "encryptionSpec" not in made
-    assert set(made["jobSpec"]) == {"workerPoolSpecs"}
-
-
 def test_what_says_something_by_being_there_is_kept() -> None:
     runtime = {"resourceRuntimeSpec": {"raySpec": {}, "serviceAccountSpec": {"enableCustomServiceAccount": False}}}
     told: Any = {"resourceRuntimeSpec": {"raySpec": {}, "serviceAccountSpec": {}}}
@@ -239,30 +229,6 @@ def test_a_body_is_what_the_official_types_make_of_it(kind: str, version: str, n
     wanted = json_format.MessageToDict(message, use_integers_for_enums=numbers)
     query = {"$alt": "json;enum-encoding=int"} if numbers else {}
     assert json.dumps(MESSAGES.render(call(**query), version, kind, BODIES[kind])) == json.dumps(wanted)
-
-
-@pytest.mark.parametrize(
-    ("mask", "kept"),
-    [
-        ("displayName,state", {"displayName": "0", "state": "JOB_STATE_QUEUED"}),
-        ("display_name,encryption_spec.kms_key_name", {"displayName": "0"}),
-        ("job_spec.scheduling.strategy", {"jobSpec": {"scheduling": {"strategy": "SPOT"}}}),
-        (
-            "jobSpec.scheduling.timeout,jobSpec.scheduling",
-            {"jobSpec": {"scheduling": {**CUSTOM_JOB["jobSpec"]["scheduling"]}}},
-        ),
-    ],
-)
-def test_a_mask_keeps_what_it_names(mask: str, kept: dict[str, Any]) -> None:
-    shown = MESSAGES.render(call(), "v1", "CustomJob", CUSTOM_JOB, mask)
-    kept.get("jobSpec", {}).get("scheduling", {}).pop("disableRetries", None)  # the type's zero is never shown
-    assert shown == kept
-
-
-def test_everything_is_kept_by_a_star() -> None:
-    assert MESSAGES.render(call(), "v1", "CustomJob", CUSTOM_JOB, "*") == MESSAGES.render(
-        call(), "v1", "CustomJob", CUSTOM_JOB
-    )
 
 
 def test_a_page_of_jobs_makes_no_message_of_any(calling: Calling) -> None:

@@ -8,9 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
-import requests
 
-from vertex_local.endpoints import every
 from vertex_local.environment import past_proxies
 from vertex_local.testing.local_cloud import LocalCloud
 
@@ -55,17 +53,6 @@ def test_every_endpoint_that_the_provider_knows_is_on_this_machine(cloud: LocalC
     given = {name: environ.get(f"GOOGLE_{name}_CUSTOM_ENDPOINT", "") for name in sorted({*options(), *ODD})}
     assert {name: url for name, url in given.items() if not FORM.fullmatch(url)} == {}
     assert given["IAM_BETA"] == given["IAM"] == f"{cloud.url}/v1/"
-
-
-def test_what_the_local_cloud_does_not_serve_it_refuses_in_words(cloud: LocalCloud) -> None:
-    url = every(cloud.url)["GOOGLE_COMPUTE_CUSTOM_ENDPOINT"]
-    answer = requests.get(
-        f"{url}projects/local-project/regions",
-        headers={"Authorization": f"Bearer {cloud.token('deployer')}"},
-        timeout=10,
-    )
-    assert answer.status_code == 501
-    assert answer.json()["error"]["message"].endswith(": compute.")
 
 
 # --- `vertex-local secret`: a value that nobody types into a command line. # Z3

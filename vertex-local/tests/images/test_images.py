@@ -100,13 +100,6 @@ def test_a_smaller_environment_is_preferred_and_another_serves_where_it_can_not_
     assert online.commands == ["venv", "pip"]
 
 
-def test_other_requirements_are_another_environment(tmp_path: Path) -> None:
-    shelf = tmp_path / "shelf"
-    home, _ = pulled(tmp_path / "a", shelf, Uv())
-    newer, _ = pulled(tmp_path / "a", shelf, Uv(), Recipe("torch", HEAVY.images, ("torch==3",), shared=True))
-    assert home != newer
-
-
 @pytest.mark.parametrize(("recipe", "linked"), [(HEAVY, True), (LIGHT, False)])
 def test_on_another_file_system_only_a_shared_image_is_not_copied(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, recipe: Recipe, linked: bool
@@ -124,29 +117,12 @@ def test_on_another_file_system_only_a_shared_image_is_not_copied(
     assert not (target / "ready").exists()
 
 
-def test_the_shelf_is_in_the_machine_s_cache_folder() -> None:
-    assert cache.common({"VERTEX_LOCAL_CACHE": "/big"}) == Path("/big/images")
-    assert cache.common({"HOME": "/home/ada"}) == Path("/home/ada/.cache/vertex-local/images")
-
-
 def test_the_environment_of_experiments_has_the_sdk_that_packages_here_ask_for() -> None:
     """`from_local_script(enable_autolog=True)` asks for the version of the SDK that packs; it is there already."""
     recipe = recipe_for("us-docker.pkg.dev/vertex-ai/training/sklearn-cpu.1-5:latest")
     assert recipe and (recipe.name, recipe.shared) == ("experiments", True)
     version = importlib.metadata.version("google-cloud-aiplatform")
     assert f"google-cloud-aiplatform[autologging]=={version}" in recipe.requirements
-
-
-def test_a_killed_build_of_a_light_environment_is_begun_again_and_its_cache_can_be_emptied(tmp_path: Path) -> None:
-    pool, shelf = tmp_path / "a", tmp_path / "shelf"
-    with pytest.raises(KeyboardInterrupt):
-        pulled(pool, shelf, Uv(killed_at=2), LIGHT, "python:3.12-slim")
-    uv = Uv()
-    home, _ = pulled(pool, shelf, uv, LIGHT, "python:3.12-slim")
-    assert pulled(pool, shelf, uv, LIGHT, "python:3.12-slim")[0] == home
-    assert uv.commands == ["venv", "pip"], "built once"
-    assert cache.clear(pool) == 1
-    assert not home.exists()
 
 
 @pytest.mark.parametrize(
@@ -241,11 +217,3 @@ def test_what_was_broken_off_is_begun_again(pool: Pool) -> None:
         pool.job("a", later=1)
     pool.broken = False
     assert pool.job("b", later=2)
-
-
-def test_a_cleared_cache_has_none_and_counts_images_alone(pool: Pool) -> None:
-    (pool.image / cache.READY).touch()
-    (pool.folder / "python-3.lock").touch()
-    assert pool.job("a", later=1)
-    assert cache.clear(pool.folder) == 1
-    assert [path for path in pool.folder.glob("packages-*") if path.is_dir()] == []

@@ -170,11 +170,6 @@ def test_the_next_job_with_the_same_package_gets_the_same_wheel(machine: Machine
     assert "digits.tar.gz" in said
 
 
-def test_an_attempt_that_begins_again_in_its_folder_gets_it_again(machine: Machine) -> None:
-    package = machine.brought("a")
-    assert machine.wheel(package) == machine.wheel(package)
-
-
 def test_other_contents_under_the_same_name_are_another_wheel(machine: Machine) -> None:
     assert [machine.wheel(machine.brought(text, text)).read_text() for text in ("one", "two")] == ["one", "two"]
     assert machine.uv.builds == 2
@@ -199,10 +194,6 @@ def test_what_was_broken_off_is_begun_again(machine: Machine) -> None:
         machine.wheel(machine.brought("a"))
     machine.uv.killed = False
     assert machine.wheel(machine.brought("b")).read_text() == "one"
-
-
-def test_they_are_in_the_machine_s_cache_folder() -> None:
-    assert wheels.common({"VERTEX_LOCAL_CACHE": "/big"}) == Path("/big/wheels")
 
 
 # --- What only a GPU runs takes no room in an image, and all else of a library stays as it is (N4).

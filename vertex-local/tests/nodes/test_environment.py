@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vertex_local.nodes import addresses, environment, metadata_answers
+from vertex_local.nodes import addresses, environment
 from vertex_local.nodes.environment import Place
 from vertex_local.nodes.metadata_server import MetadataServer
 from vertex_local.nodes.preparation import install_at_start
@@ -197,11 +197,6 @@ def ask(server: MetadataServer, headers: Mapping[str, str], uid: int | None = No
     return int(head.split()[1]), body
 
 
-def test_a_replica_gets_its_token(server: MetadataServer) -> None:
-    status, body = ask(server, GOOGLE)
-    assert status == 200 and json.loads(body)["access_token"] == "the-token"
-
-
 @pytest.mark.parametrize("host", ["metadata.google.internal", "localhost:80", "127.0.0.1"])
 def test_it_answers_to_the_names_that_client_libraries_use(server: MetadataServer, host: str) -> None:
     assert ask(server, {**GOOGLE, "Host": host})[0] == 200
@@ -227,15 +222,3 @@ def test_a_page_gets_nothing(server: MetadataServer, headers: dict[str, str]) ->
 def test_another_user_of_the_machine_gets_nothing(server: MetadataServer) -> None:
     status, body = ask(server, GOOGLE, uid=65534)
     assert status == 403 and "the-token" not in body
-
-
-def test_the_metadata_server_tells_the_job_s_identity() -> None:
-    identity = Identity("a@b", "local-project", "100000000001", "us-central1", "42", "n1-standard-4", "t")
-    base = "/computeMetadata/v1"
-    assert metadata_answers.answer(identity, f"{base}/project/project-id") == "local-project"
-    assert metadata_answers.answer(identity, f"{base}/project/numeric-project-id") == "100000000001"
-    assert metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/email") == "a@b"
-    token = metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/token")
-    assert token == {"access_token": "t", "expires_in": 3599, "token_type": "Bearer"}
-    assert metadata_answers.answer(identity, f"{base}/instance/service-accounts/default/identity") is None
-    assert metadata_answers.answer(identity, "/else") is None

@@ -1,12 +1,8 @@
 """Replicas as real processes: what their code finds and says, and what keeps them from starting (B4, N4)."""
 
-import json
 import os
-import shutil
 import sys
-import threading
 from dataclasses import replace
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 
 import pytest
@@ -59,14 +55,6 @@ def test_nothing_of_the_person_s_environment_reaches_user_code(run: Replica, mon
     assert run.said()[1] == "False"
 
 
-def test_lines_come_with_their_severity_and_structure(run: Replica) -> None:
-    code = "import sys; print('out'); sys.stdout.flush(); print('err', file=sys.stderr); sys.stderr.flush();"
-    run.start(*python(code + """print('{"message": "m", "severity": "warning", "step": 3}'); print('{"no": 1}')"""))
-    run.ended()
-    lines = {line.text or json.dumps(line.fields): line.severity for line in run.lines() if not line.service}
-    assert lines == {"out": "INFO", "err": "ERROR", '{"message": "m", "step": 3}': "WARNING", '{"no": 1}': "INFO"}
-
-
 @pytest.mark.parametrize(("code", "status"), [("raise SystemExit(3)", 3), ("import os; os.abort()", 134)])
 def test_an_exit_status_is_kept(run: Replica, code: str, status: int) -> None:
     run.start(*python(code))
@@ -82,45 +70,6 @@ def test_an_image_without_a_recipe_is_refused_in_words(run: Replica) -> None:
     assert ended.phase == "unready"
     assert "Failed to pull image gcr.io/mine/image:1" in ended.message
     assert any(ended.message == line.text and line.severity == "ERROR" for line in run.lines())
-
-
-def test_a_package_that_can_not_be_read_is_told(run: Replica) -> None:
-    with HTTPServer(("127.0.0.1", 0), BaseHTTPRequestHandler) as refusing:
-        threading.Thread(target=refusing.handle_request, daemon=True).start()
-        url = f"http://127.0.0.1:{refusing.server_port}"
-        run.spec = replace(run.spec, url=url, packages=("gs://b/p.tar.gz",), module="task")
-        run.start()
-        ended = run.ended()
-    assert (ended.phase, "gs://b/p.tar.gz can't be read" in ended.message) == ("unready", True)
-
-
-def test_what_builds_its_package_leaves_nothing_behind(
-    run: Replica, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    source, temporary = tmp_path / "task-1", tmp_path / "temporary"
-    source.mkdir()
-    temporary.mkdir()
-    (source / "task.py").write_text(f"print({str(tmp_path)!r})")  # which no wheel of another run has
-    project = '[project]\nname = "task"\nversion = "1"\n[tool.setuptools]\npy-modules = ["task"]\n'
-    (source / "pyproject.toml").write_text(project)
-    package = Path(shutil.make_archive(str(source), "gztar", tmp_path, source.name)).read_bytes()
-
-    class Serving(BaseHTTPRequestHandler):
-        def do_GET(self) -> None:
-            self.send_response(200)
-            self.send_header("Content-Length", str(len(package)))
-            self.end_headers()
-            self.wfile.write(package)
-
-    monkeypatch.setenv("TMPDIR", str(temporary))
-    with HTTPServer(("127.0.0.1", 0), Serving) as serving:
-        threading.Thread(target=serving.handle_request, daemon=True).start()
-        url = f"http://127.0.0.1:{serving.server_port}"
-        run.spec = replace(run.spec, url=url, packages=("gs://b/task-1.tar.gz",), module="task")
-        run.start()
-        assert run.ended() == Status("exited"), run.lines()
-    assert run.said() == [str(tmp_path)]
-    assert not [*temporary.iterdir()]
 
 
 @pytest.mark.parametrize("command", [["no-such-program"], ["echo", "a\0b"], ["echo", "\ud800"]])
