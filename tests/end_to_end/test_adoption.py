@@ -3,7 +3,6 @@ on as they are. # N13"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -24,13 +23,19 @@ POOL = {
 LIKE_IT = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}, "serviceAccount": {"custom": True}}
 
 
+CLOSED = "no template can run on cluster plain: it was made without custom service accounts"
+ACCOUNTS = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
+
+
 @pytest.fixture
 def theirs(checkout: Checkout) -> str:
     """Made by hand, without a label."""
-    id_ = f"team-{checkout.stack}"
-    account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
-    body = {"resourcePools": [POOL], "resourceRuntimeSpec": account, "displayName": "of team a"}
-    checkout.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={id_}", body)
+    return made(checkout, f"team-{checkout.stack}", resourceRuntimeSpec=ACCOUNTS, displayName="of team a")
+
+
+def made(checkout: Checkout, id_: str, **body: Any) -> str:
+    path = f"{VERTEX}/persistentResources?persistentResourceId={id_}"
+    checkout.cloud.rest("POST", path, {"resourcePools": [POOL], **body})
     wait_for(lambda: lives(checkout, id_)["state"] == "RUNNING", "their cluster runs")
     return id_
 
@@ -96,7 +101,10 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     assert f"{theirs} is not offered as theirs" in said and "as it was adopted" in said
     assert checkout.outputs()["clusters"].keys() == {"cpu"}
     assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
-    up(checkout, cpu=LIKE_IT, theirs={"id": theirs, **LIKE_IT})
+    # One that gcloud made by default takes no job of a template, and that is said.
+    plain = {"id": made(checkout, "plain"), "pools": LIKE_IT["pools"], "serviceAccount": {"custom": False}}
+    assert CLOSED in up(checkout, cpu=LIKE_IT, theirs={"id": theirs, **LIKE_IT}, plain=plain)
+    assert CLOSED in checkout.slipway("pools").err and CLOSED in checkout.slipway("check", checkout.stack).said
     assert checkout.pulumi("preview", "--expect-no-changes").code == 0
     checkout.cloud.cancel(job["name"])
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
@@ -111,33 +119,3 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     account = f"{checkout.stack}-jobs@{PROJECT}.iam.gserviceaccount.com"
     assert f"account {account} stays" in done.said
     assert settings(checkout) == others
-
-
-def test_one_that_gcloud_made_by_default_is_said_to_take_no_job_of_a_template(
-    checkout: Checkout, settings: Callable[..., None]
-) -> None:
-    """Though the service may take one that names an account there, which the reference leaves open."""
-    id_ = f"default-{checkout.stack}"
-    checkout.cloud.rest("POST", f"{VERTEX}/persistentResources?persistentResourceId={id_}", {"resourcePools": [POOL]})
-    wait_for(lambda: lives(checkout, id_)["state"] == "RUNNING", "their cluster runs")
-    theirs = {"id": id_, "pools": LIKE_IT["pools"]}
-    closed = "no template can run on cluster theirs: it was made without custom service accounts"
-    mend = "gcloud ai persistent-resources create --enable-custom-service-account"
-    settings(job_service_account="accept")
-    checkout.write(persistentResources={"cpu": {"pools": LIKE_IT["pools"]}, "theirs": theirs})
-    refused = checkout.pulumi("preview")
-    assert refused.code != 0 and "no template can run on it" in refused.said and mend in refused.said
-    taken = {**theirs, "serviceAccount": {"custom": False}}
-    checkout.write(persistentResources={"theirs": taken})
-    check = checkout.slipway("check", checkout.stack)
-    assert check.code != 0 and "template nap fits no pool" in check.said and mend in check.said, check.said
-    checkout.write(persistentResources={"cpu": {"pools": LIKE_IT["pools"]}, "theirs": taken})
-    check = checkout.slipway("check", checkout.stack)
-    assert check.code == 0, check.said
-    for said in (check.said, checkout.up()):
-        assert closed in said and mend in said, said
-    pools = checkout.slipway("pools")
-    assert id_ not in pools.out and closed in pools.err and mend in pools.err
-    job = checkout.submit()
-    on = checkout.cloud.rest("GET", f"/v1/{job['name']}")["jobSpec"]["persistentResourceId"]
-    assert on == checkout.outputs()["clusters"]["cpu"]

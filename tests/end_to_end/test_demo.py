@@ -154,20 +154,13 @@ def test_a_real_stack_is_played_in_its_project_and_its_file_stays(demo: Demo) ->
     assert FILES[name].read_bytes() == before
 
 
-def test_a_stack_that_is_not_there_is_said_before_anything_begins(demo: Demo, cloud_of_demo: LocalCloud) -> None:
-    done = ended(demo(*PROGRAM, "--stack", "nowhere"))
-    assert done.code == 2 and "there is no stack nowhere" in done.out
-    assert not cloud_of_demo.state.exists()
-
-
-def test_down_where_nothing_was_started_says_so(demo: Demo, cloud_of_demo: LocalCloud) -> None:
-    done = ended(demo(*PROGRAM, "down"))
-    assert done.code == 0
-    assert "nothing to clean" in done.out
-    assert not cloud_of_demo.state.exists()
-
-
-def test_down_leaves_a_folder_alone_that_is_not_the_demos(demo: Demo, cloud_of_demo: LocalCloud) -> None:
+def test_nothing_is_begun_for_a_stack_that_is_not_there_and_down_cleans_what_is_the_demos_alone(
+    demo: Demo, cloud_of_demo: LocalCloud
+) -> None:
+    for words, code, said in (("--stack nowhere", 2, "there is no stack nowhere"), ("down", 0, "nothing to clean")):
+        done = ended(demo(*PROGRAM, *words.split()))
+        assert done.code == code and said in done.out
+        assert not cloud_of_demo.state.exists()
     cloud_of_demo.state.mkdir()
     (cloud_of_demo.state / "thesis.tex").write_text("years of work")
     done = ended(demo(*PROGRAM, "down"))

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from tests.checkouts.checkout import MACHINE, Checkout
+from tests.checkouts.checkout import MACHINE, VERTEX, Checkout
 from tests.checkouts.nap import NAP, NAP_TASK
 from tests.checkouts.shell import wait_for
 
@@ -59,19 +59,17 @@ def test_all_else_is_deployed_while_a_cluster_is_waited_for_and_where_it_is_not_
     assert len(checkout.clusters()) == 3
     at_rest(checkout)
 
+    # Where one is made again under its id, the catalog is as it was: the engine sees no change of it, and Slipway has
+    # withdrawn what was not there.
+    cpu = checkout.outputs()["clusters"]["cpu"]
+    checkout.cloud.rest("DELETE", f"{VERTEX}/persistentResources/{cpu}")
+    wait_for(lambda: cpu not in checkout.clusters(), "somebody has deleted it")
+    checkout.up()
+    assert checkout.clusters()[cpu] == "RUNNING"
+    assert checkout.submit()["labels"]["slipway-capacity-type"] == "pool"
+    at_rest(checkout)
+
 
 def at_rest(checkout: Checkout) -> None:
     done = checkout.pulumi("preview", "--expect-no-changes")
     assert done.code == 0, done.said
-
-
-@pytest.mark.deployed
-def test_where_one_is_made_again_under_its_id_the_catalog_is_as_it_was(checkout: Checkout) -> None:
-    """The engine sees no change of it, and Slipway has withdrawn what was not there."""
-    ((id_, _),) = checkout.clusters().items()
-    checkout.cloud.rest("DELETE", f"/v1/projects/local-project/locations/us-central1/persistentResources/{id_}")
-    wait_for(lambda: not checkout.clusters(), "somebody has deleted it")
-    checkout.up()
-    assert checkout.clusters() == {id_: "RUNNING"}
-    assert checkout.submit()["labels"]["slipway-capacity-type"] == "pool"
-    at_rest(checkout)

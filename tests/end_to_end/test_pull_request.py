@@ -18,8 +18,6 @@ from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
-SUBMITTERS = {"submitters": ["group:ml-engineers@company.example"]}
-
 
 @dataclass(frozen=True)
 class Repository:

@@ -3,7 +3,6 @@ granted, and no request is ever lowered, whoever made it. # Z2 # D2 # N6"""
 
 from __future__ import annotations
 
-from datetime import date
 from typing import Any
 
 import pytest
@@ -47,7 +46,9 @@ def test_what_is_short_is_asked_for_and_waited_for_and_never_lowered(checkout: C
     nothing_is_made_while_a_request_is_pending(checkout)
     what_is_granted_is_used_and_one_that_was_raised_by_hand_stays(checkout)
     one_that_the_engine_forgot_is_taken_over_and_then_raised(checkout)
-    for_a_season_it_is_asked_when_that_is_declared(checkout)
+    checkout.up()  # what became of a request is a fact of the stack
+    at_rest = checkout.pulumi("preview", "--expect-no-changes")
+    assert at_rest.code == 0, at_rest.said
 
 
 def nothing_is_made_while_a_request_is_pending(checkout: Checkout) -> None:
@@ -110,33 +111,3 @@ def one_that_the_engine_forgot_is_taken_over_and_then_raised(checkout: Checkout)
     (line,) = (one for one in checkout.slipway("quota", "-o", "json").json["lines"] if one["metric"] == CPUS)
     why = "The request was partially approved: 14 of 16."
     assert line["request"] == {"state": "partly", "asked": 16, "granted": 14, "why": why}
-
-
-def for_a_season_it_is_asked_when_that_is_declared(checkout: Checkout) -> None:  # B6
-    """On its day nobody has to wait for an answer."""
-    pool = {**MACHINE, "replicas": {"min": 1, "max": 4}}
-    later = {"pools": {"all": {**MACHINE, "replicas": 3}}, "from": date(2199, 1, 1)}
-    checkout.write(quota=ASKS, persistentResources={"cpu": {"pools": {"all": pool}}, "later": later})
-    preview = checkout.pulumi("preview")
-    assert "asked for 28 N1/E2 vCPUs" in preview.said, preview.said
-    short = f"not ready, because quota {CPUS} in us-central1 is short by 2 (limit 14; "
-    told = " ".join(preview.said.split())
-    assert (
-        "later, whose season begins 2199-01-01, is not ready" in told and f"{CPUS} in us-central1 is short by 2" in told
-    )
-    checkout.up()
-    assert preferences(checkout)[NAME]["quotaConfig"]["preferredValue"] == "28" and len(checkout.clusters()) == 1
-    its_quota_is_told_on_the_days_before(checkout, f"{short}asked for 28: 14 granted")
-    checkout.up()  # what became of it is a fact of the stack
-    at_rest = checkout.pulumi("preview", "--expect-no-changes")
-    assert at_rest.code == 0, at_rest.said
-
-
-def its_quota_is_told_on_the_days_before(checkout: Checkout, words: str) -> None:
-    (due,) = checkout.slipway("schedule", "--output", "json").json["due"]
-    assert (due["what"], due["ready"]) == ("season-begins", False) and words in due["why"]
-    (told,) = (
-        one for one in checkout.slipway("doctor", "-o", "json").json["findings"] if one["id"] == "season-awaits-quota"
-    )
-    assert words in told["sentence"] and told["grade"] == "warning"
-    assert words in checkout.slipway("quota").err

@@ -39,14 +39,6 @@ def test_a_refusal_says_why_and_what_to_do_and_nothing_is_sent(
     assert states <= {"refused"}
 
 
-def test_a_dry_run_prints_the_request_and_sends_nothing(deployed: Checkout) -> None:
-    jobs = len(deployed.jobs())
-    request = deployed.slipway(*HELLO, "--dry-run").json
-    assert request["labels"]["slipway-template"] == "nap"
-    assert request["jobSpec"]["persistentResourceId"] in deployed.clusters()
-    assert len(deployed.jobs()) == jobs
-
-
 def test_a_job_that_fails_ends_the_command_with_its_exit_code_and_its_own_words(deployed: Checkout) -> None:
     done = deployed.slipway(*HELLO, "-p", "end=badly", "--follow")
     assert done.code == 4, done.said

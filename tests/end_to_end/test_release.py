@@ -26,14 +26,9 @@ VERSION = "0.1.0"
 NAME = f"slipway_vertex-{VERSION}"
 
 
-@pytest.fixture
-def repository(tmp_path: Path) -> Path:
-    """A repository with what a release reads before it builds, as one commit, with version 0.1.0 at the top of its
-    changelog."""
-    return committed(tmp_path / "repository")
-
-
 def committed(folder: Path, *packages: str) -> Path:
+    """Return a repository of one commit, with what a release reads before it builds, and version 0.1.0 at the top of
+    its changelog."""
     folder.mkdir()
     for name in (*FILES, *(path.name for path in ROOT.glob("requirements*.txt"))):
         shutil.copy(ROOT / name, folder)
@@ -123,20 +118,17 @@ def it_has_sources_wheel_notes_bill_and_hashes(made: Path, commit: str) -> None:
     assert {one["ref"] for one in bill["dependencies"]} >= kinds.keys()
 
 
-def test_a_tree_with_changes_is_refused(repository: Path) -> None:
+def test_what_can_not_be_released_is_refused(tmp_path: Path) -> None:
+    repository = committed(tmp_path / "repository")
+    assert "pyproject.toml has version 0.1.0, not 0.2.0" in release(repository, "0.2.0").err
     (repository / "notes of mine.txt").touch()
     done = release(repository)
     assert (done.code, done.out) == (2, "")
     assert "changes that are in no commit" in done.err and "notes of mine.txt" in done.err
     assert not (repository / "dist").exists()
 
-
-def test_a_version_that_nothing_tells_of_is_refused(repository: Path) -> None:
-    assert "pyproject.toml has version 0.1.0, not 0.2.0" in release(repository, "0.2.0").err
-    assert "is not a version" in release(repository, "latest").err
-
-
-def test_a_released_version_never_becomes_another(repository: Path) -> None:
+    # A released version never becomes another.
+    (repository / "notes of mine.txt").unlink()
     git(repository, "tag", f"v{VERSION}")
     (repository / "LICENSE").write_text("another")
     git(repository, "commit", "--quiet", "--all", "--message", "Change")

@@ -44,10 +44,6 @@ def the_template_is_edited(checkout: Checkout) -> None:
     edit(checkout, "slept well", "slept badly", "jobs/nap/task.py")
 
 
-def both_are_taken_out(checkout: Checkout) -> None:
-    checkout.write(persistentResources={}, templates=[])
-
-
 def the_program_fails(checkout: Checkout) -> None:
     edit(checkout, "@program(", 'raise SystemExit("broken")\n\n\n@program(', "__main__.py")
 
@@ -59,7 +55,6 @@ CASES: dict[Callable[[Checkout], None], set[str]] = {
         "quota-check-weaker",
     },
     the_template_is_edited: {"default-changed", "executor-image-changed", "code-changed"},
-    both_are_taken_out: {"cluster-retires", "template-gone", "idle-cost", "jobs-finish-on-old"},
     the_program_fails: {"preview-failed"},
 }
 """Edits while a job runs, with kinds that have to be said; none for one that means nothing."""

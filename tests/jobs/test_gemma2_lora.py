@@ -15,7 +15,6 @@ from jobs.gemma2_lora.blocks import blocks
 from jobs.gemma2_lora.checkpoints import Checkpoints
 from jobs.gemma2_lora.folder import Folder
 from jobs.gemma2_lora.options import options
-from jobs.gemma2_lora.sonnets import TEXT
 from jobs.gemma2_lora.trouble import TroubleError
 from tests.checkouts.made_once import once
 
@@ -48,11 +47,6 @@ def test_gemma2_lora_begins_each_sequence_and_drops_what_does_not_fill_one() -> 
     assert blocks(range(10, 17), 4, None) == [[10, 11, 12, 13]]
     with pytest.raises(TroubleError, match="the text is too short: 3 tokens"):
         blocks(range(3), 5, 2)
-
-
-def test_gemma2_lora_ships_sixteen_sonnets_of_fourteen_lines() -> None:
-    sonnets = TEXT.strip().split("\n\n")
-    assert (len(sonnets), {len(sonnet.splitlines()) for sonnet in sonnets}) == (16, {14})
 
 
 def test_gemma2_lora_counts_whole_checkpoints_only_and_keeps_two(tmp_path: Path) -> None:  # X3

@@ -73,14 +73,10 @@ def test_gemma2_lora_takes_the_field_that_is_named(tmp_path: Path) -> None:
     [
         (b'{"messages": [', "is not JSON: Expecting value (column 15)"),
         (b'{"text": "\xff"}', "is not UTF-8"),
-        (b'["a", "b"]', "is no JSON object"),
         (b'{"id": 1, "text": " "}', "has an empty 'text'"),
         (b'{"text": 3}', "has a 'text' that is neither text nor a list"),
-        (b'{"messages": "hello"}', "has a 'messages' that is no list"),
         (b'{"id": 1, "say": "x"}', "nor 'text' (-p column): it has 'id', 'say'"),
-        (b'{"messages": []}', "ends without the assistant's answer"),
         (b'{"messages": ["hello"]}', "has a message 1 that is no JSON object"),
-        (b'{"messages": [{"role": "user"}]}', "has a message 1 without content"),
         (b'{"messages": [{"role": "tool", "content": "x"}]}', "has a message 1 of role 'tool'"),
         (b'{"messages": [{"role": "system", "content": "x"}]}', "has a message 1 of the system, which Gemma 2"),
         (b'{"messages": [{"role": "assistant", "content": "x"}]}', "has a message 1 out of turn"),
@@ -100,16 +96,6 @@ def test_gemma2_lora_names_ten_bad_lines_at_most_and_none_of_an_empty_file(tmp_p
     assert "holds no records" in refused(tmp_path, b"\n\n")
 
 
-def test_gemma2_lora_ends_with_what_is_wrong_with_its_data_and_no_traceback(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "chat.jsonl").write_bytes(jsonl([*CHAT, {"messages": CHAT[0]["messages"][:1]}]))
-    code = task.main([f"--data={tmp_path}/chat.jsonl", "--model=tiny", f"--output={tmp_path}/output"], {})
-    told = capsys.readouterr().err
-    assert code == 1 and told.startswith(f"error: 1 of 3 records of {tmp_path}/chat.jsonl")
-    assert "line 3 ends without" in told and "Traceback" not in told
-
-
 def test_gemma2_lora_says_which_bucket_is_closed_to_it(
     cloud: LocalCloud, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -119,6 +105,7 @@ def test_gemma2_lora_says_which_bucket_is_closed_to_it(
     told = capsys.readouterr().err
     assert "error: gs://texts-of-others can't be used" in told
     assert "does not have storage.objects.get access" in told and "roles/storage.objectUser" in told
+    assert "Traceback" not in told
 
 
 def test_gemma2_lora_takes_the_files_of_a_dataset_that_are_called_as_the_split() -> None:

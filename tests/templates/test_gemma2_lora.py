@@ -91,22 +91,6 @@ def listed(stack: Stack, uri: str) -> list[str]:
     return [f"gs://{bucket}/{item['name']}" for item in found.get("items", [])]
 
 
-def test_gemma2_lora_of_27b_waits_for_a_machine_with_eight_h100(stack: Stack) -> None:  # Z1
-    none = {"region": "us-central1", "machine": "a3-highgpu-8g", "strategy": "any", "machines": 0}
-    stack.scenario(supply=[none])
-    job = stack.submit("gemma2-lora", model="27b")
-    assert job.document["capacityType"] == "flex-start"
-    job.said("a3-highgpu-8g to be available at the same time (FLEX_START)")
-    assert job.state == "PENDING"
-    spec = stack.cloud.rest("GET", f"/v1/{job.name}")["jobSpec"]
-    assert spec["scheduling"]["strategy"] == "FLEX_START"
-    assert spec["workerPoolSpecs"][0]["machineSpec"] == {
-        "machineType": "a3-highgpu-8g",
-        "acceleratorType": "NVIDIA_H100_80GB",
-        "acceleratorCount": 8,
-    }
-
-
 def test_gemma2_lora_refuses_gpus_that_are_too_small_before_anything_is_sent(stack: Stack) -> None:  # Z1 N3
     done = stack.slipway("submit", "gemma2-lora", "-p", "model=27b", "-p", "accelerator=L4")
     assert done.code != 0

@@ -39,15 +39,6 @@ def test_every_setting_has_a_probe_or_a_reason() -> None:
         assert row.would_answer or row.why.startswith(("documented", "the local cloud's own"))
 
 
-def test_probes_say_where_their_question_is_and_what_they_do() -> None:
-    assert len({probe.id for probe in PROBES}) == len(PROBES)
-    for probe in PROBES:
-        assert probe.place
-        assert probe.question.endswith("?")
-        assert probe.does
-        assert probe.minutes > 0
-
-
 def test_answers_are_kept_and_read_by_the_local_cloud_as_its_settings(tmp_path: Path) -> None:
     kept: answers.Answers = {}
     for name, finding in ANSWERED.items():
