@@ -2,15 +2,12 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
-import pytest
-
 from .conftest import ROOT, Edit, told
 
-POOL = "{machine: a2-highgpu-1g, replicas: 1MORE}"
+POOL, WRITTEN = "{machine: a2-highgpu-1g, replicas: 1MORE}", ", gpuPartition: 3g.20gb"
 STACK_FILE = f"""config:
   gcp:project: acme-ml
   gcp:addPulumiAttributionLabel: "false"
@@ -26,81 +23,35 @@ def put_before(place: str, row: str, text: str) -> str:
     return text.replace(place, f"{row}{place}", 1)
 
 
-@dataclass(frozen=True)
-class NewField:
-    """A field that the pool gets. `rows`: by file, what is put before the first place that begins so; the schema is
-    written by `slipway check --schema`. `written`: the key in the stack file, as `key` names it below the pool, and
-    `entry` is the object that has it."""
-
-    key: str
-    value: str
-    written: str
-    entry: str
-    rows: Mapping[str, Mapping[str, str]]
-
-
-def documented(written: str) -> Mapping[str, str]:
-    return {"### Other machines or regions": f"A pool of it: `{POOL.replace('MORE', written)}`.\n\n"}
-
-
-PARTITION = NewField(
-    "gpuPartition",
-    "3g.20gb",
-    ", gpuPartition: 3g.20gb",
-    "PoolEntry",
-    {
-        "slipway/model/cluster_fields.py": {
-            '    Field("replicas", size': '    Field("gpuPartition", lambda pool: pool.machine.gpu_partition or ""),\n',
-        },
-        "slipway/model/machines/spec.py": {
-            "\n    def __post_init__": "    gpu_partition: str | None = None\n",
-            "            disk=Disk.read(": '            gpu_partition=machine.get("gpuPartitionSize"),\n',
-            '        return {"machineSpec"': "        if self.gpu_partition:\n"
-            '            machine["gpuPartitionSize"] = self.gpu_partition\n',
-        },
-        "slipway/authoring/stack/entries.py": {
-            "    replicas: Replicas": '    gpu_partition: str | None = Field(default=None, description="A size.")\n'
-        },
-        "local/plugin/resources/persistent_resource.py": {
-            '            "acceleratorType": text': '            "gpuPartitionSize": text(replace=True),\n',
-        },
-        "docs/scarce-machines.md": documented(", gpuPartition: 3g.20gb"),
+ROWS: Mapping[str, Mapping[str, str]] = {
+    "slipway/model/cluster_fields.py": {
+        '    Field("replicas", size': '    Field("gpuPartition", lambda pool: pool.machine.gpu_partition or ""),\n',
     },
-)
-IOPS = NewField(
-    "disk.iops",
-    "5000",
-    ", disk: {iops: 5000}",
-    "DiskEntry",
-    {
-        "slipway/model/cluster_fields.py": {
-            '    Field("replicas", size': '    Field("disk.iops", lambda pool: str(pool.machine.disk.iops or "")),\n',
-        },
-        "slipway/model/machines/spec.py": {
-            "\n    @classmethod\n    def read": "    iops: int | None = None\n",
-            "        return cls(\n            type=str(body": '        iops = body.get("bootDiskIops")\n',
-            '            type=str(body.get("bootDiskType")': "            iops=int(iops) if iops else None,\n",
-            '        return {"bootDiskType"': "        if self.iops:\n            return {"
-            '"bootDiskType": self.type, "bootDiskSizeGb": self.size_gb, "bootDiskIops": self.iops}\n',
-        },
-        "slipway/authoring/stack/entries.py": {
-            "\n\nclass ReplicaRange": '    iops: int | None = Field(default=None, description="A size.")\n'
-        },
-        "local/plugin/resources/persistent_resource.py": {
-            '            "bootDiskType": text': '            "bootDiskIops": integer(replace=True),\n',
-        },
-        "docs/scarce-machines.md": documented(", disk: {iops: 5000}"),
+    "slipway/model/machines/spec.py": {
+        "\n    def __post_init__": "    gpu_partition: str | None = None\n",
+        "            disk=Disk.read(": '            gpu_partition=machine.get("gpuPartitionSize"),\n',
+        '        return {"machineSpec"': "        if self.gpu_partition:\n"
+        '            machine["gpuPartitionSize"] = self.gpu_partition\n',
     },
-)
+    "slipway/authoring/stack/entries.py": {
+        "    replicas: Replicas": '    gpu_partition: str | None = Field(default=None, description="A size.")\n'
+    },
+    "local/plugin/resources/persistent_resource.py": {
+        '            "acceleratorType": text': '            "gpuPartitionSize": text(replace=True),\n',
+    },
+    "docs/scarce-machines.md": {
+        "### Other machines or regions": f"A pool of it: `{POOL.replace('MORE', WRITTEN)}`.\n\n"
+    },
+}
+"""By file, what is put before the first place that begins so; the schema is written by `slipway check --schema`."""
 SCHEMA = "stacks/schema.json"
 MOST = 6
 
 
-@pytest.mark.parametrize("new", [PARTITION, IOPS], ids=["machine", "disk"])
-def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited: Edit, new: NewField) -> None:
+def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited: Edit) -> None:
     """Beside it, the key and the service's form: three files of the product. The local cloud keeps the field."""
-    assert len({*new.rows, SCHEMA}) <= MOST
-    for file, rows in new.rows.items():
+    assert len({*ROWS, SCHEMA}) <= MOST
+    for file, rows in ROWS.items():
         for place, row in rows.items():
             edited(file, partial(put_before, place, row))
     (tmp_path / "stack.yaml").write_text(STACK_FILE)
@@ -170,28 +121,24 @@ print(json.dumps({
     "by hand": unlike(split, otherwise),
     "alternatives": [alike([Alternative(one.pools)], [Alternative(new.pools)]) for one in (old, read.clusters["h100"])],
 }))
-""".replace("WRITTEN", new.written),
+""".replace("WRITTEN", WRITTEN),
     )
-    key = f"pools.workers.{new.key}"
+    key, value = "pools.workers.gpuPartition", "3g.20gb"
     plain, split = found["ids"]
     assert plain != split
     assert found["cloud"] == []
     assert found["kept"] and found["job"] and found["shapes"] == 2
     assert found["provider"] == [True, True]
     assert found["changed"] == ["resourcePools"]
-    assert [one.replace("`", "") for one in found["review"]] == [f"{key} none → {new.value}"]
+    assert [one.replace("`", "") for one in found["review"]] == [f"{key} none → {value}"]
     assert found["engine"] == [key]
     ((field, sentence),) = found["drift"]
-    assert field == key and sentence.startswith(f"{key} is none") and sentence.endswith(f" {new.value}")
+    assert field == key and sentence.startswith(f"{key} is none") and sentence.endswith(f" {value}")
     (adoption,) = found["adoption"]
-    name = new.key.rpartition(".")[2]
-    assert f"h100.{key}: " in adoption and f"team-a has {new.value}; write `{name}: {new.value}`" in adoption
-    assert f"it has none as {key}, " in found["by hand"] and f"asks for {new.value}" in found["by hand"]
+    assert f"h100.{key}: " in adoption and f"team-a has {value}; write `gpuPartition: {value}`" in adoption
+    assert f"it has none as {key}, " in found["by hand"] and f"asks for {value}" in found["by hand"]
     assert found["alternatives"] == [False, True]
-    assert found["matched"] == ["disk" if new is IOPS else "gpuPartitionSize"]
+    assert found["matched"] == ["gpuPartitionSize"]
     schema = found["schema"]
-    entry = schema["$defs"][new.entry]["properties"].pop(name)
-    assert entry["description"] == "A size."
-    if new is IOPS:  # An entry without a disk has the default one.
-        assert schema["$defs"]["PoolEntry"]["properties"]["disk"]["default"].pop(name) is None
+    assert schema["$defs"]["PoolEntry"]["properties"].pop("gpuPartition")["description"] == "A size."
     assert schema == json.loads((ROOT / SCHEMA).read_text("utf-8"))

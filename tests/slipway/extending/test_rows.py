@@ -19,16 +19,28 @@ CALENDAR = """    CapacityType(
 
 CAPACITY_TYPES:"""
 
-PLAIN = CALENDAR.replace('"LOW_COST"', "None").replace("waits_by_itself=True", "waits_by_itself=False")
+PINNED = """    Rule(
+        "executor-pinned",
+        "The executor image is pinned by digest.",
+        "ours",
+        lambda subject: (
+            f"{worker.name}: the executor image is not pinned by digest"
+            for worker in subject.workers
+            if "@sha256:" not in str(worker.code.get("executorImageUri", "@sha256:"))
+        ),
+    ),
+    Rule("package-uris","""
 
 
-def test_a_capacity_type_is_one_row(tmp_path: Path, edited: Edit) -> None:
+def test_a_capacity_type_and_a_rule_of_a_team_are_one_row_each(tmp_path: Path, edited: Edit) -> None:
     edited("slipway/model/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", CALENDAR))
+    edited("slipway/model/rules/code.py", lambda text: text.replace('    Rule("package-uris",', PINNED))
     found = told(
         tmp_path,
         """
 import json
-from slipway.model.capacity import CAPACITY_TYPES
+from dataclasses import replace
+from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import hourly
@@ -40,13 +52,18 @@ from slipway.authoring.template.compile import request
 from slipway.authoring.template.jobspec import CompileContext
 from slipway.authoring.template.proof import StackResources, prove
 
-code = Package("jobs/digits", "digits.task", "us-docker.pkg.dev/vertex-ai/training/image:latest")
+code = Package("jobs/digits", "digits.task", "us-docker.pkg.dev/vertex-ai/training/image@sha256:" + "0" * 64)
 digits = JobTemplate("digits", "digits", code, (WorkerPool("chief", "n1-standard-4"),), capacity_types=("calendar",))
 context = CompileContext("dev", "us-central1", "3f9c2e1", "c", "w", "t@p.iam.gserviceaccount.com", {}, project="p")
 body = request(digits, "calendar", context, {code: "gs://c/code.tar.gz"})
 wrong = {**body, "jobSpec": {**body["jobSpec"], "scheduling": {"strategy": "SPOT"}}}
 job = VertexJob.read({"name": "j/1", "state": "JOB_STATE_PENDING", "jobSpec": body["jobSpec"]})
 spec = MachineSpec("n1-standard-4")
+loose = replace(code, image="us-docker.pkg.dev/vertex-ai/training/image:latest")
+try:
+    request(replace(digits, code=loose), "calendar", context, {loose: "gs://c/code.tar.gz"})
+except ConfigError as error:
+    refused = error.why
 print(json.dumps({
     "scheduling": body["jobSpec"]["scheduling"],
     "offers": [placement.label for placement in prove(digits, StackResources((), region="us-central1"))],
@@ -55,42 +72,17 @@ print(json.dumps({
     "breaches": [one.rule.id for one in check("custom-job", "calendar", wrong)],
     "endless": waits({"calendar": "0"}),
     "in a stack file": _NOT_THERE_YET["calendar"][1],
+    "refused": refused,
 }))
 """,
     )
     assert found["scheduling"]["strategy"] == "LOW_COST" and found["scheduling"]["maxWaitDuration"] == "86400s"
     assert found["offers"] == ["calendar"]
-    assert found["read back"] == ["calendar", True]
-    assert found["as Spot"]
+    assert found["read back"] == ["calendar", True] and found["as Spot"]
     assert "strategy-of-its-type" in found["breaches"]
     assert found["endless"] == {"calendar": 0}
     assert found["in a stack file"].startswith("leave it out; calendar ")
-
-
-def test_a_capacity_type_without_a_strategy_is_one_row(tmp_path: Path, edited: Edit) -> None:
-    edited("slipway/model/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", PLAIN))
-    program = """
-import json
-from datetime import UTC, datetime
-from slipway.google.jobs import VertexJob
-from slipway.using.jobs.cost import job_cost
-from slipway.model.prices import hourly
-from slipway.template import JobTemplate, Package, WorkerPool
-from slipway.authoring.template.compile import request
-from slipway.authoring.template.jobspec import CompileContext
-
-code = Package("jobs/digits", "digits.task", "us-docker.pkg.dev/vertex-ai/training/image:latest")
-digits = JobTemplate("digits", "digits", code, (WorkerPool("chief", "n1-standard-4"),), capacity_types=("calendar",))
-context = CompileContext("dev", "us-central1", "3f9c2e1", "c", "w", "t@p.iam.gserviceaccount.com", {}, project="p")
-body = request(digits, "calendar", context, {code: "gs://c/code.tar.gz"})
-job = VertexJob.read({**body, "name": "j/1", "state": "JOB_STATE_PENDING"})
-money = job_cost(job, "us-central1", datetime.now(UTC))
-spot = hourly(job.worker_pools[0].machine, "us-central1", "spot")
-print(json.dumps([body["jobSpec"]["scheduling"], money.capacity_type, job.preemptible, money.per_hour == spot]))
-"""
-    scheduling, capacity_type, preemptible, as_spot = told(tmp_path, program)
-    assert "strategy" not in scheduling
-    assert (capacity_type, preemptible, as_spot) == ("calendar", True, True)
+    assert found["refused"].startswith("worker pool 0: ") and found["refused"].endswith(" [executor-pinned]")
 
 
 B300 = {
@@ -174,19 +166,6 @@ print(json.dumps({
     assert found["book"] and found["machine"] and found["type"]
 
 
-PINNED = """    Rule(
-        "executor-pinned",
-        "The executor image is pinned by digest.",
-        "ours",
-        lambda subject: (
-            f"{worker.name}: the executor image is not pinned by digest"
-            for worker in subject.workers
-            if "@sha256:" not in str(worker.code.get("executorImageUri", "@sha256:"))
-        ),
-    ),
-    Rule("package-uris","""
-
-
 BATCH = """\"\"\"A batch job.\"\"\"
 from slipway.model.kinds.kind import JobKind
 
@@ -264,31 +243,3 @@ print(json.dumps({
     assert ["batchJobs", 'phase="JOB_STATE_RUNNING"'] in found["asked"]
     assert ["7:stop", "aiplatform.batchJobs.cancel"] in found["asked"]
     assert "batch-job" in found["choices"] and found["role"] == "roles/aiplatform.user"
-
-
-def test_a_rule_of_a_team_is_one_row(tmp_path: Path, edited: Edit) -> None:
-    edited("slipway/model/rules/code.py", lambda text: text.replace('    Rule("package-uris",', PINNED))
-    program = """
-import json
-from slipway.base.errors import ConfigError
-from slipway.model.rules.table import TABLE
-from slipway.template import JobTemplate, Package, WorkerPool
-from slipway.authoring.template.compile import request
-from slipway.authoring.template.jobspec import CompileContext
-
-context = CompileContext("dev", "us-central1", "3f9c2e1", "c", "w", "t@p.iam.gserviceaccount.com", {}, project="p")
-
-def said(image):
-    code = Package("jobs/digits", "digits.task", f"us-docker.pkg.dev/vertex-ai/training/image{image}")
-    digits = JobTemplate("digits", "", code, (WorkerPool("chief", "n1-standard-4"),), capacity_types=("spot",))
-    try:
-        request(digits, "spot", context, {code: "gs://c/code.tar.gz"})
-    except ConfigError as error:
-        return error.why
-    return ""
-
-print(json.dumps([said(":latest"), said("@sha256:" + "0" * 64), [rule.id for rule in TABLE]]))
-"""
-    refused, accepted, rules = told(tmp_path, program)
-    assert refused.startswith("worker pool 0: ") and refused.endswith(" [executor-pinned]")
-    assert accepted == "" and "executor-pinned" in rules
