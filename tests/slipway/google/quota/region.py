@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import re
+from typing import Any
 
-from slipway.google.clusters import PersistentResource, ResourcePool
-from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.clusters import PersistentResource
+from slipway.google.jobs import VertexJob
 from slipway.google.live import Increase, Live, QuotaLimit, Unknown
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.report import OfferDraw, QuotaReport
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.model.kinds import CUSTOM_JOB, JobKind
-from slipway.model.labels import NAME_LABEL
-from slipway.model.machines.spec import Disk, MachineGroup, MachineSpec
+from slipway.model.machines.spec import MachineGroup
+from tests.builders import jobs, pools
+from tests.builders.clusters import persistent_resource
+from tests.builders.pools import pool_spec, resource_pool
 
 REGION = "us-central1"
 M = "custom_model_training_"
@@ -23,13 +25,11 @@ DENIED = Unknown("403 denied", "cloudquotas.googleapis.com", "roles/cloudquotas.
 
 
 def h100(low: int = 1, high: int = 4, name: str = "workers") -> PoolSpec:
-    return PoolSpec(
-        name, MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), low, high, True, low
-    )
+    return pool_spec(name, pools.H100, low, high)
 
 
 def cpu(low: int = 1, high: int = 4, name: str = "workers") -> PoolSpec:
-    return PoolSpec(name, MachineSpec("n1-standard-8"), low, high, True, low)
+    return pool_spec(name, pools.CPU, low, high)
 
 
 def wanted(name: str, *pools: PoolSpec, lives: bool = False) -> CurrentCluster:
@@ -37,25 +37,17 @@ def wanted(name: str, *pools: PoolSpec, lives: bool = False) -> CurrentCluster:
 
 
 def cluster(id_: str, *pools: PoolSpec, replicas: int = 1, state: str = "RUNNING") -> PersistentResource:
-    alive = tuple(ResourcePool(pool.name, pool.machine, replicas, used=0, min=pool.min, max=pool.max) for pool in pools)
-    return PersistentResource(id_, state, {NAME_LABEL: id_.split("-")[0]}, alive)
+    alive = (resource_pool(one.name, one.machine, replicas, low=one.min, high=one.max) for one in pools)
+    return persistent_resource(id_, *alive, state=state, stack="")
 
 
 def machines(pool: PoolSpec, replicas: int) -> MachineGroup:
     return MachineGroup(pool.machine, replicas)
 
 
-def job(
-    pool: PoolSpec,
-    replicas: int,
-    *,
-    spot: bool = False,
-    state: str = "JOB_STATE_RUNNING",
-    on: str = "",
-    kind: JobKind = CUSTOM_JOB,
-) -> VertexJob:
-    workers, strategy = (WorkerPool(pool.machine, replicas),), "SPOT" if spot else ""
-    return VertexJob("j", "j", state, worker_pools=workers, persistent_resource_id=on, strategy=strategy, kind=kind)
+def job(pool: PoolSpec, replicas: int, *, spot: bool = False, state: str = "", **fields: Any) -> VertexJob:
+    strategy, state = "SPOT" if spot else "", state.removeprefix("JOB_STATE_") or "RUNNING"
+    return jobs.job("j", machine=pool.machine, replicas=replicas, state=state, strategy=strategy, **fields)
 
 
 def region(

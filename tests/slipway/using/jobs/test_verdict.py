@@ -13,23 +13,25 @@ from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.using.jobs.waiting import quota_reason
-from tests.slipway.using.submission.conftest import HEAD, N1, NOW, cluster, demand, job, pool
+from tests.builders.place import NOW
+from tests.builders.pools import CPU, HEAD, resource_pool
+from tests.slipway.using.submission.conftest import cluster, demand, job
 
 
 def verdict(wanted: Demand, there: PersistentResource, *jobs: VertexJob) -> Verdict:
     return on_cluster("cpu", wanted, there, jobs, NOW)
 
 
-THREE = demand(("workers", "workers", N1, 3))
+THREE = demand(("workers", "workers", CPU, 3))
 
 
 def test_it_starts_now_when_the_machines_are_free(snapshot: SnapshotAssertion) -> None:  # P3
-    found = verdict(THREE, cluster(pool(replicas=6, used=3, most=6)))
+    found = verdict(THREE, cluster(resource_pool(replicas=6, used=3, high=6)))
     assert found == snapshot
 
 
 def test_it_scales_up_when_the_pool_can_grow() -> None:  # P3
-    found = verdict(THREE, cluster(pool(replicas=4, used=2, most=6)))
+    found = verdict(THREE, cluster(resource_pool(replicas=4, used=2, high=6)))
     text = "scales up: cpu/workers has 2 free, needs 3, grows 4 → 5 of 6 machines"
     assert found == Verdict(Outcome.SCALES, text, grows=(("workers", 1),))
 
@@ -37,7 +39,7 @@ def test_it_scales_up_when_the_pool_can_grow() -> None:  # P3
 def test_a_full_pool_says_who_has_it_and_how_many_wait(snapshot: SnapshotAssertion) -> None:  # P3, N9
     found = verdict(
         THREE,
-        cluster(pool(replicas=6, used=6, most=6)),
+        cluster(resource_pool(replicas=6, used=6, high=6)),
         job("tune", 4, user="ada", minutes=14),
         job("ddp", 2, user="ci", minutes=3),
         job("later", 1, minutes=None),
@@ -49,17 +51,17 @@ def test_a_full_pool_says_who_has_it_and_how_many_wait(snapshot: SnapshotAsserti
 
 def test_the_queue_is_of_those_that_wait_for_the_same_pools() -> None:  # N3
     """The longer queue was of another pool, and the job was sent to a cluster where it waited behind more."""
-    there = cluster(pool(replicas=3, used=3, most=3), pool("head", machine=HEAD))
+    there = cluster(resource_pool(replicas=3, used=3, high=3), resource_pool("head", machine=HEAD))
     others = [job(f"head-{number}", 1, HEAD, minutes=None) for number in range(3)]
     assert verdict(THREE, there, job("tune", 3), *others, job("later", 1, minutes=None)).queue == 1
 
 
-ONE = demand(("workers", "workers", N1, 1))
+ONE = demand(("workers", "workers", CPU, 1))
 
 
 def test_machines_that_an_earlier_job_waits_for_are_not_promised(snapshot: SnapshotAssertion) -> None:  # P3, N9
     """The service tells no order: who waits already may start first, and then this one waits too."""
-    there = cluster(pool(replicas=3, used=1, most=3))
+    there = cluster(resource_pool(replicas=3, used=1, high=3))
     found = verdict(ONE, there, job("tune", 1), job("large", 3, minutes=None))
     assert found.outcome is Outcome.MAY_WAIT
     assert found.text == snapshot
@@ -68,8 +70,8 @@ def test_machines_that_an_earlier_job_waits_for_are_not_promised(snapshot: Snaps
 
 
 def test_a_job_that_waits_for_another_pool_too_may_start_first() -> None:  # P3
-    there = cluster(pool("head", HEAD, used=1), pool(replicas=6))
-    both = replace(job(minutes=None), worker_pools=(WorkerPool(HEAD, 1), WorkerPool(N1, 2)))
+    there = cluster(resource_pool("head", HEAD, used=1), resource_pool(replicas=6))
+    both = replace(job(minutes=None), worker_pools=(WorkerPool(HEAD, 1), WorkerPool(CPU, 2)))
     assert verdict(ONE, there, both).outcome is Outcome.MAY_WAIT
     assert verdict(ONE, there, job(machine=HEAD, minutes=None)).text == "starts now: uses 1 of 6 machines"
 
@@ -77,47 +79,47 @@ def test_a_job_that_waits_for_another_pool_too_may_start_first() -> None:  # P3
 @pytest.mark.parametrize(("used", "outcome"), [(0, Outcome.MAY_WAIT), (2, Outcome.STARTS)])
 def test_a_job_that_gets_ready_counts_once(used: int, outcome: Outcome) -> None:
     """Whether the service counts its machines as used already, it does not tell."""
-    preparing = job("soon", 2, minutes=None, state="JOB_STATE_PENDING")
-    there = cluster(pool(replicas=3, used=used))
+    preparing = job("soon", 2, minutes=None, state="PENDING")
+    there = cluster(resource_pool(replicas=3, used=used))
     assert verdict(ONE, there, preparing).outcome is Outcome.STARTS
-    assert verdict(demand(("workers", "workers", N1, 3 - used)), there, preparing).outcome is outcome
+    assert verdict(demand(("workers", "workers", CPU, 3 - used)), there, preparing).outcome is outcome
 
 
 def test_more_than_the_maximum_can_never_run(snapshot: SnapshotAssertion) -> None:  # P3
-    found = verdict(demand(("workers", "workers", N1, 8)), cluster(pool(replicas=1, most=6)))
+    found = verdict(demand(("workers", "workers", CPU, 8)), cluster(resource_pool(replicas=1, high=6)))
     assert found.outcome is Outcome.NEVER
     assert found.text == "can never run on cpu"
     assert found.why == snapshot
 
 
 def test_roles_of_one_shape_share_a_pool() -> None:  # P4
-    wanted = demand(("scheduler", "workers", N1, 1), ("workers", "workers", N1, 2))
-    assert verdict(wanted, cluster(pool(replicas=2, most=4))).outcome is Outcome.SCALES
-    assert "3 of 4 machines" in verdict(wanted, cluster(pool(replicas=3, most=4))).text
+    wanted = demand(("scheduler", "workers", CPU, 1), ("workers", "workers", CPU, 2))
+    assert verdict(wanted, cluster(resource_pool(replicas=2, high=4))).outcome is Outcome.SCALES
+    assert "3 of 4 machines" in verdict(wanted, cluster(resource_pool(replicas=3, high=4))).text
 
 
 def test_every_pool_must_have_room(snapshot: SnapshotAssertion) -> None:  # P4
-    wanted = demand(("scheduler", "head", HEAD, 1), ("workers", "workers", N1, 2))
-    head = pool("head", HEAD)
-    assert verdict(wanted, cluster(head, pool(replicas=2))).text == snapshot
-    assert verdict(wanted, cluster(replace(head, used=1), pool(replicas=2))).outcome is Outcome.FULL
+    wanted = demand(("scheduler", "head", HEAD, 1), ("workers", "workers", CPU, 2))
+    head = resource_pool("head", HEAD)
+    assert verdict(wanted, cluster(head, resource_pool(replicas=2))).text == snapshot
+    assert verdict(wanted, cluster(replace(head, used=1), resource_pool(replicas=2))).outcome is Outcome.FULL
 
 
 def test_a_mismatch_is_shown_field_by_field_with_the_nearest_pool(snapshot: SnapshotAssertion) -> None:  # P2
-    wanted = demand(("workers", "workers", replace(N1, disk=Disk("pd-standard", 200)), 1))
-    found = verdict(wanted, cluster(pool("head", HEAD), pool("workers", N1, replicas=2)))
+    wanted = demand(("workers", "workers", replace(CPU, disk=Disk("pd-standard", 200)), 1))
+    found = verdict(wanted, cluster(resource_pool("head", HEAD), resource_pool("workers", CPU, replicas=2)))
     assert found.outcome is Outcome.NEVER
     assert found.why == snapshot
 
 
 @pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING"])
 def test_a_cluster_that_does_not_run_yet_makes_the_job_wait(state: str) -> None:
-    found = verdict(THREE, cluster(pool(replicas=3), state=state))
+    found = verdict(THREE, cluster(resource_pool(replicas=3), state=state))
     assert found.outcome is Outcome.WAITS and state in found.text
 
 
 def test_unreadable_jobs_leave_out_the_names_alone(snapshot: SnapshotAssertion) -> None:
-    there = cluster(pool(replicas=6, used=6, most=6))
+    there = cluster(resource_pool(replicas=6, used=6, high=6))
     assert on_cluster("cpu", THREE, there, None, NOW).text == snapshot
 
 
@@ -131,7 +133,8 @@ def test_the_verdict_follows_the_services_rule(needs: int, live: int, used: int,
     """A job needs at most what the pool can have, less what other jobs use."""
     used = min(used, live)
     ceiling = max(live, most or 0)
-    found = verdict(demand(("w", "workers", N1, needs)), cluster(pool(replicas=live, used=used, most=most))).outcome
+    there = cluster(resource_pool(replicas=live, used=used, high=most))
+    found = verdict(demand(("w", "workers", CPU, needs)), there).outcome
     assert (found is Outcome.NEVER) == (needs > ceiling)
     assert (found is Outcome.STARTS) == (needs <= live - used)
     assert (found is Outcome.FULL) == (needs <= ceiling < used + needs)
@@ -163,7 +166,7 @@ def test_a_full_quota_says_who_has_it_and_how_many_wait(snapshot: SnapshotAssert
 
 
 def test_clusters_have_on_demand_quota_as_well(snapshot: SnapshotAssertion) -> None:  # D2, N9
-    on_demand, there = job("mine", 3, minutes=None, on="", strategy="STANDARD"), (cluster(pool(replicas=3)),)
+    on_demand, there = job("mine", 3, minutes=None, on="", strategy="STANDARD"), (cluster(resource_pool(replicas=3)),)
     assert reason({ON_DEMAND: 40}, waiting=on_demand, there=there) == snapshot
 
 
@@ -174,7 +177,7 @@ def test_with_room_in_its_quota_it_is_not_blamed() -> None:
 
 
 def test_quota_suffices_only_where_all_of_it_was_read() -> None:  # N9
-    there = (cluster(pool(replicas=3)),)
+    there = (cluster(resource_pool(replicas=3)),)
     assert "quota of PD SSD GB" in reason({CPUS: 32}, waiting=MINE)
     assert "with cluster cpu-1" in reason({CPUS: 32, DISKS: 400}, waiting=MINE, there=there)
 

@@ -16,7 +16,7 @@ from slipway.using.jobs.claim import JobGoneError, OtherJobError, original
 from slipway.using.submission.candidates import SubmissionRequest
 
 from .fallback_command import FAULTS, POOL_REGIONS, STARTS, Told, command
-from .service import HOME, Context, Killed, Service, is_passing
+from .service import Context, Killed, Service, is_passing
 
 WAITS_FOR_THE_POOL = SubmissionRequest("digits", waits={"pool": 10.0}, then=("spot",))
 
@@ -159,11 +159,9 @@ def test_whatever_is_deleted_nothing_runs_twice_and_what_is_told_has_run(  # N2,
         assert ran or told.id in deleted
 
 
-@pytest.mark.parametrize("region", [HOME, "europe-west4"])
-def test_who_waits_for_a_copy_is_told_of_the_one_that_ran(region: str) -> None:  # N7
-    service = Service(launcher=True, starts=[None], pool_region=region)
-    service.faults["create"] = ["lost"]
-    service.lag = 1e9
+def test_who_waits_for_a_copy_is_told_of_the_one_that_ran() -> None:  # N7
+    faults = {"create": ["lost"]}
+    service = Service(launcher=True, starts=[None], pool_region="europe-west4", faults=faults, lag=1e9)
     with pytest.raises(AnswerUnknown):
         command(service, again=False)
     elsewhere(service)

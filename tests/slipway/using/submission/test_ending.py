@@ -89,12 +89,6 @@ def test_a_variants_value_is_the_one_that_was_typed() -> None:
     assert sent(catalog(size, args=[], when={"size": ("9b", "27b")}), size="27b").words() == ["-p", "size=27b"]
 
 
-def test_a_number_chooses_its_variant_however_it_is_written() -> None:
-    rate = Parameter("rate", "float", 1, choices=(1, 2))
-    found = sent(catalog(rate, args=[], when={"rate": (1,)}), rate=1.0)
-    assert found.values == {"rate": 1.0} and found.words() == []
-
-
 def test_variants_with_the_same_machines_are_told_apart() -> None:
     size = Parameter("size", "str", "2b", choices=("2b", "27b"))
     fast = Parameter("fast", "bool", False)

@@ -74,14 +74,6 @@ def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run(
         assert [never_runs(one).partition(":")[0] for one in choice.hopeless] == never
 
 
-def test_a_wait_of_the_templates_own_names_what_was_out_of_reach_at_the_last_deployment(
-    snapshot: SnapshotAssertion,
-) -> None:  # N3
-    show, service = Told(), Service(launcher=True, starts=[1])
-    sent(service, show, with_offers(POOL, LACKING, ON_DEMAND), SubmissionRequest("digits"))
-    assert [never_runs(one) for one in show.choices[0].hopeless] == snapshot
-
-
 def test_a_cluster_that_is_dormant_is_named_is_no_never_and_not_what_comes_next() -> None:  # N3
     """`pool can never run: cluster day is out of season`, then `next is pool, spot`."""
     why = "cluster day is out of season since 2026-11-21"

@@ -11,13 +11,14 @@ from slipway.model.prices import UNKNOWN
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest
 from slipway.using.submission.quota_verdict import Limits, NotRead, draws, on_own_machines
+from tests.builders.pools import CPU, resource_pool
 
-from .conftest import N1, cluster, job, pool
+from .conftest import cluster, job
 
 CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"
 DISKS = "custom_model_training_pd_ssd"
 PLENTY = {DISKS: -1}
-SPEC = {"machineSpec": {"machineType": N1.type}, "replicaCount": 3}
+SPEC = {"machineSpec": {"machineType": CPU.type}, "replicaCount": 3}
 THREE = {"jobSpec": {"workerPoolSpecs": [SPEC], "scheduling": {"maxWaitDuration": "86400s"}}}
 CATALOG = Catalog("local", "p", "us-central1", "", False, "w", "t", {}, (), {})
 TEMPLATE = Template("digits", "", "custom-job", (), (), ())
@@ -51,7 +52,7 @@ def judged(
     return on_own_machines(candidate(offer, wait), "us-central1", limits, active, clusters)
 
 
-TUNE, CLUSTERS = job("tune", 2, on="", strategy="SPOT"), (cluster(pool(replicas=3)),)
+TUNE, CLUSTERS = job("tune", 2, on="", strategy="SPOT"), (cluster(resource_pool(replicas=3)),)
 SUFFICES, NO_ROLE = "; quota suffices, machines are not promised", "denied (needs roles/cloudquotas.viewer)"
 
 

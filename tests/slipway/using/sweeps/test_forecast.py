@@ -18,7 +18,9 @@ from slipway.model.prices import UNKNOWN, Price
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earlier_jobs import Times, run_times
 from slipway.using.sweeps.forecast import Forecast, Share, forecast_lines
-from slipway.using.sweeps.rate_limit import WINDOW, RateLimiter, seconds_to_send
+from slipway.using.sweeps.rate_limit import WINDOW, RateLimiter
+from tests.builders.jobs import job
+from tests.builders.pools import L4
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TOOK = Times(240.0, 540.0, 11)
@@ -27,38 +29,29 @@ GROWING = replace(POOL, hourly=Price(Decimal("0.40")), grows=Price(Decimal("0.31
 SPOT = Share(100, Price(Decimal("0.31")), False, None, TOOK)
 
 
-def earlier(number: int, seconds: float, **changed: Any) -> VertexJob:
-    machine = changed.pop("machine", "n1-standard-4")
-    body = {
-        "name": f"jobs/{number}",
-        "state": "JOB_STATE_SUCCEEDED",
-        "labels": {"slipway-capacity-type": "spot", "slipway-request": f"r{number}"},
-        "startTime": (NOW - timedelta(days=1)).isoformat(),
-        "endTime": (NOW - timedelta(days=1) + timedelta(seconds=seconds)).isoformat(),
-        "jobSpec": {
-            "workerPoolSpecs": [{"machineSpec": {"machineType": machine}, "replicaCount": changed.pop("replicas", 1)}]
-        },
-        **changed,
-    }
-    return VertexJob.read(body)
+def earlier(number: int, seconds: float, *, ago: float = 1, capacity_type: str = "spot", **changed: Any) -> VertexJob:
+    """A job of so many days `ago` that ran for so long."""
+    labels = {"slipway-capacity-type": capacity_type, "slipway-request": f"r{changed.pop('request', number)}"}
+    begin = NOW - timedelta(days=ago)
+    times = {"start_time": begin, "end_time": begin + timedelta(seconds=seconds)}
+    return job(str(number), labels=labels, **{"state": "SUCCEEDED", **times, **changed})
 
 
 def test_earlier_runs_on_the_same_machines_tell_how_long_one_takes() -> None:
     jobs = [earlier(1, 60), earlier(2, 300), earlier(3, 90)]
     demand = Demand.of(jobs[0])
     assert run_times(jobs, "spot", demand, NOW) == Times(60, 300, 3)
-    copy = earlier(4, 2, labels={**jobs[0].labels})
-    there = {"labels": {"slipway-capacity-type": "pool", "slipway-request": "r10"}}
-    runs = earlier(11, 0, **there, state="JOB_STATE_RUNNING", endTime=None)
     others = [
-        *(earlier(10, 1, labels={**there["labels"], "slipway-capacity-type": "spot"}), runs),  # Its copy came to Spot.
-        earlier(5, 1, machine="n1-standard-8"),
+        earlier(4, 2, request=1),  # A copy.
+        earlier(10, 1, request=10),  # Its copy came to Spot.
+        earlier(11, 0, request=10, capacity_type="pool", state="RUNNING", end_time=None),
+        earlier(5, 1, machine=L4),
         earlier(6, 1, replicas=2),
-        earlier(7, 1, state="JOB_STATE_FAILED"),
-        earlier(8, 1, labels={"slipway-capacity-type": "pool"}),
-        earlier(9, 1, startTime="2026-09-01T00:00:00Z"),
+        earlier(7, 1, state="FAILED"),
+        earlier(8, 1, capacity_type="pool"),
+        earlier(9, 1, ago=80),
     ]
-    assert run_times([*jobs, copy, *others], "spot", demand, NOW) == Times(60, 300, 3)
+    assert run_times([*jobs, *others], "spot", demand, NOW) == Times(60, 300, 3)
     assert run_times(jobs[:2], "spot", demand, NOW) is None
 
 
@@ -70,12 +63,6 @@ def test_a_pool_bounds_how_many_run_at_a_time(snapshot: SnapshotAssertion) -> No
     money, time = together.split("; ")
     assert money == snapshot
     assert time == snapshot
-
-
-def test_beside_the_pools_nobody_knows_when_machines_come(snapshot: SnapshotAssertion) -> None:
-    forecast = Forecast(100, (SPOT,), 60.0)
-    assert (forecast.least_seconds, forecast.most_seconds) == (300, None)
-    assert forecast_lines(forecast)[2] == snapshot
 
 
 def test_shapes_are_told_together() -> None:
@@ -91,16 +78,14 @@ def test_shapes_are_told_together() -> None:
     [
         ((replace(SPOT, longest=3600.0),), "at most $31.00 for all 100 runs, as each ends after 1 h at the latest"),
         ((replace(SPOT, runs=1, longest=3600.0),), "at most $0.31 for the run, as it ends after 1 h at the latest"),
-        ((replace(SPOT, times=None, longest=3600.0),), "at most $31.00 for all 100 runs"),
         (
             (POOL, replace(SPOT, longest=3600.0)),
-            "at most $31.00 for all 200 runs, of which those on pools cost nothing",
+            "at most $31.00 for all 200 runs, of which those on pools",
         ),
         ((replace(SPOT, hourly=UNKNOWN),), "the most that all 100 runs may cost is not known: no list has the price"),
         ((replace(SPOT, hourly=Price(Decimal(1), complete=False)),), "$16,800.00 and more for all 100 runs"),
         ((POOL,), "at most $0 for all 100 runs, beyond the pools' own price"),
         ((GROWING,), "at most $31.00 for all 100 runs, where a pool grows for them, as each ends after 1 h"),
-        ((POOL, GROWING), "at most $31.00 for all 200 runs, where a pool grows for them"),
         ((replace(GROWING, grows=UNKNOWN),), "the most that all 100 runs may cost is not known"),
         ((GROWING,), "each run: $0.40/h, paid for anyway where the pool need not grow for it; 4–9 min"),
     ],
@@ -205,11 +190,3 @@ def test_while_all_that_is_permitted_is_under_way_only_an_answer_can_tell() -> N
     assert pace.wait(5.0) == float("inf")
     pace.answered(6.0)
     assert WINDOW <= pace.wait(6.0) <= WINDOW + 0.1
-
-
-@pytest.mark.parametrize(
-    ("count", "per_minute", "seconds"),
-    [(1, 60, 0), (60, 60, 0), (61, 60, 60), (1000, 60, 960), (1000, 0, 0), (0, 60, 0)],
-)
-def test_what_it_will_take(count: int, per_minute: int, seconds: float) -> None:
-    assert seconds_to_send(count, per_minute) == seconds

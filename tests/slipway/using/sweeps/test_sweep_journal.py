@@ -13,7 +13,7 @@ from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.request import RequestOverrides
 from slipway.using.sweeps.points import Given, Point
 from slipway.using.sweeps.runs import Run, SendState
-from slipway.using.sweeps.sweep_journal import SweepDigests, SweepHeader, SweepJournal, instead, was_begun
+from slipway.using.sweeps.sweep_journal import SweepDigests, SweepHeader, SweepJournal, was_begun
 
 HEAD = SweepHeader("digits-1", "digits", "abc", 3, "3f9c2e1", "2026-11-20T12:00:00+00:00", "work")
 
@@ -131,10 +131,3 @@ def test_code_of_ones_own_is_told_by_the_code_whatever_is_packed_beside_it() -> 
         SweepDigests(points({"seed": "1"})).of(replace(ASKED, overrides=one)) for one in (code, same, other)
     )
     assert now == later != others
-
-
-def test_what_to_give_and_to_leave_out_instead() -> None:
-    spot, named = replace(ASKED, capacity_type="spot"), replace(ASKED, kind="custom-job")
-    assert instead(ASKED, spot) == ({"capacity": "spot"},)
-    assert instead(spot, ASKED) == ("without ", {"capacity": "spot"})
-    assert instead(spot, named) == ({"kind": "custom-job"}, ", without ", {"capacity": "spot"})
