@@ -13,6 +13,7 @@ from tests.local.conftest import ROOT
 pytestmark = pytest.mark.journey
 
 
+@pytest.mark.deployed
 def test_uncommitted_templates_are_marked_from_the_deployment_to_the_job(checkout: Checkout) -> None:
     shutil.copy(ROOT / ".gitignore", checkout.folder)
     git(checkout.folder, "init", "-q")
