@@ -1,4 +1,5 @@
-"""docs/components.md: its program, by the real engine, without a stack file of ours. # D1 # D3"""
+"""A team's own programs in the docs, by the real engine: one of components alone, one that changes the file's stack.
+# D1 # D3"""
 
 from __future__ import annotations
 
@@ -9,6 +10,7 @@ import yaml
 
 from tests.checkouts.checkout import PROJECT, REGION, VERTEX, Checkout
 from tests.docs.test_components import PROGRAM
+from tests.local.conftest import ROOT
 
 pytestmark = pytest.mark.journey
 
@@ -28,3 +30,16 @@ def test_the_page_s_program_runs_alone(checkout: Checkout) -> None:
     done = checkout.pulumi("destroy")
     assert done.code == 0, done.said
     assert checkout.cloud.every(f"{VERTEX}/persistentResources", "persistentResources") == []
+
+
+def test_a_program_declares_a_pool_for_each_team_and_a_mistake_names_its_line(checkout: Checkout) -> None:
+    page = (ROOT / "docs" / "adoption.md").read_text("utf-8")
+    (text,) = re.findall(r"^```python\n(from dataclasses.*?)^```", page, re.MULTILINE | re.DOTALL)
+    program = checkout.folder / "__main__.py"
+    program.write_text(text.replace("slipway.components", "components"))
+    done = checkout.pulumi("preview")
+    assert done.code == 0 and "vision" in done.said and "speech" in done.said, done.said
+    program.write_text(program.read_text().replace('"speech"', '"Speech!"'))
+    done = checkout.pulumi("preview")
+    assert done.code, done.said
+    assert re.search(r"a_pool_for_each_team of __main__.py:8 +\S+\.pools\.Speech!: ", done.said), done.said

@@ -18,7 +18,7 @@ from tests.docs.console import commands, missing
 from tests.local.conftest import FAST, ROOT
 
 pytestmark = pytest.mark.journey
-PAGE, ADOPTION = ROOT / "docs" / "first-stack.md", ROOT / "docs" / "adoption.md"
+PAGE = ROOT / "docs" / "first-stack.md"
 STACK = Path("stacks", "Pulumi.dev.yaml")
 ASKS = "slipway init acme-training"
 PERSON = 'eval "$(.venv/bin/python -P -m slipway.local.shell --as submitter --stack dev)"; export SLIPWAY_USER=ada'
@@ -81,7 +81,6 @@ def test_a_platform_team_begins_as_the_page_says(shell: Shell) -> None:
         assert missing(told.shown, said) == [], f"{told.command}:\n{said}"
         assert typed != "make test" or "Ran 1 test" in said, said
     its_people_submit_and_its_files_stay(shell)
-    its_program_declares_in_a_loop(shell)
 
 
 def it_checks_itself_by_the_pinned_wheel(shell: Shell) -> None:
@@ -99,19 +98,6 @@ def its_people_submit_and_its_files_stay(shell: Shell) -> None:
     assert shell.well("git status --short").splitlines() == [f" M {STACK}"]
     # What was submitted is noted with the laptop's state, apart from that of real clouds.
     assert list((shell.folder / ".vertex-local" / "journal" / "requests" / "acme-ml-dev").rglob("*.json"))
-
-
-def its_program_declares_in_a_loop(shell: Shell) -> None:
-    (program,) = re.findall(
-        r"^```python\n(from dataclasses.*?)^```", ADOPTION.read_text("utf-8"), re.MULTILINE | re.DOTALL
-    )
-    file = shell.folder / "__main__.py"
-    file.write_text(program, "utf-8")
-    said = shell.well("make review BASE=main")
-    assert "vision" in said and "speech" in said, said
-    file.write_text(program.replace('"speech"', '"Speech!"'), "utf-8")
-    said = shell.well("make review BASE=main")
-    assert re.search(r"a_pool_for_each_team of __main__.py:8 +\S+\.pools\.Speech!: ", said), said
 
 
 def edit(file: Path, line: str) -> None:
