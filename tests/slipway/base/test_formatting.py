@@ -1,5 +1,6 @@
 """Numbers as people say them, and the price book: dated figures, exact arithmetic, no guesses (vertex-rules 8)."""
 
+from collections.abc import Callable
 from dataclasses import replace
 from decimal import Decimal
 
@@ -16,19 +17,29 @@ from slipway.model.prices import UNKNOWN, Bounds, Price, dollars, hourly, price_
 
 
 @pytest.mark.parametrize(
-    ("seconds", "said"),
+    ("number", "value", "said"),
     [
-        (0, "0 s"),
-        (42.4, "42 s"),
-        (59.6, "1 min"),
-        (840, "14 min"),
-        (11520, "3 h 12 min"),
-        (7200, "2 h"),
-        (777600, "9 days"),
+        (formatting.span, 42.4, "42 s"),
+        (formatting.span, 59.6, "1 min"),
+        (formatting.span, 11520, "3 h 12 min"),
+        (formatting.span, 7200, "2 h"),
+        (formatting.span, 777600, "9 days"),
+        (formatting.exact, 2.44, "2.4 s"),
+        (formatting.exact, 65, "1 min 05 s"),
+        (formatting.exact, 3720, "1 h 02 min"),
+        (formatting.size, 1, "1 byte"),
+        (formatting.size, 999_499, "999 kB"),
+        (formatting.size, 999_500, "1.0 MB"),
+        (formatting.size, 10**17, "100000 TB"),
+        (formatting.clock, 42, "0:42"),
+        (formatting.clock, 3723, "1:02:03"),
+        (formatting.usd, 0, "$0"),
+        (formatting.usd, 99.5, "$99.50"),
+        (formatting.usd, 27_600, "$27,600"),
     ],
 )
-def test_spans(seconds: float, said: str) -> None:
-    assert formatting.span(seconds) == said
+def test_a_number_in_words(number: Callable[[float], str], value: float, said: str) -> None:
+    assert number(value) == said
 
 
 def test_a_unit_is_said_once_where_two_spans_have_no_other() -> None:
@@ -85,32 +96,6 @@ def test_what_all_have_before_a_colon_makes_nothing_near(word: str, near: str | 
     assert formatting.nearest(word, ("slipway:quota", "slipway:templates", "gcp:region")) == near
 
 
-@pytest.mark.parametrize(("seconds", "said"), [(2.44, "2.4 s"), (65, "1 min 05 s"), (3720, "1 h 02 min")])
-def test_measured_times(seconds: float, said: str) -> None:
-    assert formatting.exact(seconds) == said
-
-
-@pytest.mark.parametrize(
-    ("count", "said"),
-    [
-        (0, "0 bytes"),
-        (1, "1 byte"),
-        (999, "999 bytes"),
-        (999_499, "999 kB"),
-        (999_500, "1.0 MB"),
-        (54_200_000_000, "54 GB"),
-        (10**17, "100000 TB"),
-    ],
-)
-def test_sizes(count: int, said: str) -> None:
-    assert formatting.size(count) == said
-
-
-@pytest.mark.parametrize(("seconds", "said"), [(0, "0:00"), (42, "0:42"), (3723, "1:02:03")])
-def test_clocks(seconds: float, said: str) -> None:
-    assert formatting.clock(seconds) == said
-
-
 @pytest.mark.parametrize(("text", "seconds"), [("90", 90), ("90s", 90), ("10m", 600), ("1.5h", 5400), ("1 d", 86400)])
 def test_durations(text: str, seconds: float) -> None:
     assert formatting.seconds(text) == seconds
@@ -127,18 +112,8 @@ def test_no_time_is_unspeakable(seconds: float) -> None:
     assert formatting.span(seconds) and formatting.exact(seconds) and formatting.clock(seconds)
 
 
-@pytest.mark.parametrize(("amount", "said"), [(0, "$0"), (0.56, "$0.56"), (99.5, "$99.50"), (27_600, "$27,600")])
-def test_cents_are_told_where_they_are_what_is_read(amount: float, said: str) -> None:
-    assert formatting.usd(amount) == said
-
-
 def test_lists() -> None:
-    assert [formatting.join(one) for one in ([], ["a"], ["a", "b"], ["a", "b", "c"])] == [
-        "",
-        "a",
-        "a and b",
-        "a, b and c",
-    ]
+    assert [formatting.join(one) for one in ([], ["a"], ["a", "b", "c"])] == ["", "a", "a, b and c"]
 
 
 def test_nearest_ignores_case_and_gives_up_on_nonsense() -> None:
@@ -156,12 +131,9 @@ IN_NO_LIST = {"a3-ultragpu-8g", "a4-highgpu-8g", "a4x-highgpu-4g"}
     ("machine", "region", "capacity_type", "published"),
     [
         ("n1-standard-4", "us-central1", "pool", "0.21849885"),
-        ("n1-standard-4", "us-central1", "on-demand", "0.21849885"),
         ("n1-standard-4", "asia-southeast1", "pool", "0.269544"),
-        ("e2-standard-4", "asia-southeast1", "pool", "0.190132"),
         ("a3-highgpu-8g", "us-central1", "pool", "101.0074"),
         ("a3-highgpu-8g", "us-central1", "flex-start", "51.4950"),
-        ("a3-highgpu-1g", "us-central1", "pool", "12.6259"),
         ("a3-highgpu-1g", "us-central1", "flex-start", "6.4369"),
     ],
 )
@@ -181,12 +153,6 @@ def test_no_fee_is_billed_on_local_ssd() -> None:
     """As the published flex-start of an a3-highgpu-8g has it: a fee of 13.1750, of 88.49 with 6,000 GB of it."""
     fee = hourly(MachineSpec("a3-highgpu-8g", disk=NO_DISK), "us-central1", "spot").known - Decimal("50.609541")
     assert round(fee, 3) == Decimal("13.175")
-
-
-def test_the_formula_that_gives_the_published_n1_gives_the_larger_one() -> None:
-    vcpu, gb, fee = Decimal("0.031611"), Decimal("0.004237"), Decimal("1.15")
-    assert fee * (4 * vcpu + 15 * gb) == hourly(MachineSpec("n1-standard-4", disk=NO_DISK), "us-central1").known
-    assert fee * (8 * vcpu + 30 * gb) == hourly(MachineSpec("n1-standard-8", disk=NO_DISK), "us-central1").known
 
 
 def test_the_disk_is_in_the_price() -> None:
@@ -215,7 +181,6 @@ def test_every_machine_has_a_price_wherever_it_can_be_had_except_those_in_no_lis
         ("n1-standard-4", "europe-nowhere1", "pool"),
         ("n1-standard-4", "us-central1", "flex-start"),
         ("n1-standard-4", "us-central1", "reservation"),
-        ("a4-highgpu-8g", "us-central1", "pool"),
         ("ct5lp-hightpu-4t", "us-central1", "on-demand"),
         ("a3-megagpu-8g", "us-central1", "pool"),
     ],
@@ -274,7 +239,4 @@ def test_money_in_words() -> None:
     assert dollars(Price(Decimal("1.305")), per="") == "$1.30"
     assert dollars(Price(Decimal("1.17"), complete=False)) == "$1.17/h and more"
     assert dollars(UNKNOWN) == "price unknown"
-
-
-def test_no_machines_cost_nothing_whatever_one_costs() -> None:
-    assert Price() == UNKNOWN * 0
+    assert Price() == UNKNOWN * 0, "no machines cost nothing, whatever one costs"
