@@ -14,14 +14,16 @@ from hypothesis import strategies as st
 
 from slipway.authoring.gcloud.fields import JOB, Message, Several
 from slipway.authoring.gcloud.importing import Imported, Naming, read
+from slipway.authoring.gcloud.job_file import job_file
 from slipway.authoring.gcloud.python_source import python_source
-from slipway.authoring.stack.secrets import looks_secret
-from slipway.authoring.template.compile import request
+from slipway.authoring.template.compile import request, usual_values
 from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
 from slipway.google.messages import message
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.placeholders import fill as filled
+from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import VARIABLE, Launched
 from slipway.model.machines.table import default_disk
 from slipway.model.prices import UNKNOWN
@@ -50,7 +52,25 @@ PLACES = (
     "/gcs/acme/runs/7/model",
 )
 FORMS = ("{}", "--out={}", "--from={},{}", "cp -r {} . && echo '{}'", '{{"to": "{}"}}', "${{OUT:-{}}}", "x{}", "$${}")
-WORDS = ("", "train", "--steps=3", "${HOME}", "$${HOME}", "$$${A}", "$(HOME)/x", "$$(HOME)", "{a}", "it's", "é\n$", "0")
+WORDS = (
+    "",
+    "train",
+    "--steps=3",
+    "yes",
+    "0o17",
+    "1:30",
+    "null",
+    "a: b",
+    "${HOME}",
+    "$${HOME}",
+    "$$${A}",
+    "$(HOME)/x",
+    "$$(HOME)",
+    "{a}",
+    "it's",
+    "é\n$",
+    "0",
+)
 SECRETS = (f"--token={TOKEN}", "--pad_token=[PAD]", "--api-key", "$(HF_TOKEN)")
 
 places = st.builds(lambda form, place: form.format(place, place), st.sampled_from(FORMS), st.sampled_from(PLACES))
@@ -265,19 +285,30 @@ def imported(text: str) -> Imported | ConfigError:
         return refused
 
 
-def sent(template: JobTemplate) -> Json:
-    """The job that a submission sends."""
+def asked_of(template: JobTemplate, *, refused: bool = False) -> Json:
+    """The request that a deployment publishes; `refused`: whether or not the service would take it."""
     capacity_type = template.capacity_types[0]
     uris = dict.fromkeys(template.packages, "gs://catalog/packages/lora.tar.gz")
     cluster = "cpu" if capacity_type == "pool" else None
-    body = request(template, capacity_type, replace(CONTEXT, project="acme"), uris, cluster)
+    return request(template, capacity_type, replace(CONTEXT, project="acme"), uris, cluster, refused=refused)
+
+
+def sent(template: JobTemplate) -> Json:
+    """The job that a submission sends."""
+    capacity_type, body = template.capacity_types[0], asked_of(template)
     catalog = Catalog(
         "local", "p", "us-central1", "3f9c2e1", False, "work", "t", {"cpu": Cluster("cpu", (), id="cpu")}, (), {}
     )
-    offer = Offer(capacity_type, True, "", cluster or "", (), UNKNOWN, body)
+    offer = Offer(capacity_type, True, "", "cpu" if capacity_type == "pool" else "", (), UNKNOWN, body)
     entry = Template("imported", "", "custom-job", (), (), ())
     found: Json = fill(catalog, entry, offer, {}, request_id="r1", user="ada")["jobSpec"]
     return found
+
+
+def exported(template: JobTemplate) -> str:
+    """The job file that Slipway writes of it."""
+    body = filled(asked_of(template, refused=True), usual_values(template))
+    return job_file(body, CUSTOM_JOB, project="acme", region="us-central1", about="a test")
 
 
 def told(one: Imported, spec: Json) -> list[Path]:
@@ -326,6 +357,9 @@ def test_it_is_the_same_job_but_for_what_is_told(spec: Json, snake: bool) -> Non
     exec(source, names)
     assert names["TEMPLATE"] == found.template
     assert TOKEN not in source and not any(TOKEN in str(note) for note in found.notes)
+    text_of_it = exported(found.template)
+    again = imported(text_of_it)
+    assert isinstance(again, Imported) and exported(again.template) == text_of_it, (text, text_of_it)
     before = canonical(spelled(spec, snake=False))
     try:
         after = canonical(sent(found.template))
@@ -362,7 +396,3 @@ def fields_of(descriptor: Any, read: Message) -> Iterator[str]:
 def test_every_field_of_the_api_is_read_or_refused_in_words() -> None:
     kind = message("google.cloud.aiplatform_v1", "custom_job", "CustomJobSpec")
     assert list(fields_of(kind.DESCRIPTOR, JOB)) == []
-
-
-def test_what_looks_like_a_secret_here_does_so_there() -> None:
-    assert looks_secret(TOKEN)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
@@ -12,8 +15,10 @@ from slipway.authoring.gcloud.python_source import python_source
 from slipway.authoring.stack.entries import ClusterEntry, EncryptionEntry
 from slipway.authoring.stack.secrets import KEEP
 from slipway.authoring.template.jobspec import LAUNCHER
+from slipway.authoring.template.load import load
 from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
+from slipway.template import Disk, Image, JobTemplate, NfsMount, Package, Scheduling, WorkerPool
 
 IMAGE = f"us-docker.pkg.dev/acme/x/train@sha256:{'a' * 64}"
 CODE = f"containerSpec: {{imageUri: {IMAGE}"
@@ -204,6 +209,67 @@ def test_a_single_item_needs_no_list() -> None:
     found = imported(f"workerPoolSpecs: {{{worker}}}\n{flex}").template
     assert (found.worker_pools[0].machine, found.worker_pools[0].args) == ("n1-highmem-2", ("port=8500",))
     assert found.capacity_types == ("flex-start",) and found.scheduling.max_wait_s == 1800
+
+
+def test_snake_case_is_read_too() -> None:
+    found = imported(
+        f"""
+worker_pool_specs:
+  - machine_spec: {{machine_type: n1-standard-4}}
+    replica_count: "1"
+    container_spec: {{image_uri: {IMAGE}, args: ["--out=gs://mine/run/model"]}}
+scheduling: {{timeout: 600s, strategy: SPOT}}
+base_output_directory: {{output_uri_prefix: gs://mine/run}}
+"""
+    )
+    assert found.template.capacity_types == ("spot",) and found.template.timeout_s == 600
+    assert list(map(str, found.notes)) == [
+        "job.yaml:1  serviceAccount: none is named, so its jobs run as the stack's trainer",
+        "job.yaml:5  --out: gs://mine/run/model became ${slipway.output}/model",
+        "job.yaml:7  baseOutputDirectory: gs://mine/run became ${slipway.output}, a directory of each job's own",
+    ]
+
+
+WORDS = (
+    "--steps=3",
+    "it's",
+    'say "hi"',
+    "\\n\n",
+    '"$${HOME:-/root}"',
+    "set -e\npython 'a.py' --name \"a\"\n" + "echo '\"$${HOME}\"' " * 9 + '\nexit "1"',
+)
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        Image(IMAGE, ("run", *WORDS)),
+        Package("jobs/lora", "lora.task", "us-docker.pkg.dev/vertex-ai/training/pytorch-cpu.2-4.py310:latest"),
+    ],
+)
+def test_its_python_loads_and_is_formatted(tmp_path: Path, code: Image | Package) -> None:
+    many = tuple(f"--{word}" for word in WORDS * 2)
+    asked = JobTemplate(
+        name="imported",
+        summary='of a "file"',
+        code=code,
+        worker_pools=(
+            WorkerPool("chief", "n1-standard-8", Disk("pd-ssd", 500), "NVIDIA_TESLA_T4", 2, args=WORDS[:1]),
+            WorkerPool("evaluators", "n1-standard-4", args=many, position="evaluators", env={"ROLE": WORDS[2]}),
+        ),
+        capacity_types=("flex-start",),
+        secrets={"TOKEN": "projects/acme/secrets/token/versions/latest"},
+        nfs_mounts=(NfsMount("10.0.0.2", "/data", "/mnt/nfs/data"),),
+        network="projects/123/global/networks/vpc",
+        scheduling=Scheduling(max_wait_s=0, restart_job_on_worker_restart=True),
+    )
+    source, file = python_source(asked), tmp_path / "imported.py"
+    assert '"--set -e\\n"\n' in source, "a long text is a line a line"
+    file.write_text(source)
+    assert load(("imported",), tmp_path) == (asked,)
+    ruff = [str(Path(sys.executable).with_name("ruff")), "format", "--diff", "--line-length", "120", "--no-cache"]
+    done = subprocess.run([*ruff, str(file)], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout
 
 
 def test_the_name_and_the_folder_are_the_flags_matter() -> None:
