@@ -134,32 +134,34 @@ def test_one_that_idles_is_given_up_until_its_entry_says_something_new(checkout:
     assert new != old
 
 
-def test_a_season_that_there_is_no_quota_for_waits_and_holds_up_nothing_else(checkout: Checkout) -> None:
-    """They take turns on quota for one, and the first has a job yet: it is withdrawn, so that its turn can end. # D2"""
+def test_a_season_that_there_are_no_machines_for_waits_and_holds_up_nothing_else(
+    checkout: Checkout, settings: Callable[..., None]
+) -> None:
+    """The deployment goes well, with what somebody has edited, and says which one is missing. (Where there is no quota:
+    test_season_quota of tests/slipway.)"""
     turn = (datetime.now(UTC) + timedelta(hours=1)).replace(microsecond=0)
     pools, at = {"all": {**MACHINE, "replicas": 1}}, turn.isoformat()
-    both = {"first": {"pools": pools, "until": at}, "second": {"pools": pools, "from": at}}
-    checkout.cloud.rest("POST", "/vertex-local/settings", {"quota.custom_model_training_cpus": 4})
-    checkout.write(persistentResources=both, quota={"mode": "enforce"})
+    seasons = {"first": {"pools": pools, "until": at}, "second": {"pools": pools, "from": at}}
+    checkout.write(persistentResources=seasons)
     checkout.up()
-    (first,) = checkout.clusters()
-    job = checkout.submit("-p", "seconds=600")
     checkout.cloud.rest("POST", "/vertex-local/clock", {"advance": 3601})
     wait_for(lambda: told_by_answers(checkout) > turn, "answers are dated anew, as they are each second")
-    said = checkout.up()
-    assert re.search("cluster second is not made yet.*quota custom_model_training_cpus", said)
-    assert f"drawn by {first} 4" in said and checkout.clusters() == {first: "RUNNING"}
-    assert "cluster second waits for quota" in checkout.slipway("pools").err
-    assert checkout.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool").code != 0
-    rest = checkout.pulumi("preview", "--expect-no-changes")
-    assert rest.code == 0, rest.said
-    checkout.cloud.cancel(job["name"])
-    wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
-    nor_does_one_that_there_are_no_machines_for(checkout, both)
-    checkout.cloud.rest("POST", "/vertex-local/settings", {"create_error": ""})
+
+    settings(create_error="second-")
+    edited = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}
+    checkout.write(persistentResources={**seasons, "edited": edited})
+    done = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s", SLIPWAY_GRACE="0")
+    assert done.code == 0, done.said
+    assert "it ended in ERROR" in done.said and "its season has begun" in done.said
+    assert checkout.outputs()["clusters"].keys() == {"edited"} and len(checkout.clusters()) == 1
+    assert "cluster second waits for machines" in checkout.slipway("pools").err
+    dormant = checkout.slipway("schedule", "--output", "json").json["dormant"]
+    assert [one["lacks"] for one in dormant if one["cluster"] == "second"] == [["machines"]]
+
+    settings(create_error="")
     checkout.up()
-    second, edited = sorted(checkout.clusters(), reverse=True)
-    assert second.startswith("second-") and edited.startswith("edited-")
+    second, another = sorted(checkout.clusters(), reverse=True)
+    assert second.startswith("second-") and another.startswith("edited-")
     assert checkout.pulumi("preview", "--expect-no-changes").code == 0
 
 
@@ -167,22 +169,3 @@ def told_by_answers(checkout: Checkout) -> datetime:
     """The time by which a deployment goes."""
     answer = checkout.cloud.session().get(f"{checkout.cloud.url}/vertex-local/clock")
     return parsedate_to_datetime(answer.headers["Date"])
-
-
-def nor_does_one_that_there_are_no_machines_for(checkout: Checkout, seasons: Any) -> None:
-    """The deployment goes well, with what somebody has edited, and says which one is missing."""
-    settings = {"create_error": "second-", "quota.custom_model_training_cpus": 64}
-    checkout.cloud.rest("POST", "/vertex-local/settings", settings)
-    edited = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 2}}}}
-    checkout.write(persistentResources={**seasons, "edited": edited}, quota={"mode": "enforce"})
-    done = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s", SLIPWAY_GRACE="0")
-    assert done.code == 0, done.said
-    assert "it ended in ERROR" in done.said and "its season has begun" in done.said
-    assert checkout.outputs()["clusters"].keys() == {"edited"} and len(checkout.clusters()) == 1
-    assert "cluster second waits for machines" in checkout.slipway("pools").err
-    (rests,) = (
-        one for one in checkout.slipway("schedule", "--output", "json").json["dormant"] if one["cluster"] == "second"
-    )
-    assert rests["lacks"] == ["machines"]
-    again = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
-    assert again.code == 0 and "could not be made" in again.said, again.said
