@@ -13,9 +13,7 @@ from typing import Any
 import pytest
 
 from bench import month
-from slipway.base.formatting import span
 from slipway.model.prices import spent
-from slipway.operating.board.band import machines_on
 from slipway.operating.board.document import as_json, board_of
 from slipway.operating.history.model import History
 from tests.slipway.operating.board.conftest import JOBS, Looked, Looking
@@ -34,10 +32,6 @@ def the_past() -> History:
 @cache
 def shown() -> dict[str, Any]:
     return board(JOBS)
-
-
-def seconds(begin: Any, end: Any) -> float:
-    return float(end - begin) / 1000
 
 
 def money(text: str) -> float:
@@ -123,16 +117,6 @@ def test_the_table_of_quota_says_what_the_gauges_show(looked: Looked) -> None:
         ]
 
 
-def test_the_table_of_days_says_what_the_bars_show(looked: Looked) -> None:
-    drawn: dict[str, float] = defaultdict(float)
-    for row in looked.rows("[data-chart=days]", "rect"):
-        drawn[str(row["what"])] += float(str(row["dollars"]))
-    table = looked.table("#money article:has([data-chart=days]) table")
-    for column, what in ((1, "used"), (2, "beside"), (3, "idle")):
-        rounded = 0.005 * len(table)  # Cents of each day, of which bars are exact.
-        assert sum(money(row[column]) for row in table) == pytest.approx(drawn[what], abs=rounded)
-
-
 def test_sums_below_a_dollar_are_told_everywhere(look: Looking) -> None:
     """The axis told half a dollar as $500m, bars and days $0 and $0.00."""
     job = next(job for job in the_past().jobs if job.capacity_type == "on-demand" and job.started)
@@ -151,19 +135,6 @@ def test_sums_below_a_dollar_are_told_everywhere(look: Looking) -> None:
     (listed,) = looked.table("#jobs table")
     assert listed[-1] == told
     assert looked.said == []
-
-
-def test_jobs_have_waited_and_cost_what_the_command_says(looked: Looked) -> None:
-    """Times were cut to the second, and waits off by one."""
-    newest = the_past().jobs[::-1]
-    table = looked.table("#jobs table")
-    assert len(table) > 20
-    for row, job in zip(table, newest, strict=False):
-        end = job.ended or the_past().until
-        assert job.created
-        assert row[5] == span(((job.started or end) - job.created).total_seconds())
-        assert row[6] == (span((end - job.started).total_seconds()) if job.started else "–")
-        assert row[7] == (spent(job.cost) if job.cost else "–")
 
 
 def test_the_table_of_usage_says_what_the_bars_of_whom_show(looked: Looked) -> None:
@@ -303,24 +274,6 @@ def hover_hostile(looked: Looked) -> list[str]:
     return found
 
 
-def test_the_days_of_a_band_say_what_its_rectangles_show(looked: Looked) -> None:
-    looked.choose("days", "30")
-    for place, band in enumerate(shown()["bands"]):
-        figure = f"#time article:nth-of-type({place + 1})"
-        rows = [row for row in looked.rows(f"{figure} [data-chart=band]", "rect") if "lane" in row]
-        since = the_past().since.timestamp() * 1000
-        drawn = sum(
-            seconds(max(float(str(row["begin"])), since), float(str(row["end"])))
-            / 3600
-            * (int(str(row["high"])) - int(str(row["low"])))
-            for row in rows
-        )
-        # Of preempted jobs nobody knows when they had no machines, only for how long.
-        lost = sum((job.lost or 0.0) / 3600 * machines_on(job).get(band["name"], 0) for job in the_past().jobs)
-        told = sum(float(row[1].replace(",", "")) for row in looked.table(f"{figure} table") if row[1] != "–")
-        assert told == pytest.approx(drawn - lost, rel=0.01, abs=1.6), band["name"]
-
-
 def test_those_who_use_no_mouse_or_screen_find_their_way(looked: Looked) -> None:
     assert hindrances(looked) == []
 
@@ -351,21 +304,6 @@ def hindrances(looked: Looked, *rules: str) -> list[tuple[str, str]]:
     options = {"runOnly": rules} if rules else None
     found = Axe().run(looked.page, context=alike, options=options).response["violations"]
     return [(one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")]
-
-
-def test_a_dark_page_has_no_light_box(looked_at_night: Looked) -> None:
-    script = """() => {
-        const light = (colour) => {
-            const [r, g, b, a = 1] = (colour.match(/[\\d.]+/g) || []).map(Number);
-            return a > 0 && r + g + b > 600;
-        };
-        return [...document.querySelectorAll('body, body *')].filter((one) => {
-            const style = getComputedStyle(one), box = one.getBoundingClientRect();
-            const filled = one.closest('svg') && one.matches('rect, path') && style.fill !== 'none' ? style.fill : '';
-            return box.width * box.height > 400 && (light(style.backgroundColor) || light(filled));
-        }).map((one) => one.outerHTML.slice(0, 120));
-    }"""
-    assert looked_at_night.page.evaluate(script) == []
 
 
 def test_it_is_printed_with_its_tables(looked_at_night: Looked) -> None:

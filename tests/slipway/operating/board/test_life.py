@@ -1,16 +1,24 @@
-"""The life of a job from what the service tells of it. # W5"""
+"""A stack at one moment: whose machines they are, who waits and why; and the life of a job. # N19 W5"""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
+from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
-from slipway.google.monitoring import CPU, Point, Series
+from slipway.google.monitoring import CPU as CPU_USE
+from slipway.google.monitoring import Point, Series
+from slipway.google.quota.report import QuotaRow
 from slipway.google.storage import Location, StoredObject
+from slipway.model.prices import UNKNOWN
 from slipway.operating.board.life import checkpoints, life_of, phases
+from slipway.operating.board.now import gauges, pools_now, queue
+from slipway.operating.pool_rows import Holder, PoolRow
 from slipway.using.jobs.log import EventKind, JobEvent, JobEvents
 from slipway.using.jobs.utilization import Utilization, UtilizationRow
+from tests.builders import jobs
+from tests.builders.pools import CPU
 
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
 JOB = VertexJob("projects/1/locations/r/customJobs/4711", "tune", "JOB_STATE_RUNNING", create_time=BEGIN)
@@ -29,17 +37,11 @@ def lived(job: VertexJob, *events: JobEvent) -> list[tuple[str, float, float]]:
     return [(one.what, (one.begin - BEGIN) / hour, (one.end - BEGIN) / hour) for one in phases(job, events, at(9))]
 
 
-def test_one_that_waits_has_only_waited() -> None:
+def test_one_that_waits_ran_or_never_started() -> None:
     assert lived(JOB) == [("waiting", 0, 9)]
-
-
-def test_one_that_never_started_waited_to_its_end() -> None:
     assert lived(replace(JOB, end_time=at(2))) == [("waiting", 0, 2)]
-
-
-def test_one_that_ran() -> None:
-    job = replace(JOB, start_time=at(1), end_time=at(4))
-    assert lived(job) == [("waiting", 0, 1), ("running", 1, 4)]
+    assert lived(replace(JOB, start_time=at(1), end_time=at(4))) == [("waiting", 0, 1), ("running", 1, 4)]
+    assert lived(replace(JOB, create_time=None)) == []
 
 
 def test_one_that_lost_its_machines_and_had_others() -> None:
@@ -47,15 +49,7 @@ def test_one_that_lost_its_machines_and_had_others() -> None:
     told = (event("running", 1), event("preemption", 3), event("restart", 3.5), event("running", 4))
     assert lived(job, *told) == [("waiting", 0, 1), ("running", 1, 3), ("preempted", 3, 4), ("running", 4, 9)]
     assert lived(job, *told[:2])[-1] == ("preempted", 3, 9)
-
-
-def test_what_has_no_time_or_is_a_trials_moves_no_phase() -> None:
-    job = replace(JOB, start_time=at(1))
     assert lived(job, event("preemption", None), event("preemption", 3, trial="2"))[-1] == ("running", 1, 9)
-
-
-def test_a_job_that_tells_no_time_has_no_phases() -> None:
-    assert lived(replace(JOB, create_time=None)) == []
 
 
 def stored(name: str, hours: float) -> StoredObject:
@@ -74,7 +68,45 @@ def test_checkpoints_are_objects_that_are_called_so_each_minute_once() -> None:
 
 def test_what_could_not_be_read_is_said_and_long_series_are_thinned() -> None:
     points = tuple(Point(at(number / 60), 0.5) for number in range(1000))
-    row = UtilizationRow.of("workers-0", "cpu", Series(CPU, "4711", "workerpool0-0", "", points))
+    row = UtilizationRow.of("workers-0", "cpu", Series(CPU_USE, "4711", "workerpool0-0", "", points))
     life = life_of(JOB, JobEvents(why="denied"), Utilization((row,)), ("hi",), (), at(9), ("", "log: denied"))
     assert life.why == ("events: denied", "log: denied")
     assert len(life.use[0].points) <= 120 and (life.use[0].mean, life.use[0].max) == (0.5, 0.5)
+
+
+NOW = datetime(2026, 11, 24, tzinfo=UTC)
+NAME = "projects/1/locations/us-central1/persistentResources/cpu-1a2b3c4"
+
+
+def row(used: int, live: int, most: int | None, *holders: Holder) -> PoolRow:
+    pool = ResourcePool("workers", CPU, live, used, None if most is None else 1, most)
+    cluster = PersistentResource(NAME, "RUNNING", {}, (pool,))
+    return PoolRow("cpu", "us-central1", cluster, pool, False, (), None, False, UNKNOWN, holders)
+
+
+def shares(one: PoolRow) -> list[tuple[str, str, int]]:
+    (pool,) = pools_now([one])
+    return [(share.what, share.user, share.machines) for share in pool.shares]
+
+
+def test_machines_are_somebodys_free_or_yet_to_come() -> None:
+    assert shares(row(3, 4, 6, Holder("ada", 2, ("tune",)), Holder("ci", 1, ("eval",)))) == [
+        *(("busy", "ada", 2), ("busy", "ci", 1), ("free", "", 1), ("room", "", 2)),
+    ]
+    assert shares(row(3, 3, None, Holder("ada", 1, ("tune",)))) == [("busy", "ada", 1), ("busy", "", 2)]
+    assert shares(row(0, 2, 2, Holder("ada", 2, ("tune",)))) == [("busy", "ada", 2)], "lists lag"
+
+
+def test_the_oldest_waits_first_and_each_says_for_what_and_why() -> None:
+    newer = jobs.job("1", on="cpu-1a2b3c4", state="QUEUED", replicas=2, create_time=NOW - timedelta(hours=1))
+    older = jobs.job("2", state="QUEUED", replicas=2, create_time=NOW - timedelta(hours=3))
+    found = list(queue((newer, older, jobs.job("9")), [row(2, 2, 2).cluster], {"cpu-1a2b3c4": "cpu"}, NOW))
+    assert [(one.id, one.on, one.machines) for one in found] == [("2", "on-demand", 2), ("1", "cpu", 2)]
+    assert "quota" in found[0].why and "cpu/workers" in found[1].why
+
+
+def test_offers_beside_the_pools_are_no_gauge() -> None:
+    of_pool = QuotaRow("m_cpus", "us-central1", "pool cpu", 8, 16, 100, 4, "ok", retiring=2)
+    of_offer = QuotaRow("m_cpus", "us-central1", "offer", None, 16, 100, 4, "ok")
+    (one,) = gauges([of_pool, of_offer])
+    assert (one.now, one.ceiling, one.others, one.limit) == (8, 16, 6, 100)

@@ -102,11 +102,6 @@ def test_what_others_wrote_is_what_was_fetched(one: dict[str, str]) -> None:
     assert f"{one['name']} {one['version']}" in (FOLDER / "vendor" / "LICENSES.txt").read_text("utf-8")
 
 
-def test_every_script_of_the_folder_is_described() -> None:
-    files = {path.name for path in (FOLDER / "vendor").iterdir()}
-    assert files == {"vendor.json", "LICENSES.txt", *(one["file"] for one in VENDORED)}
-
-
 def test_the_data_is_one_versioned_document_under_the_keys_of_other_commands(parts: Parts) -> None:
     (text,) = (text for kind, text in parts.texts if kind == "application/json")
     told = json.loads(text)["data"]
@@ -126,11 +121,6 @@ def test_a_month_of_3000_jobs_is_a_page_of_2_mb_at_most() -> None:
     history = month.history(3000)
     assert len(history.jobs) == 3000
     assert len(page(as_json(board_of(history, now_of(history)), 2)).encode()) <= 2_000_000
-
-
-def test_a_stack_without_any_past_has_a_page_too() -> None:
-    empty = History("dev", "acme-ml-dev", month.REGION, month.SINCE, month.NOW, ())
-    assert "<h1>dev</h1>" in page(as_json(board_of(empty), 2))
 
 
 def test_idle_machines_that_nobody_recorded_are_unknown_and_cost_not_nothing() -> None:

@@ -33,19 +33,15 @@ class Stack:
         return f"page {len(self.made)} of {job or 'all'}"
 
 
-def test_a_page_is_read_anew_when_it_is_old() -> None:
+def test_a_page_is_read_anew_when_it_is_old_and_not_endlessly_many_are_kept() -> None:
     stack = Stack()
     assert [stack.pages.get(""), stack.pages.get("")] == ["page 1 of all"] * 2
     stack.now = FRESH_S
     assert stack.pages.get("") == "page 2 of all"
-
-
-def test_each_job_has_its_own_and_not_endlessly_many_are_kept() -> None:
-    stack = Stack()
     for number in range(40):
         stack.pages.get(str(number))
-    assert stack.pages.get("39") == "page 40 of 39"
-    assert stack.pages.get("0") == "page 41 of 0"
+    assert stack.pages.get("39") == "page 42 of 39"
+    assert stack.pages.get("0") == "page 43 of 0"
 
 
 def test_what_can_not_be_read_anew_is_shown_as_it_was_and_said() -> None:

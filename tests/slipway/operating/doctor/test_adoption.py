@@ -60,10 +60,6 @@ def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
     ("changed", "field", "words"),
     [
         ({"custom_service_account": False}, "serviceAccount.custom", "is false, and was deployed with true"),
-        ({"network": "projects/1/global/networks/n"}, "network", "is projects/1/global/networks/n, and was deployed"),
-        ({"kms_key": "k"}, "encryption.kmsKey", "is k, and was deployed with none"),
-        ({"reserved_ip_ranges": ("s", "r")}, "reservedIpRanges", "is r, s, and was deployed with none"),
-        ({"psc": PscInterface("projects/p/a")}, "pscInterface.networkAttachment", "is projects/p/a, and was"),
         ({"psc": PscInterface(dns_peerings=PEERED)}, "pscInterface.dnsPeeringConfigs", "is a. p n"),
     ],
 )

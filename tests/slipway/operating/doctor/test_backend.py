@@ -131,12 +131,10 @@ def test_the_engine_tells_the_state_and_what_a_run_is_at(checkout: Path, pending
 def test_where_nothing_was_asked_it_says_why(checkout: Path) -> None:
     assert "is not on PATH" in str(looked(checkout, "", PATH=""))
     login = "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions"
+    assert looked(checkout, "echo \"error: no stack named 'prod' found\" >&2; exit 255") == Backend(
+        "s3://acme-state", None
+    )
     assert "no backend is chosen" in str(looked(checkout, f"echo '{login}' >&2; exit 255"))
-
-
-def test_a_stack_that_the_backend_does_not_have(checkout: Path) -> None:
-    seen = looked(checkout, "echo \"error: no stack named 'prod' found\" >&2; exit 255")
-    assert seen == Backend("s3://acme-state", None)
 
 
 @pytest.mark.parametrize(

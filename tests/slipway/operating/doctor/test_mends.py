@@ -11,7 +11,6 @@ from datetime import datetime, timedelta
 from functools import cache
 
 import pytest
-from syrupy.assertion import SnapshotAssertion
 
 from slipway.authoring.stack.yaml_file import from_text
 from slipway.google.live import Increase, Live, Unknown
@@ -38,7 +37,7 @@ from tests.slipway.operating.doctor.picture import (
     published,
     state,
 )
-from tests.slipway.reviewing.builders import NOW, STACK, catalog, cluster, job, limits, offer, template
+from tests.slipway.reviewing.builders import NOW, catalog, cluster, job, limits, offer, template
 
 COMMANDS = frozenset({"pulumi", "slipway", "gcloud", "find", "cp", "mv"})
 WORDS = re.compile(r"(raise|remove|lower|ask for|set|submit|free|leave|type again) ")
@@ -140,6 +139,20 @@ def test_what_mends_can_be_pasted_or_is_said_in_words(kind: str) -> None:
             assert WORDS.match(one.fix), one.fix
 
 
+def test_what_everybody_may_do_is_an_exposure_with_the_command_that_ends_it() -> None:
+    def told(*bound: Bound) -> dict[str, Finding]:
+        return found(policies=(Policy(Subject("bucket", "acme-work"), frozenset(bound)),))
+
+    ada, viewer = Bound("roles/viewer", "user:ada@acme.example"), "roles/storage.objectViewer"
+    one = told(Bound(viewer, "allUsers"), ada)["exposed"]
+    assert one.sentence == f"anybody on the internet has {viewer} on bucket acme-work (allUsers)"
+    command = "gcloud storage buckets remove-iam-policy-binding gs://acme-work --member=allUsers"
+    assert one.fix == f"{command} --role={viewer}"
+    two = told(Bound("roles/storage.objectAdmin", "allAuthenticatedUsers", "in May"))["exposed"]
+    assert two.sentence.startswith("anybody with a Google account") and two.fix.endswith(" --all")
+    assert told(ada) == {}
+
+
 def test_a_job_beside_a_pool_is_submitted_there_with_its_own_parameters() -> None:
     told = published(catalog(CPU, LORA))
     one = found(lives(used=1), jobs=(ALONE,), published=told, of_catalog=" --catalog gs://acme")["job-beside-pool"]
@@ -152,70 +165,30 @@ def test_quota_is_asked_for_by_whom_the_stack_file_names_and_as_much_as_is_drawn
     assert one.fix == f"slipway quota --request {CPUS}=40 --contact ml@acme.example"
 
 
-def test_packages_are_named_and_no_more_of_them_than_a_line_holds() -> None:
-    packages = tuple(package(f"gs://b/packages/{n}.tar.gz", 10, NOW - timedelta(days=200 - n)) for n in range(9))
-    one = found(packages=packages)["package-left"]
-    assert one.fix == "gcloud storage rm " + " ".join(f"gs://b/packages/{n}.tar.gz" for n in range(5))
-    assert one.means.startswith("the oldest 5;")
-
-
-def test_what_everybody_may_do_is_an_exposure_with_the_command_that_ends_it(snapshot: SnapshotAssertion) -> None:
-    everybody = Bound("roles/storage.objectViewer", "allUsers")
-    limited = Bound("roles/storage.objectAdmin", "allAuthenticatedUsers", "in May")
-    seen = (
-        Policy(Subject("bucket", "acme-work"), frozenset({everybody, Bound("roles/viewer", "user:ada@acme.example")})),
-    )
-    one = found(policies=seen)["exposed"]
-    assert one.sentence == "anybody on the internet has roles/storage.objectViewer on bucket acme-work (allUsers)"
-    assert one.fix == snapshot
-    two = found(policies=(Policy(Subject("bucket", "acme-work"), frozenset({limited})),))["exposed"]
-    assert two.sentence.startswith("anybody with a Google account") and two.fix.endswith(" --all")
-    assert (
-        found(policies=(Policy(Subject("bucket", "acme-work"), frozenset({Bound("r", "user:ada@acme.example")})),))
-        == {}
-    )
-    assert f"--stack {STACK}" in found(published=None)["catalog-missing"].fix
-
-
 LEDGER = Ledger(NOW - timedelta(hours=1), month_of(NOW), 500.0, 900.0, {"vision": 95.0}, {"ada": 10.0})
 
 
-def said(budget: Budget | None, ledger: Ledger | str | None = LEDGER) -> dict[str, Finding]:
-    whole = replace(catalog(CPU), budget=budget)
-    return {kind: one for kind, one in found(published=published(whole), ledger=ledger).items() if "budget" in kind}
-
-
-def test_a_stack_within_its_budget_or_without_one_is_well() -> None:
-    assert said(None, None) == {} and said(Budget(1000, {"vision": 200})) == {}
-
-
 @pytest.mark.parametrize(
-    ("budget", "grade"), [(Budget(600), Grade.WARNING), (Budget(500, enforce=True), Grade.BLOCKING)]
+    ("budget", "ledger", "kinds"),
+    [
+        (None, None, {}),
+        (Budget(1000, {"vision": 200}), LEDGER, {}),
+        (Budget(600), LEDGER, {"budget-spent": Grade.WARNING, "budget-short": Grade.WARNING}),
+        (Budget(500, enforce=True), LEDGER, {"budget-spent": Grade.BLOCKING}),
+        (Budget(teams={"nlp": 0}, enforce=True), LEDGER, {}),
+        (Budget(teams={"vision": 0}, enforce=True), LEDGER, {"budget-spent": Grade.BLOCKING}),
+        (Budget(800), LEDGER, {"budget-short": Grade.WARNING}),
+        (Budget(800), replace(LEDGER, forecast=None), {}),
+        (Budget(1), None, {"budget-unknown": Grade.WARNING}),
+        (Budget(1), "no hourly run has told", {"budget-unknown": Grade.WARNING}),
+        (Budget(1), replace(LEDGER, at=NOW - timedelta(days=3)), {"budget-unknown": Grade.WARNING}),
+    ],
 )
-def test_a_budget_that_is_nearly_or_wholly_spent_is_told(budget: Budget, grade: Grade) -> None:
-    assert said(budget)["budget-spent"].grade is grade
-
-
-def test_a_team_that_may_spend_nothing_and_has_not_is_well() -> None:
-    assert said(Budget(teams={"nlp": 0}, enforce=True)) == {}
-    assert said(Budget(teams={"vision": 0}, enforce=True))["budget-spent"].grade is Grade.BLOCKING
-
-
-def test_a_team_s_budget_is_told_as_the_stack_s() -> None:
-    assert said(Budget(teams={"Vision": 100}))["budget-spent"].subject == "budget team Vision"
-
-
-def test_a_budget_that_will_not_last_is_told_before_it_is_spent() -> None:
-    assert set(said(Budget(800))) == {"budget-short"}
-    assert said(Budget(800), replace(LEDGER, forecast=None)) == {}
-
-
-@pytest.mark.parametrize(
-    "ledger",
-    [None, "no hourly run has told", replace(LEDGER, month="2020-01"), replace(LEDGER, at=NOW - timedelta(days=3))],
-)
-def test_a_budget_of_which_nothing_is_known_is_told(ledger: Ledger | str | None) -> None:
-    assert set(said(Budget(1), ledger)) == {"budget-unknown"}
+def test_a_budget_that_is_spent_or_will_not_last_or_of_which_nothing_is_known_is_told(
+    budget: Budget | None, ledger: Ledger | str | None, kinds: dict[str, Grade]
+) -> None:
+    seen = found(published=published(replace(catalog(CPU), budget=budget)), ledger=ledger)
+    assert {kind: one.grade for kind, one in seen.items() if "budget" in kind} == kinds
 
 
 def test_a_month_that_is_younger_than_the_last_run_is_no_finding() -> None:

@@ -1,19 +1,26 @@
-"""Pools that are paid for and idle, and jobs that pay for machines beside them. # N10 B4"""
+"""Pools and jobs that are paid for and idle, and jobs that pay for machines beside them. # N10 B4 Z5"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta
+from typing import Any
 
+import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.google.live import Unknown
+from slipway.google.monitoring import ACCELERATOR, Point, Series
+from slipway.google.monitoring import CPU as CPU_USE
+from slipway.google.trials import Trial
 from slipway.model.findings.finding import Finding
+from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import STACK_LABEL
 from slipway.model.season import Season
-from tests.slipway.operating.doctor.picture import CPU, FILE, found, lives, published
-from tests.slipway.reviewing.builders import NOW, catalog, cluster, job, offer, template
+from slipway.operating.doctor.pools import sampled
+from tests.slipway.operating.doctor.picture import CPU, FILE, found, lives, picture, published
+from tests.slipway.reviewing.builders import NOW, STACK, catalog, cluster, job, offer, template
 
 DONE = replace(job("done", on=CPU, state="SUCCEEDED"), end_time=NOW - timedelta(days=2))
 
@@ -32,13 +39,9 @@ def test_without_any_job_the_cluster_s_age_counts_or_as_far_back_as_was_looked()
     long = found(lives(days=29.9), jobs=(), recent=())["pool-idle"].sentence
     assert "for 30 days" in long and long.endswith("and no job on it")
     assert "for at least 30 days" in found(lives(days=80), jobs=(), recent=())["pool-idle"].sentence
-
-
-def test_jobs_of_an_earlier_cluster_with_the_same_id_do_not_count() -> None:
-    """One that was made anew, as for another season, has not idled since the last job of the one before."""
+    # One that was made anew, as for another season, has not idled since the last job of the one before.
     assert found(lives(days=0.5), jobs=(), recent=(DONE,)) == {}
-    sentence = found(lives(days=1.5), jobs=(), recent=(DONE,))["pool-idle"].sentence
-    assert sentence == "pool cpu/workers has been idle for 36 h, $16.70 and no job on it"
+    assert "for 36 h, $16.70 and no" in found(lives(days=1.5), jobs=(), recent=(DONE,))["pool-idle"].sentence
 
 
 def test_a_pool_in_use_or_idle_since_today_is_none_of_it() -> None:
@@ -83,3 +86,57 @@ def test_a_job_beside_a_full_pool_or_of_other_machines_is_as_it_should_be() -> N
     assert found(lives(used=1), jobs=(job("alone", replicas=4),)) == {}
     other = replace(CPU.pools[0].machine, type="n1-standard-4")
     assert found(lives(used=1), jobs=(job("alone", machine=other),)) == {}
+
+
+ALONE = job("alone", strategy="STANDARD", replicas=2)
+
+
+def series(
+    task: int = 0, minutes: Iterable[int] = range(18, 3, -1), value: float = 0.01, metric: str = CPU_USE
+) -> Series:
+    """Samples at so many minutes ago."""
+    points = tuple(Point(NOW - timedelta(minutes=minute), value) for minute in minutes)
+    return Series(metric, "alone", f"workerpool0-{task}", "0" if metric == ACCELERATOR else "", points)
+
+
+def told(*use: Series, of: Any = ALONE) -> Any:
+    return found(jobs=(of,), use=use).get("job-idle")
+
+
+def test_a_job_that_has_used_nothing_for_a_quarter_of_an_hour_says_what_it_costs_and_what_to_look_at() -> None:
+    one = told(series(0), series(1))
+    assert one.sentence == "job alone has used under 5 % of its machines for 15 min ($0.93/h)"
+    assert one.fix == "slipway jobs logs alone --tail 20"
+    assert one.means == "shows what it waits for; slipway jobs cancel alone ends it"
+
+
+@pytest.mark.parametrize(
+    "use",
+    [
+        pytest.param((), id="no samples"),
+        pytest.param((series(0),), id="one replica is not sampled"),
+        pytest.param((series(0), series(1, value=0.2)), id="one replica works"),
+        pytest.param((series(0), series(1, range(9, 3, -1))), id="one has begun a while ago"),
+        pytest.param((series(0, range(40, 12, -1)), series(1, range(40, 12, -1))), id="samples that ended"),
+        pytest.param((series(0), series(1), series(0, metric=ACCELERATOR, value=0.9)), id="an accelerator works"),
+        pytest.param((replace(series(0), job="other"), replace(series(1), job="other")), id="another job's"),
+    ],
+)
+def test_what_is_not_known_to_idle_is_not_told_as_idle(use: tuple[Series, ...]) -> None:
+    assert told(*use) is None
+
+
+def test_only_a_stacks_own_jobs_that_have_run_for_long_are_looked_at() -> None:
+    assert sampled((ALONE,), STACK, NOW) == ("alone",)
+    young, waiting = job("young", minutes=18), job("waits", state="PENDING")
+    others = replace(ALONE, labels={STACK_LABEL: "dev"})
+    assert sampled((young, waiting, others), STACK, NOW) == () == sampled(Unknown("denied", "", ""), STACK, NOW)
+    trial = Trial("1", "ACTIVE", {}, {}, "projects/1/jobs/4711")
+    assert sampled((replace(ALONE, kind=TUNING_JOB, tried=(trial,)),), STACK, NOW) == ("4711",)
+
+
+def test_use_that_may_not_be_read_is_told_and_nobody_idles() -> None:
+    denied = Unknown("denied", "monitoring.googleapis.com timeSeries.list", "roles/monitoring.viewer", "ada")
+    seen = found(jobs=(ALONE,), use=denied)
+    assert set(seen) >= {"unread-part"} and "job-idle" not in seen
+    assert seen["unread-part"].fix == f"ask for roles/monitoring.viewer on project {picture().project}"

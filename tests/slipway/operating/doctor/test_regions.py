@@ -14,7 +14,6 @@ from slipway.google.live import Live
 from slipway.google.quota.seasons import judge
 from slipway.google.storage import Location
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.cluster import Adoption
 from slipway.model.findings.finding import Finding
 from slipway.model.state import State, StateResource
 from slipway.operating.doctor.drift import of_clusters
@@ -61,16 +60,6 @@ def test_nobody_s_cluster_there_is_deleted_there_and_can_not_be_adopted() -> Non
     assert one.sentence == "cluster scratch in us-east4 is in no stack: $0.52/h"
     assert one.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-east4"
     assert "adopt" not in one.means
-
-
-def test_what_is_adopted_at_home_is_not_what_another_region_calls_so() -> None:  # N13
-    theirs = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"), labels={})
-    there = replace(published(catalog(FAR, theirs, other_regions=(AWAY,))), adopted=frozenset({"team-a"}))
-    namesake = placed(replace(lives(theirs), labels={}))
-    on_it = replace(job("other", on=theirs), name=f"projects/1/locations/{REGION}/customJobs/1")
-    told = found(THERE, namesake, **{**SEEN, "published": there, "jobs": (BUSY, on_it)})
-    assert told["cluster-gone"].subject == "cluster team-a"
-    assert told["cluster-in-no-stack"].sentence == "cluster team-a in us-east4 is in no stack: $0.52/h"
 
 
 def test_quota_there_is_asked_for_there_by_hand() -> None:  # N6

@@ -1,4 +1,6 @@
-"""Shares of a pool's cost: what jobs had and what nobody had are all of it. # N19"""
+"""What a stack has spent: shares of its pools' cost, jobs by whose they are, and a month of all that. # N19"""
+
+from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
@@ -13,8 +15,10 @@ from hypothesis import strategies as st
 from slipway.model.cluster import Adoption
 from slipway.model.prices import Price, hourly
 from slipway.operating.history.charges import IdleCharge, idle_charges, job_charges
+from slipway.operating.history.ledger import ledger
 from slipway.operating.history.model import History, MachinesUsed, PastJob, Sample
 from slipway.operating.history.timeline import timelines
+from slipway.operating.history.usage import usage
 from tests.slipway.operating.whatif.past import CPU, SINCE, cluster, history, job, pool, sampled
 
 EACH = hourly(CPU, "us-central1")
@@ -91,11 +95,6 @@ def test_jobs_that_could_not_be_read_may_have_had_what_idles() -> None:
     assert not busy.at_most and busy.cost == Price(), "less than none can't be"
 
 
-def test_more_jobs_than_recorded_machines_leave_none_idle() -> None:
-    past = day([ran(0, 2, 4, on=GROWING)], GROWING, sampled(((0, 2),), GROWING))
-    assert idle(past).hours == 0 and hours(past) == 8
-
-
 def test_trials_hold_machines_for_their_own_time() -> None:  # Z3
     past = day([ran(0, 10, 4, busy=5 * HOUR)])
     assert hours(past) == 20 and idle(past).hours == 96 - 20
@@ -105,12 +104,7 @@ def test_a_run_of_which_nobody_knows_its_preemptions_costs_at_most_that() -> Non
     spot = replace(ran(0, 1), capacity_type="spot", cluster_id="", cluster="", lost=None)
     (charge,) = job_charges((spot,), SINCE, SINCE + DAY, SINCE + DAY)
     assert charge.cost.at_most and charge.cost.known < EACH.known
-
-
-def test_jobs_that_never_ran_cost_nothing() -> None:
-    waiting = replace(ran(0, 1), started=None, ended=None, busy=None)
-    ended = replace(ran(-9, 1), name="before")
-    assert list(job_charges((waiting, ended), SINCE, SINCE + DAY, SINCE + DAY)) == []
+    assert not list(job_charges((ran(-9, 1),), SINCE, SINCE + DAY, SINCE + DAY)), "it ended before"
 
 
 RUNS = st.lists(
@@ -141,3 +135,57 @@ def test_parts_of_a_time_are_the_whole(
     if fixed and not live:
         assert whole.hours >= 96 - hours(past) - 1e-6, "nobody pays for less than there was"
         assert whole.unknown == 0
+
+
+TWO, ELASTIC = cluster("cpu", pool("workers", 2, 2)), cluster("gpu", pool("workers", 1, 4))
+BESIDE = job("beside", 0, 0, 7200, capacity_type="spot", user="ben", team="speech")
+ON_POOL = job("pool", 3600, 0, 3600, on=TWO, user="ada", team="vision")
+
+
+def test_it_is_what_usage_tells_of_the_month() -> None:
+    past = history([BESIDE, ON_POOL], [TWO], days=1)
+    found, used = ledger(past), usage(past, "team")
+    assert (found.month, found.complete) == ("2026-10", True)
+    assert found.spent == pytest.approx(float(used.total.cost.known), abs=1e-3)
+    assert found.teams == pytest.approx({one.name: float(one.cost.known) for one in used.rows}, abs=1e-3)
+    assert set(found.users) == {"ada", "ben"} and sum(found.teams.values()) < found.spent
+    assert found.forecast == pytest.approx(found.spent * 31, rel=1e-3), "each day of the month as the first"
+
+
+def test_machines_that_nobody_counted_leave_it_incomplete() -> None:
+    seen = sampled([(0, 3), (3600, 3), (7200, 1)], ELASTIC)
+    found = ledger(history([], [ELASTIC], days=0.5, samples=seen))
+    assert found.spent == pytest.approx((2 * 3 + 2 * 1) * 0.5) and not found.complete
+    minutes = sampled([(600 if not hour else 3600.0 * hour, 1) for hour in range(24)], ELASTIC)
+    counted = history([], [ELASTIC], days=1, samples=minutes)
+    assert ledger(counted).complete and not ledger(replace(counted, unread=("samples",))).complete
+
+
+def test_whoever_made_an_adopted_cluster_pays_for_it() -> None:
+    theirs = replace(cluster("theirs", pool("workers", 3, 3)), adopted=Adoption("team-a"))
+    there = job("there", 0, 0, 7200, on=theirs, user="eve", team="other")
+    past = history([ON_POOL, there], [TWO, theirs, replace(ELASTIC, adopted=Adoption("team-a"))], days=1)
+    found = ledger(past)
+    assert found == ledger(history([ON_POOL], [TWO], days=1)) and found.complete
+    idle = {one.pool: one for one in usage(past).idle}
+    assert idle["theirs/workers"].machine_hours == 3 * 24 - 2 and not idle["theirs/workers"].cost.known
+    assert {one.name for one in usage(past).rows} == {"ada", "eve"}, "a job has its share, as jobs show tells it"
+
+
+def test_nothing_of_another_month_counts() -> None:
+    past = history([], [TWO], days=2)
+    later = History(**{**vars(past), "until": SINCE + timedelta(days=32), "since": SINCE + timedelta(days=20)})
+    found = ledger(later)
+    assert found.month == "2026-11" and found.spent == pytest.approx(24.0)
+
+
+def test_a_stack_of_two_days_is_not_forecast_by_the_days_before_it() -> None:
+    """Its first week looked cheaper than it was, by as much as the stack was younger than a week."""
+    past = history([], [TWO], days=9)
+    begun = SINCE + timedelta(days=7)
+    found = ledger(replace(past, deployments=tuple(replace(one, at=begun) for one in past.deployments)))
+    assert found.spent == pytest.approx(24 * 2) and found.forecast == pytest.approx(24 * (31 - 7))
+    young = replace(
+        past, deployments=tuple(replace(one, at=past.until - timedelta(hours=1)) for one in past.deployments)
+    )
+    assert ledger(young).forecast is None

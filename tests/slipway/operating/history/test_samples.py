@@ -5,7 +5,6 @@ import uuid
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
-from decimal import Decimal
 
 import pytest
 from hypothesis import given
@@ -81,24 +80,11 @@ def test_a_cluster_that_was_adopted_may_change_and_keep_its_id() -> None:
     assert found.cluster == "shared" and [one.pool for one in found.machines] == ["", "all"]
 
 
-@pytest.mark.parametrize(
-    ("labels", "team"),
-    [({}, ""), ({"team": "vision"}, "vision"), ({"team": "vision", "slipway-team": "language"}, "language")],
-)
-def test_a_team_is_the_submissions_before_anybodys(labels: dict[str, str], team: str) -> None:
-    assert past(replace(JOB, labels=labels)).team == team
-
-
 def test_time_without_machines_that_nobody_could_tell_is_unknown() -> None:  # X7
     spot = replace(JOB, persistent_resource_id="", strategy="SPOT")
     untold, told = past(spot), past(spot, events=JobEvents())
     assert untold.lost is None and untold.cost is not None and untold.cost.at_most
     assert told.lost == 0 and told.cost is not None and not told.cost.at_most and not told.cluster
-
-
-def test_a_job_that_never_ran_cost_nothing_that_is_known() -> None:
-    found = past(replace(JOB, start_time=None))
-    assert found.cost is None and found.busy is None and found.per_hour.known > Decimal(0)
 
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
@@ -133,12 +119,6 @@ def test_hourly_samples_of_a_day_are_one_object(storage: Storage, bucket: str) -
     assert kept(storage, bucket) == some
     listed = [one.at.name for one in storage.objects(Location(bucket, HISTORY))]
     assert listed == ["history/samples/2026-11-20.json", "history/samples/2026-11-21.json"]
-
-
-def test_a_run_that_looks_again_at_once_adds_nothing(storage: Storage, bucket: str) -> None:
-    assert add_sample(storage, bucket, sample(0))
-    assert not add_sample(storage, bucket, sample(1, live=4))
-    assert kept(storage, bucket) == [sample(0)]
 
 
 def test_of_runs_at_the_same_moment_none_is_lost(storage: Storage, bucket: str) -> None:

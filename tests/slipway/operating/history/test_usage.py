@@ -1,6 +1,5 @@
 """Machines that a pool had over time, who used them, and at what cost. # N19 # N20"""
 
-import json
 from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.base.codec import document
 from slipway.base.errors import ConfigError
 from slipway.model.cluster import Adoption
 from slipway.model.machines.spec import MachineGroup, MachineSpec
@@ -51,15 +49,10 @@ def day(**more: object) -> History:
     return replace(history((), (GROWING, FIXED), days=1), **more)  # type: ignore[arg-type]
 
 
-def test_a_pool_that_grows_is_unknown_until_somebody_looked() -> None:
-    assert spans(day(), WORKERS) == [(0, 24, None)]
-
-
-def test_a_pool_of_a_fixed_size_is_known_by_its_deployment() -> None:
-    assert spans(day(), HEAD) == [(0, 24, 2)]
-
-
-def test_a_sample_holds_until_the_next_or_for_two_hours() -> None:
+def test_a_sample_holds_until_the_next_or_for_two_hours_and_a_fixed_pool_needs_none() -> None:
+    assert (spans(day(), WORKERS), spans(day(), HEAD)) == ([(0, 24, None)], [(0, 24, 2)])
+    stranger = Sample(hours(1), {PoolKey("other-1", "workers"): PoolSample(4, 4)})
+    assert {one.key for one in timelines(day(samples=(stranger,)))} == {WORKERS, HEAD}
     looked = (sample(3, workers=1, head=2), sample(4, workers=3, head=2), sample(20, workers=1, head=2))
     assert spans(day(samples=looked), WORKERS) == [
         (0, 3, None),
@@ -89,20 +82,6 @@ def test_a_cluster_is_there_from_its_deployment_to_the_one_without_it_and_while_
 def test_a_sample_sees_what_the_deployments_do_not_tell_yet() -> None:
     late = Deployment(hours(5), "b", False, {"gpu": GROWING})
     assert spans(day(deployments=(late,), samples=(sample(4, workers=2),)), WORKERS) == [(4, 2, 2), (6, 18, None)]
-
-
-def test_a_pool_that_no_deployment_named_is_left_out() -> None:
-    stranger = Sample(hours(1), {PoolKey("other-1", "workers"): PoolSample(4, 4)})
-    assert {one.key for one in timelines(day(samples=(stranger,)))} == {WORKERS, HEAD}
-
-
-def test_timelines_are_a_document() -> None:  # N20
-    """The same for whoever draws them: prices as text, and null for what nobody recorded."""
-    first, _ = json.loads(json.dumps(document(timelines(day()))))
-    assert first["key"] == {"clusterId": GROWING.id, "pool": "workers"}
-    assert (first["cluster"], first["perHour"], first["machine"]["type"]) == ("gpu", "0.5", "n1-standard-8")
-    (span,) = first["spans"]
-    assert span == {"begin": SINCE.isoformat(), "end": hours(24).isoformat(), "live": None, "min": 1, "max": 4}
 
 
 @given(st.lists(st.tuples(st.floats(0, 24), st.integers(0, 4)), max_size=12), st.lists(st.floats(-5, 30), max_size=5))
@@ -156,20 +135,15 @@ def month() -> History:
     ],
 )
 def test_each_job_counts_where_it_belongs(by: str, expected: dict[str, tuple[int, float]]) -> None:
-    found = usage(month(), by)
-    assert {one.name: (one.jobs, round(one.machine_hours, 6)) for one in found.rows} == expected
-    assert found.total.jobs == 4
-    assert found.total.machine_hours == pytest.approx(6 + sum(one.machine_hours for one in found.idle))
-
-
-@pytest.mark.parametrize("by", ["user", "team", "template", "pool", "label:x"])
-def test_dollars_are_those_of_the_jobs_and_of_what_nobody_used(by: str) -> None:
     past = month()
     found = usage(past, by)
+    assert {one.name: (one.jobs, round(one.machine_hours, 6)) for one in found.rows} == expected
+    assert found.total.jobs == 4
+    idle = {one.pool: one.machine_hours for one in found.idle}
+    assert idle == pytest.approx({"gpu/head": 22, "gpu/workers": 46})
+    assert found.total.machine_hours == pytest.approx(6 + 22 + 46)
     of_jobs = sum((one.cost for one in past.jobs if one.cost), Price())
     assert float(sum(one.cost.known for one in found.rows)) == pytest.approx(float(of_jobs.known))
-    idle = {one.pool: one for one in found.idle}
-    assert (idle["gpu/head"].machine_hours, idle["gpu/workers"].machine_hours) == pytest.approx((22, 46))
     whole = (hourly(CPU, "us-central1") + hourly(L4, "us-central1") * 2) * 24
     assert float(found.total.pool_cost.known) == pytest.approx(float(whole.known)), "all that the pools cost"
     spot = next(one for one in past.jobs if one.capacity_type == "spot").cost
@@ -211,11 +185,3 @@ def test_what_nothing_can_be_counted_by_is_refused_with_what_was_meant() -> None
     assert "--by team" in refused.value.render()
     with pytest.raises(ConfigError):
         usage(month(), "label:")
-
-
-def test_the_document_has_dollars_as_text_and_null_for_no_name() -> None:
-    body = document(usage(month(), "team"))
-    nobody = next(one for one in body["rows"] if one["name"] is None)
-    assert nobody["besideCost"] == nobody["cost"] and Decimal(nobody["cost"]) > 0
-    assert body["rows"][0]["waits"].keys() == {"jobs", "median", "p95", "longest"}
-    assert {"pool", "machineHours", "liveMachineHours", "unknownHours", "cost"} <= body["idle"][0].keys()

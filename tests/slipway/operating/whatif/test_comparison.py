@@ -1,4 +1,4 @@
-"""A past replayed on other pools: what is measured of it, what it comes to, and how far it can be trusted. # N16"""
+"""A past replayed on other pools: what it comes to, how far it can be trusted, and the cheapest bounds. # N16"""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal
 from functools import cache
+from itertools import product
 
 import pytest
 from hypothesis import given
@@ -15,7 +16,7 @@ from slipway.model.capacity import FLEX_START
 from slipway.model.catalog.model import Catalog, Parameter
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
-from slipway.operating.history.model import Deployment, History, MachinesUsed
+from slipway.operating.history.model import History, MachinesUsed
 from slipway.operating.history.waits import Waits, rank
 from slipway.operating.whatif.calibration import FEWEST, TOLERATED
 from slipway.operating.whatif.comparison import Replayer
@@ -23,12 +24,12 @@ from slipway.operating.whatif.delays import ASSUMED, MeasuredDelays, measure
 from slipway.operating.whatif.model import PoolDelays, Route
 from slipway.operating.whatif.past_load import PastLoad
 from slipway.operating.whatif.replay import replay
+from slipway.operating.whatif.suggestion import suggest
 from slipway.operating.whatif.workload import Workload, workload
 from slipway.using.submission.request import attempt_id
 from tests.slipway.operating.whatif.month import DAY, month
 from tests.slipway.operating.whatif.past import (
     CPU,
-    SINCE,
     catalog,
     cluster,
     history,
@@ -105,22 +106,16 @@ def test_another_past_is_not_trusted() -> None:
     assert not error.trusted and error.error is not None and error.error > TOLERATED
 
 
-@pytest.mark.parametrize(("live", "trusted"), [(6, False), (2, True)])
-def test_machines_that_were_up_are_compared_where_they_were_recorded(live: int, trusted: bool) -> None:
+def test_machines_that_were_up_are_compared_where_they_were_recorded_and_few_jobs_tell_nothing() -> None:
     """Jobs of one machine each, one after the other, on a pool that keeps two."""
     jobs = [job(str(number), number * 1000, 20, 100, on=ELASTIC) for number in range(FEWEST)]
-    seen = sampled([(hour * 3600.0, live) for hour in range(24)], ELASTIC)
-    past = history(jobs, [ELASTIC], days=1, samples=seen)
-    found = Replayer.of(past, catalog([ELASTIC], {"t": [offer("pool", "cpu")]})).calibration
-    assert found.trusted is trusted and found.machines == pytest.approx(abs(2 - live) / live)
-    unseen = Replayer.of(replace(past, samples=seen[:5]), catalog([ELASTIC], {"t": [offer("pool", "cpu")]}))
-    assert unseen.calibration.machines is None and unseen.calibration.trusted
-
-
-def test_of_few_jobs_nobody_can_tell() -> None:
-    jobs = [job(str(number), number * 1000, 33, 10, on=ELASTIC) for number in range(FEWEST - 1)]
-    found = Replayer.of(history(jobs, [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu")]})).calibration
-    assert found.error is None and not found.trusted
+    here, offered = history(jobs, [ELASTIC], days=1), catalog([ELASTIC], {"t": [offer("pool", "cpu")]})
+    for live, trusted in ((6, False), (2, True)):
+        seen = sampled([(hour * 3600.0, live) for hour in range(24)], ELASTIC)
+        found = Replayer.of(replace(here, samples=seen), offered).calibration
+        assert found.trusted is trusted and found.machines == pytest.approx(abs(2 - live) / live)
+    few = Replayer.of(replace(here, jobs=here.jobs[1:]), offered).calibration
+    assert few.error is None and few.machines is None and not few.trusted
 
 
 def test_less_capacity_costs_less_and_is_waited_for_longer() -> None:
@@ -133,21 +128,6 @@ def test_less_capacity_costs_less_and_is_waited_for_longer() -> None:
     assert "needs 8 n1-standard-8, " in why and "cpu/workers has 4 " in why
     assert after.never_ran + after.waits.jobs == found.jobs
     assert sum(one.waits.jobs for one in after.templates) == after.waits.jobs
-
-
-def test_a_deployment_in_between_counts_from_its_time_on() -> None:
-    """One job after the other had the pool to itself, then two at once."""
-    small, large = cluster("cpu", pool("workers", 1, 1)), cluster("cpu", pool("workers", 2, 2), id="cpu-9z8y7x6")
-    jobs = [job(f"a{n}", n * 100, n * 900, 1000, on=small) for n in range(6)]
-    jobs += [job(f"b{n}", 50_000 + n * 100, (0, 0, 800, 800, 1600, 1600)[n], 1000, on=large) for n in range(6)]
-    past = history(jobs, [small])
-    changed = Deployment(SINCE + timedelta(seconds=40_000), "4f9c2e1", False, {"cpu": large})
-    here = Replayer.of(
-        replace(past, deployments=(*past.deployments, changed)), catalog([large], {"t": [offer("pool")]})
-    )
-    assert (
-        replace(here, delays=replace(here.delays, start=replace(here.delays.start, seconds=0))).calibration.error == 0
-    )
 
 
 def test_a_job_goes_by_the_capacity_types_of_its_template() -> None:
@@ -211,12 +191,6 @@ def test_attempts_of_one_submission_are_one_job() -> None:
     assert found.never_started == 1 and found.counted == 1
 
 
-def test_who_began_earlier_only_holds_machines() -> None:
-    jobs = [job("earlier", -500, 0, 1000, on=ELASTIC), job("now", 10, 0, 5, on=ELASTIC)]
-    found = worked(history(jobs, [ELASTIC]), catalog([ELASTIC], {}))
-    assert [one.counted for one in found.jobs] == [False, True] and found.counted == 1
-
-
 def test_waits_beside_the_pools_are_those_of_earlier_jobs() -> None:
     jobs = [job(f"s{n}", n, n * 10.0, 10, capacity_type="spot") for n in range(5)]
     jobs += [job(f"p{n}", 100 + n, 0, 10, on=ELASTIC) for n in range(50)]
@@ -235,14 +209,6 @@ def test_dollars_beside_the_pools_are_those_that_were_paid() -> None:
     assert found.beside_cost.known == Decimal("1.25") and found.pools_cost.known == 0 and found.idle is None
 
 
-def test_a_machine_that_no_pool_has_is_named() -> None:
-    h100 = cluster("h100", pool("workers", 1, 4, GPU))
-    jobs = [job("a", 0, 5, 10, on=h100, machines=(MachinesUsed(GPU, 2, "workers"),))]
-    here = Replayer.of(history(jobs, [h100]), catalog([h100], {"t": [offer("pool", "h100")]}))
-    (never,) = here.comparison([h100], [ELASTIC]).after.never
-    assert "a3-highgpu-8g" in never.why and "pd-ssd 100 GB" in never.why
-
-
 @given(st.lists(st.floats(0, 1e6), min_size=1))
 def test_median_and_p95_are_waits_that_somebody_had(seconds: list[float]) -> None:
     found = Waits.of(seconds)
@@ -259,3 +225,47 @@ def test_pools_are_paid_for_since_the_first_job_where_earlier_deployments_are_no
     assert unread.time == known.history.until - min(one.created for one in jobs if one.created)
     whole, part = (one.comparison([ELASTIC], [ELASTIC]).before for one in (known, unread))
     assert float(part.pools_cost.known) == pytest.approx(float(whole.pools_cost.known), rel=0.05)
+
+
+NOW = cluster("cpu", pool("workers", 3, 8))
+
+
+@cache
+def five_days(seed: int = 1) -> Replayer:
+    happened = replay(month(150, CPU, seed=seed, most=4, days=5), replayed(NOW, REAL), 5 * DAY)
+    offers = {f"template-{number}": [offer("pool", "cpu")] for number in range(5)}
+    return Replayer.of(history(told(happened, NOW), [NOW], days=5), catalog([NOW], offers))
+
+
+@pytest.mark.parametrize("seed", range(2))
+def test_no_bounds_are_cheaper_that_hold_the_target(seed: int) -> None:
+    here = five_days(seed)
+    bounds = [(least, most) for least, most in product(range(1, 9), range(1, 17)) if least <= most]
+    every = [here.outcome(here.pools([cluster("cpu", pool("workers", *one))])) for one in bounds]
+    for target in (60.0, 600.0, 7200.0):
+        found = suggest(here, here.pools([NOW]), target).outcome
+        assert found is not None and found.waits.p95 is not None and found.waits.p95 <= target
+        held = [one for one in every if one.never_ran == 0 and one.waits.p95 is not None and one.waits.p95 <= target]
+        assert all(found.cost.known <= one.cost.known * Decimal("1.02") for one in held), target
+
+
+def test_a_pool_that_is_too_small_is_suggested_to_grow() -> None:
+    """Twelve jobs at once, for a minute each, on one machine: all of them would have to be there before."""
+    one = cluster("cpu", pool("workers", 1, 1))
+    jobs = [job(f"j{n}", 0, 1 + 61.0 * n, 60, on=one) for n in range(12)]
+    here = Replayer.of(history(jobs, [one], days=1), catalog([one], {"t": [offer("pool", "cpu")]}))
+    assert dict(suggest(here, here.pools([one]), 2.0).bounds) == {("cpu", "workers"): (12, 12)}
+    assert dict(suggest(here, here.pools([one]), 3600.0).bounds) == {}
+
+
+def test_what_no_machines_can_shorten_is_told() -> None:
+    found = suggest(five_days(), five_days().pools([NOW]), 5.0)
+    assert found.outcome is None and found.hinders == "cpu/workers" and found.shortest == REAL.start
+
+
+def test_pools_that_nobody_used_stay_as_they_are() -> None:
+    unused = cluster("gpu", pool("workers", 2, 4, MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)))
+    jobs = [job(f"j{n}", n * 5000, 10, 600, on=NOW, machines=(MachinesUsed(CPU, 1, "workers"),)) for n in range(20)]
+    here = Replayer.of(history(jobs, [NOW, unused], days=2), catalog([NOW, unused], {"t": [offer("pool", "cpu")]}))
+    found = suggest(here, here.pools([NOW, unused]), 600.0)
+    assert dict(found.bounds) == {("cpu", "workers"): (1, 1)}

@@ -3,12 +3,8 @@ month that is made for it. # N16"""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Sequence
 from dataclasses import replace
 from decimal import Decimal
-from functools import cache
-from statistics import mean, median
 
 import pytest
 from hypothesis import given
@@ -18,7 +14,6 @@ from slipway.model.machines.spec import Disk, MachineGroup, MachineSpec
 from slipway.model.prices import Price
 from slipway.operating.whatif.model import PoolBounds, PoolDelays, Replay, ReplayedJob, ReplayedPool, Route
 from slipway.operating.whatif.replay import replay
-from tests.slipway.operating.whatif.month import DAY, month
 
 CPU, HEAD = MachineSpec("n1-standard-8"), MachineSpec("n1-standard-4")
 AT_ONCE = PoolDelays(0, 0, 0)
@@ -187,61 +182,3 @@ def test_more_machines_of_fixed_pools_make_nobody_wait_longer(
     ]
     before, after = starts(replay(jobs, pools, 400)), starts(replay(jobs, more, 400))
     assert all(after[name] <= before[name] for name in before)  # type: ignore[operator]  # All fit.
-
-
-@given(traces(), st.integers(-3, 3))
-def test_times_that_are_scaled_scale_what_comes_of_them(
-    trace: tuple[list[ReplayedJob], list[ReplayedPool]], power: int
-) -> None:
-    jobs, pools = trace
-    by = 2.0**power  # What is exact in binary, so that no two moments change their order.
-
-    def route(one: Route) -> Route:
-        return replace(one, wait=None if one.wait is None else one.wait * by)
-
-    scaled_jobs = [
-        replace(
-            one,
-            created=one.created * by,
-            run=one.run * by,
-            delays={"spot": 9.0 * by},
-            routes=tuple(map(route, one.routes)),
-        )
-        for one in jobs
-    ]
-    scaled_pools = [
-        replace(one, delays=PoolDelays(*(seconds * by for seconds in vars(one.delays).values()))) for one in pools
-    ]
-    before, after = replay(jobs, pools, 400), replay(scaled_jobs, scaled_pools, 400 * by)
-    assert [wait * by for wait in before.waits] == pytest.approx(after.waits)
-    assert _seconds(after) == pytest.approx([seconds * by for seconds in _seconds(before)])
-
-
-def _seconds(found: Replay) -> Sequence[float]:
-    return [seconds for one in found.pools for seconds in (one.live, one.held)]
-
-
-@cache
-def jobs() -> list[ReplayedJob]:
-    return month(5000, MachineSpec("n1-standard-8"))
-
-
-def test_run_times_have_a_long_tail() -> None:
-    runs = [one.run for one in jobs()]
-    assert 9 * 60 < median(runs) < 15 * 60 and mean(runs) > 3 * median(runs) and max(runs) > DAY / 2
-
-
-def test_days_are_busier_than_nights_and_weekends() -> None:
-    hours = Counter(int(one.created % DAY // 3600) for one in jobs())
-    assert sum(hours[hour] for hour in range(10, 18)) > 2 * sum(hours[hour] for hour in range(8))
-    weekend = sum(int(one.created // DAY) % 7 >= 5 for one in jobs())
-    assert weekend / len(jobs()) < 0.2
-
-
-def test_most_jobs_take_one_machine() -> None:
-    sizes = Counter(one.machines[0].count for one in jobs())
-    assert sizes[1] > 0.65 * len(jobs()) and sizes[1] > sizes[2] > sizes[4] > sizes[8] > 0
-
-
-def test_a_seed_gives_the_same_month() -> None:
-    assert jobs() == month(5000, MachineSpec("n1-standard-8")) != month(5000, MachineSpec("n1-standard-8"), seed=2)
