@@ -76,12 +76,6 @@ def test_one_parameter_is_there_once_unless_it_is_a_list() -> None:
     discovery.check_query("GET", path, [("aggregation.groupByFields", "a"), ("aggregation.groupByFields", "b")])
 
 
-def test_storage_says_so_in_its_own_shape() -> None:
-    with pytest.raises(ApiError) as refused:
-        discovery.check_query("GET", "/storage/v1/b/x/o", [("maxResults", "-1")])
-    assert refused.value.reason == "invalidParameter"
-
-
 def enums(descriptor: Descriptor, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths of all fields with an enum, some levels deep; the item of a list has the index None."""
     for field in descriptor.fields:

@@ -5,7 +5,6 @@ import pytest
 from vertex_local import bodies, discovery
 from vertex_local.addressing import Target, target
 from vertex_local.router import Router
-from vertex_local.testing.local_cloud import LocalCloud
 from vertex_local.wire import Call, Reply, Route
 
 VERTEX = "/v1/projects/p/locations/us-central1"
@@ -25,18 +24,6 @@ VERTEX = "/v1/projects/p/locations/us-central1"
 def test_a_method_is_known_by_its_path(verb: str, path: str, name: str | None) -> None:
     found = discovery.method_of(verb, path)
     assert (found.id if found else None) == name
-
-
-def test_a_field_in_snake_case_is_the_same_field(cloud: LocalCloud) -> None:
-    """Not one that is taken and ignored: a program that reads pages so would get the first one for ever."""
-    for name in ("snake-one", "snake-two"):
-        secret = {"replication": {"automatic": {}}, "labels": {"kind": "snake"}}
-        cloud.rest("POST", f"/v1/projects/local-project/secrets?secret_id={name}", secret)
-    path = "/v1/projects/local-project/secrets?filter=labels.kind%3Dsnake&page_size=1"
-    first = cloud.rest("GET", path)
-    second = cloud.rest("GET", f"{path}&page_token={first['nextPageToken']}")
-    found = [item["name"].rpartition("/")[2] for page in (first, second) for item in page["secrets"]]
-    assert sorted(found) == ["snake-one", "snake-two"] and "nextPageToken" not in second
 
 
 def test_a_body_loses_its_nulls_but_for_those_that_are_values() -> None:

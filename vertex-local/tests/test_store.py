@@ -4,8 +4,10 @@ import sqlite3
 import threading
 import time
 import uuid
-from dataclasses import asdict
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +20,7 @@ from vertex_local.clock import ManualClock, RealClock, timestamp
 from vertex_local.log_store import Window
 from vertex_local.logging import query
 from vertex_local.logging.entries import write
+from vertex_local.repository import Repository
 from vertex_local.settings import Settings, SettingsError
 from vertex_local.store import Store
 from vertex_local.testing.calling import Calling
@@ -280,3 +283,39 @@ def test_a_file_that_is_no_toml_is_said(tmp_path: Path) -> None:
     (tmp_path / "s.toml").write_text("= 3")
     with pytest.raises(SettingsError, match="is not TOML"):
         cloud_settings.load(tmp_path / "s.toml", {})
+
+
+# --- Records come back as they were: those inside of others, several of them, and none.
+
+
+@dataclass(frozen=True)
+class Part:
+    size: int
+
+
+@dataclass(frozen=True)
+class Whole:
+    name: str
+    first: Part
+    others: tuple[Part, ...] = ()
+    words: tuple[str, ...] = ()
+    last: Part | None = None
+    body: Mapping[str, object] = field(default_factory=dict)
+
+
+WHOLES = Repository(kind="whole", record=Whole, key=attrgetter("name"))
+
+
+def test_a_record_is_the_same_again(tmp_path: Path) -> None:
+    store = Store(tmp_path / "state.sqlite")
+    bare = Whole("a/one", Part(1))
+    full = Whole("a/two", Part(1), (Part(2), Part(3)), ("x",), Part(4), {"first": {"size": 5}})
+    for whole in (bare, full, replace(bare, name="b/one")):
+        WHOLES.put(store, whole)
+    assert [WHOLES.get(store, name) for name in ("a/one", "a/two", "a/none")] == [bare, full, None]
+    assert WHOLES.every(store, "a/") == [bare, full]
+    first, more = WHOLES.page(store, "a/", "", 1)
+    assert first == [bare] and WHOLES.page(store, "a/", more, 1) == ([full], "")
+    WHOLES.remove(store, "a/two")
+    assert WHOLES.every(store, "a/") == [bare]
+    store.close()

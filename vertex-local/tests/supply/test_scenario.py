@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import tomllib
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -12,7 +11,6 @@ from hypothesis import strategies as st
 
 from tests.conftest import ROOT
 from tests.vertex.scheduling.conftest import HELD, Stage
-from vertex_local import recordings
 from vertex_local.settings import Settings
 from vertex_local.supply import records as scenarios
 from vertex_local.supply.gpu_recording import GpuSample
@@ -104,9 +102,6 @@ def test_the_guide_s_scenario_is_one() -> None:
 
 
 # --- Recordings of GPUs as nvidia-smi writes them. # Z5
-
-
-FILE = Path(recordings.__file__).with_name("gemma2-27b-on-8-h100.csv")
 HEAD = "timestamp, index, name, utilization.gpu [%], memory.used [MiB], memory.total [MiB]\n"
 
 
@@ -156,12 +151,3 @@ def test_no_text_does_more_than_be_refused(text: str) -> None:
         parse_recording(HEAD + text)
     except ValueError:
         return
-
-
-def test_the_composed_one_has_the_form_and_the_course_of_the_article() -> None:
-    found = parse_recording(FILE.read_text("utf-8"))
-    assert {sample.gpu for sample in found.samples} == set(range(8))
-    for gpu in range(8):
-        use = [sample.use for sample in found.of(gpu)]
-        assert len(use) == 59 and sum(one < 0.05 for one in use[1:]) == 31
-    assert FILE.read_text("utf-8").startswith("# Composed, not recorded")
