@@ -1,14 +1,12 @@
-"""docs/job-template.md: each key of a template, with what it takes and what a change of it does, and the variables that
-a job gets. # D3 # D8
-
-`python -m tests.docs.test_job_template` writes it.
+"""docs/job-template.md: each key of a template, with its type, its default, an example, which is applied, and what a
+change of it does; and the variables that a job gets. # D3 # D8
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import MISSING, Field, fields, replace
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import MISSING, Field, dataclass, fields, replace
 from pathlib import Path
 from types import NoneType, UnionType
 from typing import Any, Union, get_args, get_origin, get_type_hints
@@ -18,10 +16,15 @@ import pytest
 from slipway import template as public
 from slipway.authoring.template.case import cases
 from slipway.authoring.template.compile import request, usual_values
+from slipway.authoring.template.job_template import MAX_TIMEOUT_S, MOST_LABELS
 from slipway.authoring.template.jobspec import CompileContext
 from slipway.base.errors import ConfigError
+from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog.placeholders import BUILT_IN, KIND, fill
-from slipway.model.labels import RECORDS
+from slipway.model.kinds import KINDS
+from slipway.model.labels import RECORDS, RESERVED
+from slipway.model.rules.code import MOST_ENV
+from slipway.model.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMALLEST_DISK
 from slipway.template import (
     Condition,
     Disk,
@@ -39,13 +42,8 @@ from slipway.template import (
     Variant,
     WorkerPool,
 )
-from tests.docs.setting_keys import SETTING_KEYS
-from tests.docs.template_keys import TEMPLATE_KEYS, Key
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "job-template.md"
-_GENERATED = re.compile(r"(?<=<!-- keys -->\n).*(?=<!-- /keys -->)", re.DOTALL)
-_DIGEST = re.compile(r"[01]{64}")
-KEYS = {**TEMPLATE_KEYS, **SETTING_KEYS}
 CONTEXT = CompileContext(
     stack="dev",
     region="us-central1",
@@ -118,33 +116,171 @@ PLACES: Mapping[str, tuple[Any, Callable[[Any], JobTemplate]]] = {
     "Stopping": (Stopping("median"), lambda one: _study(stopping=one)),
     "ModelUpload": (BASE.model, lambda one: replace(BASE, model=one)),
 }
-ALL = [(owner, name) for owner, keys in KEYS.items() for name in keys]
+GIVEN = {
+    "JobTemplate.worker_pools": 'parameters=(), variants=(), worker_pools=(WorkerPool("one", "n1-standard-8"),)',
+    "JobTemplate.parameters": 'worker_pools=(WorkerPool("one", "n1-standard-4", args=("${text}",)),), variants=(), '
+    'parameters=(Parameter("text", int),)',
+    "JobTemplate.study": 'kinds=("hyperparameter-tuning-job",), '
+    'study=Study((Metric("loss"),), (Search("depth", "double", min=0.1, max=1.0),), 9, 3)',
+    "JobTemplate.model": 'kinds=("training-pipeline",)',
+    "JobTemplate.nfs_mounts": f'network="{NETWORK}"',
+    "WorkerPool.accelerator_count": 'accelerator="NVIDIA_TESLA_T4", accelerator_count=1',
+    "Parameter.command": "type=str, default='python a.py', min=None, max=None",
+    "Variant.worker_pools": 'refusal=""',
+    "Search.values": "min=None, max=None, kind='discrete', values=(1, 2)",
+    "Search.conditions": "min=None, max=None, kind='discrete', values=(1, 2)",
+}
+"""Arguments that an example builds on."""
+SAID: Mapping[str, Iterable[str]] = {
+    "JobTemplate.worker_pools": [f"1 to {MOST_POOLS}"],
+    "JobTemplate.kinds": KINDS,
+    "JobTemplate.capacity_types": CAPACITY_TYPES,
+    "JobTemplate.timeout_s": [f"1 to {MAX_TIMEOUT_S:,}"],
+    "JobTemplate.env": [f"at most {MOST_ENV - 1} "],
+    "JobTemplate.labels": [f"at most {MOST_LABELS};", *RESERVED],
+    "WorkerPool.position": POSITIONS,
+    "Disk.size_gb": [f"{SMALLEST_DISK:,} to {LARGEST_DISK:,}"],
+    "Variant.capacity_types": CAPACITY_TYPES,
+}
+"""Parts of what a key is said to take, as the code has them."""
+REFUSED: Mapping[str, str] = {
+    "JobTemplate": """
+        name="Digits"
+        name="a" * 51
+        worker_pools=()
+        worker_pools=(WorkerPool("one", "n1-standard-4", replicas=2),), parameters=(), variants=()
+        kinds=()
+        kinds=("job",)
+        kinds=("custom-job", "custom-job")
+        parameters=(Parameter("other", str),)
+        capacity_types=()
+        capacity_types=("cheap",)
+        timeout_s=0
+        timeout_s=MAX_TIMEOUT_S + 1
+        env={"1A": "b"}
+        env={"SLIPWAY_PARAMETERS": ""}
+        env={f"V{i}": "1" for i in range(MOST_ENV)}
+        waits={"pool": 0}
+        waits={"flex-start": 9}
+        secrets={"A B": "x"}
+        secrets={"A": "not a name"}
+        network="training"
+        trainer="a@b"
+        trainer="a", service_account="a@acme-ml.iam.gserviceaccount.com"
+        service_account="train"
+        tensorboard="1", experiment="words"
+        code_flag=True, code=Image("a@sha256:" + "0" * 64)
+        labels={"Team": "vision"}
+        labels={"team": ""}
+        labels={"slipway-team": "vision"}
+        labels={"a" * 65: "b"}
+        labels={f"l{i}": "b" for i in range(MOST_LABELS + 1)}""",
+    "WorkerPool": """
+        machine="big"
+        disk=Disk("hyperdisk-balanced")
+        accelerator="T4", accelerator_count=1
+        accelerator="NVIDIA_TESLA_T4", accelerator_count=3
+        replicas=0
+        replicas="${text}"
+        position="last"
+        position="chief"
+        machine="ct5lp-hightpu-4t", tpu_topology="3x3"
+        env={"1A": "b"}""",
+    "Disk": """
+        type="floppy"
+        size_gb=SMALLEST_DISK - 1
+        size_gb=LARGEST_DISK + 1""",
+    "Package": """
+        module="other.task"
+        module="count_words.1"
+        image="python:3.12" """,
+    "Image": 'uri="example/train:latest"',
+    "Parameter": """
+        name="Rounds"
+        name="a" * 41
+        type=list
+        default=0
+        min=2000
+        type=str, default='', max=None
+        max=50
+        choices=(0, 100)
+        type=str, min=None, max=None, command=True, default='python a.py && python b.py'
+        type=str, min=None, max=None, command=True, default='python a.py {lr}'""",
+    "Variant": """
+        when={}
+        when={"text": "a"}
+        when={"size": "huge"}
+        capacity_types=("cheap",)""",
+    "Scheduling": "disable_retries=True, restart_job_on_worker_restart=True",
+    "NfsMount": """
+        server=""
+        path="more"
+        mount_point="/etc" """,
+    "Study": """
+        max_trials=0
+        parallel_trials=9
+        algorithm="luck"
+        max_failed_trials=9
+        measurement="mean" """,
+    "Metric": 'goal="best"',
+    "Search": """
+        kind="float"
+        kind="discrete"
+        min=None
+        max=None
+        min=0.1, max=None, kind='discrete', values=("svc",)
+        scale="cubic" """,
+    "Stopping": 'rule="early"',
+    "ModelUpload": """
+        model_id="Words!"
+        parent_model="words" """,
+}
 
 
-def test_the_page_has_every_key() -> None:
-    found = _GENERATED.search(PAGE.read_text("utf-8"))
-    assert found and found[0] == made(), "python -m tests.docs.test_job_template writes it"
+@dataclass(frozen=True)
+class Row:
+    """A row of the page."""
+
+    key: str
+    takes: str
+    left_out: str
+    about: str
+    change: str
+
+    @property
+    def example(self) -> str:
+        """Return the arguments at the end of its words, with a digest that the page shortens."""
+        return self.about[:-1].rpartition("`")[2].replace("…", "1" * 64)
 
 
-def test_each_class_of_a_template_and_each_of_its_keys_is_there() -> None:
-    assert set(KEYS) == set(PLACES) == {name for name in public.__all__ if isinstance(getattr(public, name), type)}
-    for owner, keys in KEYS.items():
-        assert list(keys) == [one.name for one in fields(getattr(public, owner))], owner
+def rows(owner: str) -> list[Row]:
+    section = PAGE.read_text("utf-8").partition(f"## `{owner}`\n")[2].partition("\n## ")[0]
+    cells = [re.split(r"(?<!\\)\|", line)[1:-1] for line in section.splitlines() if line.startswith("| `")]
+    return [Row(*(cell.strip().replace("\\|", "|") for cell in row)) for row in cells]
 
 
-@pytest.mark.parametrize(("owner", "name"), ALL)
-def test_an_example_is_taken_and_what_is_out_of_bounds_refused(owner: str, name: str) -> None:
-    key = KEYS[owner][name]
-    posted(applied(owner, key, key.example))
-    for fragment in key.refused:
-        with pytest.raises(ConfigError):
-            posted(applied(owner, key, fragment), refused=False)
+def test_each_class_of_a_template_is_there() -> None:
+    assert set(PLACES) == {name for name in public.__all__ if isinstance(getattr(public, name), type)}
 
 
-def test_what_a_change_does_is_what_is_posted() -> None:
-    assert change("JobTemplate", "env") == change("Parameter", "default") == change("Disk", "size_gb") == "the request"
-    assert change("JobTemplate", "waits") == change("Parameter", "max") == change("Variant", "refusal") == "the choice"
-    assert change("JobTemplate", "summary") == change("JobTemplate", "checkpoints") == "–"
+@pytest.mark.parametrize("owner", PLACES)
+def test_each_key_is_there_with_what_it_takes_and_an_example_that_changes_what_is_told(owner: str) -> None:
+    kind, found = getattr(public, owner), rows(owner)
+    assert [row.key for row in found] == [f"`{field.name}`" for field in fields(kind)]
+    for field, row in zip(fields(kind), found, strict=True):
+        name, takes = f"{owner}.{field.name}", _takes(get_type_hints(kind)[field.name])
+        assert f"{row.takes}; ".startswith(f"{takes}; "), f"{name} takes {takes}"
+        assert all(part in row.takes for part in SAID.get(name, ())), name
+        assert (row.left_out, row.change) == (_left_out(field), change(owner, field.name, row.example)), name
+
+
+@pytest.mark.parametrize(
+    ("owner", "fragment"),
+    [(owner, line.strip()) for owner, some in REFUSED.items() for line in some.strip().split("\n")],
+)
+def test_what_is_out_of_bounds_is_refused(owner: str, fragment: str) -> None:
+    with pytest.raises(ConfigError):
+        posted(applied(owner, fragment), refused=False)
 
 
 def test_the_placeholders_are_those_that_a_submission_fills() -> None:
@@ -167,24 +303,6 @@ def test_the_variables_are_those_that_a_job_gets() -> None:
     assert of_several and set(re.findall(r"`([A-Z_]+)`", of_several[1])) == {*got} - {*alone} - {"CLOUD_ML_TRIAL_ID"}
 
 
-def made() -> str:
-    return "\n".join(line for owner in KEYS for line in _section(owner))
-
-
-def _section(owner: str) -> Iterator[str]:
-    kind = getattr(public, owner)
-    hints = get_type_hints(kind)
-    yield f"## `{owner}`\n"
-    yield "| key | takes | left out | | a change |\n|---|---|---|---|---|"
-    for field in fields(kind):
-        key = KEYS[owner][field.name]
-        takes = "; ".join(filter(None, (_takes(hints[field.name]), key.bounds)))
-        about = " ".join(filter(None, (key.about, f"`{_DIGEST.sub('…', key.example)}`")))
-        cells = (f"`{field.name}`", takes, _left_out(field), about, change(owner, field.name))
-        yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
-    yield ""
-
-
 def _takes(hint: Any) -> str:
     """A type in words, with links to what is told here."""
     origin, inner = get_origin(hint), get_args(hint)
@@ -200,7 +318,7 @@ def _takes(hint: Any) -> str:
         return f"tuple of {_takes(inner[0])}"
     if origin is not None:
         return f"dict of {_takes(inner[1])}"
-    if hint.__name__ in KEYS:
+    if hint.__name__ in PLACES:
         return f"[{hint.__name__}](#{hint.__name__.lower()})"
     return {str: "text", int: "whole number", float: "number", bool: "`True` or `False`"}[hint]
 
@@ -214,21 +332,18 @@ def _left_out(field: Field[Any]) -> str:
     return f"`{value!r}`" if isinstance(value, str | int | tuple) else f"`{type(value).__name__}()`"
 
 
-def applied(owner: str, key: Key, fragment: str) -> JobTemplate:
-    """The template with these arguments of one of its parts."""
+def applied(owner: str, *fragments: str) -> JobTemplate:
+    """Return the template with these arguments of one of its parts."""
     base, place = PLACES[owner]
-    return place(replace(base, **{**_arguments(key.given), **_arguments(fragment)}))
+    known = {name: getattr(public, name) for name in public.__all__} | globals()
+    given = {name: value for one in fragments for name, value in eval(f"dict({one})", known).items()}
+    return place(replace(base, **given))
 
 
-def _arguments(fragment: str) -> dict[str, Any]:
-    known = {name: getattr(public, name) for name in public.__all__}
-    return dict(eval(f"dict({fragment})", known))
-
-
-def change(owner: str, name: str) -> str:
+def change(owner: str, name: str, example: str) -> str:
     """Tell what a change of a key does to the next submission."""
-    key = KEYS[owner][name]
-    before, after = (applied(owner, key, fragment) for fragment in ("", key.example))
+    given = GIVEN.get(f"{owner}.{name}", "")
+    before, after = applied(owner, given), applied(owner, given, example)
     old, new = posted(before), posted(after)
     if any(new[one] != body for one, body in old.items() if one in new):
         return "the request"
@@ -253,7 +368,3 @@ def posted(template: JobTemplate, *, refused: bool = True) -> dict[tuple[str, st
 def _choices(template: JobTemplate) -> object:
     parameters = [replace(one, help="") for one in template.parameters]
     return parameters, template.waits, template.code_flag, [one.refusal for one in template.variants]
-
-
-if __name__ == "__main__":
-    PAGE.write_text(_GENERATED.sub(lambda _: made(), PAGE.read_text("utf-8")), "utf-8")
