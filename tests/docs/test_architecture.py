@@ -35,10 +35,6 @@ def tables(text: str) -> list[list[str]]:
     return [block.splitlines() for block in found]
 
 
-def first_cell(row: str) -> str:
-    return row.split("|")[1]
-
-
 @pytest.mark.parametrize(("path", "name"), named(PAGE) + named(TESTING))
 def test_what_is_named_is_there(path: str, name: str) -> None:
     example = re.fullmatch(r"stacks/Pulumi\.(dev|staging|prod)\.yaml", path)  # A team has others.
@@ -71,36 +67,13 @@ def test_every_folder_and_every_module_at_the_top_is_on_the_map() -> None:
 
 def test_the_map_of_the_product_has_a_row_for_each_floor_from_the_lowest_up() -> None:
     _, product = tables(section("The map"))
-    assert [first_cell(row).strip(" `/") for row in product] == [f"slipway/{floor}" for floor in FLOORS]
+    assert [row.split("|")[1].strip(" `/") for row in product] == [f"slipway/{floor}" for floor in FLOORS]
 
 
-def test_every_exercise_names_what_changes() -> None:
-    exercises, *others = tables(section("Where to change what"))
-    assert len(exercises) >= 7 and others
-    assert [row for rows in (exercises, *others) for row in rows if not named(row)] == []
-
-
-def test_the_exercises_come_right_after_the_map() -> None:
-    headings = re.findall(r"^## (.+)$", PAGE, re.MULTILINE)
-    assert headings[:2] == ["The map", "Where to change what"]
-
-
-@pytest.mark.parametrize("heading", ["Which room holds which rule", "Where is decided what"])
+@pytest.mark.parametrize("heading", ["Where to change what", "Which room holds which rule", "Where is decided what"])
 def test_every_answer_names_its_place(heading: str) -> None:
-    assert [row for rows in tables(section(heading)) for row in rows if not named(row)] == []
-
-
-def test_every_word_is_used() -> None:
-    """A term that nobody says explains nothing."""
-    (rows,) = tables(section("Words"))
-    words = [word.strip(" `") for row in rows for word in first_cell(row).split(",")]
-    files = [
-        path for folder in ("slipway", "components", "local", "vertex-local") for path in (ROOT / folder).rglob("*.py")
-    ]
-    said = "\n".join(path.read_text(encoding="utf-8") for path in files)
-    assert len(words) > 20
-    patterns = {word: re.escape(word).replace(r"\ ", "[ _]?") for word in words}
-    assert [word for word in words if not re.search(rf"\b{patterns[word]}", said, re.IGNORECASE)] == []
+    found = [row for rows in tables(section(heading)) for row in rows]
+    assert len(found) > 3 and [row for row in found if not named(row)] == []
 
 
 def test_a_decision_is_followed_through_eight_files_at_most() -> None:

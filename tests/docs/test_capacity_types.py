@@ -5,11 +5,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from textwrap import dedent
+from typing import Any
 
-import pytest
-
-from slipway.authoring.stack.stack import Stack, parse
+from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import from_text
 from slipway.authoring.template.jobspec import CompileContext
 from slipway.authoring.template.proof import StackResources, prove
@@ -21,13 +19,10 @@ from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.prices import dollars, hourly
 from slipway.model.rules.table import TABLE
 from slipway.template import JobTemplate
+from tests.docs.console import blocks
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "capacity-types.md"
 TEXT = PAGE.read_text("utf-8")
-
-
-def blocks(language: str) -> list[str]:
-    return [dedent(block) for block in re.findall(rf"^```{language}\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)]
 
 
 def rows(heading: str) -> list[list[str]]:
@@ -42,22 +37,6 @@ def rows(heading: str) -> list[list[str]]:
     return table
 
 
-@pytest.fixture
-def stack() -> Stack:
-    (text,) = blocks("yaml")
-    return parse(from_text(text, "stacks/Pulumi.prod.yaml"))
-
-
-@pytest.fixture
-def template() -> JobTemplate:
-    (text,) = blocks("python")
-    names: dict[str, object] = {}
-    exec(text, names)
-    found = names["TEMPLATE"]
-    assert isinstance(found, JobTemplate)
-    return found
-
-
 def test_the_table_is_the_tables() -> None:
     words = {"nothing": "none", "preemptible": "preemptible GPUs", "on-demand": "on-demand GPUs", "unknown": "not doc"}
     for name, when, quota, waits in rows("# Capacity types: where machines come from"):
@@ -69,7 +48,11 @@ def test_the_table_is_the_tables() -> None:
     assert sections == list(CAPACITY_TYPES)
 
 
-def test_the_template_of_the_page_compiles_on_the_stack_of_the_page(template: JobTemplate, stack: Stack) -> None:
+def test_the_template_of_the_page_compiles_on_the_stack_of_the_page() -> None:
+    (written,), (code,) = (blocks(PAGE, language) for language in ("yaml", "python"))
+    stack, names = parse(from_text(written, "stacks/Pulumi.prod.yaml")), dict[str, Any]()
+    exec(code, names)
+    template: JobTemplate = names["TEMPLATE"]
     offers = prove(template, StackResources((), region=stack.region, reservations=stack.reservations))
     context = CompileContext("prod", stack.region, "3f9c2e1", "c", "w", "t", {}, stack.project, stack.reservations)
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(template, offers)}
@@ -84,11 +67,6 @@ def test_the_template_of_the_page_compiles_on_the_stack_of_the_page(template: Jo
     assert entry["offers"][1]["request"]["jobSpec"]["scheduling"]["maxWaitDuration"] == "7200s"
 
 
-def test_the_stack_file_of_the_page_is_right(stack: Stack) -> None:
-    assert stack.reservations["h100"].machine == "a3-highgpu-8g"
-    assert stack.workspace.code
-
-
 def test_prices_are_those_of_the_book() -> None:
     for machine, *told in rows("## What a machine costs an hour"):
         type_, kind, size = re.fullmatch(r"`(\S+)`, (\S+) (\d+) GB", machine).groups()  # type: ignore[union-attr]
@@ -99,10 +77,3 @@ def test_prices_are_those_of_the_book() -> None:
 
 def test_every_rule_stands_there() -> None:
     assert rows("## Every rule that is checked before sending") == [[f"`{rule.id}`", rule.text] for rule in TABLE]
-
-
-def test_both_sides_of_what_differs_are_kept() -> None:
-    told = {what: (older, today) for what, older, today in rows("## Where today's rule is not what you may have read")}
-    assert "A2 and A3 alone" in told["machines of Spot"][0]
-    assert "n1-highmem-2" in told["machines of flex-start"][0]
-    assert "on-demand price" in told["price of flex-start"][0]

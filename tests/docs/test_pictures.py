@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import re
 from html import unescape
-from pathlib import Path
 
 import pytest
 
 from tests.docs.console import commands
-from tests.docs.pictures import FOLDER, PICTURES, described, drawn
+from tests.docs.pictures import FOLDER, PICTURES, described
 
 DOCS = FOLDER.parent
 
@@ -35,13 +34,3 @@ def test_each_stands_below_its_command_on_a_page() -> None:
         if one.command == PICTURES[name].command
     }
     assert {svg.stem for _, svg in shown} == set(PICTURES) == {file.stem for file in FOLDER.iterdir()}
-
-
-def test_what_is_not_worth_showing_is_an_ellipsis_and_long_lines_are_wrapped(tmp_path: Path) -> None:
-    printed = "error: \033[1mno\033[0m\n" + "word " * 40 + "\na < b\n"
-    (tmp_path / "one.svg").write_text(drawn("refused", printed))
-    command, *lines = described(tmp_path / "one.svg")
-    assert command == f"$ {PICTURES['refused'].command}"
-    assert lines == ["error: no", ("word " * 40).rstrip(), "a < b"]
-    (tmp_path / "one.svg").write_text(drawn("follow", "x\nstarts now: y\nx\nx\njob z\n"))
-    assert described(tmp_path / "one.svg")[1:] == ["…", "starts now: y", "…", "job z"]

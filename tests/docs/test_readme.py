@@ -14,15 +14,11 @@ README = Path(__file__).resolve().parents[2] / "README.md"
 DOCS = README.parent / "docs"
 
 
-def test_the_two_commands_are_told_first() -> None:
+def test_it_is_one_screen_with_two_commands_and_leads_to_all_pages() -> None:
     told = [typed.command for typed in commands(README)]
     assert [command for command in told if command.startswith("make")] == ["make demo", "make test"]
-
-
-def test_it_is_one_screen_and_leads_to_all_pages() -> None:
-    lines = README.read_text("utf-8").splitlines()
-    assert len(lines) <= 62
-    assert "](docs/README.md)" in "\n".join(lines)
+    text = README.read_text("utf-8")
+    assert len(text.splitlines()) <= 62 and "](docs/README.md)" in text
 
 
 def test_each_page_has_its_place_in_the_list() -> None:

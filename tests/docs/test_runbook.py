@@ -47,12 +47,9 @@ def said() -> frozenset[str]:
 
 @pytest.mark.parametrize("line", [line for line in SHOWN if line not in (LOCKED, *HOOKS)])
 def test_the_words_are_those_of_the_code(line: str) -> None:
+    assert {LOCKED, *HOOKS} <= set(SHOWN) and len(SHOWN) > 20
     pattern = re.compile(re.escape(line).replace("…", ".*"), re.DOTALL)
     assert any(pattern.match(text) for text in said()), f"nothing says: {line}"
-
-
-def test_it_shows_words_for_what_it_names() -> None:
-    assert {LOCKED, *HOOKS} <= set(SHOWN) and len(SHOWN) > 20
 
 
 @pytest.mark.parametrize("line", PAGE.partition("```sh\n")[2].partition("```")[0].splitlines())
@@ -64,8 +61,3 @@ def test_what_is_typed_first_is_taken(line: str) -> None:
         assert found is not None, line
         command = found
     assert program == "slipway" and command.make_context(line, words)
-
-
-@pytest.mark.parametrize("page", ["README.md", "docs/ci.md", "docs/cli.md"])
-def test_people_are_led_there(page: str) -> None:
-    assert "runbook.md" in (ROOT / page).read_text(encoding="utf-8")

@@ -20,9 +20,5 @@ def test_a_document_has_its_schema() -> None:
 
 
 def test_python_s_names_are_those_of_the_package() -> None:
+    assert len(ROWS) >= 8
     assert set(re.findall(r"`slipway\.(\w+)`", ROWS["Python"])) == set(slipway.__all__)
-
-
-def test_every_row_says_for_how_long() -> None:
-    rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| ")]
-    assert len(ROWS) == len(rows) - 1 >= 8

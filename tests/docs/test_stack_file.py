@@ -50,12 +50,6 @@ def test_the_page_has_every_key() -> None:
     assert found and found[0] == made(), "python -m tests.docs.test_stack_file writes it"
 
 
-def test_what_an_edit_does_is_what_reviews_say() -> None:
-    assert edit("ClusterEntry.labels") == edit("TrainerEntry.account") == edit("DiskEntry.type") == "a new one"
-    assert edit("WorkspaceEntry.trainer") == edit("WorkspaceEntry.workBucket") == "refused"
-    assert edit("ClusterEntry.retireWithin") == edit("WorkspaceEntry.submitters") == "at once"
-
-
 def made() -> str:
     definitions = schema()["$defs"]
     assert set(TITLES) == set(definitions)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 import tomllib
 from pathlib import Path
@@ -34,16 +33,6 @@ def test_the_kinds_told_are_the_kinds_that_a_template_has() -> None:
     for template in load(tuple(shipped.templates()), ROOT / "templates"):
         assert rows[template.name].startswith(template.kind.replace("-", " ")), template.name
         assert all(f"--as {kind}" in rows[template.name] for kind in template.kinds[1:])
-
-
-def test_each_template_is_run_by_tests_that_carry_its_name() -> None:
-    """tests/templates submits it on a deployed stack; what this page shows is compared there with what is printed."""
-    for name in shipped.templates():
-        word = name.replace("-", "_")
-        tests = ast.parse((ROOT / "tests" / "templates" / f"test_{word}.py").read_text("utf-8")).body
-        names = [part.name for part in tests if isinstance(part, ast.FunctionDef) and part.name.startswith("test_")]
-        assert names
-        assert all(one.startswith(f"test_{word}_") for one in names), names
 
 
 def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() -> None:

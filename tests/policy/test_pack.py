@@ -66,15 +66,11 @@ def test_it_says_what_the_rules_say_as_strictly_as_the_stack_file_does() -> None
     assert passed - {one.subject.name for one in expected} == {"nothingPublic"}
 
 
-def test_a_stack_without_a_policy_is_held_to_nothing() -> None:
+def test_a_stack_without_a_policy_and_a_destruction_are_held_to_nothing() -> None:
     answer = judged(components(held_to({})), STACK)
     assert not answer.diagnostics
     assert [one.policy_name for one in answer.not_applicable] == [rule.key for rule in RULES]
-
-
-def test_where_nothing_is_declared_nothing_is_judged() -> None:
-    """As in a destruction, whose resources the pack is told all the same."""
-    assert not judged([], STACK, "pulumi:providers:gcp").diagnostics
+    assert not judged([], STACK, "pulumi:providers:gcp").diagnostics, "its resources are told all the same"
 
 
 def test_a_stack_that_does_not_publish_what_it_has_does_not_pass() -> None:
@@ -87,13 +83,10 @@ def test_a_stack_that_does_not_publish_what_it_has_does_not_pass() -> None:
         judged(forged, STACK)
 
 
-def test_it_tells_the_engine_every_rule() -> None:
-    info = PolicyPack().GetAnalyzerInfo(None, Context())
-    assert [(one.name, one.description) for one in info.policies] == [(rule.key, rule.text) for rule in RULES]
-
-
-def test_it_is_an_executable_of_the_product_s_version() -> None:
+def test_it_is_an_executable_of_the_product_s_version_that_tells_the_engine_every_rule() -> None:
     assert os.access(ROOT / "policy" / "__main__.py", os.X_OK)
     project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
     pack = yaml.safe_load((ROOT / "policy" / "PulumiPolicy.yaml").read_text())
     assert (pack["version"], pack["runtime"]) == (project["version"], "python")
+    info = PolicyPack().GetAnalyzerInfo(None, Context())
+    assert [(one.name, one.description) for one in info.policies] == [(rule.key, rule.text) for rule in RULES]
