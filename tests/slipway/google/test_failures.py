@@ -141,16 +141,8 @@ DENIED = "the cloud does not allow it to this identity"
         ("error: rpc error: code = PermissionDenied desc = 'useToDecrypt' denied", DENIED, "docs/ci.md"),
         ("* googleapi: Error 429: Quota exceeded for requests per minute.", "takes no more for now", "wait a minute"),
         ("* googleapi: Error 503: It is unavailable.", "could not do it for now", "wait a few minutes"),
-        (
-            "* googleapi: got HTTP response code 502 with body: <html>",
-            "could not do it for now",
-            "https://status.cloud",
-        ),
-        (
-            "* googleapi: Error 507: The local cloud's disk is full.",
-            "disk of this machine is full",
-            "cache clear; then",
-        ),
+        ("* googleapi: got HTTP response code 502 with body: <html>", "could not do it for now", "https://status"),
+        ("* googleapi: Error 507: The local cloud's disk is full.", "disk of this machine is full", "cache clear;"),
         ("error: write /x/stack.json: no space left on device", "disk of this machine is full", "make room"),
         ("* googleapi: Error 409: it exists", "the cloud refused it (409)", "if it is refused again, correct"),
         (

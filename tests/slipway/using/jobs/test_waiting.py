@@ -60,6 +60,7 @@ def test_getting_ready_is_no_waiting_for_machines() -> None:
     assert why(lost, None) == "lost its machines, waits for others"
 
 
+FLEX = {"strategy": "FLEX_START", "max_wait": 7200.0, "create_time": NOW}
 STOCK_OUT = "STOCKOUT: 1 × n1-standard-8 were not available. Resources are insufficient in region: r. (try 1 of 3)"
 
 
@@ -71,30 +72,16 @@ STOCK_OUT = "STOCKOUT: 1 × n1-standard-8 were not available. Resources are insu
         ({}, "All 1 × n1-standard-8 are there.", "accepted, getting ready to run; the service says: All 1"),
         ({"start_time": NOW}, STOCK_OUT, "lost its machines, waits for others; the service says: STOCKOUT"),
         ({"state": "JOB_STATE_QUEUED"}, STOCK_OUT, "queued by the service: its quota is in use, or "),
+        # No field tells that its machines are there: nothing is claimed against what the service says.
+        (FLEX, "", "in the queue of flex-start: 2 h are left"),
+        (FLEX, "Pulling image python:3.11...", "flex-start: 2 h are left; the service says: Pulling image"),
     ],
 )
-def test_a_stock_out_that_the_service_tells_of_is_what_a_job_waits_for(
+def test_what_the_service_tells_of_is_what_a_job_waits_for(
     changes: dict[str, Any], word: str, said: str
-) -> None:  # N9
+) -> None:  # N9, W1
     beside = replace(WAITING, **{"state": "JOB_STATE_PENDING", "persistent_resource_id": "", **changes})
     assert read_why(cast(Any, None), beside, "", NOW, lambda job: word)(NOW).startswith(said)
-
-
-def test_a_job_that_has_its_machines_is_not_said_to_be_in_the_queue_of_flex_start(
-    snapshot: SnapshotAssertion,
-) -> None:  # W1, N9
-    """No field tells that they are there: what the service says does, and nothing is claimed against it."""
-    flex = replace(
-        WAITING, state="JOB_STATE_PENDING", persistent_resource_id="", strategy="FLEX_START", max_wait=7200.0
-    )
-    flex = replace(flex, create_time=NOW)
-
-    def told(word: str) -> str:
-        return read_why(cast(Any, None), flex, "", NOW, lambda job: word)(NOW)
-
-    assert told("") == "in the queue of flex-start: 2 h are left"
-    for word in ("All 1 × n1-standard-8 of the job are there.", "Pulling image python:3.11..."):
-        assert told(word) == snapshot
 
 
 def test_a_cluster_that_cannot_be_read_is_said() -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 from collections.abc import Callable, Iterator
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hypothesis import strategies as st
@@ -53,56 +53,33 @@ def catalog(*, launcher: bool, pool_region: str = HOME, cluster_id: str = "cpu-1
         offer("on-demand", "", None, strategy="STANDARD"),
     )
     template = Template("digits", "", "custom-job", ("main",), (), offers)
-    return Catalog(
-        "local",
-        "p",
-        "us-central1",
-        "",
-        False,
-        "work",
-        "t",
-        {"cpu": Cluster("cpu", (), id=cluster_id, region=pool_region)},
-        (),
-        {"digits": template},
-    )
+    clusters = {"cpu": Cluster("cpu", (), id=cluster_id, region=pool_region)}
+    return Catalog("local", "p", "us-central1", "", False, "work", "t", clusters, (), {"digits": template})
 
 
-class Quiet:
-    """A display that shows nothing."""
+@dataclass
+class Told:
+    """A display that records its messages, and agrees to costs or not."""
 
-    def note(self, text: str) -> None: ...
+    agrees: bool = False
+    notes: list[str] = field(default_factory=list)
+    choices: list[Choice] = field(default_factory=list)
+    waits: list[WaitingAttempt] = field(default_factory=list)
+    given_up: list[WaitingAttempt] = field(default_factory=list)
+    asked: list[Spending] = field(default_factory=list)
 
-    def chosen(self, *_: Any) -> None: ...
+    def __post_init__(self) -> None:
+        self.note, self.falling_back = self.notes.append, self.given_up.append
+
+    def chosen(self, _: Any, choice: Choice) -> None:
+        self.choices.append(choice)
 
     def sent(self, *_: Any) -> None: ...
 
     def confirm(self, costs: Spending) -> None:
-        raise costs.refusal
-
-    def falling_back(self, *_: Any) -> None: ...
-
-    @contextlib.contextmanager
-    def watching(self, waiting: Any) -> Iterator[Callable[[Any], None]]:
-        yield lambda event: None
-
-
-class Told(Quiet):
-    """A display that records its messages."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-        self.choices: list[Choice] = []
-        self.waits: list[WaitingAttempt] = []
-        self.given_up: list[WaitingAttempt] = []
-
-    def falling_back(self, waiting: WaitingAttempt) -> None:
-        self.given_up.append(waiting)
-
-    def note(self, text: str) -> None:
-        self.notes.append(text)
-
-    def chosen(self, _: Any, choice: Choice) -> None:
-        self.choices.append(choice)
+        if not self.agrees:
+            raise costs.refusal
+        self.asked.append(costs)
 
     @contextlib.contextmanager
     def watching(self, waiting: WaitingAttempt) -> Iterator[Callable[[Any], None]]:
@@ -139,4 +116,4 @@ def command(
     )
     prepared = prepare(context.catalog, asked, "ada")
     journal: Any = Journal(service)
-    return Submitter(context, journal, show or Quiet(), RetryPolicy()).submit(prepared, "r1", repeated=again)
+    return Submitter(context, journal, show or Told(), RetryPolicy()).submit(prepared, "r1", repeated=again)

@@ -157,15 +157,6 @@ def test_little_money_is_told_as_little() -> None:
 MOVING = SubmissionRequest("digits", waits={"pool": 60.0}, then=("spot", "on-demand"))
 
 
-class Agreeing(Told):
-    def __init__(self) -> None:
-        super().__init__()
-        self.asked: list[Spending] = []
-
-    def confirm(self, costs: Spending) -> None:
-        self.asked.append(costs)
-
-
 def deployed(above: float | None) -> Catalog:
     return replace(catalog(launcher=True), confirm_above=above)
 
@@ -219,14 +210,14 @@ def test_nothing_is_sent_that_nobody_confirms() -> None:
     with pytest.raises(PolicyError, match="nobody has confirmed"):
         command(service, again=False, asked=asked, confirm_above=0.01)
     assert service.jobs == []
-    assert command(service, again=True, asked=asked, show=Agreeing(), confirm_above=0.01).attempt.fresh
+    assert command(service, again=True, asked=asked, show=Told(agrees=True), confirm_above=0.01).attempt.fresh
 
 
 def test_what_it_may_move_on_to_is_asked_about_before_it_waits() -> None:
     """A job went on demand in the night, unasked."""
     with pytest.raises(PolicyError, match="digits by on-demand"):
         command(Service(launcher=True, starts=[None]), again=False, asked=MOVING, confirm_above=0.01)
-    show = Agreeing()
+    show = Told(agrees=True)
     done = command(Service(launcher=True, starts=[None, 0]), again=False, asked=MOVING, show=show, confirm_above=0.01)
     assert done.attempt.job.id == "7001" and show.asked[0].what == "digits by on-demand"
 
@@ -235,9 +226,10 @@ def test_who_resumes_it_is_asked_before_anything_is_given_up() -> None:
     """Else the place in the queue is lost, and nothing sent in its stead."""
     service = Service(launcher=True, starts=[None, 0], faults={"create": ["killed"]})
     with pytest.raises(Killed):
-        command(service, again=False, asked=MOVING, show=Agreeing(), confirm_above=0.01)
+        command(service, again=False, asked=MOVING, show=Told(agrees=True), confirm_above=0.01)
     service.dead = False
     with pytest.raises(PolicyError, match="digits by on-demand"):
         command(service, again=True, asked=MOVING, confirm_above=0.01)
     assert [job.ended for job in service.jobs] == [None], "it waits where it is"
-    assert command(service, again=True, asked=MOVING, show=Agreeing(), confirm_above=0.01).attempt.job.id == "7001"
+    done = command(service, again=True, asked=MOVING, show=Told(agrees=True), confirm_above=0.01)
+    assert done.attempt.job.id == "7001"

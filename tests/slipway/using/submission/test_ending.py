@@ -134,12 +134,6 @@ def test_a_job_of_no_template_or_by_an_offer_that_is_gone() -> None:
 def test_an_end_that_is_no_success_has_its_exit_code(state: str, code: int) -> None:
     problem = error_of_end(replace(ENDED, state=f"JOB_STATE_{state}", error="because"))
     assert problem is not None and problem.exit_code == code and problem.why == "because"
-
-
-def test_success_is_no_problem() -> None:
     assert error_of_end(ENDED) is None
-
-
-def test_a_failure_without_a_reason_yet_says_when_it_comes() -> None:
-    problem = error_of_end(replace(ENDED, state="JOB_STATE_FAILED"))
-    assert problem is not None and "a minute" in problem.why
+    untold = error_of_end(replace(ENDED, state="JOB_STATE_FAILED"))
+    assert untold is not None and "a minute" in untold.why, "it says when the reason comes"

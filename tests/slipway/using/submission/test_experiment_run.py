@@ -11,7 +11,7 @@ from typing import Any, cast
 import pytest
 
 from slipway.google.clusters import Operation
-from slipway.google.failures import Answer, Call, NotFound, Unavailable, failure
+from slipway.google.failures import Answer, Call, Unavailable, failure
 from slipway.google.metadata import BOARD, Context
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.using.context import Clock
@@ -112,5 +112,3 @@ def test_without_a_tensorboard_nothing_is_made_and_it_says_why(cloud: Cloud, why
     with pytest.raises(Unavailable, match="could not create the default TensorBoard") as error:
         cloud.prepare()
     assert why in error.value.why and cloud.experiments == {}
-    with pytest.raises(NotFound):
-        cloud.context(NAME)

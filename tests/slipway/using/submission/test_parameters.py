@@ -198,20 +198,6 @@ def test_a_time_to_wait_is_a_number_of_seconds_that_ends(timeout: float) -> None
         check_timeout(right)
 
 
-class Named:
-    def __fspath__(self) -> bytes:
-        return b"src"
-
-
-def test_a_folder_may_be_named_by_bytes(monkeypatch: pytest.MonkeyPatch) -> None:
-    def with_code(context: Any, asked: Any, folder: Path, *_: Any, **__: Any) -> None:
-        raise ConfigError(f"{folder} it is", fix="none")
-
-    monkeypatch.setattr("slipway.front.api.submit.with_code", with_code)
-    with pytest.raises(ConfigError, match=r"^src it is"):
-        slipway.submit("hello", code=Named())  # type: ignore[arg-type]
-
-
 def test_a_folder_that_is_gone_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "gone").mkdir()
     monkeypatch.chdir(tmp_path / "gone")

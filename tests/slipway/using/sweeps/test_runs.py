@@ -42,11 +42,6 @@ def test_other_labels_name_none(text: str) -> None:
     assert Run.of(VertexJob.read({"name": "jobs/1", "labels": {"slipway-run": text}})) is None
 
 
-def test_a_new_sweep_is_sent_in_order() -> None:
-    left = remaining_runs(3, facts(), retry=False)
-    assert left.send == (Run(0), Run(1), Run(2)) and left.done == 0 and not left.look
-
-
 def test_a_run_whose_job_was_deleted_is_sent_once_more_only_where_somebody_asks() -> None:  # N7
     known = facts(job(Run(0)), jobs={Run(1): "jobs/1"}).with_found({Run(1): None, Run(2): None})
     left = remaining_runs(4, known, retry=False)

@@ -1,4 +1,5 @@
-"""Sending a sweep under any order of faults, lost answers, lagging lists, refusals and kills: each run once."""
+"""Sending a sweep under any order of faults, lost answers, lagging lists, refusals and kills: each run once; and the
+look whether the clusters that it sends to are still current."""
 
 from __future__ import annotations
 
@@ -6,6 +7,7 @@ import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,10 +19,13 @@ from hypothesis import strategies as st
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError
 from slipway.google.failures import CloudError, NoAnswer
 from slipway.google.jobs import VertexJob
+from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Catalog
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.model.labels import REQUEST_LABEL
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.request import Request
+from slipway.using.sweeps.catalog_watch import CatalogWatch
 from slipway.using.sweeps.runs import Run, known_runs, remaining_runs
 from slipway.using.sweeps.sweep_end import Again, problem_of_sending
 from slipway.using.sweeps.sweep_journal import SweepHeader, SweepJournal
@@ -261,3 +266,59 @@ def test_stopped_by_a_deployment_the_same_command_sends_the_rest_once(faults: li
                 command(service, file)
     assert service.sent == {Run(index).request_id(SWEEP) for index in range(COUNT)}
     assert len(service.jobs) == COUNT
+
+
+DEPLOYED = Catalog("local", "p", "us-central1", "", False, "w", "t", {"cpu": Cluster("cpu", (), id="cpu-1")}, (), {})
+ROLLED_OVER = replace(DEPLOYED, clusters={"cpu": Cluster("cpu", (), id="cpu-2")})
+GONE = replace(DEPLOYED, clusters={})
+LOST = NoAnswer(CALL, "lost")
+
+
+class Bucket:
+    """Answers with one after the other, the last for ever."""
+
+    def __init__(self, *answers: Catalog | Exception) -> None:
+        self._answers, self.asked = list(answers), 0
+
+    def read(self) -> Catalog:
+        self.asked += 1
+        answer = self._answers.pop(0) if len(self._answers) > 1 else self._answers[0]
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def watch(bucket: Bucket, *clusters: str) -> CatalogWatch:
+    return CatalogWatch(bucket.read, dict.fromkeys(clusters, "cpu-1"), AtOnce(), 0.0)
+
+
+def test_it_is_read_once_a_minute_and_only_where_runs_go_to_a_cluster() -> None:
+    bucket, beside = Bucket(DEPLOYED), Bucket(DEPLOYED)
+    one, other = watch(bucket, "cpu"), watch(beside)
+    for second in range(0, 301, 5):
+        assert one.problem(float(second)) is None and other.problem(float(second)) is None
+    assert (bucket.asked, beside.asked) == (5, 0), "and not in the first minute: a short sweep reads nothing more"
+
+
+def test_a_cluster_that_was_replaced_is_told_with_its_successor() -> None:  # N2
+    for answer, said, then in (
+        (ROLLED_OVER, "cluster cpu was replaced while the sweep was being sent", "cpu-2"),
+        (GONE, "cluster cpu left the catalog while the sweep was being sent", "none of that name"),
+    ):
+        found = watch(Bucket(answer), "cpu").problem(60.0)
+        assert found is not None and found.exit_code == 4 and found.what == said and then in found.why
+
+
+def test_without_an_answer_it_goes_on_for_a_while_and_then_stops() -> None:  # N2
+    bucket = Bucket(LOST, LOST, DEPLOYED, LOST)
+    one = watch(bucket, "cpu")
+    assert [one.problem(at) for at in (60.0, 65.0, 70.0, 80.0, 100.0)] == [None] * 5 and bucket.asked == 3
+    told = {at: one.problem(float(at)) for at in range(140, 240, 10)}
+    assert [at for at, problem in told.items() if problem] == [200, 210, 220, 230], "two minutes after the last answer"
+    assert isinstance(told[200], ResourceError) and told[200].why == "lost"
+
+
+def test_a_catalog_that_is_taken_away_stops_it_at_once() -> None:
+    found = watch(Bucket(ConfigError("no catalog at gs://c/catalog.json", fix="pulumi up")), "cpu").problem(60.0)
+    assert isinstance(found, ResourceError) and found.exit_code == 4
+    assert found.why == "no catalog at gs://c/catalog.json" and found.fix.startswith("pulumi up\nthe same command")
