@@ -25,7 +25,7 @@ def request_id() -> str:
 
 
 @pytest.fixture
-def command(deployed: Checkout, request_id: str) -> tuple[str, ...]:
+def command(request_id: str) -> tuple[str, ...]:
     return ("slipway", "submit", "nap", "-p", f"say={request_id}", "--request-id", request_id)
 
 

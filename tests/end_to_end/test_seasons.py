@@ -50,7 +50,7 @@ def test_a_season_ends_when_its_jobs_have_ended_and_begins_again(
     job = checkout.submit("-p", "seconds=600")
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_RUNNING", "the job runs")
     it_ends_and_the_job_goes_on(checkout, old, job)
-    the_job_ends_and_a_later_deployment_deletes_the_cluster(checkout, old, job, settings)
+    the_job_ends_and_a_later_deployment_deletes_the_cluster(checkout, job, settings)
     it_is_declared_for_later(checkout)
 
     said = up(checkout, **{"from": LONG_AGO, "until": NEVER})
@@ -73,18 +73,12 @@ def it_ends_and_the_job_goes_on(checkout: Checkout, old: str, job: Any) -> None:
 
 
 def the_job_ends_and_a_later_deployment_deletes_the_cluster(
-    checkout: Checkout, old: str, job: Any, settings: Callable[..., None]
+    checkout: Checkout, job: Any, settings: Callable[..., None]
 ) -> None:
     checkout.cloud.cancel(job["name"])
     wait_for(lambda: checkout.job_state(job["name"]) == "JOB_STATE_CANCELLED", "the job is cancelled")
     assert due(checkout) == [("delete", True)]
-    it_goes_before_another_one_is_made_which_can_not_be_had(checkout, old, settings)
-
-
-def it_goes_before_another_one_is_made_which_can_not_be_had(
-    checkout: Checkout, old: str, settings: Callable[..., None]
-) -> None:
-    """However long that takes, nothing idle is paid for meanwhile."""
+    # It goes before another one is made which can't be had: however long that takes, nothing idle is paid for.
     pools = {"all": {**MACHINE, "replicas": 1}}
     over = {"pools": pools, "from": LONG_AGO, "until": date(2026, 2, 1)}
     checkout.write(persistentResources={"cpu": over, "late": {"pools": pools}})
