@@ -1,11 +1,13 @@
-"""Commands without a shell: what only a shell would read, and the parameters that a command names."""
+"""Values in texts: commands without a shell and the parameters that they name, and `${name}` for a value."""
 
 import shlex
+from enum import Enum
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from slipway.model.catalog import placeholders
 from slipway.model.catalog.command_line import filled, names, refusal, unreadable, with_shell
 
 
@@ -74,3 +76,41 @@ def test_a_value_stays_within_its_word(value: str, other: str) -> None:
 @given(st.text())
 def test_a_shell_reads_any_text_that_can_be_quoted(text: str) -> None:
     assert refusal(with_shell(text)) == ""
+
+
+def test_names_come_in_order_and_whole_is_one_placeholder_alone() -> None:
+    assert placeholders.names("a ${b} $c $(D) ${slipway.job}${b}") == ("b", "slipway.job", "b")
+    assert [placeholders.whole(text) for text in ("${workers}", "x${workers}", "${a}${b}")] == ["workers", None, None]
+
+
+def test_fill_goes_through_json_and_leaves_unknown_ones() -> None:
+    body = {"args": ["--trees=${trees}", "${other}"], "replicaCount": "${workers}", "size": 100}
+    assert placeholders.fill(body, {"trees": 5, "workers": 2}) == {
+        "args": ["--trees=5", "${other}"],
+        "replicaCount": "2",
+        "size": 100,
+    }
+
+
+def test_booleans_are_written_as_programs_read_them() -> None:
+    assert (placeholders.render(True), placeholders.render(False), placeholders.render(0.5)) == ("true", "false", "0.5")
+
+
+def test_an_enums_member_is_its_value() -> None:
+    class Colour(str, Enum):  # noqa: UP042 - whose `str` is its name
+        RED = "red"
+
+    class Size(int, Enum):
+        BIG = 7
+
+    class Rate(float, Enum):
+        HALF = 0.5
+
+    assert [placeholders.render(one) for one in (Colour.RED, Size.BIG, Rate.HALF)] == ["red", "7", "0.5"]
+    assert placeholders.fill("--colour=${colour}", {"colour": Colour.RED}) == "--colour=red"
+
+
+@given(st.text(), st.text())
+def test_a_value_is_never_filled_again(before: str, value: str) -> None:
+    before = before.replace("$", "")
+    assert placeholders.fill(before + "${a}", {"a": "${b}" + value, "b": "never"}) == before + "${b}" + value

@@ -1,23 +1,30 @@
-"""What is published is what the CLI reads. # D4 # N8"""
+"""A catalog as it is published and read: in whole by the CLI, in two keys by any deployment. # D4 # N1 # N8"""
 
+import json
 from dataclasses import replace
 from decimal import Decimal
+from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from slipway.authoring.stack.stack import Stack, WorkspaceSettings
 from slipway.authoring.template.proof import StackResources, prove
-from slipway.base.codec import write as write_json
+from slipway.base.errors import ConfigError
+from slipway.base.installation import updating
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.publication import catalog_of, draws, template_entry
 from slipway.deploying.generations.action import Action, What
-from slipway.google.catalog.document import read, write
+from slipway.google.catalog.document import PublishedCatalog, read, write
+from slipway.google.catalog.document import published as published_part
+from slipway.google.catalog.lookup import find_template
 from slipway.google.quota.report import OfferVerdict
 from slipway.model.catalog.model import Template
 from slipway.model.cluster import CurrentCluster
-from slipway.model.prices import Price
-from slipway.template import Parameter
+from slipway.model.prices import UNKNOWN, Price
+from tests.builders.documents import with_value
 from tests.builders.templates import job_template as template
 from tests.slipway.authoring.template.conftest import CONTEXT, cluster
 
@@ -46,7 +53,8 @@ def test_the_cli_reads_what_is_published() -> None:
         True,
         ("cpu-0000000",),
     )
-    assert catalog.work_bucket == "acme-dev-work"
+    assert catalog.work_bucket == "acme-dev-work" and catalog.cluster_named("cpu-0000000") is None
+    assert catalog.cluster_named("cpu-1a2b3c4") is catalog.clusters["cpu"]
     workers = catalog.clusters["cpu"].pools[-1]
     assert (catalog.clusters["cpu"].id, workers.machine.type, workers.min, workers.max) == (
         "cpu-1a2b3c4",
@@ -88,14 +96,6 @@ def test_what_was_published_is_not_held_to_the_official_type_again(monkeypatch: 
     assert publish(replace(known, offers=known.offers[:1])) == 1
 
 
-def test_a_parameter_without_default_is_required() -> None:
-    asked = template(parameters=(Parameter("workers", int, min=1, max=2), Parameter("trees", int)))
-    entry = template_entry(
-        asked, prove(asked, StackResources((CPU,))), VERDICTS, CONTEXT, {asked.packages[0]: "packages/p.tar.gz"}
-    )
-    assert all("default" not in parameter for parameter in write_json(entry)["parameters"])
-
-
 def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
     asked = template()
     on_pool, spot = draws(asked, prove(asked, StackResources((CPU, cluster(name="big")))))
@@ -105,3 +105,148 @@ def test_offers_beside_the_pool_draw_what_the_worker_pools_are() -> None:  # D2
         ("n1-standard-4", 1),
         ("n1-standard-8", 2),
     ]
+
+
+SOURCE = "gs://c/catalog.json"
+
+
+@pytest.fixture
+def body() -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(published())
+    return found
+
+
+def test_what_a_version_did_not_write_is_required_unknown_or_not_whole(body: dict[str, Any]) -> None:
+    del body["templates"]["dask-digits"]["parameters"][0]["default"]
+    body["clusters"]["cpu"]["pools"]["workers"]["pricePerHour"] = None
+    body["clusters"]["cpu"]["pools"]["head"]["priceComplete"] = False
+    catalog = read(json.dumps(body), SOURCE)
+    assert catalog.templates["dask-digits"].parameters[0].required
+    prices = {pool.name: pool.price_per_hour for pool in catalog.clusters["cpu"].pools}
+    assert prices == {"workers": UNKNOWN, "head": Price(Decimal("0.2453"), complete=False)}
+
+
+def test_a_price_of_which_a_bound_is_known_is_unknown_to_a_version_that_knows_no_bounds(body: dict[str, Any]) -> None:
+    catalog = read(json.dumps(body), SOURCE)
+    template = catalog.templates["dask-digits"]
+    bound = Price(Decimal("4.2500"), at_most=True)
+    offers = tuple(replace(one, price_per_hour=bound) for one in template.offers)
+    text = write(replace(catalog, templates={"dask-digits": replace(template, offers=offers)}))
+    written = json.loads(text)["templates"]["dask-digits"]["offers"][0]
+    assert (written["pricePerHour"], written["priceComplete"], written["priceAtMost"]) == (None, False, "4.2500")
+    assert read(text, SOURCE).templates["dask-digits"].offers[0].price_per_hour == bound
+    with pytest.raises(ConfigError, match="can't be read") as error:
+        find_template(read(text.replace('"4.2500"', '"much"'), SOURCE), "dask-digits")
+    assert "priceAtMost" in error.value.why
+
+
+def test_a_newer_schema_says_to_update(body: dict[str, Any]) -> None:
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps({**body, "schema": 3}), SOURCE)
+    assert "newer" in error.value.what and SOURCE in error.value.what
+    assert error.value.fix == updating()
+    assert error.value.exit_code == 2
+
+
+@pytest.mark.parametrize("content", ["", "{", "[]", "null", '{"schema": "2"}', '{"schema": 1}', "{}"])
+def test_what_is_no_catalog_is_named_with_its_address(content: str) -> None:
+    with pytest.raises(ConfigError, match="can't be read") as error:
+        read(content, SOURCE)
+    assert SOURCE in error.value.what and error.value.why
+
+
+@pytest.mark.parametrize(
+    ("path", "value"),
+    [
+        (("region",), "evil.example/"),
+        (("region",), "us-central1\n"),
+        (("project",), "../../elsewhere"),
+        (("project",), "p?alt=x"),
+        (("stack",), "../../../tmp"),
+        (("stack",), "/tmp/elsewhere"),
+        (("storage", "work"), "bucket/../other"),
+        (("clusters", "cpu", "id"), "x/../y"),
+        (("clusters", "cpu", "region"), "evil.example/x"),
+        (("otherRegions",), ["evil.example/x"]),
+        (("otherRegions",), ["us-east4"] * 10_000),
+        (("formerRegions",), ["evil.example/x"]),
+        (("quotas", "custom_model_training_cpus"), "../../elsewhere"),
+    ],
+)
+def test_what_becomes_a_host_a_path_or_a_file_can_be_nothing_else(
+    body: dict[str, Any], path: tuple[Any, ...], value: str | list[str]
+) -> None:
+    """A catalog may come from anybody's bucket: a region with a slash would send the person's token elsewhere."""
+    with pytest.raises(ConfigError) as error:
+        read(json.dumps(with_value(body, path, value)), SOURCE)
+    assert path[-1] in error.value.why
+
+
+@pytest.mark.usefixtures("no_garbage")
+def test_a_catalog_nested_beyond_reading_is_no_catalog() -> None:
+    with pytest.raises(ConfigError, match="can't be read"):
+        read("[" * 100_000 + "]" * 100_000, SOURCE)
+
+
+def test_an_offer_to_a_cluster_that_is_not_there_is_named(body: dict[str, Any]) -> None:
+    body["templates"]["dask-digits"]["offers"][0]["cluster"] = "gpu"
+    with pytest.raises(ConfigError) as error:
+        find_template(read(json.dumps(body), SOURCE), "dask-digits")
+    assert "offers[0].cluster is 'gpu'" in error.value.why
+
+
+OFFERED = {"clusters": {"cpu": {"id": "cpu-1a2b3c4"}}, "retiring": ["cpu-0000000"]}
+ANYTHING = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=5),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3),
+    max_leaves=5,
+)
+
+
+@pytest.mark.parametrize("schema", [{}, {"schema": 0}, {"schema": 1}, {"schema": 99}, {"schema": "2027-01"}])
+def test_every_schema_is_read_as_far_as_a_deployment_needs_it(schema: dict[str, Any]) -> None:
+    written = json.dumps({**schema, **OFFERED, "templates": {"of": ["a", "later"]}, "storage": None})
+    assert published_part(written, SOURCE) == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
+
+
+def test_jobs_may_be_sent_that_need_any_of_its_buckets_and_accounts() -> None:  # N1 N2
+    storage = {"catalog": "c", "work": "w", "workElsewhere": {"us-east4": "w-us-east4"}}
+    found = published_part(json.dumps({**OFFERED, "storage": storage, "trainer": "t", "trainers": {"ml": "m"}}), SOURCE)
+    assert found.needs == {"c", "w", "w-us-east4", "t", "m"}
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (b"", "not valid JSON"),
+        (json.dumps(OFFERED).encode()[:-9], "not valid JSON"),
+        (b"\xff\xfe\x00", "not valid JSON"),
+        (b"[" * 50_000, "not valid JSON"),
+        (b"[]", "not a JSON object"),
+        (b"{}", "clusters is not an object of clusters with their ids"),
+        (b'{"clusters": ["cpu"]}', "clusters is not an object of clusters with their ids"),
+        (b'{"clusters": {"cpu": {"id": 7}}}', "clusters is not an object of clusters with their ids"),
+        (b'{"clusters": {}}', "retiring is not a list of ids"),
+        (b'{"clusters": {}, "retiring": [7]}', "retiring is not a list of ids"),
+    ],
+)
+@pytest.mark.usefixtures("no_garbage")
+def test_a_damaged_one_says_where_and_what_and_lists_nothing(content: bytes, words: str) -> None:
+    found = published_part(content, SOURCE)
+    assert found.damage.startswith(f"{SOURCE}: {words}")
+    assert not found.clusters and not found.retiring
+
+
+@pytest.mark.parametrize("value", ["1e999", "-1e999", "NaN", "Infinity", '"\\ud800"'])
+def test_what_no_json_holds_is_damage_wherever_it_stands(value: str) -> None:
+    disk = f'{{"diskSpec": {{"bootDiskSizeGb": {value}}}}}'
+    offer = f'{{"capacityType": "spot", "available": true, "request": {{"jobSpec": {{"workerPoolSpecs": [{disk}]}}}}}}'
+    content = json.dumps(OFFERED)[:-1] + f', "schema": 2, "templates": {{"x": {{"offers": [{offer}]}}}}}}'
+    found = published_part(content.encode(), SOURCE)
+    assert found.damage.startswith(f"{SOURCE}: not valid JSON") and not found.clusters and found.whole is None
+
+
+@given(ANYTHING, ANYTHING)
+def test_it_is_either_read_or_damaged(clusters: Any, retiring: Any) -> None:
+    found = published_part(json.dumps({"clusters": clusters, "retiring": retiring}), SOURCE)
+    assert found.damage or (list(found.clusters), list(found.retiring)) == (list(clusters), retiring)
