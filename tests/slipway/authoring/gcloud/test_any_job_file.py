@@ -71,7 +71,6 @@ WORDS = (
     "é\n$",
     "0",
 )
-SECRETS = (f"--token={TOKEN}", "--pad_token=[PAD]", "--api-key", "$(HF_TOKEN)")
 
 places = st.builds(lambda form, place: form.format(place, place), st.sampled_from(FORMS), st.sampled_from(PLACES))
 texts = st.sampled_from(WORDS) | places | st.text("${}()='\"\\ aé\n", max_size=8)

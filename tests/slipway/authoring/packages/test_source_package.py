@@ -18,8 +18,6 @@ from slipway.authoring.packages.source_package import SourcePackage, build, requ
 from slipway.base.errors import ConfigError
 from slipway.model.rules.code import SCRIPT
 
-ROOT = Path(__file__).resolve().parents[4]
-
 
 @pytest.fixture
 def sources(tmp_path: Path) -> Path:

@@ -51,11 +51,6 @@ def of(text: str) -> Result:
     return run("prod")
 
 
-def with_template(old: str, new: str) -> None:
-    template = Path("templates/train.py")
-    template.write_text(template.read_text().replace(old, new))
-
-
 def test_good_stacks_are_a_line_each_with_price(checkout: Path, snapshot: SnapshotAssertion) -> None:  # D6, Z8
     (checkout / "stacks" / "Pulumi.dev.yaml").write_text(HEAD.replace("us-central1", "europe-west4"))
     (checkout / "stacks" / "Pulumi.eu.yaml").write_text(GOOD.replace("us-central1", "europe-west4"))
