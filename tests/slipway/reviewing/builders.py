@@ -14,7 +14,7 @@ from slipway.google.live import Increase, Live, QuotaLimit, Unknown
 from slipway.google.quotas import QuotaPreference
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Template
-from slipway.model.facts import Facts, Kept, QuotaFacts, QuotaLine
+from slipway.model.facts import CATALOG, CLUSTER, WORKSPACE, Facts, Kept, QuotaFacts, QuotaLine
 from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
@@ -38,7 +38,7 @@ __all__ += [
     "limits",
     "living",
 ]
-__all__ += ["offer", "pool", "priced", "quota", "request", "step", "template", "worker_pool"]
+__all__ += ["offer", "pool", "priced", "published", "quota", "request", "step", "template", "worker_pool"]
 
 UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer")
 
@@ -124,6 +124,25 @@ def change(
     preview = None if steps is None else Preview(tuple(steps))
     return Change.between(
         STACK, before, after, live, NOW, **{"preview": preview, "known": not fields.get("unread"), **fields}
+    )
+
+
+def published(old: Facts, new: Facts) -> Preview:
+    """Return the preview of a program's components, with what they published before and publish after."""
+    was, becomes = (
+        {
+            (CATALOG, "catalog"): of.published,
+            (WORKSPACE, "workspace"): of.workspace,
+            **{(CLUSTER, id_): one for id_, one in of.clusters.items()},
+        }
+        for of in (old, new)
+    )
+    sides = ((key, *(Resource(side[key]) if key in side else None for side in (was, becomes))) for key in was | becomes)
+    return Preview(
+        tuple(
+            EngineStep("update", f"urn:{type_}:{name}", type_, name, old=before, new=after, component=True)
+            for (type_, name), before, after in sides
+        )
     )
 
 

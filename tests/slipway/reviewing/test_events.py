@@ -11,14 +11,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.deploying.engine.events import declared, deployed, read
+from slipway.deploying.engine.events import read
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview
 from slipway.deploying.engine.touched import Fate, Touched, differences
 from slipway.reviewing.gate import unapproved
 from slipway.reviewing.review import review
 from slipway.reviewing.told.comment import comment
 from tests.slipway.reviewing.builders import change, step
-from tests.slipway.reviewing.recordings import lines as recorded_lines
 
 RECORDED = (Path(__file__).parent / "recorded" / "edit.jsonl").read_text().splitlines()
 """pools.workers.max 4 → 6, a submitter more, and a template less. Requests and most outputs are left out."""
@@ -32,14 +31,6 @@ def event(**body: Any) -> str:
     return json.dumps({"sequence": 1, **body})
 
 
-def test_what_stays_in_the_cloud_is_known() -> None:
-    found = steps(read(RECORDED))
-    package = found["BucketObject", "tune-digits-55514ce4b303"].old
-    cluster = found["AiPersistentResource", "cpu-36f6ae9"].old
-    assert package is not None and package.retained
-    assert cluster is not None and not cluster.retained
-
-
 def test_what_a_refresh_writes_among_inputs_is_no_input() -> None:
     """gcp-provider.md, seen again: the hash of an object, and the bucket of a grant by its path. # N10"""
     declared = {"bucket": "acme-catalog", "name": "catalog.json", "detectMd5hash": "different hash"}
@@ -51,16 +42,6 @@ def test_what_a_refresh_writes_among_inputs_is_no_input() -> None:
     assert step.old.inputs == step.new.inputs == {"bucket": "acme-catalog", "name": "catalog.json"}
 
 
-def test_inputs_of_components_before_and_after_also_of_those_that_stay() -> None:
-    preview = read(RECORDED)
-    before = {(type_.rpartition(":")[2], name): inputs for type_, name, inputs in deployed(preview)}
-    after = {(type_.rpartition(":")[2], name): inputs for type_, name, inputs in declared(preview)}
-    assert list(before["Workspace", "workspace"]["submitters"]) == ["group:ml-engineers@company.example"]
-    assert "user:new@x.example" in after["Workspace", "workspace"]["submitters"]
-    assert after["JobTemplate", "spot-digits"] == before["JobTemplate", "spot-digits"]
-    assert ("JobTemplate", "tune-digits") in before and ("JobTemplate", "tune-digits") not in after
-
-
 def test_secrets_in_both_shapes_and_the_configuration_are_not_kept() -> None:
     preview = read(RECORDED)
     catalog = steps(preview)["BucketObject", "catalog"].new
@@ -68,13 +49,6 @@ def test_secrets_in_both_shapes_and_the_configuration_are_not_kept() -> None:
     assert "owner@company.example" in RECORDED[0], "the prelude has the stack's configuration"
     assert "owner@company.example" not in repr(preview)
     assert "1b47061264138c4ac30d75fd1eb44270" not in repr(preview)
-
-
-def test_what_only_the_deployment_tells_is_unknown() -> None:
-    acts_as = steps(read(recorded_lines("workspace")))[
-        "IAMMember", "act-as-trainer-another-trainer-user:bob@company.example"
-    ]
-    assert acts_as.new is not None and acts_as.new.inputs["serviceAccountId"] == UNKNOWN
 
 
 def test_objections_of_policy_packs_are_kept_once_and_a_mandatory_one_ends_the_preview() -> None:

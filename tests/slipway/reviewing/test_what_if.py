@@ -9,11 +9,10 @@ from typing import Any, cast
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.google.connection import Connection
 from slipway.google.live import Live
 from slipway.model.catalog.clusters import Cluster
-from slipway.model.facts import CATALOG, CLUSTER, WORKSPACE, Fact, Facts
+from slipway.model.facts import Facts
 from slipway.model.findings.finding import Subject
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import History
@@ -28,7 +27,7 @@ from tests.slipway.operating.whatif.month import DAY, month
 from tests.slipway.operating.whatif.past import CPU, catalog, cluster, history, offer, pool, replayed, told
 from tests.slipway.reviewing import builders
 from tests.slipway.reviewing.builders import NOW as TIME
-from tests.slipway.reviewing.builders import facts
+from tests.slipway.reviewing.builders import facts, published
 
 NOW, SMALLER = cluster("cpu", pool("workers", 2, 12)), cluster("cpu", pool("workers", 1, 4))
 OFFERS = {f"template-{number}": [offer("pool", "cpu")] for number in range(5)}
@@ -68,12 +67,6 @@ def request(machine: MachineSpec) -> dict[str, Any]:
     return {"jobSpec": {"workerPoolSpecs": [{**machine.request(), "replicaCount": "${workers}"}]}}
 
 
-def test_jobs_that_could_not_have_run_are_counted() -> None:
-    found = line(cluster("cpu", pool("workers", 1, 2)), happened())
-    assert found is not None and "could never have run" in found.sentence
-    assert any("needs 4" in one for one in found.details)
-
-
 def test_of_very_many_jobs_the_time_of_the_newest_is_replayed() -> None:
     """Their cost and waits were told as those of the whole month."""
     past = happened()
@@ -103,34 +96,11 @@ class Unreachable:
         raise OSError("no network")
 
 
-def previewed(old: Facts, new: Facts) -> Preview:
-    ids = {*old.clusters, *new.clusters}
-    published: list[tuple[str, str, Fact | None, Fact | None]] = [
-        (CATALOG, "catalog", old.published, new.published),
-        (WORKSPACE, "workspace", old.workspace, new.workspace),
-        *((CLUSTER, id_, old.clusters.get(id_), new.clusters.get(id_)) for id_ in ids),
-    ]
-    return Preview(
-        tuple(
-            EngineStep(
-                "update",
-                f"urn:{type_}:{name}",
-                type_,
-                name,
-                old=None if was is None else Resource(was),
-                new=None if is_ is None else Resource(is_),
-                component=True,
-            )
-            for type_, name, was, is_ in published
-        )
-    )
-
-
 @pytest.mark.parametrize(("after", "read"), [(4, 0), (6, 1)])
 def test_the_past_is_read_only_where_pools_change_and_nothing_fails_for_it(after: int, read: int) -> None:
     old, new = (facts(builders.cluster("cpu", builders.pool("workers", CPU, 1, most))) for most in (4, after))
     connection = Unreachable()
-    found = begin(previewed(old, new), cast(Connection, connection), TIME)
+    found = begin(published(old, new), cast(Connection, connection), TIME)
     assert found is None or found.result() is None
     assert connection.asked == read
 

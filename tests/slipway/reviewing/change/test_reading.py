@@ -9,12 +9,10 @@ from typing import Any
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.deploying.engine.preview import EngineStep, Preview, Resource
 from slipway.google.live import Live
 from slipway.google.live_reader import LiveScope
-from slipway.model.facts import CATALOG, WORKSPACE, Facts
 from slipway.reviewing.change import reading
-from tests.slipway.reviewing.builders import NOW, REGION, STACK, facts
+from tests.slipway.reviewing.builders import NOW, REGION, STACK, facts, published
 
 NOBODY: Any = object()
 
@@ -32,25 +30,15 @@ def asked(monkeypatch: pytest.MonkeyPatch) -> list[LiveScope]:
     return scopes
 
 
-def previewed(old: Facts, new: Facts) -> Preview:
-    sides = {CATALOG: (old.published, new.published), WORKSPACE: (old.workspace, new.workspace)}
-    return Preview(
-        tuple(
-            EngineStep("update", f"urn:{type_}", type_, "x", old=Resource(was), new=Resource(is_), component=True)
-            for type_, (was, is_) in sides.items()
-        )
-    )
-
-
 def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(asked: list[LiveScope]) -> None:
     was = facts()
     says = replace(was, catalog=replace(was.catalog, region="asia-east1", project="elsewhere"))
-    reading.change(previewed(was, says), NOBODY, NOW, stack=STACK)
+    reading.change(published(was, says), NOBODY, NOW, stack=STACK)
     assert [(one.project, one.region) for one in asked] == [(was.catalog.project, REGION)]
 
 
 def test_dates_are_judged_by_the_cloud_s_clock(snapshot: SnapshotAssertion, asked: list[LiveScope]) -> None:
-    same, ahead = previewed(facts(), facts()), NOW + timedelta(days=3)
+    same, ahead = published(facts(), facts()), NOW + timedelta(days=3)
     change = reading.change(same, NOBODY, ahead, stack=STACK)
     assert change.now == NOW
     assert change.notes[0] == snapshot

@@ -5,7 +5,7 @@ from decimal import Decimal
 
 import pytest
 
-from slipway.model.findings.finding import Grade, Row, Subject
+from slipway.model.findings.finding import Grade, Subject
 from slipway.model.prices import Price
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
@@ -61,29 +61,6 @@ def test_a_pronoun_is_for_whom_the_line_has_named_last() -> None:
     assert Card(parts).phrase == "Jobs of {it} are ended after 1 h; Submissions of {it} are refused"
 
 
-def test_a_card_has_all_parts_in_rows_that_people_learn() -> None:
-    (card,) = arranged([of(PAID, SLOW, MADE)]).cards()
-    assert list(card.rows()) == [
-        (Row.FATE, (), "A second `h100` must be made: it can't change"),
-        (Row.WHY, ("`replicas.max` 4 → 6",), ""),
-        (Row.JOBS, (), "Its first jobs start slower"),
-        (Row.MONEY, (), "both are paid"),
-        (Row.UNDO, (), "revert: it is free"),
-    ]
-    (card,) = arranged([of(replace(SLOWER, edits=(Edit("timeout", "2 h", "1 h"),), details=("ada did",)))]).cards()
-    assert list(card.rows()) == [(Row.JOBS, ("`timeout` `2 h` → `1 h`", "ada did"), "are ended after 1 h")]
-
-
-def test_a_section_is_one_card_and_a_cluster_or_a_template_has_its_own() -> None:
-    people = [consequence("submitter-gone", Subject("member", name), "can't submit") for name in ("ada", "bob")]
-    cards = list(arranged([of(*people, MADE, SLOWER)]).cards())
-    assert [(card.title, len(card.parts)) for card in cards] == [
-        ("people and access", 2),
-        ("cluster h100", 1),
-        ("template lora", 1),
-    ]
-
-
 def test_many_that_are_hit_alike_are_one_line_and_a_card_each() -> None:
     lines = arranged([of(*map(gone, "abcde"))])
     assert [line.told for line in lines.opened] == ["Submissions of `a`, `b`, `c` and 2 more are refused"]
@@ -106,18 +83,6 @@ def test_the_worst_come_first_and_no_more_than_a_screen_is_open() -> None:
     lines = arranged([of(SLOWER, *grave, rule)])
     assert [line.card.lead for line in lines.opened] == grave[:MOST_OPEN]
     assert [line.card.lead for line in lines.folded] == [*grave[MOST_OPEN:], SLOWER, rule]
-
-
-def test_a_line_is_as_grave_as_its_worst_part() -> None:
-    back = consequence("cluster-returns", H100, "comes back")
-    (line,) = arranged([of(back, PAID)]).opened
-    assert (line.card.grade, line.card.lead) == (Grade.WARNING, PAID)
-
-
-def test_what_main_has_is_folded() -> None:
-    lines = arranged([of(gone("a"), gone("b"), on_main=frozenset({gone("b").key}))])
-    assert [line.card.lead for line in lines.opened] == [gone("a")]
-    assert [(line.card.lead, line.card.on_main) for line in lines.folded] == [(gone("b"), True)]
 
 
 def test_money_stands_in_the_table_unless_it_is_all_there_is() -> None:
@@ -146,12 +111,6 @@ def test_a_headline_tells_the_worst_and_counts_what_has_no_room() -> None:
     )
     long = replace(gone("a"), does="are refused " + "for a long reason " * 5)
     assert headline([of(long, SLOWER)]) == f"⛔ prod: {long.phrase.replace('{it}', '`a`')}"
-
-
-def test_parts_of_one_grade_stand_in_the_order_of_the_rows() -> None:
-    found = consequence("capacity-found-anew", H100, "must be found")
-    (card,) = arranged([of(PAID, found, MADE)]).cards()
-    assert card == Card((MADE, found, PAID))
 
 
 @pytest.mark.parametrize(
