@@ -210,14 +210,6 @@ CASES = (
         ),
     ),
     Case(
-        "The code of one template is edited, and a file of another that nobody runs",
-        (Edit("jobs/digits/task.py", 'print("trained", EVERY)', 'print("trained it", EVERY)'),),
-        (hurts("code-changed", "digits", "other code, of `jobs/digits/task.py`"),),
-        files=("jobs/other/task.py",),
-        world=BUSY,
-        never=("jobs/other",),
-    ),
-    Case(
         "The program takes a right from submitters without which they still submit",
         names=(hurts("access-gone", TEAM, "roles/logging.viewer"),),
         steps=does(

@@ -4,7 +4,6 @@ from tests.review.case import BUSY, Case, stops
 from tests.review.engine import ON_BUCKET, ON_PROJECT, PROJECT, TRAINER, deletes, does, edits, grants, replaces
 from tests.slipway.reviewing.builders import step
 
-THE_TRAINER = f"serviceAccount:{TRAINER}"
 VIEWER = "roles/storage.objectViewer"
 GUARDED = {
     "project": PROJECT,
@@ -50,12 +49,6 @@ CASES = (
         names=(stops("domain-access | access-added", "domain:acme.example"),),
         steps=does(grants("create", ON_BUCKET, "domain:acme.example", VIEWER, bucket="acme-work")),
         accident="a group replaced by everybody",
-    ),
-    Case(
-        "Jobs may edit all of the project",
-        names=(stops("role-above-table", TRAINER, "roles/editor", "so every submitter"),),
-        steps=does(grants("create", ON_PROJECT, THE_TRAINER, "roles/editor")),
-        accident="editor for a robot, as it was quicker",
     ),
     Case(
         "A role of our own may now set policies",

@@ -24,17 +24,6 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A cluster is made in place of the old one, while a job runs there",
-        (LARGER,),
-        (
-            stops("cluster-in-place", "cluster h100", "deleted first", "refuses that until", "tune-27b-x1", "ada"),
-            hurts("capacity-found-anew", "h100", "until then there is no `h100`", "the deployment fails"),
-            tells("capacity-raised", "h100/workers", "2–4 a3-highgpu-8g` → `2–6 a3-highgpu-8g"),
-        ),
-        given=(IN_PLACE,),
-        world=BUSY,
-    ),
-    Case(
         "A cluster is made in place of the old one, which is idle: its H100 may be gone for good",
         (LARGER,),
         (
@@ -51,18 +40,6 @@ CASES = (
             hurts("cluster-protection", "cluster h100", "in-place"),
         ),
         may=("capacity-found-anew",),
-        world=BUSY,
-    ),
-    Case(
-        "A cluster that is replaced in place leaves the stack file while a job runs on it",
-        (GONE["in-place"], NOT_ON_THE_POOL),
-        (
-            stops("cluster-retires", "cluster h100", "a3-highgpu-8g"),
-            tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
-            hurts("offer-gone", "lora", "27b"),
-        ),
-        may=("run-cost",),
-        given=(IN_PLACE,),
         world=BUSY,
     ),
     Case(

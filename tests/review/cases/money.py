@@ -124,15 +124,6 @@ CASES = (
         world=World(jobs=(LARGE, RESERVED)),
     ),
     Case(
-        "The reservation is used by no template any more, and stays paid",
-        (
-            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
-            template("lora", '                    reservation="bought",\n', ""),
-        ),
-        (stops("reservation-paid", "bought"), hurts("offer-gone", "lora", "reservation")),
-        accident="reserved instances left paid",
-    ),
-    Case(
         "A cluster of machines whose price no list has",
         (
             stack(

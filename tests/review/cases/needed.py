@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from slipway.deploying.engine.preview import EngineStep, Resource
 from slipway.model.catalog.model import Catalog
 from tests.review.case import BUSY, Case, Job, World, hurts, stops
-from tests.review.engine import BUCKET, ON_BUCKET, PROJECT, TRAINER, WORK, deletes, does, edits, grants, replaces
+from tests.review.engine import BUCKET, ON_BUCKET, TRAINER, WORK, deletes, does, edits, grants, replaces
 from tests.slipway.reviewing.builders import step
 
 RESERVATION, VERSION = "gcp:compute/reservation:Reservation", "gcp:secretmanager/secretVersion:SecretVersion"
@@ -95,13 +95,6 @@ CASES = (
         names=(stops("resource-changed | bucket-changed | force-destroy", "acme-work"),),
         steps=not_retained,
         accident="prevent_destroy removed",
-    ),
-    Case(
-        "The project is deleted, with everything in it",
-        names=(stops("resource-deleted", "acme"),),
-        steps=deletes("gcp:organizations/project:Project", "acme", {"projectId": PROJECT}),
-        world=BUSY,
-        accident="a project deleted by a clean-up",
     ),
     Case(
         "The work bucket is replaced by the engine and deleted before its successor is there",

@@ -170,14 +170,6 @@ CASES = (
         accident="a bucket open to the world",
     ),
     Case(
-        "Whoever has any Google account may read the results",
-        names=(stops("public-access", "allAuthenticatedUsers", "acme-work"),),
-        steps=does(
-            grants("create", ON_BUCKET, "allAuthenticatedUsers", "roles/storage.objectViewer", bucket="acme-work")
-        ),
-        accident="allAuthenticatedUsers taken for one's own",
-    ),
-    Case(
         "The submitters become owners of the project",
         names=(stops("role-above-table", TEAM, "roles/owner"),),
         steps=does(grants("create", ON_PROJECT, TEAM, "roles/owner")),

@@ -95,14 +95,4 @@ CASES = (
         ),
         (hurts("scheduling-changed", "digits", "restartJobOnWorkerRestart"),),
     ),
-    Case(
-        "The scheduler takes the workers' machines",
-        (template("digits", '"n1-standard-4"', '"n1-standard-8"'),),
-        (
-            hurts("machines-changed", "digits", "n1-standard-4", "n1-standard-8"),
-            stops("pool-unused", "cpu/head", "month"),
-        ),
-        may=("run-cost", "minimum-below-default"),
-        world=BUSY,
-    ),
 )

@@ -1,7 +1,7 @@
 """Changes whose harm is a step away from the edited line."""
 
 from tests.review.case import BUSY, Case, Edit, hurts, imports, more, stack, stops, tells, template
-from tests.review.cases.clusters import ANEW, H100, NOT_ON_THE_POOL
+from tests.review.cases.clusters import ANEW, NOT_ON_THE_POOL
 
 GITHUB_TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 ENV = 'env={"REGION": "us-central1"}'
@@ -103,16 +103,6 @@ CASES = (
         may=(*ANEW, "machines-changed"),
         world=BUSY,
         accident="a renamed node pool",
-    ),
-    Case(
-        "An autoscaled pool is fixed at its minimum",
-        (stack(H100, "replicas: 2"),),
-        (
-            hurts("cluster-new-generation", "h100", "replicas"),
-            hurts("capacity-lower-maximum", "h100/workers", "4", "2"),
-        ),
-        may=ANEW,
-        world=BUSY,
     ),
     Case(
         "A template moves to machines that no pool has, and only Spot is left",

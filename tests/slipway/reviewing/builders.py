@@ -129,19 +129,17 @@ def change(
 
 def published(old: Facts, new: Facts) -> Preview:
     """Return the preview of a program's components, with what they published before and publish after."""
-    was, becomes = (
-        {
-            (CATALOG, "catalog"): of.published,
-            (WORKSPACE, "workspace"): of.workspace,
-            **{(CLUSTER, id_): one for id_, one in of.clusters.items()},
-        }
-        for of in (old, new)
-    )
-    sides = ((key, *(Resource(side[key]) if key in side else None for side in (was, becomes))) for key in was | becomes)
+
+    def sides(of: Facts) -> dict[tuple[str, str], Resource]:
+        clusters = {(CLUSTER, id_): one for id_, one in of.clusters.items()}
+        told = {(CATALOG, "catalog"): of.published, (WORKSPACE, "workspace"): of.workspace, **clusters}
+        return {key: Resource(one) for key, one in told.items()}
+
+    was, becomes = sides(old), sides(new)
     return Preview(
         tuple(
-            EngineStep("update", f"urn:{type_}:{name}", type_, name, old=before, new=after, component=True)
-            for (type_, name), before, after in sides
+            EngineStep("update", f"urn:{key}", *key, old=was.get(key), new=becomes.get(key), component=True)
+            for key in was | becomes
         )
     )
 

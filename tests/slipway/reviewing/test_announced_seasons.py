@@ -4,7 +4,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import timedelta
 
 import pytest
 
@@ -15,7 +14,7 @@ from slipway.model.facts import Facts, QuotaFacts, QuotaLine
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.machines.spec import MachineSpec
-from slipway.model.season import Reason, Season
+from slipway.model.season import Season
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.gate import unannounced
 from slipway.reviewing.review import review
@@ -37,17 +36,12 @@ from tests.slipway.reviewing.builders import (
 )
 
 NEW = cluster("h100", pool("workers", H100, 1, 6))
-BEGINS, ENDS, IDLES = Season(begins=NOW), Season(ends=NOW), Season(idle_limit=timedelta(days=7))
-SMALL, LARGE = pool("workers", H100, 1, 4), pool("workers", H100, 16, 16)
+BEGINS, ENDS = Season(begins=NOW), Season(ends=NOW)
+SMALL = pool("workers", H100, 1, 4)
 
 
-def second(season: Season, **fields: object) -> Cluster:
-    return replace(cluster("second", fields.pop("pool", SMALL), **fields), season=season)  # type: ignore[arg-type]
-
-
-def resting(one: Cluster, why: Reason = "season") -> dict[str, DormantCluster]:
-    since = NOW - timedelta(days=3) if why == "idle" else None
-    return {one.name: DormantCluster(**vars(one), why=why, since=since)}
+def resting(one: Cluster) -> dict[str, DormantCluster]:
+    return {one.name: DormantCluster(**vars(one))}
 
 
 def stopped_by(one: Change) -> dict[str, str]:
@@ -55,13 +49,12 @@ def stopped_by(one: Change) -> dict[str, str]:
     return {shut.kind: shut.sentence for shut in unannounced([review(one)])}
 
 
-def comes(was: Cluster, becomes: Cluster, why: Reason = "season") -> Change:
-    return change(facts(NEW, dormant=resting(was, why)), facts(NEW, becomes), clusters=[living(NEW)])
+def comes(was: Cluster, becomes: Cluster) -> Change:
+    return change(facts(NEW, dormant=resting(was)), facts(NEW, becomes), clusters=[living(NEW)])
 
 
-def goes(was: Cluster, becomes: Cluster, why: Reason = "season") -> Change:
-    there = [living(was), living(NEW)]
-    return change(facts(was, NEW), facts(NEW, dormant=resting(becomes, why)), clusters=there)
+def goes(was: Cluster, becomes: Cluster) -> Change:
+    return change(facts(was, NEW), facts(NEW, dormant=resting(becomes)), clusters=[living(was), living(NEW)])
 
 
 CPUS, FEWER, OTHERS = (
@@ -80,7 +73,7 @@ def made(spec: ClusterSpec, option: int = 0) -> Cluster:
 
 def test_one_that_comes_or_goes_as_a_deployed_alternative_stops_nothing() -> None:  # N2
     """An `up` that was killed made it, before it wrote the catalog."""
-    came = replace(comes(made(OPEN), made(OPEN, 1)))
+    came = comes(made(OPEN), made(OPEN, 1))
     there = replace(came, live=replace(came.live, clusters=(living(NEW), living(made(OPEN, 1)))))
     assert stopped_by(there) == {}
     over = replace(OPEN, season=ENDS)
@@ -93,7 +86,6 @@ def test_one_that_comes_or_goes_as_a_deployed_alternative_stops_nothing() -> Non
     ("alternatives", "edit"),
     [
         ((Alternative((OTHERS,)),), "`2–9 n1-standard-16`"),
-        ((Alternative((FEWER,), "us-west1"),), "`1–4 n1-standard-4 in us-west1`"),
         ((), "none"),
     ],
 )
@@ -107,10 +99,6 @@ def test_other_alternatives_that_nobody_deployed_stop_it_before_they_count_as_de
     (season,) = (one for one in review(goes(made(over), made(other))).consequences if one.kind == "season-changed")
     assert told in map(str, season.edits) and season.so.startswith("it is ")
     assert stopped_by(goes(made(over, 1), made(other))).keys() == {"season-changed"}
-    later = Season(begins=NOW + timedelta(days=9))
-    was, becomes = (replace(one, season=later) for one in (over, other))
-    both = change(facts(NEW, dormant=resting(made(was))), facts(NEW, dormant=resting(made(becomes))))
-    assert "season-changed" in stopped_by(replace(both, live=replace(both.live, clusters=(living(NEW),))))
 
 
 @pytest.mark.parametrize("state", ["RUNNING", "ERROR"])
@@ -186,8 +174,6 @@ def test_what_is_asked_for_without_any_edit_stops_nothing() -> None:
     """Others use it, or a request of somebody's was taken over as it was, which is too low."""
     asks = hour(drawing(16, first=32), drawing(48, first=32))
     assert told(asks) == {"deployed-quota-requested"} and stopped_by(asks) == {}
-    season = season_begins(drawing(16, first=8), drawing(56, first=8, second=32))
-    assert "season-quota-requested" in told(season) and stopped_by(season) == {}
 
 
 def test_what_an_alternative_asks_for_once_it_is_there_stops_nothing() -> None:  # N2
@@ -220,7 +206,6 @@ EDITED = replace(SECOND, id="second-4b2277a")
     [
         pytest.param(drawing(0, first=8), drawing(48, first=16, second=32), "4b2277a", SECOND, id="another draws more"),
         pytest.param(drawing(0, mode="enforce", first=8), drawing(40, first=8, second=32), "", SECOND, id="mode"),
-        pytest.param(drawing(0, first=8), drawing(40, offers=32, first=8, second=32), "", SECOND, id="a template"),
         pytest.param(drawing(0, first=8), drawing(16, first=16), "4b2277a", SECOND, id="no season draws it"),
         pytest.param(drawing(0, first=8), drawing(40, first=8, second=32), "", EDITED, id="its cluster"),
     ],
@@ -251,5 +236,3 @@ def test_a_season_that_waits_for_quota_is_told_once_and_stops_nothing() -> None:
     assert "too little quota for H100 GPUs; later deployments look again" in one.so
     assert stopped_by(begins) == {}
     assert told(change(after, after, clusters=there, jobs=[tune])) == set(), "said once"
-    had = facts(SECOND, quota=drawing(0, mode="enforce", second=8), dormant={"first": rests["first"]})
-    assert stopped_by(change(after, had, clusters=[living(ends)])) == {}, "its turn comes"

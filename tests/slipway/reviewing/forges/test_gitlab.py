@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -14,13 +14,12 @@ import pytest
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.reviewing.forges.gitlab import GitLab
 from slipway.reviewing.forges.trees import Trees
-from slipway.reviewing.gate import MergeResult
 from slipway.reviewing.record import Record, name_of
 from slipway.reviewing.told.comment import MARKER, mark
 from tests.ci import gitlab as stand_in
 from tests.ci.gitlab import ADA, ALAN, APPROVED, BOT, GRACE, LATER, MALLORY, NUMBER, WRITTEN, Artifact, Note, Version
 
-GONE, MARKER_OF_ML = "e" * 40, mark("ml")
+GONE, MARKER_OF_ML, STRANGER = "e" * 40, mark("ml"), 99
 
 
 @dataclass
@@ -63,101 +62,91 @@ def asked(server: stand_in.GitLab, checkout: Checkout, *, merged: bool = False) 
     return GitLab(server.variables(checkout.pushed[-1], merged=merged), checkout.folder)
 
 
-def approvers(server: stand_in.GitLab, checkout: Checkout) -> Sequence[str]:
-    return asked(server, checkout).merge_result().approvers
+NOBODY = "nobody else who may write has approved !3"
 
 
-class TestApprovals:
-    def test_a_writer_s_counts(self, server: stand_in.GitLab, checkout: Checkout) -> None:
-        server.approved = {GRACE: APPROVED, ALAN: APPROVED}
-        assert approvers(server, checkout) == ("grace", "alan")
-
-    @pytest.mark.parametrize("who", [ADA, MALLORY, BOT, 99], ids=["their own", "a reader", "a bot", "no member"])
-    def test_nobody_else_s_does(self, server: stand_in.GitLab, checkout: Checkout, who: int) -> None:
-        stand_in.NAMES.setdefault(99, "stranger")
-        server.levels[BOT] = 40
-        server.approved = {who: APPROVED}
-        assert approvers(server, checkout) == ()
-
-    def test_a_blocked_member_s_does_not(self, server: stand_in.GitLab, checkout: Checkout) -> None:
-        server.approved, server.blocked = {GRACE: APPROVED}, {GRACE}
-        assert approvers(server, checkout) == ()
-
-    def test_one_that_outlives_a_push_is_of_what_was_there_before(
-        self, server: stand_in.GitLab, checkout: Checkout
-    ) -> None:
-        """GitLab resets approvals on a push only where it is told to."""
-        server.approved = {GRACE: "2026-11-21T09:03:59.000Z"}
-        result = asked(server, checkout).merge_result()
-        assert result.approvers == () and "as another tree" in result.objection[0]
-        (one,) = result.pull_request.approvals if result.pull_request else ()
-        assert one.tree == checkout.git("rev-parse", f"{checkout.pushed[0]}^{{tree}}")
-
-    def test_one_before_the_comment_was_changed_does_not(self, server: stand_in.GitLab, checkout: Checkout) -> None:
-        server.approved, server.notes[0].at = {GRACE: APPROVED}, LATER
-        result = asked(server, checkout).merge_result()
-        assert result.approvers == () and "!3 was changed after grace" in result.objection[0]
-
-    def test_of_a_commit_that_is_gone_it_is_of_no_tree(self, server: stand_in.GitLab, checkout: Checkout) -> None:
-        server.approved, server.versions = {GRACE: APPROVED}, [Version(GONE)]
-        result = asked(server, checkout).merge_result()
-        assert result.approvers == () and "one that is gone" in result.objection[0]
-
-    def test_a_branch_that_lacks_commits_of_main_is_another_tree_than_its_merge_result(
-        self, server: stand_in.GitLab, checkout: Checkout
-    ) -> None:
-        server.approved = {GRACE: APPROVED}
-        checkout.push("the merge result, with what main has")
-        result = GitLab(server.variables(checkout.pushed[1], merged=False), checkout.folder).merge_result()
-        assert result.approvers == () and "branch up to date" in result.objection[1]
-
-    @pytest.mark.parametrize("zone", ["2026-11-21T10:20:00.123+01:00", "2026-11-21T09:20:00Z"])
-    def test_times_of_any_zone_are_compared(self, server: stand_in.GitLab, checkout: Checkout, zone: str) -> None:
-        server.approved = {GRACE: zone}
-        server.notes[0].at = "2026-11-21T11:19:59.999+02:00"
-        assert approvers(server, checkout) == ("grace",)
-        server.notes[0].at = "2026-11-21T11:20:01.000+02:00"
-        assert approvers(server, checkout) == ()
-
-    def test_a_gitlab_that_does_not_say_when_is_an_error_and_no_approval(
-        self, server: stand_in.GitLab, checkout: Checkout
-    ) -> None:
-        server.approved, server.knows_when = {GRACE: APPROVED}, False
-        with pytest.raises(ResourceError, match="who approved !3"):
-            asked(server, checkout).merge_result()
+@pytest.mark.parametrize(
+    ("fields", "why"),
+    [
+        ({"approved": {GRACE: APPROVED, ALAN: APPROVED}}, ""),
+        ({"approved": {ADA: APPROVED}}, NOBODY),
+        ({"approved": {MALLORY: APPROVED}}, NOBODY),
+        ({"approved": {BOT: APPROVED}, "levels": {BOT: 40}}, NOBODY),
+        ({"approved": {STRANGER: APPROVED}}, NOBODY),
+        ({"approved": {GRACE: APPROVED}, "blocked": {GRACE}}, NOBODY),
+        ({"approved": {GRACE: APPROVED}, "versions": [Version(GONE)]}, "one that is gone"),
+        ({"approved": {GRACE: APPROVED}, "notes": [Note(MARKER, at=LATER)]}, "!3 was changed after grace"),
+    ],
+    ids=[
+        *("writers'", "their own", "a reader's", "a bot's", "a stranger's", "a blocked member's"),
+        *("of a commit that is gone", "before the comment was changed"),
+    ],
+)
+def test_a_writer_s_approval_of_this_tree_counts_and_nobody_else_s(
+    server: stand_in.GitLab, checkout: Checkout, fields: dict[str, Any], why: str
+) -> None:
+    stand_in.NAMES.setdefault(STRANGER, "stranger")
+    vars(server).update(fields)
+    result = asked(server, checkout).merge_result()
+    assert result.approvers == (() if why else ("grace", "alan"))
+    assert why in result.objection[0]
 
 
-class TestMerged:
-    @pytest.fixture(autouse=True)
-    def approved(self, server: stand_in.GitLab) -> None:
-        server.approved = {GRACE: APPROVED}
+def test_an_approval_is_of_the_tree_that_was_there(server: stand_in.GitLab, checkout: Checkout) -> None:
+    server.approved = {GRACE: "2026-11-21T09:03:59.000Z"}
+    pull = asked(server, checkout).merge_result().pull_request
+    assert pull and [one.tree for one in pull.approvals] == [
+        checkout.git("rev-parse", f"{checkout.pushed[0]}^{{tree}}")
+    ]
 
-    def result(self, server: stand_in.GitLab, checkout: Checkout) -> MergeResult:
-        return asked(server, checkout, merged=True).merge_result()
 
-    @pytest.mark.parametrize("by", ["merge_commit_sha", "squash_commit_sha"])
-    def test_by_a_merge_or_a_squash(self, server: stand_in.GitLab, checkout: Checkout, by: str) -> None:
-        server.merged_as = {by: checkout.pushed[-1]}
-        assert self.result(server, checkout).approvers == ("grace",)
+def test_a_branch_that_lacks_commits_of_main_is_another_tree_than_its_merge_result(
+    server: stand_in.GitLab, checkout: Checkout
+) -> None:
+    server.approved = {GRACE: APPROVED}
+    checkout.push("the merge result, with what main has")
+    result = GitLab(server.variables(checkout.pushed[1], merged=False), checkout.folder).merge_result()
+    assert result.approvers == () and "branch up to date" in result.objection[1]
 
-    def test_by_going_forward(self, server: stand_in.GitLab, checkout: Checkout) -> None:
-        server.merged_as = {"merged_at": LATER}
-        assert self.result(server, checkout).approvers == ("grace",)
 
-    @pytest.mark.parametrize("fields", [{}, {"merge_commit_sha": GONE}], ids=["open", "as another commit"])
-    def test_not_as_this_commit(self, server: stand_in.GitLab, checkout: Checkout, fields: dict[str, str]) -> None:
-        server.merged_as = fields
-        result = self.result(server, checkout)
-        assert result.pull_request is None and "was merged as this" in result.objection[0]
+@pytest.mark.parametrize("zone", ["2026-11-21T10:20:00.123+01:00", "2026-11-21T09:20:00Z"])
+def test_times_of_any_zone_are_compared(server: stand_in.GitLab, checkout: Checkout, zone: str) -> None:
+    server.approved = {GRACE: zone}
+    for changed, counts in (("2026-11-21T11:19:59.999+02:00", True), ("2026-11-21T11:20:01.000+02:00", False)):
+        server.notes[0].at = changed
+        assert bool(asked(server, checkout).merge_result().approvers) is counts
 
-    def test_into_another_branch_is_no_merge_into_this_one(self, server: stand_in.GitLab, checkout: Checkout) -> None:
-        server.merged_as, server.target = {"merge_commit_sha": checkout.pushed[-1]}, "mine"
-        assert self.result(server, checkout).pull_request is None
 
-    def test_nobody_is_told_to_approve_what_is_merged(self, server: stand_in.GitLab, checkout: Checkout) -> None:
-        server.merged_as, server.approved = {"merge_commit_sha": checkout.pushed[-1]}, {}
-        way_on = self.result(server, checkout).objection[1]
-        assert way_on.startswith("revert it ") and "insist (docs/gitlab.md" in way_on
+def test_a_gitlab_that_does_not_say_when_is_an_error_and_no_approval(
+    server: stand_in.GitLab, checkout: Checkout
+) -> None:
+    server.approved, server.knows_when = {GRACE: APPROVED}, False
+    with pytest.raises(ResourceError, match="who approved !3"):
+        asked(server, checkout).merge_result()
+
+
+@pytest.mark.parametrize("by", ["merge_commit_sha", "squash_commit_sha", "merged_at"])
+def test_it_is_merged_by_a_merge_a_squash_or_by_going_forward(
+    server: stand_in.GitLab, checkout: Checkout, by: str
+) -> None:
+    server.approved = {GRACE: APPROVED}
+    server.merged_as = {by: LATER if by == "merged_at" else checkout.pushed[-1]}
+    assert asked(server, checkout, merged=True).merge_result().approvers == ("grace",)
+    server.approved = {}
+    way_on = asked(server, checkout, merged=True).merge_result().objection[1]
+    assert way_on.startswith("revert it ") and "insist (docs/gitlab.md" in way_on, "nobody is told to approve it"
+
+
+@pytest.mark.parametrize(
+    ("by", "target"),
+    [({}, "main"), ({"merge_commit_sha": GONE}, "main"), ({"merge_commit_sha": ""}, "mine")],
+    ids=["open", "as another commit", "into another branch"],
+)
+def test_it_is_not_merged_as_this(server: stand_in.GitLab, checkout: Checkout, by: dict[str, str], target: str) -> None:
+    server.approved, server.target = {GRACE: APPROVED}, target
+    server.merged_as = {key: commit or checkout.pushed[-1] for key, commit in by.items()}
+    result = asked(server, checkout, merged=True).merge_result()
+    assert result.pull_request is None and "was merged as this" in result.objection[0]
 
 
 class TestRecord:
