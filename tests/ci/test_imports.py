@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.sources import ROOT, imported, into
+from tests.python_files import ROOT, imported, into
 
 PARTS = ("slipway", "components", "policy", "local", "journey", "bench")
 FLOORS = ("base", "model", "google", "authoring", "deploying", "using", "operating", "reviewing", "front")

@@ -13,7 +13,7 @@ from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import load as load_stack
 from slipway.authoring.template.load import load
 from tests.ci.conftest import ROOT, STACKS, Workflow
-from tests.sources import into
+from tests.python_files import into
 
 LEADS, EVERYBODY = frozenset({"@acme/ml-platform-leads"}), frozenset({"@acme/ml-platform"})
 Rules = list[tuple[str, frozenset[str]]]

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.ci.test_imports import FLOORS
-from tests.sources import ROOT, defined
+from tests.python_files import ROOT, defined
 
 PAGE = (ROOT / "docs/architecture.md").read_text(encoding="utf-8")
 TESTING = (ROOT / "docs/testing.md").read_text(encoding="utf-8")

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.docs.test_architecture import named
-from tests.sources import ROOT, docstrings
+from tests.python_files import ROOT, docstrings
 
 TOPS = ("slipway", "components", "policy", "local", "vertex-local", "journey", "bench")
 DOTTED = re.compile(r"`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)+)(?:\([^`]*\))?`")

@@ -11,7 +11,7 @@ import click
 import pytest
 
 from slipway.front.cli import slipway as cli
-from tests.sources import ROOT, tree
+from tests.python_files import ROOT, tree
 
 PAGE = (ROOT / "docs" / "runbook.md").read_text(encoding="utf-8")
 TABLES = re.findall(r"^\| it says \|.*\n\|---.*\n((?:\|.*\n)+)", PAGE, re.MULTILINE)
