@@ -78,17 +78,6 @@ def own_cloud(tmp_path: Path) -> Iterator[LocalCloud]:
     mine.command("down")
 
 
-@pytest.fixture
-def no_garbage() -> Iterator[None]:
-    """Hold off garbage collection for a test that recurses as far as it can: it has no room to finalize other tests'
-    objects."""
-    gc.collect()
-    gc.freeze()  # what is left is searched once, and not for each such test
-    gc.disable()
-    yield
-    gc.enable()
-
-
 def pytest_collection_finish() -> None:
     gc.freeze()
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vertex_local.nodes import addresses, environment
+from vertex_local.nodes import addresses, environment, metadata_answers
 from vertex_local.nodes.environment import Place
 from vertex_local.nodes.metadata_server import MetadataServer
 from vertex_local.nodes.preparation import install_at_start
@@ -41,18 +41,20 @@ def test_a_replica_finds_the_others_and_itself() -> None:
 
 
 def test_the_project_is_its_number_and_outputs_lie_under_the_base() -> None:
-    found = environment.variables(PLACES, PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec=SPEC)
+    spec = {**SPEC, "experiment": "exp", "experimentRun": "exp-run"}  # W8
+    found = environment.variables(PLACES, PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec=spec)
     assert found["CLOUD_ML_PROJECT_ID"] == "100000000001"
     assert (found["CLOUD_ML_JOB_ID"], found["CLOUD_ML_REGION"]) == ("7", "us-central1")
     assert found["AIP_MODEL_DIR"] == "gs://b/run/model/"
     assert found["AIP_CHECKPOINT_DIR"] == "gs://b/run/checkpoints/"
     assert found["AIP_TENSORBOARD_LOG_DIR"] == "gs://b/run/logs/"
+    assert (found["AIP_EXPERIMENT_NAME"], found["AIP_EXPERIMENT_RUN_NAME"]) == ("exp", "exp-run")
 
 
 def test_a_single_replica_is_the_chief_and_has_no_tf_config() -> None:
     found = environment.variables(PLACES[:1], PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec={})
     assert json.loads(found["CLUSTER_SPEC"])["cluster"] == {"chief": ["127.1.0.1:2222"]}
-    assert not {"TF_CONFIG", "RANK", "MASTER_ADDR", "AIP_MODEL_DIR"} & found.keys()
+    assert not {"TF_CONFIG", "RANK", "MASTER_ADDR", "AIP_MODEL_DIR", "AIP_EXPERIMENT_NAME"} & found.keys()
 
 
 def test_an_evaluator_is_never_part_of_the_tensorflow_cluster() -> None:
@@ -222,3 +224,14 @@ def test_a_page_gets_nothing(server: MetadataServer, headers: dict[str, str]) ->
 def test_another_user_of_the_machine_gets_nothing(server: MetadataServer) -> None:
     status, body = ask(server, GOOGLE, uid=65534)
     assert status == 403 and "the-token" not in body
+
+
+def test_the_metadata_server_tells_the_job_s_identity() -> None:
+    identity = Identity("a@b", "p", "1", "us-central1", "42", "n1-standard-4", "t")
+    paths = "project/project-id project/numeric-project-id instance/service-accounts/default/email"
+    assert [metadata_answers.answer(identity, f"/computeMetadata/v1/{path}") for path in paths.split()] == [
+        "p",
+        "1",
+        "a@b",
+    ]
+    assert metadata_answers.answer(identity, "/else") is None

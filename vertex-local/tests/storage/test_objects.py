@@ -102,7 +102,7 @@ def test_a_versioned_bucket_keeps_what_is_overwritten_and_deleted(cloud: LocalCl
     assert not list(client(cloud).list_blobs(bucket.name, versions=True))
 
 
-def test_copy_rewrite_and_compose(cloud: LocalCloud, bucket: storage.Bucket) -> None:
+def test_copy_rewrite_and_compose(bucket: storage.Bucket) -> None:
     one, two = bucket.blob("1"), bucket.blob("2")
     one.metadata = {"k": "v"}
     one.upload_from_string(b"one ", content_type="application/x-part")

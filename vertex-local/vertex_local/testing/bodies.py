@@ -3,14 +3,6 @@
 from collections.abc import Mapping
 from typing import Any
 
-NETWORK = "projects/100000000001/global/networks/train"
-KEY = "projects/local-project/locations/us-central1/keyRings/r/cryptoKeys/k"
-PEERED: Mapping[str, Any] = {
-    "networkAttachment": "a",
-    "dnsPeeringConfigs": [{"domain": "x.com", "targetProject": "p", "targetNetwork": "n"}],
-}
-"""A valid PSC interface but for its DNS domain, which has no dot at its end."""
-
 
 def pool(machine: str = "n1-standard-4", replicas: int | None = 2, **changes: Any) -> dict[str, Any]:
     base: dict[str, Any] = {"machineSpec": {"machineType": machine}}
