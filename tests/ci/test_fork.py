@@ -15,7 +15,7 @@ from tests.ci import fork
 LOOKING = (
     "tests/ci/test_deployments.py",
     "tests/ci/test_owners.py",
-    "tests/ci/test_makefile.py",
+    "tests/ci/test_repository.py",
     "tests/ci/test_pull_requests.py",
     "tests/ci/test_workflows.py",
     "tests/docs/test_architecture.py",

@@ -1,4 +1,7 @@
-"""Links between pages, and the site's navigation, without what `make site` builds with. # D8"""
+"""Links between pages, the site's navigation, without what `make site` builds with, and what the README shows. # D8
+
+The two commands and all that it tells to type after the demo are typed by tests/end_to_end/test_demo.py.
+"""
 
 from __future__ import annotations
 
@@ -12,6 +15,7 @@ import pytest
 import yaml
 
 from journey.site import ROOT, linked, outline, reached, stage
+from tests.docs.console import Typed, commands, missing, normal
 
 PAGES = sorted(path for path in reached() if path.suffix == ".md")
 KINDS = ["Tutorials", "How to", "Reference", "Explanation"]
@@ -98,3 +102,36 @@ def test_what_a_link_leads_to_is_in_the_site_and_a_folder_is_a_list(tmp_path: Pa
     assert all(f"]({file.name})" in recipes for file in (ROOT / listed).glob("*.toml"))
     assert "[text|markdown|json]" in (tmp_path / "docs" / "commands.md").read_text("utf-8"), "not `\\|`, as on GitHub"
     assert '<details markdown="1">' in (tmp_path / "docs" / "review.md").read_text("utf-8"), "else it is no Markdown"
+
+
+def test_it_is_one_screen_with_two_commands_and_leads_to_all_pages() -> None:
+    told = [typed.command for typed in commands(ROOT / "README.md")]
+    assert [command for command in told if command.startswith("make")] == ["make demo", "make test"]
+    text = (ROOT / "README.md").read_text("utf-8")
+    assert len(text.splitlines()) <= 62 and "](docs/README.md)" in text
+
+
+def test_each_page_has_its_place_in_the_list() -> None:
+    listed = re.findall(r"\]\(([^)#]*)\)", (ROOT / "docs" / "README.md").read_text("utf-8"))
+    pages = {path.name for path in (ROOT / "docs").glob("*.md")} - {"README.md"}
+    assert {link for link in listed if not link.startswith(("../", "https:"))} == pages
+
+
+def test_no_page_and_no_printed_text_leads_to_what_google_keeps_no_longer() -> None:
+    """Google has renamed Vertex AI: pages of the old name are left as they were, and the console has moved."""
+    written = [*ROOT.glob("*.md"), *(ROOT / "docs").glob("*.md")]
+    for folder in ("slipway", "components", "policy", "local", "vertex-local", "journey", "templates", "jobs"):
+        written += (
+            path for ending in ("py", "md", "json", "html", "yaml") for path in (ROOT / folder).rglob(f"*.{ending}")
+        )
+    old = re.compile(r"cloud\.google\.com/vertex-ai")
+    assert [str(path.relative_to(ROOT)) for path in written if old.search(path.read_text("utf-8"))] == []
+    assert "Gemini Enterprise Agent Platform" in (ROOT / "README.md").read_text("utf-8")
+
+
+def test_numbers_and_names_may_differ_and_words_may_not() -> None:
+    shown = Typed("slipway pools", ("cpu  head  0 / 1 / 1   2 s", "…", "done"))
+    assert missing(shown.shown, "cpu head 1 / 1 / 3 14 min\nmore\ndone\n") == []
+    assert missing(shown.shown, "cpu tail 1 / 1 / 3 14 min\ndone\n") != []
+    assert missing(shown.shown, "done\ncpu head 1 / 1 / 3 14 min\n") == ["done"]
+    assert normal("dask-digits-lxyht5gh  waited 9.4 s") == "dask-digits-JOB waited N"
