@@ -196,7 +196,7 @@ def test_flex_start_costs_at_most_what_it_does_on_demand_where_no_source_has_its
     spec = MachineSpec(type_, disk=Disk("pd-ssd", 500))
     bound = hourly(spec, "us-central1", "flex-start")
     assert bound == replace(hourly(spec, "us-central1", "on-demand"), at_most=True)
-    assert dollars(bound).startswith("at most $") and (bound * 3 + Price(EACH)).at_most and not (bound * 0).at_most
+    assert dollars(bound).startswith("at most $") and (Price(EACH) + bound * 3).at_most and not (bound * 0).at_most
     assert not hourly(MachineSpec("a3-highgpu-8g", disk=NO_DISK), "us-central1", "flex-start").at_most
     assert dollars(bound + UNKNOWN).endswith("/h and more"), "of what has another part it is no bound"
 
