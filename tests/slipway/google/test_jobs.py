@@ -101,11 +101,6 @@ def test_the_log_of_a_job_has_its_own_id_its_trials_and_that_of_the_job_behind_i
     assert VertexJob.read({"name": "…/trainingPipelines/6"}, PIPELINE).log_ids == ()
 
 
-def test_a_pipelines_model_is_named_with_its_version() -> None:
-    uploaded = {"modelToUpload": {"name": "projects/1/locations/us-central1/models/8", "versionId": "2"}}
-    assert VertexJob.read({"name": "…/trainingPipelines/6", **uploaded}, PIPELINE).model.endswith("models/8@2")
-
-
 def test_what_trials_choose_is_told_with_what_is_searched_under_a_condition_alone() -> None:
     inner = {"parameterSpec": {"parameterId": "depth"}, "parentCategoricalValues": {"values": ["forest"]}}
     study = {"parameters": [{"parameterId": "model", "conditionalParameterSpecs": [inner]}, {"parameterId": "c"}]}

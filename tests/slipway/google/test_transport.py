@@ -313,12 +313,9 @@ def test_a_token_service_that_does_not_answer_is_no_lost_request(
 
 
 @pytest.mark.parametrize("token", ["ya29.one\nya29.two", "ya29 one", "ya29.tökén€", "ya29.\x00"])
-def test_a_token_that_can_be_none_is_refused_and_not_repeated(token: str) -> None:
+def test_a_token_or_a_quota_project_that_can_be_none_is_refused_and_not_repeated(token: str) -> None:
     with pytest.raises(AuthError, match="GOOGLE_OAUTH_ACCESS_TOKEN is not an access token") as error:
         authorised({"GOOGLE_OAUTH_ACCESS_TOKEN": token})
     assert token not in str(error.value)
-
-
-def test_a_quota_project_that_is_none_is_refused() -> None:
     with pytest.raises(ConfigError, match="GOOGLE_CLOUD_QUOTA_PROJECT"):
         authorised({"GOOGLE_OAUTH_ACCESS_TOKEN": "t", "GOOGLE_CLOUD_QUOTA_PROJECT": "acme\nX-Evil: 1"})

@@ -35,13 +35,9 @@ JOB = VertexJob.read(
 )
 
 
-def test_wait_and_run_are_the_services_own_times() -> None:  # B4
+def test_wait_and_run_are_the_services_own_times_and_an_hour_costs_the_machines_price() -> None:  # B4
     found = job_cost(JOB, "us-central1", BEGIN + timedelta(days=1))
     assert (found.wait, found.run) == (2.0, 3600.0)
-
-
-def test_an_hour_of_two_machines_costs_their_price() -> None:
-    found = job_cost(JOB, "us-central1", BEGIN)
     assert found.per_hour.complete and found.cost == found.per_hour and found.per_hour.known > 0
     assert found.paid_anyway and found.capacity_type == "pool"
 

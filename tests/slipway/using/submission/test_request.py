@@ -72,13 +72,9 @@ def test_names_labels_and_places_are_filled() -> None:
         "slipway-user": "ada",
         "slipway-roles": "scheduler_workers",
     }
-    assert body["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["args"] == ["--claim", "gs://work/claims/r1"]
-
-
-def test_a_whole_placeholder_becomes_a_number_where_the_field_is_one() -> None:
-    workers = filled({"workers": 2, "name": "x"})["jobSpec"]["workerPoolSpecs"][1]
-    assert workers["replicaCount"] == 2
-    assert workers["pythonPackageSpec"]["args"][1] == "2"
+    scheduler, workers = body["jobSpec"]["workerPoolSpecs"]
+    assert scheduler["pythonPackageSpec"]["args"] == ["--claim", "gs://work/claims/r1"]
+    assert (workers["replicaCount"], workers["pythonPackageSpec"]["args"][1]) == (2, "2"), "a number where it is one"
 
 
 def kubernetes(text: str, known: dict[str, str]) -> str:
@@ -206,7 +202,8 @@ LABELS = {"slipway-template": "digits"}
 
 def spec(package: str = "gs://c/digits-1.tar.gz", **task: Any) -> dict[str, Any]:
     worker = {"machineSpec": {"machineType": "n1-standard-8"}, "replicaCount": "2"}
-    return {"workerPoolSpecs": [{**worker, "containerSpec": {**TASK, **task}, "packageUris": [package]}]}
+    code = {"containerSpec": {**TASK, **task}, "pythonPackageSpec": {"packageUris": [package]}}
+    return {"workerPoolSpecs": [{**worker, **code}]}
 
 
 def asks(kind: JobKind, **body: Any) -> Request:

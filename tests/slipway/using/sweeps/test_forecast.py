@@ -18,7 +18,7 @@ from slipway.model.prices import UNKNOWN, Price
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earlier_jobs import Times, run_times
 from slipway.using.sweeps.forecast import Forecast, Share, forecast_lines
-from slipway.using.sweeps.rate_limit import WINDOW, RateLimiter
+from slipway.using.sweeps.rate_limit import WINDOW, RateLimiter, seconds_to_send
 from tests.builders.jobs import job
 from tests.builders.pools import L4
 
@@ -166,6 +166,10 @@ def test_beside_others_it_takes_what_is_left_and_loses_nothing() -> None:  # N7
     seconds, refusals = sent(300, RateLimiter(60), Limit(60), others=30)
     assert refusals < 150
     assert seconds < 1.35 * 300 / 30 * 60
+
+
+def test_what_it_will_take() -> None:
+    assert [seconds_to_send(*one) for one in ((60, 60), (61, 60), (1000, 60), (1000, 0))] == [0, 60, 960, 0]
 
 
 def test_the_service_says_when_to_come_back() -> None:
