@@ -68,7 +68,7 @@ class Artifact:
 @dataclass
 class GitHub:
     """A repository with one pull request, of ada's, of the commit `PUSHED`. `merged_as` is its merge commit. `rest`:
-    pages by path. `hidden`: no artifact is for this token. `written`: the
+    pages by path. `hidden`: no artifact is for this token. `failing`: statuses of the next calls. `written`: the
     requested changes."""
 
     tree: str = TREE
@@ -78,6 +78,7 @@ class GitHub:
     merged_as: str = HEAD
     forbidden: bool = False
     hidden: bool = False
+    failing: list[int] = field(default_factory=list)
     rest: dict[str, list[Any]] = field(default_factory=dict)
     written: list[str] = field(default_factory=list)
     url: str = ""
@@ -181,6 +182,8 @@ def _handler(github: GitHub) -> type[loopback.Handler]:
             sent = self.body()
             if self._unknown():
                 self._send(401, {"message": "Bad credentials"})
+            elif github.failing:
+                self._send(github.failing.pop(), {"message": "Server Error"})
             elif self.path == "/graphql":
                 self._send(200, github.answer(json.loads(sent)))
             else:

@@ -239,7 +239,10 @@ class TestDeployment:
         given = {"EVENTS": "events.json", "INSIST": insist, "WHO": "ada", "FOLDER": ".", "REVIEWED_BY": "preview.yaml"}
         return runner.run(step, merged=True, **given, **variables)
 
-    def test_what_was_approved_is_deployed(self, runner: Runner, step: dict[str, Any]) -> None:
+    def test_what_was_approved_is_deployed_and_a_busy_moment_of_github_s_is_waited_out(
+        self, runner: Runner, step: dict[str, Any]
+    ) -> None:
+        runner.github.failing = [502]
         done = self.deploy(runner, step)
         assert done.returncode == 0, done.stdout
         told = (runner.folder / "summary").read_text()

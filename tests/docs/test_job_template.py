@@ -172,6 +172,8 @@ REFUSED: Mapping[str, str] = {
         code_flag=True, code=Image("a@sha256:" + "0" * 64)
         labels={"Team": "vision"}
         labels={"team": ""}
+        labels={"team": "${text}"}
+        labels={"goog-x": "y"}
         labels={"slipway-team": "vision"}
         labels={"a" * 65: "b"}
         labels={f"l{i}": "b" for i in range(MOST_LABELS + 1)}""",
