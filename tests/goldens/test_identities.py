@@ -19,17 +19,32 @@ from slipway.base.errors import SlipwayError
 from slipway.google.catalog.lookup import default_buckets
 from slipway.model import labels
 from slipway.model.catalog.model import Catalog, Parameter
-from slipway.model.cluster import ClusterSpec
+from slipway.model.cluster import ClusterSpec, DnsPeering, PoolSpec, PscInterface
 from slipway.model.fingerprint import cluster_id, fingerprint_of
+from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.request import RequestOverrides, attempt_id
 from slipway.using.sweeps.points import Given, Point, Points
 from slipway.using.sweeps.runs import Run
 from slipway.using.sweeps.sweep_plan import plan_sweep
 from tests.components.conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, declared
-from tests.slipway.model.test_cluster_fields import FULL, PLAIN
 from tests.slipway.using.submission.fallback_command import catalog
 
+H100 = PoolSpec("workers", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 1, 4, True, 1)
+HEAD = PoolSpec("head", MachineSpec("n1-standard-4"), 2, 2, False, 2)
+PLAIN = ClusterSpec("h100", (H100,))
+FULL = ClusterSpec(
+    "team-a",
+    (H100, HEAD),
+    display_name="Team A",
+    network="projects/123456789012/global/networks/training",
+    reserved_ip_ranges=("vertex",),
+    kms_key="projects/p/locations/us-central1/keyRings/r/cryptoKeys/k",
+    psc=PscInterface("attachment", (DnsPeering("corp.example.", "net", "shared"),)),
+    custom_service_account=False,
+    labels={"team": "a", "cost": "42"},
+    generation=3,
+)
 SEEDS = tuple(Point({"seed": Given(seed, "", "")}, "") for seed in ("1", "2"))
 SWEEPABLE = catalog(launcher=True)
 SWEEPABLE = replace(
