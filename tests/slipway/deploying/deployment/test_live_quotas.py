@@ -98,18 +98,14 @@ def test_what_was_asked_for_in_this_region(connection: Connection, service: Serv
     }
 
 
-@pytest.mark.parametrize("answer", [(403, "no such luck"), (500, "no such luck"), (403, "is disabled")])
+@pytest.mark.parametrize("answer", [(500, "no such luck"), (403, "is disabled")])
 def test_what_was_asked_for_may_be_unknown(connection: Connection, service: Service, answer: tuple[int, str]) -> None:
     """Also where the API is switched off, which is said of its limits."""
     status, message = answer
     service["preferences"] = (status, {"error": {"code": status, "message": message}})
     found, warnings = read(connection, WANTED, identity="ada", off_is_empty=True)
-    assert isinstance(found.preferences, Unknown)
-    assert (found.preferences.why, found.preferences.identity, warnings) == (message, "ada", [])
-    assert found.limits == {}
-
-
-def test_a_request_that_can_not_be_read_is_unknown(connection: Connection, service: Service) -> None:
+    assert isinstance(found.preferences, Unknown) and found.limits == {} and warnings == []
+    assert (found.preferences.why, found.preferences.identity) == (message, "ada")
     service["preferences"] = {"quotaPreferences": [preference(quotaConfig={"preferredValue": "many"})]}
     assert isinstance(live(connection).preferences, Unknown)
 
@@ -209,17 +205,34 @@ def cloud(connection: Connection, service: Service) -> Cloud:
     return Cloud(connection, service)
 
 
-def test_what_suffices_is_not_waited_for(cloud: Cloud) -> None:
-    cloud.limit(16)
-    cloud.wait()
-    assert cloud.said == []
-    cloud.limit(-1)
-    cloud.wait()
+@pytest.mark.parametrize(
+    ("preferred", "granted", "state", "waited", "told"),
+    [
+        (16, 8, {"reconciling": True}, 10, ("needs 16, limit 8", "pending", "once it is granted")),
+        (16, 8, {"detail": "machines are scarce"}, 0, (" 16: 8 granted (machines are scarce)", f"--request {H100}=16")),
+        (16, 0, {"detail": "machines are scarce"}, 0, ("nothing granted", f"slipway quota --request {H100}=16")),
+        (8, 8, {}, 0, ("which asks for more",)),
+    ],
+    ids=["pending", "less", "nothing", "taken over"],
+)
+def test_what_is_not_granted_is_told_with_what_to_do_then(
+    cloud: Cloud, preferred: int, granted: int, state: dict[str, Any], waited: float, told: tuple[str, ...]
+) -> None:
+    cloud.limit(8)
+    cloud.asked(preferred, granted, **state)
+    with pytest.raises(PolicyError) as error:
+        cloud.wait(a=None, b=None)
+    assert cloud.now == waited and error.value.what.endswith("b are not made") and H100 in error.value.why
+    assert all(word in f"{error.value.why}\n{error.value.fix}" for word in told)
 
 
-def test_nothing_is_read_where_nothing_was_asked_for(cloud: Cloud) -> None:
+def test_what_suffices_is_not_waited_for_nor_anything_read_where_nothing_was_asked_for(cloud: Cloud) -> None:
     await_grant(cloud.connection.quotas("acme"), "us-central1", {}, ("cpu",), cloud.said.append)
     assert cloud.service.asked == {}
+    for limit in (16, -1):
+        cloud.limit(limit)
+        cloud.wait()
+    assert cloud.said == []
 
 
 def test_a_grant_within_seconds_is_waited_for_until_it_is_in_force(cloud: Cloud) -> None:
@@ -229,35 +242,3 @@ def test_a_grant_within_seconds_is_waited_for_until_it_is_in_force(cloud: Cloud)
     cloud.wait()
     assert len(cloud.said) == 1 and "10 s" in cloud.said[0] and H100 in cloud.said[0]
     assert cloud.now == 4
-
-
-def test_a_request_that_stays_pending_is_told_with_what_to_do_then(cloud: Cloud) -> None:
-    cloud.limit(8)
-    cloud.asked(16, 8, reconciling=True)
-    with pytest.raises(PolicyError) as error:
-        cloud.wait()
-    assert cloud.now == 10
-    assert "h100-1a2b3c4 is not made" in error.value.what
-    assert H100 in error.value.why and "needs 16, limit 8" in error.value.why and "pending" in error.value.why
-    assert "once it is granted" in error.value.fix
-
-
-@pytest.mark.parametrize(("granted", "told"), [(8, "8 granted"), (0, "nothing granted")])
-def test_one_that_was_decided_is_not_waited_for(cloud: Cloud, granted: int, told: str) -> None:
-    cloud.limit(8)
-    cloud.asked(16, granted, detail="machines are scarce")
-    with pytest.raises(PolicyError) as error:
-        cloud.wait(a=None, b=None)
-    assert cloud.now == 0
-    assert error.value.what.endswith("b are not made")
-    assert f" 16: {told} (machines are scarce)" in error.value.why
-    assert f"slipway quota --request {H100}=16" in error.value.fix
-
-
-def test_one_that_was_taken_over_is_raised_by_the_next_deployment(cloud: Cloud) -> None:
-    cloud.limit(8)
-    cloud.asked(8, 8)
-    with pytest.raises(PolicyError) as error:
-        cloud.wait()
-    assert cloud.now == 0
-    assert "which asks for more" in error.value.fix

@@ -129,11 +129,6 @@ def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() ->
     assert deleted(planned((A,), live(failed, catalog=PublishedCatalog({}, (ID_A,))))) == (ID_A,)
 
 
-def test_a_failed_one_with_a_job_that_waits_is_not_cleared() -> None:  # N1
-    decided = planned((A,), live(cluster(ID_A, HASH_A, "ERROR"), jobs=(job(ID_A),)))
-    assert cleared(decided) == () and decided.retiring[0].why == Why.JOBS
-
-
 def test_a_failed_one_that_nothing_follows_goes_by_the_idle_rows() -> None:  # N2
     failed, good = cluster(ID_A, HASH_A, "ERROR"), cluster(f"{ID_A}-2", HASH_A)
     for declared in ((A,), ()):

@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
-from decimal import Decimal
 
 from syrupy.assertion import SnapshotAssertion
 
@@ -34,8 +33,6 @@ from .test_season_quota import NOW as TODAY
 from .test_season_quota import Story, proven, requests
 from .world import REGION, cluster, job, live, planned, remembering
 
-EACH = Price(Decimal("0.463786"))
-
 
 def due(declared: ClusterSpec, seen: Live, now: datetime = NOW) -> list[Due]:
     decided = planned((declared,), seen, now)
@@ -48,21 +45,20 @@ def test_a_season_ends() -> None:
     assert (one.name, one.id, one.what, one.at, one.now) == ("cpu", ID, "season-ends", NOW + 10 * HOUR, False)
     assert one.until(NOW) == one.per_hour * 10
     assert one.words(NOW).split(": ")[1] == "$0.46/h, $4.64 until then" and "in 10 h" in one.words(NOW)
-
-
-def test_a_season_begins() -> None:
-    (one,) = due(in_season(begins=12), live())
-    assert (one.what, one.at, one.per_hour) == ("season-begins", NOW + 12 * HOUR, Price())
-    assert one.words(NOW).startswith("season begins 2026-11-21, in")
-    assert "$0.46/h idle, $1.86/h at most" in one.words(NOW)
-    assert due(in_season(ends=-1), live()) == []
+    assert one.words(NOW + 11 * HOUR).startswith("season ends, due 1 h ago: $0.46/h, goes with the next deployment")
+    (begins,) = due(in_season(begins=12), live())
+    assert (begins.what, begins.at, begins.per_hour) == ("season-begins", NOW + 12 * HOUR, Price())
+    assert "$0.46/h idle, $1.86/h at most" in begins.words(NOW) and due(in_season(ends=-1), live()) == []
 
 
 def test_an_idle_limit_comes_near(snapshot: SnapshotAssertion) -> None:
     (one,) = due(LIMITED, alive(ended=1))
     assert (one.what, one.at) == ("idle-limit", NOW + 3 * HOUR)
     assert one.words(NOW) == snapshot
-    assert due(LIMITED, alive(job(ID), ended=1)) == []
+    assert due(LIMITED, alive(job(ID), ended=1)) == [] == due(CPU, alive())
+    for hours, told in ((3, ["season-ends"]), (4, ["idle-limit", "season-ends"])):
+        both = replace(CPU, season=Season(None, NOW + hours * HOUR, 4 * HOUR))
+        assert [one.what for one in due(both, alive(ended=1))] == told
 
 
 def test_one_that_still_lives_when_its_season_begins_is_taken_back() -> None:
@@ -74,21 +70,6 @@ def test_one_that_still_lives_when_its_season_begins_is_taken_back() -> None:
     assert (back.what, back.now, back.id, ends.what) == ("take-back", True, ID, "season-ends")
     assert back.words(NOW).startswith("is taken back: ")
     assert [one.what for one in due(declared, alive(job(ID)))] == ["season-ends"], "it is offered as it is"
-
-
-def test_a_date_that_has_come_is_in_the_past() -> None:
-    """For who looks at what was published before: `in 0 s: $1.17/h, $0.00 until then` was said."""
-    for what, told in (
-        ("season-begins", "season begins, due 1 min ago: made with the next deployment"),
-        ("season-ends", "season ends, due 1 min ago: $0.46/h, goes with the next deployment that finds no job on it"),
-        (
-            "idle-limit",
-            "is given up, due 1 min ago: $0.46/h, goes with the next deployment that finds no job on it (idle)",
-        ),
-    ):
-        why = "idle" if what == "idle-limit" else ""
-        one = Due("cpu", ID, what, why, NOW - timedelta(seconds=62), per_hour=EACH)  # type: ignore[arg-type]
-        assert one.words(NOW) == told
 
 
 def test_what_the_next_deployment_does_comes_first() -> None:
@@ -120,11 +101,6 @@ def test_what_a_killed_deployment_was_making_does_not_retire() -> None:
     assert one.words(NOW).startswith("is unfinished: still being made")
     (rebooting,) = due(in_season(ends=-1), live(cluster(ID, HASH, "REBOOTING")))
     assert rebooting.words(NOW).endswith("while it is REBOOTING")
-
-
-def test_a_cluster_that_has_both_an_end_and_a_limit_has_two_lines_the_first_first() -> None:
-    both = replace(CPU, season=Season(None, NOW + 4 * HOUR, 4 * HOUR))
-    assert [one.what for one in due(both, alive(ended=1))] == ["idle-limit", "season-ends"]
 
 
 GPUS, QUOTA = "custom_model_training_nvidia_a100_gpus", "CustomModelTrainingA100GPUsPerProjectPerRegion"
@@ -177,18 +153,6 @@ def test_where_more_is_asked_for_it_is_asked_for_at_once_and_the_answer_told() -
         assert f"{LACKS}{outlook}" in previewed(made)
     made.gpus, made.preferences = 2, {QUOTA: replace(PENDING, reconciling=False, granted=2)}
     assert "until 2026-11-26; ready" in previewed(made)
-
-
-def test_each_season_is_told_in_the_order_of_their_dates() -> None:
-    made = five_days(
-        "enforce",
-        TWO.replace("two", "later", 1).replace("2026-11-26", "2026-12-26").replace("replicas: 2", "replicas: 3"),
-    )
-    made.up()
-    report = judge(made.whole, made.seen(), made.now)
-    assert [one.subject for one in report.findings] == ["cluster two", "cluster later"]
-    (line,) = (one for one in report.lines if one.metric == GPUS)
-    assert line.verdict.index("2026-11-26") < line.verdict.index("2026-12-26")
 
 
 def test_quota_has_it_and_asks_for_what_it_takes() -> None:

@@ -23,7 +23,7 @@ from slipway.google.catalog import document
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
-from slipway.google.live import Increase, Live, QuotaLimit, Unknown
+from slipway.google.live import Increase, Live, QuotaLimit
 from slipway.google.quotas import QuotaPreference
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import withdrawn
@@ -148,11 +148,6 @@ def test_a_job_on_the_one_that_ends_leaves_the_other_waiting_until_it_has_ended(
     assert [one.id for one in ahead(turn.plan)] == [first]
 
 
-def test_one_that_is_idle_gives_its_quota_to_the_other_at_once() -> None:
-    story = begun(*TURN)
-    assert not story.up().warnings and story.names == {"second"}
-
-
 def test_what_an_edit_brings_is_refused_as_before() -> None:
     late = Story(proven(TURN[1]), limit=0, now=NOW)
     with pytest.raises(PolicyError, match="quota does not suffice"):
@@ -207,29 +202,11 @@ def test_quota_is_asked_for_when_the_season_is_declared_and_its_day_waits_for_no
     assert declared.names == {"small", "second"}
 
 
-def test_two_that_take_turns_ask_for_the_quota_of_one() -> None:
-    """Also while the first has jobs yet, on the day of the second."""
-    story = Story(proven(*TURN, quota="mode: request"), limit=8)
-    assert requests(story.up()) == {}
-    story.now, (first,) = NOW, story.clusters
-    story.jobs = [job(first, "tune")]
-    done = story.up()
-    assert story.whole.dormant["second"].lacks == (CPUS,) and requests(done) == {}
-
-
 def test_strict_counts_the_maximum() -> None:
     pool = "pools: { all: { machine: n1-standard-8, replicas: { min: 1, max: 2 } } }"
     story = begun(f"second: {{ {pool}, from: 2026-11-21 }}", quota="mode: enforce, strict: true")
     (warned,) = story.up().warnings
     assert "short by 8 (limit 8)" in warned
-
-
-def test_what_cannot_be_read_leaves_nothing_dormant() -> None:
-    story = begun(TURN[1], limit=0)
-    unread = Unknown("denied", "cloudquotas.googleapis.com", "roles/cloudquotas.viewer")
-    seen = replace(story.seen(), limits=unread)
-    decided = planned_for(story.stack, seen, NOW)
-    assert wait_for_quota(decided, seen, story.stack, lambda _: Plan()) is decided
 
 
 def test_one_that_an_earlier_deployment_made_is_there_whatever_the_catalog_says() -> None:

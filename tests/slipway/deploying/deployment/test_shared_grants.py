@@ -8,7 +8,7 @@ import pytest
 
 from slipway.authoring.stack.stack import Stack, TrainerSettings, WorkspaceSettings
 from slipway.deploying.deployment.deletion_guard import use_of_cluster, use_of_stack
-from slipway.deploying.deployment.shared_grants import asked_of, by_member, dropped, shared, stacks_of
+from slipway.deploying.deployment.shared_grants import asked_of, dropped, shared, stacks_of
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     CREATES,
@@ -103,17 +103,13 @@ def test_of_what_the_stack_made_itself_nothing_is_another_stacks() -> None:
     }
 
 
-def test_iam_knows_a_member_by_small_letters() -> None:
+def test_the_stacks_own_catalog_and_that_of_another_project_say_nothing_and_iam_knows_small_letters() -> None:
+    assert stay({"acme-dev-catalog": PublishedCatalog(damage="not JSON")}) == {}
+    assert stay({"acme-prod-catalog": published(project="acme-prod")}) == {}
     eve = published(submitters={THEIRS: ["user:eve@acme.example"]})
     assert stay({"acme-prod-catalog": eve}, of=GRANTS[4:5]) == {GRANTS[4].name: ("prod",)}
-
-
-def test_the_stacks_own_catalog_says_nothing_of_others_however_damaged() -> None:
-    assert stay({"acme-dev-catalog": PublishedCatalog(damage="not JSON")}) == {}
-
-
-def test_a_stack_of_another_project_needs_nothing_here() -> None:
-    assert stay({"acme-prod-catalog": published(project="acme-prod")}) == {}
+    cluster = PersistentResource("cpu", "RUNNING", {STACK_LABEL: "prod"}, ())
+    assert stacks_of((cluster, replace(cluster, labels={}))) == {"prod"}
 
 
 UNTOLD: dict[str, tuple[Neighbours, tuple[str, ...], str]] = {
@@ -144,17 +140,6 @@ def test_what_the_stack_asks_for_is_not_dropped() -> None:
     assert (WRITES_METRICS, f"serviceAccount:{THEIRS}") in {
         (one.role, one.member) for one in dropped(KNOWN, asked_of(stack, []))
     }
-
-
-def test_it_is_told_by_members() -> None:
-    some = shared(dropped(KNOWN), {"c": published()}, KNOWN, stack="dev", project="acme")
-    assert by_member(some) == {TEAM: ("prod",), BOB: ("prod",), f"serviceAccount:{THEIRS}": ("prod",)}
-
-
-def test_clusters_tell_which_stacks_there_are() -> None:
-    cluster = PersistentResource("cpu", "RUNNING", {STACK_LABEL: "prod"}, ())
-    assert stacks_of((cluster, replace(cluster, labels={}))) == {"prod"}
-    assert stacks_of(Unknown("denied", "api", "a role")) == frozenset()
 
 
 def test_catalogs_are_read_in_buckets_that_slipway_made_alone(connection: Connection, service: Service) -> None:

@@ -25,13 +25,11 @@ from slipway.deploying.deployment.workspace_plan import (
     trainer_display_name,
 )
 from slipway.deploying.generations.action import Action, What, Why
-from slipway.deploying.generations.published_clusters import published_dormant
 from slipway.google.catalog.document import PublishedCatalog, as_published
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
-from slipway.model.catalog.withdrawal import with_dormant
-from slipway.model.cluster import Adoption, ClusterSpec, CurrentCluster, PoolSpec
+from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.prices import price_in_words, total
 from slipway.model.season import Season
@@ -39,7 +37,6 @@ from slipway.model.state import State, StateGrant, StateResource
 
 from .world import (
     EPOCH,
-    REGION,
     ahead,
     alive,
     catalog_with,
@@ -138,12 +135,6 @@ def test_what_retired_idle_and_what_is_out_of_season_need_not_wait_for_what_is_m
     assert ids(going) == {id_of(A1)}
 
 
-def test_an_older_generation_goes_while_the_last_one_has_jobs_until_its_successor_is_made() -> None:
-    seen = live(there(A1), there(A2), jobs=(job(id_of(A2)),), catalog=published(A2, retiring=(A1,)))
-    decided = planned((A3,), seen, NOW)
-    assert ids(decided) == {id_of(A1)} and [one.id for one in decided.retiring] == [id_of(A2)]
-
-
 LISTED = PublishedCatalog({"x": id_of(X)})
 
 
@@ -168,18 +159,6 @@ NEEDED = {
 def test_what_may_still_be_needed_goes_after_all_is_made(declared: tuple[ClusterSpec, ...], seen: Live) -> None:
     decided = planned(declared, seen, NOW)
     assert deleted(decided) and not ahead(decided) and not decided.problems
-
-
-def test_a_catalog_says_why_and_keeps_it_as_retiring() -> None:
-    catalog = published(A2, X, retiring=(A1,)).whole
-    assert catalog is not None
-    dormant = {one.spec.name: published_dormant(one, REGION) for one in planned((OVER,), live(), NOW).dormant}
-    after = with_dormant(catalog, dormant)
-    assert set(after.clusters) == {"a"} and after.retiring == (id_of(A1), id_of(X))
-    assert "since 2026-11-21 08:00 UTC" in after.dormant["x"].words
-    assert with_dormant(after, dormant) == after, "a deployment that was killed does it again"
-    adopted = replace(catalog, clusters={"x": replace(catalog.clusters["x"], adopted=Adoption("team-a"))})
-    assert with_dormant(adopted, dormant) == adopted, "somebody else made it"
 
 
 TODAY = datetime(2026, 11, 20, 12, tzinfo=UTC)

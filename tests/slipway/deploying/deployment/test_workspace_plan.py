@@ -139,14 +139,6 @@ def test_two_buckets_that_are_exchanged_are_refused_and_what_is_not_deployed_may
         assert not planned((), live(), known=half, workspace=asked).refusals
 
 
-def test_an_account_keeps_its_roles_on_the_project_while_jobs_run_as_it() -> None:
-    """A template that wrote metrics is taken out: its running jobs still write them."""
-    assert plan_workspace(KNOWN, WANTED, (needing(OLD),)).grants == {
-        "trainer": {"trainer-aiplatform.user": "roles/aiplatform.user"}
-    }
-    assert plan_workspace(KNOWN, WANTED, ()).grants == {}
-
-
 def test_another_trainer_has_a_logical_name_by_its_account() -> None:
     """So that templates may call it otherwise, and nothing is made anew."""
     for known, name in ((KNOWN, "evals"), (WITH_EVALS, "evals"), (WITH_EVALS, "judges")):
@@ -210,6 +202,7 @@ GOOD = {"iamConfiguration": {"uniformBucketLevelAccess": {"enabled": True}, "pub
 def test_what_is_missing_is_told_with_the_command_that_sets_it() -> None:
     bad = {"retentionPolicy": {"retentionPeriod": "86400"}, "iamConfiguration": {"publicAccessPrevention": "inherited"}}
     every = lacks(bad, catalog=True)
+    assert lacks(GOOD, catalog=False) == () and lacks(GOOD, catalog=True) == ("--versioning",)
     (said,) = kept_settings(["acme"], {"acme": every, "other": every})
     assert said.startswith("bucket gs://acme was there before")
     assert [word for word in said.split() if word.startswith("--")] == [
@@ -218,12 +211,6 @@ def test_what_is_missing_is_told_with_the_command_that_sets_it() -> None:
         "--versioning",
         "--clear-retention-period",
     ]
-
-
-def test_versions_matter_to_a_catalog_alone_and_a_good_bucket_is_not_spoken_of() -> None:
-    assert lacks(GOOD, catalog=False) == () and lacks(GOOD, catalog=True) == ("--versioning",)
-    assert lacks({**GOOD, "versioning": {"enabled": True}}, catalog=True) == ()
-    assert list(kept_settings(["acme"], {"acme": ()})) == []
 
 
 def test_a_work_bucket_of_ours_is_no_catalog_of_ours_which_a_destruction_empties() -> None:
