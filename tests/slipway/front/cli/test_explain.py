@@ -18,17 +18,6 @@ SAID = """Diagnostics:
 """
 
 
-def test_what_is_understood_is_said_once_with_the_way_out(
-    snapshot: SnapshotAssertion, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
-    (tmp_path / "up.txt").write_text(SAID * 3)
-    assert main(["explain", str(tmp_path / "up.txt")]) == 0
-    first, why, fix = capsys.readouterr().out.splitlines()
-    assert first == snapshot
-    assert why.endswith("Request had invalid authentication credentials.")
-    assert "gcloud auth application-default login" in fix
-
-
 NOT_MADE = "cluster cpu-1a2b3c4 could not be made, nor could its alternative (11 tries in 1 min)"
 STOCK_OUT = f""" +  gcp:storage:BucketObject creation **creating failed** error: before hook "x" failed: {NOT_MADE}
 Diagnostics:

@@ -102,7 +102,7 @@ class Waiting:
                 assert line
                 said += line
             sending.send_signal(signal.SIGINT)
-            assert sending.wait() == 130
+            assert sending.wait() == 130 and "stopped waiting" in sending.stderr.read()
         self.again = shlex.split(said.partition("after an interruption: slipway ")[2].splitlines()[0])
         self.request_id = self.again[-1]
         (self.job,) = (job for job in stack.jobs() if job["labels"]["slipway-request"] == self.request_id)

@@ -113,6 +113,8 @@ def test_what_somebody_may_not_read_is_said_and_the_rest_is_there(stack: Stack) 
     assert [one.name for one in history.jobs] == [name] and of(history, name).machines[0].pool == "workers"
     assert {one.partition(":")[0] for one in history.unread} == {"samples of machines", "earlier deployments"}
     assert all("roles/storage.objectViewer" in one for one in history.unread)
+    with stack.faults({"kind": "unavailable", "match": r"^GET .*/customJobs$"}):
+        assert past(stack).jobs_unread == {REGION}
 
 
 def test_the_hourly_run_records_machines_and_whoever_may_only_submit_can_not(stack: Stack) -> None:  # P5

@@ -32,6 +32,7 @@ def test_a_spot_job_runs_beside_the_pool_and_earlier_ones_tell_what_one_costs(ro
     done = roomy.well(*SPOT, "--output", "json")
     said = " ".join(done.err.split())
     assert re.search(r"this run: under \$0.01 in \d.*\(3 earlier runs in 30 days\), at most \$\d", said), said
+    assert re.search(r" \(here: \d+(–\d+)? s, 3 times ", said), "how long it was waited for them"
     told = done.json["run"]
     assert told["earlierRuns"] == 3 and told["timeoutSeconds"] == 7 * 24 * 3600 and told["usdComplete"] is True
     assert float(told["usd"]["least"]) <= float(told["usd"]["usualMost"]) < float(told["usd"]["most"])

@@ -76,6 +76,10 @@ def test_outputs_are_fetched_once_and_nothing_of_ones_own_is_replaced(stack: Sta
     assert not (stack.folder / name / "empty").exists(), "nothing is fetched before all is known to fit"
     replaced = stack.run("jobs", "download", name, "--overwrite")
     assert replaced.out == f"3 files, 1.0 MB, in {name} (1 of them already there)\n" and files(mine.parent) == outputs
+    stack.write(f"jobs/{name}/.gitignore", b"*.log\n")
+    for _ in range(2):
+        stack.well("jobs", "download", name, "out")
+        assert (stack.folder / "out" / ".gitignore").read_bytes() == b"*.log\n", "a job's own stays"
 
 
 def test_no_object_leaves_the_folder_and_what_can_be_no_file_is_said(snapshot: SnapshotAssertion, stack: Stack) -> None:

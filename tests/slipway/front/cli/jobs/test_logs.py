@@ -9,8 +9,11 @@ from slipway.front.cli.jobs import logs
 from slipway.front.cli.jobs.logs import how_far
 from slipway.google.connection import Connection
 from slipway.google.endpoints import OVERRIDES, Endpoints
+from slipway.google.jobs import VertexJob
 from slipway.google.session import Session
 from slipway.google.transport import Transport
+from slipway.using.context import Context
+from slipway.using.jobs.failure import read_failure
 from slipway.using.jobs.log import WHOLE_LOG
 from tests.slipway.front.cli.past import FAILS, PRINTS, Past
 from tests.slipway.front.cli.stack import Stack
@@ -126,6 +129,13 @@ def test_the_last_errors_of_the_replica_that_failed_are_told_with_its_failure(pa
     assert "of main:\n  warned\n  Traceback" in shown.out and "ValueError: the data is not" in shown.out
     document = past.stack.shown(past.failed)["failure"]
     assert document["role"] == "main" and document["lines"][-1] == "ValueError: the data is not there"
+
+
+def test_a_replica_that_failed_before_the_last_one_began_is_read_too(past: Past) -> None:
+    body = past.stack.cloud.rest("GET", f"/v1/{past.stack.shown(past.failed)['name']}")
+    del body["startTime"]  # The service has no time at which such a job began.
+    failure = read_failure(Context(environ=past.stack.env(), folder=past.stack.folder), VertexJob.read(body))
+    assert failure is not None and failure.who == "main"
 
 
 def test_of_several_replicas_it_is_the_one_that_the_service_names(stack: Stack) -> None:
