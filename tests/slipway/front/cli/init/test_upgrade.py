@@ -31,9 +31,7 @@ def test_an_upgrade_merges_the_release_with_the_edits_and_shows_what_it_does(
     newer.run_it(monkeypatch)
     done = well(folder, *UPGRADE)
     assert "discover -v tests" in makefile.read_text() and "echo ours" in makefile.read_text()
-    assert makefile.read_bytes().count(b"\r\n") == makefile.read_bytes().count(b"\n"), (
-        "line ends stay"
-    )
+    assert makefile.read_bytes().count(b"\r\n") == makefile.read_bytes().count(b"\n"), "line ends stay"
     assert ignored.read_bytes() == windows
     assert "+++ b/Makefile" in done.out and "-m unittest discover -v tests" in done.out
     assert "ours" not in done.out
