@@ -38,6 +38,14 @@ def edits(type_: str, logical: str, old: Mapping[str, Any], /, **new: Any) -> En
     return step("update", type_, logical, old=old, new=becomes, diffs=new)
 
 
+def updates(type_: str, logical: str, old: Mapping[str, Any], /, **new: Any) -> Steps:
+    return does(edits(type_, logical, old, **new))
+
+
+def creates(type_: str, logical: str, new: Mapping[str, Any]) -> Steps:
+    return does(step("create", type_, logical, new=new))
+
+
 def edits_work(old: Mapping[str, Any] | None = None, **new: Any) -> Steps:
     """Return an update of the bucket that jobs write to, which has `old` beside the fields of every work bucket."""
     before = {**WORK, **(old or {})}
@@ -65,6 +73,10 @@ def grants(op: str, type_: str, member: str, role: str, **on: str) -> EngineStep
     name = f"{role}-{member}"
     old, new = (inputs, None) if op == "delete" else (None, inputs)
     return step(op, type_, name, old=old, new=new)
+
+
+def granted(type_: str, member: str, role: str, **on: str) -> Steps:
+    return does(grants("create", type_, member, role, **on))
 
 
 def deletes_cluster(name: str) -> Steps:

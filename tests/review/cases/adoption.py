@@ -1,7 +1,15 @@
-"""Clusters that somebody else made: people may submit to one, or no more, and it stays unchanged. # N13"""
+"""Clusters that somebody else made, and those that the engine makes or edits otherwise than the file says. # N13"""
 
-from tests.review.case import Case, World, hurts, stack, stops, tells
+from collections.abc import Iterable
+from typing import Any
+
+from slipway.deploying.engine.preview import EngineStep, Resource
+from slipway.model.catalog.model import Catalog
+from tests.builders.clusters import asked_for
+from tests.review.case import BUSY, Case, World, hurts, silent, stack, stops, tells
 from tests.review.cases.clusters import H100_ENTRY, NOT_ON_THE_POOL
+from tests.review.engine import CLUSTER, Steps, creates, does
+from tests.slipway.reviewing.builders import step
 
 ANCHOR = "\n  slipway:quota: { mode"
 THEIRS = """    theirs:
@@ -13,6 +21,40 @@ H100_ADOPTED = THEIRS.replace("theirs", "h100")
 ADOPTED = stack(ANCHOR, THEIRS + ANCHOR)
 NEAR = World(theirs=("team-a", "team-b"))
 GONE = ("deleted", "may not come again", "given back")
+EIGHT = {"machineType": "a3-highgpu-8g", "acceleratorType": "NVIDIA_H100_80GB", "acceleratorCount": 8}
+
+
+def requested(catalog: Catalog, **inputs: Any) -> dict[str, Any]:
+    """Return the request of the H100 cluster, as its stack file says but for `inputs`."""
+    place = {"project": catalog.project, "location": catalog.region}
+    return asked_for(catalog.clusters["h100"], **{**place, **inputs})
+
+
+def makes(op: str = "create", **inputs: Any) -> Steps:
+    def steps(catalog: Catalog) -> Iterable[EngineStep]:
+        yield step(op, CLUSTER, catalog.clusters["h100"].id, new=requested(catalog, **inputs))
+
+    return steps
+
+
+def keeps(op: str = "same", *, retained: bool = False, protected: bool = False, **edits: Any) -> Steps:
+    def steps(catalog: Catalog) -> Iterable[EngineStep]:
+        id_, lives = catalog.clusters["h100"].id, requested(catalog)
+        one = step(op, CLUSTER, id_, old=lives, new=lives, diffs=edits)
+        new = Resource({**lives, **edits}, retained=retained, protected=protected)
+        yield EngineStep(op, one.urn, CLUSTER, id_, old=one.old, new=new, diffs=one.diffs)
+
+    return steps
+
+
+def pool(**fields: Any) -> dict[str, Any]:
+    return {
+        "id": "workers",
+        "machineSpec": EIGHT,
+        "diskSpec": {"bootDiskType": "pd-ssd", "bootDiskSizeGb": 500},
+        **fields,
+    }
+
 
 CASES = (
     Case(
@@ -67,5 +109,64 @@ CASES = (
         (stack(ANCHOR, THEIRS.replace("team-a", "team-c") + ANCHOR),),
         (stops("preview-failed", "", "there is no cluster team-c in us-central1"),),
         world=NEAR,
+    ),
+    silent("The engine makes a cluster as its stack file says", steps=makes(), world=BUSY),
+    Case(
+        "The engine makes a cluster of fifty H100 machines that is in no stack file",
+        names=(stops("cluster-unsaid", "cluster mine", "50 `a3-highgpu-8g`", "$5,057", "nobody can submit to it"),),
+        steps=creates(CLUSTER, "mine", {"name": "mine", "resourcePools": [pool(replicaCount="50")]}),
+        accident="machines hidden in a component",
+    ),
+    Case(
+        "The engine adopts a cluster of which nobody can tell how large it is",
+        names=(stops("cluster-unsaid", "cluster mine", "is adopted", "nobody can tell"),),
+        steps=does(step("import", CLUSTER, "mine", new={"name": "mine", "resourcePools": [{"replicaCount": "many"}]})),
+    ),
+    Case(
+        "The engine makes a cluster that may grow ten times as large as its stack file says",
+        names=(stops("cluster-unsaid", "cluster h100-", "replicas.max` 4 → 40"),),
+        steps=makes(resourcePools=[pool(autoscalingSpec={"minReplicaCount": "2", "maxReplicaCount": "40"})]),
+        accident="a limit that the program multiplied",
+    ),
+    Case(
+        "The engine makes a cluster in another project and network than its stack file says",
+        names=(stops("cluster-unsaid", "cluster h100-", "`project` `acme-ml` → `victim`", "`network` none → `"),),
+        steps=makes(project="victim", network="projects/1/global/networks/x"),
+        accident="a stack pointed at another project",
+    ),
+    Case(
+        "The engine makes a cluster whose request can't be read",
+        names=(stops("cluster-unsaid", "cluster h100-", "its fields can't be read"),),
+        steps=makes(labels="x"),
+    ),
+    silent(
+        "The engine takes over a cluster that somebody renamed by hand, and leaves its labels",
+        steps=makes("import", displayName="renamed by hand", labels={"goog-managed": "y"}),
+    ),
+    Case(
+        "The engine would have another team's cluster as the stack's own",
+        names=(stops("cluster-unsaid", "cluster team-a", "which somebody else made", "may change or delete it"),),
+        steps=does(step("import", CLUSTER, "team-a", new={"name": "team-a"})),
+        world=NEAR,
+        given=(ADOPTED,),
+        accident="an import that ended in a deletion",
+    ),
+    Case(
+        "The engine would update a living cluster, which the service can't do",
+        names=(stops("cluster-unsaid", "cluster h100-", "while it lives", "tune-27b-x1", "`labels`"),),
+        steps=keeps("update", labels={"team": "b"}),
+        world=BUSY,
+        accident="an update in place that ended what ran",
+    ),
+    Case(
+        "A cluster stays in the cloud, paid, when it leaves the stack",
+        names=(hurts("cluster-protection", "cluster h100-", "stays in the cloud, paid", "no stack file says so"),),
+        steps=keeps(retained=True),
+        accident="a cluster removed from the state, and paid for months",
+    ),
+    Case(
+        "A cluster can't be deleted any more, and the deployment that would fails",
+        names=(hurts("cluster-protection", "cluster h100-", "can't be deleted, so the deployment that would fails"),),
+        steps=keeps(protected=True),
     ),
 )

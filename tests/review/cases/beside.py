@@ -13,10 +13,12 @@ from tests.review.engine import (
     SQL,
     TRAINER,
     WORKSPACE,
+    creates,
     deletes,
     does,
     edits,
-    grants,
+    granted,
+    updates,
 )
 from tests.slipway.reviewing.builders import step
 
@@ -75,17 +77,6 @@ CASES = (
         may=("run-cost",),
     ),
     Case(
-        "A maximum beyond the quota, where what is missing is asked for",
-        (stack(H100, "replicas: { min: 2, max: 6 }"),),
-        (
-            tells("quota-requested", "nvidia_h100_gpus", "asked for 48", "`limit` 32 → 48"),
-            hurts("quota-short-at-most", "h100"),
-        ),
-        may=ANEW,
-        given=(REQUEST,),
-        world=World(limits={"nvidia_h100_gpus": 32}),
-    ),
-    Case(
         "More machines than the quota has are always there, and the rest is asked for",
         (stack(H100, "replicas: { min: 4, max: 6 }"),),
         (hurts("quota-short-now", "nvidia_h100_gpus", "no cluster is made before a limit"),),
@@ -119,7 +110,7 @@ CASES = (
         "The secret that running jobs read gets another value, which a restart reads",
         names=(hurts("jobs-restart-differently", "hf-token", "another value", "tune-27b-x1"),),
         may=("resource-created",),
-        steps=does(step("create", VERSION, "hf-token-4", new={"secret": f"projects/{PROJECT}/secrets/hf-token"})),
+        steps=creates(VERSION, "hf-token-4", {"secret": f"projects/{PROJECT}/secrets/hf-token"}),
         world=BUSY,
         accident="a rotated key that was still in use",
     ),
@@ -164,21 +155,13 @@ CASES = (
         (tells("submitter-added", "group:ml@eu.acme.example"),),
     ),
     Case(
-        "The trainer gets a role of which nobody here knows what it allows",
-        names=(stops("access-added | role-above-table", TRAINER, f"projects/{PROJECT}/roles/own"),),
-        steps=does(grants("create", ON_PROJECT, f"serviceAccount:{TRAINER}", f"projects/{PROJECT}/roles/own")),
-        accident="a role given in haste",
-    ),
-    Case(
         "A role of our own loses a permission",
         names=(hurts("resource-changed", "trainers", "permissions", "a.list", "is refused"),),
-        steps=does(
-            edits(
-                "gcp:projects/iAMCustomRole:IAMCustomRole",
-                "trainers",
-                {"roleId": "trainers", "permissions": ["a.get", "a.list"]},
-                permissions=["a.get"],
-            )
+        steps=updates(
+            "gcp:projects/iAMCustomRole:IAMCustomRole",
+            "trainers",
+            {"roleId": "trainers", "permissions": ["a.get", "a.list"]},
+            permissions=["a.get"],
         ),
         accident="a role narrowed that was thought too wide",
     ),
@@ -200,16 +183,6 @@ CASES = (
         steps=deletes(SQL, "runs", {"name": "runs", "deletionProtection": True}),
     ),
     Case(
-        "What has another name only because another resource is made anew goes with it",
-        names=(stops("resource-replaced", "suffix", "what it depends on is made anew"),),
-        steps=does(
-            *(
-                step(op, "random:index/randomId:RandomId", "suffix", old={"byteLength": 4}, new={"byteLength": 4})
-                for op in ("create-replacement", "replace", "delete-replaced")
-            )
-        ),
-    ),
-    Case(
         "The program takes a right from submitters without which they still submit",
         names=(hurts("access-gone", TEAM, "roles/logging.viewer"),),
         steps=does(
@@ -222,5 +195,11 @@ CASES = (
             )
         ),
         accident="a grant removed that was thought unused",
+    ),
+    Case(
+        "The trainer gets a role of which nobody here knows what it allows",
+        names=(stops("access-added | role-above-table", TRAINER, f"projects/{PROJECT}/roles/own"),),
+        steps=granted(ON_PROJECT, f"serviceAccount:{TRAINER}", f"projects/{PROJECT}/roles/own"),
+        accident="a role given in haste",
     ),
 )

@@ -1,9 +1,9 @@
 """Cases that concern nobody: existing waits, notes, and the engine's usual steps."""
 
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, LARGE, QUIET, Case, Edit, Job, World, silent, stack, tells, template
+from tests.review.case import BUSY, LARGE, QUIET, Case, Job, World, silent, stack, tells, template
 from tests.review.cases.clusters import TO_NIGHT_LABELS
-from tests.review.engine import ON_PROJECT, TRAINER, does, edits_work, grants
+from tests.review.engine import ON_PROJECT, TRAINER, does, edits_work, granted, grants
 from tests.slipway.reviewing.builders import step
 
 DAY = {"action": {"type": "Delete"}, "condition": {"age": 1, "matchesPrefixes": ["claims/"]}}
@@ -12,12 +12,6 @@ VIEWER = "roles/monitoring.viewer"
 OPS = "group:ops@acme.example"
 
 CASES = (
-    Case(
-        "A comment in a package's requirements",
-        (Edit("jobs/lora/requirements.txt", "torch==2.4.1\n", "# as the image has it\ntorch==2.4.1\n"),),
-        may=("code-changed",),
-        world=BUSY,
-    ),
     silent(
         "Nothing changes while an old generation still waits for its job",
         world=World(jobs=(LARGE, Job("old-27b", parameters={"model": "27b"}, earlier=True)), earlier=TO_NIGHT_LABELS),
@@ -98,7 +92,7 @@ CASES = (
         "The trainer gets a role that a new template needs, with less than jobs have already",
         (),
         (tells("access-added", TRAINER, "roles/logging.logWriter"),),
-        steps=does(grants("create", ON_PROJECT, f"serviceAccount:{TRAINER}", "roles/logging.logWriter")),
+        steps=granted(ON_PROJECT, f"serviceAccount:{TRAINER}", "roles/logging.logWriter"),
         world=BUSY,
         may=("access-added",),
     ),

@@ -5,7 +5,18 @@ from collections.abc import Iterable
 from slipway.deploying.engine.preview import EngineStep, Resource
 from slipway.model.catalog.model import Catalog
 from tests.review.case import BUSY, Case, Job, World, hurts, stops
-from tests.review.engine import BUCKET, ON_BUCKET, TRAINER, WORK, deletes, does, edits, grants, replaces
+from tests.review.engine import (
+    BUCKET,
+    ON_BUCKET,
+    TRAINER,
+    WORK,
+    creates,
+    deletes,
+    does,
+    grants,
+    replaces,
+    updates,
+)
 from tests.slipway.reviewing.builders import step
 
 RESERVATION, VERSION = "gcp:compute/reservation:Reservation", "gcp:secretmanager/secretVersion:SecretVersion"
@@ -37,10 +48,8 @@ CASES = (
         "The secret's value in use is disabled",
         names=(stops("jobs-lose-secret", "hf-token", "tune-27b-x1"),),
         may=("resource-changed",),
-        steps=does(
-            edits(
-                VERSION, "hf-token-3", {"secret": "projects/acme-ml/secrets/hf-token", "enabled": True}, enabled=False
-            )
+        steps=updates(
+            VERSION, "hf-token-3", {"secret": "projects/acme-ml/secrets/hf-token", "enabled": True}, enabled=False
         ),
         world=BUSY,
         accident="a rotated key that was still in use",
@@ -68,13 +77,10 @@ CASES = (
             stops("jobs-lose-bucket", "acme-work", "tune-27b-x1"),
         ),
         may=("access-added",),
-        steps=does(
-            step(
-                "create",
-                "gcp:storage/bucketIAMBinding:BucketIAMBinding",
-                "writers",
-                new={"bucket": "acme-work", "role": "roles/storage.objectUser", "members": ["group:ml@acme.example"]},
-            )
+        steps=creates(
+            "gcp:storage/bucketIAMBinding:BucketIAMBinding",
+            "writers",
+            {"bucket": "acme-work", "role": "roles/storage.objectUser", "members": ["group:ml@acme.example"]},
         ),
         world=BUSY,
         accident="an IAM binding in place of a member",

@@ -8,12 +8,13 @@ from tests.review.engine import (
     ON_SECRET,
     PROJECT,
     TRAINER,
+    creates,
     deletes,
     does,
-    edits,
+    granted,
     grants,
+    updates,
 )
-from tests.slipway.reviewing.builders import step
 
 BINDING, POLICY = "gcp:projects/iAMBinding:IAMBinding", "gcp:projects/iAMPolicy:IAMPolicy"
 KEY = "gcp:serviceaccount/key:Key"
@@ -114,7 +115,7 @@ CASES = (
             stops("jobs-lose-account", "trainer@", "tune-27b-x1", "ada", "is disabled"),
             stops("resource-changed", "trainer@"),
         ),
-        steps=does(edits(ACCOUNT, "trainer", THE_ACCOUNT, disabled=True)),
+        steps=updates(ACCOUNT, "trainer", THE_ACCOUNT, disabled=True),
         world=BUSY,
         accident="an account disabled that was still in use",
     ),
@@ -147,11 +148,7 @@ CASES = (
         "A binding in place of a member: whoever else has the role loses it",
         names=(stops("access-gone", "roles/aiplatform.user"),),
         may=("access-added",),
-        steps=does(
-            step(
-                "create", BINDING, "users", new={"project": PROJECT, "role": "roles/aiplatform.user", "members": [TEAM]}
-            )
-        ),
+        steps=creates(BINDING, "users", {"project": PROJECT, "role": "roles/aiplatform.user", "members": [TEAM]}),
         world=BUSY,
         accident="an IAM binding in place of a member",
     ),
@@ -159,34 +156,32 @@ CASES = (
         "The whole policy of the project is declared, and all that is not in it goes",
         names=(stops("access-gone", ""),),
         may=("access-added", "role-above-table"),
-        steps=does(step("create", POLICY, "all", new={"project": PROJECT, "policyData": '{"bindings": []}'})),
+        steps=creates(POLICY, "all", {"project": PROJECT, "policyData": '{"bindings": []}'}),
         world=BUSY,
         accident="an IAM policy that locked everybody out",
     ),
     Case(
         "Anybody on the internet may read the results",
         names=(stops("public-access", "allUsers", "acme-work"),),
-        steps=does(grants("create", ON_BUCKET, "allUsers", "roles/storage.objectViewer", bucket="acme-work")),
+        steps=granted(ON_BUCKET, "allUsers", "roles/storage.objectViewer", bucket="acme-work"),
         accident="a bucket open to the world",
     ),
     Case(
         "The submitters become owners of the project",
         names=(stops("role-above-table", TEAM, "roles/owner"),),
-        steps=does(grants("create", ON_PROJECT, TEAM, "roles/owner")),
+        steps=granted(ON_PROJECT, TEAM, "roles/owner"),
         accident="a role given in haste",
     ),
     Case(
         "A key of the trainer is made, which never ends",
         names=(stops("access-added", "", "key"),),
-        steps=does(step("create", KEY, "for-ci", new={"serviceAccountId": TRAINER})),
+        steps=creates(KEY, "for-ci", {"serviceAccountId": TRAINER}),
         accident="a key of a service account that leaked",
     ),
     Case(
         "Somebody outside gets a role",
         names=(stops("access-added | role-above-table", "user:eve@elsewhere.example", "roles/storage.admin"),),
-        steps=does(
-            grants("create", ON_BUCKET, "user:eve@elsewhere.example", "roles/storage.admin", bucket="acme-work")
-        ),
+        steps=granted(ON_BUCKET, "user:eve@elsewhere.example", "roles/storage.admin", bucket="acme-work"),
         accident="access for a contractor, never taken back",
     ),
 )

@@ -2,12 +2,9 @@
 
 from slipway.deploying.engine.events import read
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, Case, Edit, hurts, stack, stops, tells, template
-from tests.review.engine import PROJECT, TRAINER, does, edits, replaces
-from tests.slipway.reviewing.builders import step
+from tests.review.case import BUSY, Case, Edit, stack, stops, template
+from tests.review.engine import replaces
 from tests.slipway.reviewing.recordings import lines
-
-NETWORK = "gcp:compute/network:Network"
 
 UP = ".github/workflows/up.yaml"
 WORKFLOW = """jobs:
@@ -99,32 +96,5 @@ CASES = (
         names=(stops("program-edited", "program", "components/workspace.py"),),
         files=("components/workspace.py",),
         preview=read(lines("buckets")[:3]),
-    ),
-    Case(
-        "The trainer's account is described otherwise",
-        names=(tells("resource-changed", "", TRAINER),),
-        steps=does(
-            edits(
-                "gcp:serviceaccount/account:Account",
-                "trainer",
-                {"accountId": "trainer", "email": TRAINER, "project": PROJECT},
-                description="what jobs run as",
-            )
-        ),
-        world=BUSY,
-    ),
-    Case(
-        "The code that makes and deletes a resource of the program's own is edited, which no file of the stack shows",
-        names=(hurts("resource-changed", "", "__provider"),),
-        steps=does(
-            step(
-                "update",
-                "pulumi-python:dynamic:Resource",
-                "seat",
-                old={"seat": "1"},
-                new={"seat": "1"},
-                diffs=("__provider",),
-            )
-        ),
     ),
 )

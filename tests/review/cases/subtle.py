@@ -5,7 +5,6 @@ from tests.review.cases.clusters import ANEW, NOT_ON_THE_POOL
 
 GITHUB_TOKEN = "ghp_0123456789abcdefghijABCDEFGHIJ012345"
 ENV = 'env={"REGION": "us-central1"}'
-TREES = 'Parameter("trees", int, default=200, min=1, max=5000'
 
 CASES = (
     Case(
@@ -71,12 +70,6 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A default below what was the smallest value",
-        (template("digits", TREES, TREES.replace("default=200, min=1", "default=2, min=1")),),
-        (hurts("default-changed", "digits parameter trees", "200", "2"),),
-        accident="a zero too few",
-    ),
-    Case(
         "The H100 machines are given to another family, of which there are none",
         (
             stack("machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }", "machine: a3-megagpu-8g"),
@@ -111,11 +104,6 @@ CASES = (
         world=BUSY,
     ),
     Case(
-        "A study runs one trial at a time: eight times as long",
-        (template("tune", 'Parameter("parallel", int, default=2', 'Parameter("parallel", int, default=1'),),
-        (hurts("default-changed", "tune parameter parallel", "2", "1"),),
-    ),
-    Case(
         "A file server is mounted that others write to",
         (
             imports("evals", "NfsMount"),
@@ -127,5 +115,10 @@ CASES = (
         ),
         (hurts("network-changed", "evals", "networks/train"), hurts("network-changed", "evals", "10.0.0.9")),
         accident="a shared file system with a stranger's files",
+    ),
+    Case(
+        "A study runs one trial at a time: eight times as long",
+        (template("tune", 'Parameter("parallel", int, default=2', 'Parameter("parallel", int, default=1'),),
+        (hurts("default-changed", "tune parameter parallel", "2", "1"),),
     ),
 )

@@ -45,54 +45,6 @@ CASES = (
         ),
     ),
     silent(
-        "Tidies lora: machines by a helper, capacity types by name",
-        template(
-            "lora",
-            "TEMPLATE = JobTemplate(\n",
-            (
-                'CHEAP_FIRST = ("spot", "flex-start", "on-demand")\n'
-                'HELD_FIRST = ("pool", "reservation", "spot")\n'
-                "HOUR = 3600\n"
-                "\n"
-                "\n"
-                "def tuner(machine: str, disk_gb: int, **more: str) -> tuple[WorkerPool, ...]:\n"
-                '    return (WorkerPool("tuner", machine, Disk("pd-ssd", disk_gb), args=ARGS, **more),)\n'
-                "\n"
-                "\n"
-                "TEMPLATE = JobTemplate(\n"
-            ),
-        ),
-        template(
-            "lora",
-            '    worker_pools=(WorkerPool("tuner", "a2-highgpu-1g", Disk("pd-ssd", 200), args=ARGS),),\n',
-            '    worker_pools=tuner("a2-highgpu-1g", 200),\n',
-        ),
-        template(
-            "lora", '    capacity_types=("spot", "flex-start", "on-demand"),\n', "    capacity_types=CHEAP_FIRST,\n"
-        ),
-        template(
-            "lora",
-            (
-                "        Variant(\n"
-                '            {"model": "27b"},\n'
-                "            (\n"
-                "                WorkerPool(\n"
-                '                    "tuner",\n'
-                '                    "a3-highgpu-8g",\n'
-                '                    Disk("pd-ssd", 500),\n'
-                "                    args=ARGS,\n"
-                '                    reservation="bought",\n'
-                "                ),\n"
-                "            ),\n"
-                '            ("pool", "reservation", "spot"),\n'
-                "        ),\n"
-            ),
-            '        Variant({"model": ("27b",)}, tuner("a3-highgpu-8g", 500, reservation="bought"), HELD_FIRST),\n',
-        ),
-        template("lora", "7200", "2 * HOUR"),
-        template("lora", "86_400", "24 * HOUR"),
-    ),
-    silent(
         "Writes out in tune what the service would choose anyway",
         template("tune", 'Metric("accuracy")', 'Metric("accuracy", "maximize")'),
         template(

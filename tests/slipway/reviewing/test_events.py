@@ -148,10 +148,8 @@ def only(*ops: str, retained: bool = False, **inputs: object) -> Touched:
         (("create",), Fate.CREATED),
         (("import",), Fate.ADOPTED),
         (("import", "update"), Fate.ADOPTED),
-        (("update",), Fate.CHANGED),
         (("delete",), Fate.DELETED),
         (("create-replacement", "replace", "delete-replaced"), Fate.REPLACED),
-        (("delete-replaced", "replace", "create-replacement"), Fate.REPLACED),
         (("replace",), Fate.REPLACED),
         (("delete-replaced",), Fate.DELETED),
     ],
@@ -168,12 +166,9 @@ def test_what_the_engine_retains_or_abandons_stays() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "found"),
     [
-        ({"a": 1}, {"a": 1}, []),
         ({"a": {"b": [1, 2]}}, {"a": {"b": [2, 1]}}, []),
         ({"a": {"b": True}}, {"a": {"b": False}}, ["`a.b` `true` → `false`"]),
-        ({}, {"a": "x"}, ["`a` none → `x`"]),
         ({"a": ["x", "y"]}, {"a": ["y", "z"]}, ["`a[0]` `x` → `z`"]),
-        ({"a": ["x", "y"]}, {"a": []}, ["`a` `x, y` → none"]),
         ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, ["`a[0].c` `2` → `3`"]),
         ({"a": 1}, {"a": UNKNOWN}, ["`a` `1` → what is known once it is deployed"]),
         ({"rootPassword": "old"}, {"rootPassword": "new"}, ["`rootPassword`, which may be secret"]),
