@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from slipway.base.errors import ResourceError
 from slipway.front.cli.jobs.open import place_of
 from slipway.front.cli.jobs.show import _link
 from slipway.front.cli.terminal.watching import cost_words
@@ -181,19 +180,6 @@ def test_each_place_is_a_line_to_copy_and_a_link(
     job: VertexJob, what: str, place: tuple[str, str], lines: tuple[str, ...], link: str
 ) -> None:
     assert place_of(job, what, *place) == (lines, link)
-
-
-@pytest.mark.parametrize(
-    ("job", "what", "why"),
-    [
-        (JOB, "console", "job tune has no console page"),
-        (replace(JOB, output=""), "output", "job tune has no output directory"),
-        (replace(JOB, output=""), "tensorboard", "job tune has no output directory"),
-    ],
-)
-def test_what_a_job_has_not_is_refused(job: VertexJob, what: str, why: str) -> None:
-    with pytest.raises(ResourceError, match=why):
-        place_of(job, what, "", "")
 
 
 def test_it_prints_where_nobody_sits_before_a_terminal(past: Past) -> None:
