@@ -24,7 +24,7 @@ from journey.sweep import Ours, Sweep
 from journey.trial import TEMPLATE, per_hour, stack, values
 from local.backend import file_backend
 from local.demo.commands import Actor
-from local.demo.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
+from local.demo.leftovers import MARK, drop_dead_locks, end, marked
 from local.demo.play import Play
 from local.demo.report import gain, pool_cost, table
 from local.demo.turn import turn
@@ -76,7 +76,6 @@ class Verification:
         """Take everything away, whatever state an earlier call was killed in. Idempotent."""
         end(marked(self.folder), patience=15)
         drop_dead_locks(self.folder / "pulumi-state", _say)
-        repair_backend(self.folder / "pulumi-state")
         journey = self.play()
         workspace = self.declared.workspace
         project = self.declared.project

@@ -20,7 +20,6 @@ from vertex_local.server.cloud_file import Record, read_record, state_folder
 from slipway.base.errors import ConfigError, SlipwayError
 
 from . import SHELL, environment, project_folder
-from .demo.leftovers import repair_backend
 from .engine.engine import ensure
 from .engine.progress import Printer
 from .errors import as_slipways
@@ -67,8 +66,6 @@ def _engine(folder: Path) -> dict[str, str]:
         engine = ensure(printer)
         installation.install(folder / "pulumi-home", Path(sys.executable))
         (folder / "pulumi-state").mkdir(exist_ok=True)
-        if repair_backend(folder / "pulumi-state"):
-            print("repaired the engine's state, where a write was cut off", file=sys.stderr)
     return environment.engine_variables(folder, engine.bin, os.environ.get("PATH", ""))
 
 

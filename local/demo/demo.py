@@ -32,7 +32,7 @@ from ..stack_copy import copy
 from ..stack_file import LaptopStack, read
 from .choice import choose
 from .commands import Actor, CommandError
-from .leftovers import MARK, drop_dead_locks, end, marked, repair_backend
+from .leftovers import MARK, drop_dead_locks, end, marked
 from .play import Play
 from .report import gain, measured, pool_cost, seconds, started_after, table
 from .turn import turn
@@ -126,8 +126,6 @@ def _end_leftovers(folder: Path) -> None:
         print(f"        ended {_processes(count)} that a killed demo left")
     if count := drop_dead_locks(folder / "pulumi-state", lambda text: print(f"        {text}")):
         print(f"        removed {count} lock{'' if count == 1 else 's'} of a dead `pulumi up`")
-    if repair_backend(folder / "pulumi-state"):
-        print("        repaired the state's folder, where a write was cut off")
 
 
 def _processes(count: int) -> str:

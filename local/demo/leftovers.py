@@ -1,4 +1,4 @@
-"""Leftovers of a killed journey: processes of its `pulumi up`, the engine's lock on the stack, truncated files.
+"""Leftovers of a killed journey: processes of its `pulumi up`, the engine's lock on the stack.
 
 Every process that a journey starts carries a mark in its environment, and children inherit it: engine, language host,
 program and provider alike. Whoever holds the turn may therefore end every marked process that is not its own.
@@ -66,40 +66,6 @@ def drop_dead_locks(backend: Path, say: Callable[[str], None]) -> int:
             file.unlink(missing_ok=True)
             dropped += 1
     return dropped
-
-
-def repair_backend(backend: Path) -> int:
-    """Remove files of a file backend that a kill truncated, and return how many. Stacks that somebody has locked are
-    left as they are.
-
-    The engine replaces a state in one step, but not the small `.attrs` file beside it. The engine refuses a stack whose
-    `.attrs` is truncated (`failed to load checkpoint: EOF`); where it is missing, the defaults are taken.
-    """
-    folder = backend / ".pulumi"
-    locked = {_stack_of(file, folder) for file in (folder / "locks").rglob("*.json")}
-    cut_off = [file for file in folder.rglob("*.attrs") if not _is_json(file)]
-    free = [file for file in (*cut_off, *folder.rglob("*.json.*.tmp")) if _stack_of(file, folder) not in locked]
-    for file in free:
-        file.unlink(missing_ok=True)
-    return len(set(free) & set(cut_off))
-
-
-def _stack_of(file: Path, folder: Path) -> tuple[str, str]:
-    """Return (project, stack) of a file in a backend's folder: stacks/P/S.json, history/P/S/…,
-    locks/organization/P/S/…"""
-    kind, *rest = file.relative_to(folder).parts
-    if kind == "locks":
-        rest = rest[1:]
-    project, stack = (*rest, "", "")[:2]
-    return project, stack.partition(".json")[0]
-
-
-def _is_json(file: Path) -> bool:
-    try:
-        json.loads(file.read_text())
-    except ValueError:
-        return False
-    return True
 
 
 def _holds(pid: int, locked_at: float) -> bool:

@@ -116,37 +116,20 @@ def explain(command: str, code: int, said: str) -> EngineError:
     said = _SECRET.sub("***@", said)
     last = next((line for line in reversed(said.splitlines()) if line.strip()), f"no words, exit code {code}").strip()
     low = said.lower()
-
-    def has(*phrases: str) -> bool:
-        return any(phrase in low for phrase in phrases)
-
     what = "the Pulumi engine can't be built from source"
-    if has("no space left on device", "disk quota exceeded"):
+    if "no space left on device" in low or "disk quota exceeded" in low:
         return disk_full(last)
-    if has("security error", "checksum mismatch"):
+    if "security error" in low or "checksum mismatch" in low:
         return EngineError(
             what,
             f"a downloaded module is not the one this checkout is pinned to: {last}",
             "run go clean -modcache, then this again; if it stays so, do not trust the module proxy that GOPROXY names",
         )
-    if has("requires go >=", "toolchain not available", "invalid go version"):
-        return EngineError(what, f"Go is too old: {last}", _INSTALL)
-    if has("signal: killed", "cannot allocate memory", "out of memory"):
-        return EngineError(what, f"the machine ran out of memory: {last}", "free memory (about 2 GB), then run again")
-    if has("dial tcp", "no such host", "connection re", "i/o timeout", "handshake", "proxyconnect", "module lookup"):
-        return EngineError(
-            what,
-            f"Go's module proxy is not reachable: {last}",
-            "check the network; set GOPROXY to a module proxy you can reach; or install Pulumi itself",
-        )
-    if has("403 forbidden", "404 not found", "410 gone", "502 bad gateway", "503 service", "unexpected eof", "x509"):
-        return EngineError(
-            what,
-            f"Go's module proxy does not serve what is needed: {last}",
-            "run again; set GOPROXY to another module proxy; or install Pulumi itself",
-        )
     return EngineError(
-        what, f"go {command} failed: {last}", "install Pulumi itself, or correct what Go names, and run again"
+        what,
+        f"go {command} failed: {last}",
+        "check the network, the memory (about 2 GB) and the module proxy that GOPROXY names, then run again; or "
+        "install Pulumi itself",
     )
 
 

@@ -22,11 +22,8 @@ class Version:
         3.259.0)."""
         return self._order() >= other._order()
 
-    def _order(self) -> tuple[tuple[int, int, int], bool, tuple[tuple[bool, int, str], ...]]:
-        # As semver.org orders them: numbers by size and before words; no prerelease after any.
-        parts = self.prerelease.split(".") if self.prerelease else []
-        ranks = tuple((not part.isdigit(), int(part) if part.isdigit() else 0, part) for part in parts)
-        return (self.major, self.minor, self.patch), not self.prerelease, ranks
+    def _order(self) -> tuple[int, int, int, bool]:
+        return self.major, self.minor, self.patch, not self.prerelease
 
     def __str__(self) -> str:
         return f"{self.major}.{self.minor}.{self.patch}" + (f"-{self.prerelease}" if self.prerelease else "")

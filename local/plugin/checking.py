@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from .naming import Naming
+from .naming import made_up
 from .schema import Field, Schema
-from .values import Archive, Asset, Properties, is_later
+from .values import Asset, Properties, is_later
 
 DEFAULTS = "__defaults"
 """The input in which each object lists those of its properties that the program did not give."""
@@ -28,15 +28,16 @@ class Checked:
     failures: tuple[Failure, ...]
 
 
-def check(schema: Schema, given: Properties, old: Properties, naming: Naming) -> Checked:
-    """Return the inputs, completed and checked. `old` are the resource's former checked inputs (empty: none)."""
+def check(schema: Schema, given: Properties, old: Properties, logical: str, seed: bytes) -> Checked:
+    """Return the inputs, completed and checked. `old` are the resource's former checked inputs (empty: none); `logical`
+    and `seed` are those of a made-up name."""
     failures: list[Failure] = []
     named = schema.auto_name
     given = {name: value for name, value in given.items() if not name.startswith("__")}
-    made = named is not None and given.get(named.field) is None and not naming.off
+    made = named is not None and given.get(named.field) is None
     if named is not None and made:
         kept = old.get(named.field) if named.field in old.get(DEFAULTS, ()) else None
-        given[named.field] = kept or naming.name(named.longest)
+        given[named.field] = kept or made_up(logical, seed, named.longest)
     inputs = _record(schema.fields, given, "", failures)
     if named is not None and made:
         inputs[DEFAULTS] = sorted([*inputs[DEFAULTS], named.field])
@@ -81,7 +82,7 @@ def _value(declared: Field, value: Any, path: str, failures: list[Failure]) -> A
         named = {name: item for name, item in value.items() if name != DEFAULTS}
         result = {name: _value(declared.item, item, f"{path}.{name}", failures) for name, item in named.items()}
         return result | ({DEFAULTS: value[DEFAULTS]} if DEFAULTS in value else {})
-    if declared.kind == "asset" and isinstance(value, Asset | Archive):
+    if declared.kind == "asset" and isinstance(value, Asset):
         return value
     fitted = _scalar(declared.kind, value)
     if fitted is None:
@@ -111,7 +112,7 @@ def _if(value: Any, kind: type) -> Any:
 
 
 def _article(kind: str) -> str:
-    return {"integer": "a whole number", "object": "an object", "asset": "an asset or archive"}.get(kind, f"a {kind}")
+    return {"integer": "a whole number", "object": "an object", "asset": "an asset"}.get(kind, f"a {kind}")
 
 
 def _shown(value: Any) -> str:

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 from .checking import DEFAULTS
 from .schema import Field, Schema
-from .values import COMPUTED, Archive, Asset, Properties, is_empty, is_later
+from .values import COMPUTED, Asset, Properties, is_empty, is_later
 
 _PLAIN_KEY = re.compile(r"[A-Za-z_$][A-Za-z0-9_$]*")
 
@@ -98,7 +98,7 @@ def _same(declared: Field, old: Any, new: Any) -> bool:
         return declared.same(old, new)
     if declared.normal is not None and isinstance(old, str) and isinstance(new, str):
         return declared.normal(old) == declared.normal(new)
-    if isinstance(old, Asset | Archive) and type(old) is type(new) and old.hash:
+    if isinstance(old, Asset) and type(old) is type(new) and old.hash:
         return bool(old.hash == new.hash)
     return bool(old == new)
 

@@ -7,7 +7,7 @@ from .checking import Failure
 from .cloud import Cloud
 from .schema import Schema
 from .settings import Settings
-from .transport import CloudError
+from .transport import CloudError, GoogleError
 from .values import Properties
 
 
@@ -57,7 +57,29 @@ class Kind(Protocol):
 
 
 class BaseKind:
-    """The defaults of most types."""
+    """The common steps of all types, and the defaults of most."""
+
+    schema: Schema
+
+    def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
+        """Return the resource's present state."""
+        raise NotImplementedError
+
+    def reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
+        """Return the state of a resource that was made or changed just now. Raises CloudError when it is not there."""
+        found = self.read(cloud, id, planned)
+        if found is None:
+            raise CloudError(f"{self.schema.title} {id} is not there right after it was sent")
+        return found
+
+    def fetched(self, cloud: Cloud, service: str, path: str, id: str, **parts: Any) -> Any:
+        """Return the JSON of a GET, None where the cloud has no such resource; `id` is for errors."""
+        try:
+            return cloud.send(service, "GET", path, **parts)
+        except GoogleError as error:
+            if error.code == 404:
+                return None
+            raise CloudError(f'Error when reading or editing {self.schema.title} "{id}": {error}') from error
 
     def check(self, inputs: Properties) -> list[Failure]:
         """Return no errors beyond the schema's."""
@@ -66,6 +88,14 @@ class BaseKind:
     def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
         """Return no values: none follows from another."""
         return {}
+
+
+def project_of(planned: Properties) -> str:
+    """Return the project of a resource that is to be made. Raises CloudError."""
+    project = planned.get("project")
+    if not isinstance(project, str) or not project:
+        raise CloudError("project: required field is not set (neither on the resource nor as gcp:project)")
+    return project
 
 
 def guarded(title: str, id: str, state: Properties) -> bool:

@@ -9,7 +9,6 @@ from .checking import Checked
 from .cloud import Cloud
 from .comparing import Change
 from .kind import Found, Kind
-from .naming import Naming
 from .pace import Pace
 from .resources.bucket import Bucket
 from .resources.bucket_object import BucketObject
@@ -98,10 +97,10 @@ class Provider:
         except KeyError:
             raise RefusedError(f"the type {token}") from None
 
-    def check(self, token: str, given: Properties, old: Properties, naming: Naming) -> Checked:
+    def check(self, token: str, given: Properties, old: Properties, logical: str, seed: bytes) -> Checked:
         """Return the inputs, completed and checked."""
         kind = self.kind(token)
-        checked = checking.check(kind.schema, given, old, naming)
+        checked = checking.check(kind.schema, given, old, logical, seed)
         return Checked(checked.inputs, (*checked.failures, *kind.check(checked.inputs)))
 
     def plan(self, token: str, old: Properties | None, inputs: Properties) -> dict[str, Any]:

@@ -11,7 +11,6 @@ from google.rpc import status_pb2
 from . import VERSION, settings
 from .engine_log import EngineLog
 from .kind import Found
-from .naming import Naming
 from .pace import CancelledError, Pace
 from .protos import messages, plugin, services
 from .provider import Provider, RefusedError, UpdateError
@@ -35,7 +34,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
     # The names below are those of the protocol.
 
     def Handshake(self, request: Any, context: Any) -> Any:  # noqa: N802
-        return messages.ProviderHandshakeResponse(accept_secrets=True, supports_autonaming_configuration=True)
+        return messages.ProviderHandshakeResponse(accept_secrets=True)
 
     def GetPluginInfo(self, request: Any, context: Any) -> Any:  # noqa: N802
         return plugin.PluginInfo(version=VERSION)
@@ -56,24 +55,14 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
             self._provider = Provider(settings.load(_known(decode(request.args)), self._environment), self._pace)
         except SettingsError as problem:
             context.abort(grpc.StatusCode.INVALID_ARGUMENT, str(problem))
-        return messages.ConfigureResponse(
-            acceptSecrets=True, supportsPreview=True, supports_autonaming_configuration=True
-        )
+        return messages.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
     def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
         news = decode(request.news)
         token, name = _type_and_name(request.urn)
-        auto = request.autonaming if request.HasField("autonaming") else None
-        naming = Naming(
-            request.name or name,
-            request.randomSeed,
-            auto.proposed_name if auto else "",
-            off=bool(auto and auto.mode == messages.CheckRequest.AutonamingOptions.DISABLE),
-        )
+        logical, old = request.name or name, decode(request.olds).values
         provider = self._configured(context)
-        checked = _answered(
-            context, "", lambda: provider.check(token, news.values, decode(request.olds).values, naming)
-        )
+        checked = _answered(context, "", lambda: provider.check(token, news.values, old, logical, request.randomSeed))
         failures = [messages.CheckFailure(property=one.property, reason=one.reason) for one in checked.failures]
         secrets = news.secrets | provider.kind(token).schema.secrets
         return messages.CheckResponse(inputs=encode(checked.inputs, secrets), failures=failures)

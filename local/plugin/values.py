@@ -1,7 +1,7 @@
 """Property values as Python objects, and as the structures that the engine sends.
 
 A property map is a plain dict of the JSON types, with three more leaves: `UNKNOWN` and `COMPUTED` (not known before the
-update has run) and `Asset` / `Archive`. Numbers are `int` where they are whole.
+update has run) and `Asset`. Numbers are `int` where they are whole.
 """
 
 from collections.abc import Iterable, Mapping
@@ -14,7 +14,6 @@ Properties: TypeAlias = Mapping[str, Any]
 _SIGNATURE = "4dabf18193072939515e22adb298388d"
 _SECRET = "1b47061264138c4ac30d75fd1eb44270"
 _ASSET = "c44067f5952c0a294b673a41bacd8c17"
-_ARCHIVE = "0def7320c3a5731c473e5ecbe6d01bc7"
 _UNKNOWN_TEXT = "04da6b54-80e4-46f7-96ec-b56ff0331ba9"
 _UNKNOWN_TEXTS = frozenset(
     {
@@ -51,16 +50,6 @@ class Asset:
     text: str | None = None
     path: str | None = None
     uri: str | None = None
-
-
-@dataclass(frozen=True)
-class Archive:
-    """Several files: their path, or each one by its name in the archive."""
-
-    hash: str = ""
-    path: str | None = None
-    uri: str | None = None
-    assets: Mapping[str, "Asset | Archive"] | None = None
 
 
 @dataclass(frozen=True)
@@ -109,8 +98,6 @@ def _object_from_wire(fields: Mapping[str, Any], hidden: list[bool]) -> Any:
     items = {name: _from_wire(wire, hidden) for name, wire in fields.items() if name != _SIGNATURE}
     if signature == _ASSET:
         return Asset(items.get("hash") or "", items.get("text"), items.get("path"), items.get("uri"))
-    if signature == _ARCHIVE:
-        return Archive(items.get("hash") or "", items.get("path"), items.get("uri"), items.get("assets"))
     if signature:
         raise ValueError(f"a value of a kind that was not agreed on was sent (signature {signature})")
     return {name: value for name, value in items.items() if value is not None}
@@ -134,19 +121,13 @@ def _to_wire(value: Any) -> Any:
     if isinstance(value, _Later):
         return _UNKNOWN_TEXT
     if isinstance(value, Asset):
-        return _marked(_ASSET, hash=value.hash, text=value.text, path=value.path, uri=value.uri)
-    if isinstance(value, Archive):
-        inner = None if value.assets is None else {name: _to_wire(item) for name, item in value.assets.items()}
-        return _marked(_ARCHIVE, hash=value.hash, path=value.path, uri=value.uri, assets=inner)
+        parts = {"hash": value.hash, "text": value.text, "path": value.path, "uri": value.uri}
+        return {_SIGNATURE: _ASSET} | {name: part for name, part in parts.items() if part is not None}
     if isinstance(value, Mapping):
         return {name: _to_wire(item) for name, item in value.items()}
     if isinstance(value, list | tuple):
         return [_to_wire(item) for item in value]
     return value
-
-
-def _marked(signature: str, **parts: Any) -> dict[str, Any]:
-    return {_SIGNATURE: signature} | {name: part for name, part in parts.items() if part is not None}
 
 
 def is_later(value: Any) -> bool:
@@ -161,4 +142,4 @@ def is_empty(value: Any) -> bool:
         return all(is_empty(item) for name, item in value.items() if not name.startswith("__"))
     if isinstance(value, list | tuple):
         return not value
-    return value is None or (not isinstance(value, Asset | Archive | _Later) and not value)
+    return value is None or (not isinstance(value, Asset | _Later) and not value)

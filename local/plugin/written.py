@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from .schema import Field, Schema
-from .values import Archive, Asset, Properties
+from .values import Asset, Properties
 
 META = "__meta"
 DELTA = "__pulumi_raw_state_delta"
@@ -86,8 +86,8 @@ def _object_delta(fields: Mapping[str, Field], value: Properties) -> dict[str, A
 def _delta(declared: Field, value: Any) -> dict[str, Any] | None:
     if declared.kind == "object":  # in Terraform a list of at most one
         return {"plu": {"i": {} if value is None else {"obj": _object_delta(declared.fields, value)}}}
-    if isinstance(value, Asset | Archive):
-        return {"asset": {"kind": 0 if isinstance(value, Asset) else 1, "archiveFormat": 3}}
+    if isinstance(value, Asset):
+        return {"asset": {"kind": 0, "archiveFormat": 3}}
     if value is None:
         return None
     if declared.kind == "map":

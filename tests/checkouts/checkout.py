@@ -202,9 +202,7 @@ class Checkout:
     def clear_after_a_kill(self) -> None:
         """End the processes of a killed `pulumi up`, and drop its lock, as `make demo` does."""
         leftovers.end(leftovers.marked(self.state), patience=15)
-        backend = self.state / "pulumi-state"
-        leftovers.drop_dead_locks(backend, print)
-        leftovers.repair_backend(backend)
+        leftovers.drop_dead_locks(self.state / "pulumi-state", print)
 
     def locks(self) -> list[Path]:
         """Return the engine's locks on stacks of this backend."""

@@ -45,13 +45,9 @@ def test_it_prints_what_a_shell_needs(
     on_cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     state = on_cloud.state
-    cut_off = state / "pulumi-state" / ".pulumi" / "stacks" / "slipway" / "local.json.attrs"
-    cut_off.parent.mkdir(parents=True)
-    cut_off.touch()
     code, out, err = printed(monkeypatch, capsys, "--as", "previewer")
     assert code == 0, err
-    assert not cut_off.exists(), "an engine of before, killed while it wrote, leaves this; it blocks every command"
-    assert "repaired" in err and "local cloud running" in err
+    assert "local cloud running" in err
     found = dict(word.partition("=")[::2] for line in out.splitlines() for word in shlex.split(line)[1:])
     assert found["GOOGLE_OAUTH_ACCESS_TOKEN"] == on_cloud.token("previewer")
     assert found["PULUMI_BACKEND_URL"] == f"file://{state}/pulumi-state?metadata=skip"

@@ -85,7 +85,7 @@ GOOD: Mapping[str, Any] = {
     "ListLogEntriesRequest": {"resourceNames": ["projects/local-project"], "filter": "severity>=ERROR", "pageSize": 3},
     "SetIamPolicyRequest": {"policy": {"bindings": [{"role": "roles/owner", "members": [identities.ROLES["owner"]]}]}},
     "TestIamPermissionsRequest": {"permissions": ["storage.objects.get"]},
-    "Secret": {"replication": {"automatic": {}}, "labels": {"a": "b"}, "ttl": "60s"},
+    "Secret": {"replication": {"automatic": {}}, "labels": {"a": "b"}},
     "AddSecretVersionRequest": {"payload": {"data": "eA=="}},
     "Bucket": {"name": "fuzzed", "location": "us-central1", "labels": {"a": "b"}, "lifecycle": {"rule": []}},
     "Object": {"name": "one", "metadata": {"a": "b"}, "contentType": "text/plain"},

@@ -30,7 +30,7 @@ APIS = (
 )
 KINDS = (
     *("CustomJob", "HyperparameterTuningJob", "TrainingPipeline", "PersistentResource", "Model", "Artifact"),
-    *("Execution", "MetadataSchema", "TensorboardTimeSeries", "AddExecutionEventsRequest"),
+    *("Execution", "TensorboardTimeSeries", "AddExecutionEventsRequest"),
 )
 ODD = "?!"
 _DEEP = 8
@@ -43,10 +43,6 @@ CREATES: Mapping[str, tuple[str, Any]] = {
     "TrainingPipeline": (f"/v1/{PARENT}/trainingPipelines", GOOD["TrainingPipeline"]),
     "UploadModelRequest": (f"/v1/{PARENT}/models:upload", GOOD["UploadModelRequest"]),
     "Tensorboard": (f"/v1/{PARENT}/tensorboards", {"displayName": "b"}),
-    "MetadataSchema": (
-        f"/v1/{PARENT}/metadataStores/default/metadataSchemas",
-        {"schema": "title: mine.Model\ntype: object"},
-    ),
 }
 
 

@@ -29,8 +29,8 @@ from vertex_local.vertex.scheduling.scheduler import Scheduler
 
 MANY = int(os.environ.get("VERTEX_LOCAL_FUZZ", "0"))
 LENGTH = 40
-UNLIKE = (":wait", ":disable", "/vertex-local/settings")
-"""To wait takes time; what is disabled answers nothing any more, and a setting can do as much."""
+UNLIKE = (":disable", "/vertex-local/settings")
+"""What is disabled answers nothing any more, and a setting can do as much."""
 
 
 class Client:

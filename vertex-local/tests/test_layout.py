@@ -38,8 +38,8 @@ BESIDE = {
     "logging.projects.logs.list": "entries",
     "secretmanager.projects.secrets.addVersion": "versions",
 }
-# What all services do alike, or none does yet.
-SHARED = ("vertex_local.locations", "vertex_local.policy_methods", "vertex_local.vertex.pipelines.unserved")
+# What all services do alike.
+SHARED = ("vertex_local.locations", "vertex_local.policy_methods")
 
 
 def test_every_service_has_its_files() -> None:

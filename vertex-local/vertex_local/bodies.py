@@ -11,7 +11,6 @@ _UNNAMED_IN_SNAKE_CASE = "storage.v1"
 """Google's other APIs take `log_name` for `logName` in a body as well."""
 _ALTERNATIVES: Mapping[str, Sequence[str]] = {
     "LogEntry": ("jsonPayload", "protoPayload", "textPayload"),
-    "Secret": ("expireTime", "ttl"),
 }
 """Fields of which a schema has one at most: discovery documents tell of none."""
 

@@ -6,7 +6,7 @@ from urllib.parse import quote
 from ..cloud import Cloud
 from ..comparing import changed
 from ..ids import parse
-from ..kind import BaseKind, Found, guarded
+from ..kind import BaseKind, Found, guarded, project_of
 from ..labels import read_labels
 from ..schema import AutoName, Schema
 from ..settings import Settings
@@ -35,28 +35,22 @@ class Bucket(BaseKind):
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """POST of the whole bucket; a retention policy is locked afterwards."""
-        project = planned.get("project")
-        if not isinstance(project, str):
-            raise CloudError("project: required field is not set (neither on the resource nor as gcp:project)")
         body = {"name": planned["name"], "location": planned["location"]}
         body |= {name: value for name, (_, value) in bucket_parts(planned).items() if value is not None}
-        params = {"project": project, **_QUIET}
+        params = {"project": project_of(planned), **_QUIET}
         if planned.get("enableObjectRetention"):
             params["enableObjectRetention"] = "true"
         made = cloud.send(_SERVICE, "POST", "b", params=params, body=body)
         if (planned.get("retentionPolicy") or {}).get("isLocked"):
             self._lock(cloud, planned["name"], made)
-        return self._reread(cloud, planned, planned)
+        return self._read_back(cloud, planned, planned)
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         """GET of the whole bucket."""
         name = state.get("name") or id
-        try:
-            body = cloud.send(_SERVICE, "GET", _path(name), params=_QUIET)
-        except GoogleError as error:
-            if error.code == 404:
-                return None
-            raise CloudError(f'Error when reading or editing {self.schema.title} "{name}": {error}') from error
+        body = self.fetched(cloud, _SERVICE, _path(name), name, params=_QUIET)
+        if body is None:
+            return None
         policy = cloud.settings.deletion_policy or "DELETE"
         kept = {key: state[key] for key in _KEPT if key in state}
         read: dict[str, Any] = {"name": name, "project": cloud.settings.project, "forceDestroy": False}
@@ -76,7 +70,7 @@ class Bucket(BaseKind):
             locked = (planned.get("retentionPolicy") or {}).get("isLocked")
             if locked and not (old.get("retentionPolicy") or {}).get("isLocked"):
                 self._lock(cloud, planned["name"], made)
-        return self._reread(cloud, planned, old)
+        return self._read_back(cloud, planned, old)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
         """DELETE; with `forceDestroy` all objects and their versions go first, without it they stop the delete."""
@@ -95,10 +89,8 @@ class Bucket(BaseKind):
         parts = parse(_TOKEN, id, ("{project}/{name}", "{name}"), project=settings.project)
         return Found(parts["name"], {**parts})
 
-    def _reread(self, cloud: Cloud, planned: Properties, known: Properties) -> Found:
-        found = self.read(cloud, planned["name"], planned)
-        if found is None:
-            raise CloudError(f"{self.schema.title} {planned['name']} is not there right after it was sent")
+    def _read_back(self, cloud: Cloud, planned: Properties, known: Properties) -> Found:
+        found = self.reread(cloud, planned["name"], planned)
         return Found(found.id, with_nulls(found.state, known))
 
     @staticmethod

@@ -14,7 +14,7 @@ from ..kind import BaseKind, Found, ImportIdError, guarded
 from ..schema import AutoName, Field, Schema, boolean, deletion_policy, many, mapping, output, record, text
 from ..settings import Settings
 from ..transport import Body, CloudError, GoogleError
-from ..values import COMPUTED, UNKNOWN, Archive, Asset, Properties, is_empty, is_later
+from ..values import COMPUTED, UNKNOWN, Asset, Properties, is_empty, is_later
 from ..wire import from_api, to_api
 from .object_media import content_type, is_elided, md5, media
 
@@ -116,7 +116,7 @@ class BucketObject(BaseKind):
         source = planned.get("source")
         if is_later(source) or is_later(planned.get("content")):
             return {"detectMd5hash": COMPUTED}
-        if isinstance(source, Asset | Archive) and is_elided(source):
+        if isinstance(source, Asset) and is_elided(source):
             return {"detectMd5hash": old.get("detectMd5hash", COMPUTED)}
         hashed = md5(_data(planned))
         if hashed == old.get("md5hash"):
@@ -128,17 +128,13 @@ class BucketObject(BaseKind):
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """Upload the object, over any that has its name."""
         self._upload(cloud, planned)
-        return self._reread(cloud, planned)
+        return self.reread(cloud, planned["name"], planned)
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         """GET of the object's metadata; the bytes are not fetched, their hash tells."""
-        try:
-            body = cloud.send(_SERVICE, "GET", _path(state), params=_QUIET)
-        except GoogleError as error:
-            if error.code == 404:
-                return None
-            what = f'{self.schema.title} "{state["name"]}"'
-            raise CloudError(f"Error when reading or editing {what}: {error}") from error
+        body = self.fetched(cloud, _SERVICE, _path(state), state["name"], params=_QUIET)
+        if body is None:
+            return None
         read = {"bucket": state["bucket"], "name": state["name"]}
         read |= {name: state[name] for name in _KEPT if not is_empty(state.get(name))}
         read["deletionPolicy"] = state.get("deletionPolicy") or cloud.settings.deletion_policy or "DELETE"
@@ -160,7 +156,7 @@ class BucketObject(BaseKind):
                 cloud.send(_SERVICE, "PUT", _path(planned), params=_QUIET, body=body)
             except GoogleError as error:
                 raise CloudError(f"Error updating object {planned['name']}: {error}") from error
-        return self._reread(cloud, planned)
+        return self.reread(cloud, planned["name"], planned)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
         """DELETE by name, whatever generation is there."""
@@ -192,16 +188,10 @@ class BucketObject(BaseKind):
         except GoogleError as error:
             raise CloudError(f"Error uploading object {planned['name']}: {error}") from error
 
-    def _reread(self, cloud: Cloud, planned: Properties) -> Found:
-        found = self.read(cloud, "", planned)
-        if found is None:
-            raise CloudError(f"{self.schema.title} {planned['name']} is not there right after it was uploaded")
-        return found
-
 
 def _data(planned: Properties) -> bytes:
     source = planned.get("source")
-    if isinstance(source, Asset | Archive):
+    if isinstance(source, Asset):
         return media(source)
     return str(planned.get("content", "")).encode()
 

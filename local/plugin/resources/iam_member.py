@@ -84,10 +84,7 @@ class IamMember(BaseKind):
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """Add the member to the role's binding."""
         self._change(cloud, planned, _add)
-        found = self.read(cloud, "", planned)
-        if found is None:
-            raise CloudError(f"IAM member {planned['member']!r} is not in the policy right after it was written")
-        return found
+        return self.reread(cloud, str(planned["member"]), planned)
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         """Look for the member in the role's binding."""

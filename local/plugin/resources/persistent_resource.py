@@ -6,7 +6,7 @@ from typing import Any
 from ..cloud import Cloud
 from ..comparing import changed
 from ..ids import parse
-from ..kind import BaseKind, Found, guarded
+from ..kind import BaseKind, Found, guarded, project_of
 from ..labels import read_labels
 from ..schema import (
     AutoName,
@@ -120,7 +120,7 @@ class PersistentResource(BaseKind):
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """POST, then the operation to its end. A failure leaves no id, whatever the cloud has made."""
-        parent = f"projects/{_project(planned)}/locations/{planned.get('location', '')}/persistentResources"
+        parent = f"projects/{project_of(planned)}/locations/{planned.get('location', '')}/persistentResources"
         try:
             operation = cloud.send(
                 _SERVICE,
@@ -135,16 +135,13 @@ class PersistentResource(BaseKind):
             cloud.finish(_SERVICE, operation, "Creating PersistentResource")
         except CloudError as error:
             raise CloudError(f"Error waiting to create PersistentResource: {error}") from error
-        return self._reread(cloud, f"{parent}/{planned['name']}", planned)
+        return self.reread(cloud, f"{parent}/{planned['name']}", planned)
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         """GET; the cluster's `state` is taken as it is, ERROR as well."""
-        try:
-            body = cloud.send(_SERVICE, "GET", id)
-        except GoogleError as error:
-            if error.code == 404:
-                return None
-            raise CloudError(f'Error when reading or editing {self.schema.title} "{id}": {error}') from error
+        body = self.fetched(cloud, _SERVICE, id, id)
+        if body is None:
+            return None
         kept = {name: state[name] for name in ("name", "location", "project", "deletionPolicy") if name in state}
         policy = cloud.settings.deletion_policy or "DELETE"
         read = {"deletionPolicy": policy, **kept, **from_api(_SENT, body), **read_labels(body.get("labels"), state)}
@@ -160,7 +157,7 @@ class PersistentResource(BaseKind):
                 cloud.send(_SERVICE, "PUT", id, body=_body(planned))
             except GoogleError as error:
                 raise CloudError(f'Error updating PersistentResource "{id}": {error}') from error
-        return self._reread(cloud, id, planned)
+        return self.reread(cloud, id, planned)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
         """DELETE, then the operation to its end; PREVENT fails and ABANDON sends nothing."""
@@ -185,19 +182,6 @@ class PersistentResource(BaseKind):
         return Found(
             f"projects/{parts['project']}/locations/{parts['location']}/persistentResources/{parts['name']}", {**parts}
         )
-
-    def _reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
-        found = self.read(cloud, id, planned)
-        if found is None:
-            raise CloudError(f"{self.schema.title} {id} is not there right after it was made")
-        return found
-
-
-def _project(planned: Properties) -> str:
-    project = planned.get("project")
-    if not isinstance(project, str) or not project:
-        raise CloudError("project: required field is not set (neither on the resource nor as gcp:project)")
-    return project
 
 
 def _body(planned: Properties) -> dict[str, Any]:

@@ -79,16 +79,13 @@ class QuotaPreference(BaseKind):
             cloud.send(_SERVICE, "POST", path, params=params, body=_body(planned))
         except GoogleError as error:
             raise CloudError(f"Error creating QuotaPreference: {error}") from error
-        return self._reread(cloud, f"{parent}{_MIDDLE}{planned['name']}", {**planned, "parent": parent})
+        return self.reread(cloud, f"{parent}{_MIDDLE}{planned['name']}", {**planned, "parent": parent})
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         """GET, by the name in the state."""
-        try:
-            body = cloud.send(_SERVICE, "GET", _path(state))
-        except GoogleError as error:
-            if error.code == 404:
-                return None
-            raise CloudError(f'Error when reading or editing {self.schema.title} "{id}": {error}') from error
+        body = self.fetched(cloud, _SERVICE, _path(state), id)
+        if body is None:
+            return None
         read = from_api({**_SENT, **_READ}, body) | {name: state.get(name) for name in _KEPT}
         read = {name: value for name, value in read.items() if value is not None}
         read["name"] = str(body.get("name", id)).rsplit("/", 1)[-1]
@@ -108,7 +105,7 @@ class QuotaPreference(BaseKind):
                 cloud.send(_SERVICE, "PATCH", _path(planned), params=params, body=_body(planned))
             except GoogleError as error:
                 raise CloudError(f'Error updating QuotaPreference "{id}": {error}') from error
-        return self._reread(cloud, id, planned)
+        return self.reread(cloud, id, planned)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
         """Send nothing, as the API has no delete."""
@@ -119,12 +116,6 @@ class QuotaPreference(BaseKind):
         if not parent or not middle or not name or "/" in name:
             raise ImportIdError(_TOKEN, id, (f"{{parent}}{_MIDDLE}{{name}}",))
         return Found(id, {"parent": parent, "name": name})
-
-    def _reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
-        found = self.read(cloud, id, planned)
-        if found is None:
-            raise CloudError(f"{self.schema.title} {planned['name']} is not there right after it was sent")
-        return found
 
 
 def _path(state: Properties) -> str:

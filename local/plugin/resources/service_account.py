@@ -6,7 +6,7 @@ from typing import Any
 from ..cloud import Cloud
 from ..comparing import changed
 from ..ids import parse
-from ..kind import BaseKind, Found, guarded
+from ..kind import BaseKind, Found, guarded, project_of
 from ..schema import AutoName, Field, Schema, boolean, deletion_policy, output, text
 from ..settings import Settings
 from ..transport import CloudError, GoogleError
@@ -52,9 +52,7 @@ class ServiceAccount(BaseKind):
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """POST; one that exists is taken over with `createIgnoreAlreadyExists`."""
-        project = planned.get("project")
-        if not isinstance(project, str):
-            raise CloudError("project: required field is not set (neither on the resource nor as gcp:project)")
+        project = project_of(planned)
         account = {name: planned[name] for name in ("displayName", "description") if planned.get(name)}
         body = {"accountId": planned["accountId"], "serviceAccount": account}
         id = f"projects/{project}/serviceAccounts/{planned['accountId']}@{project}{_DOMAIN}"
@@ -66,16 +64,13 @@ class ServiceAccount(BaseKind):
                 raise CloudError(f"Error creating service account: {error}") from error
         if planned.get("disabled"):
             cloud.send(_SERVICE, "POST", f"{id}:disable", body={})
-        return self._reread(cloud, id, planned)
+        return self.reread(cloud, id, planned)
 
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
         """GET."""
-        try:
-            body = cloud.send(_SERVICE, "GET", id)
-        except GoogleError as error:
-            if error.code == 404:
-                return None
-            raise CloudError(f'Error when reading or editing {self.schema.title} "{id}": {error}') from error
+        body = self.fetched(cloud, _SERVICE, id, id)
+        if body is None:
+            return None
         email = str(body["email"])
         read: dict[str, Any] = {
             "accountId": email.split("@")[0],
@@ -104,7 +99,7 @@ class ServiceAccount(BaseKind):
                 cloud.send(_SERVICE, "POST", f"{id}:{verb}", body={})
         except GoogleError as error:
             raise CloudError(f'Error updating service account "{id}": {error}') from error
-        return self._reread(cloud, id, planned)
+        return self.reread(cloud, id, planned)
 
     def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
         """DELETE."""
@@ -122,9 +117,3 @@ class ServiceAccount(BaseKind):
         parts = parse(_TOKEN, id, forms, project=settings.project)
         full = f"projects/{parts['project']}/serviceAccounts/{parts['email']}"
         return Found(full, {"project": parts["project"]})
-
-    def _reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
-        found = self.read(cloud, id, planned)
-        if found is None:
-            raise CloudError(f"{self.schema.title} {id} is not there right after it was made")
-        return found

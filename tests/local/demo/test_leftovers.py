@@ -16,7 +16,7 @@ import pytest
 from vertex_local.server import daemon
 
 from local.demo.demo import down
-from local.demo.leftovers import MARK, drop_dead_locks, end, marked, repair_backend
+from local.demo.leftovers import MARK, drop_dead_locks, end, marked
 from local.demo.turn import turn
 from slipway.base.errors import SlipwayError
 
@@ -72,33 +72,6 @@ def test_a_lock_of_another_host_or_one_that_cannot_be_read_stays(tmp_path: Path)
     said: list[str] = []
     assert drop_dead_locks(tmp_path, said.append) == 0
     assert said
-    assert lock.exists()
-
-
-def test_a_file_that_was_cut_off_in_writing_goes_and_the_state_stays(tmp_path: Path) -> None:
-    stacks = tmp_path / ".pulumi" / "stacks" / "slipway"
-    stacks.mkdir(parents=True)
-    state, whole = stacks / "local.json", stacks / "local.json.bak.attrs"
-    state.write_text("{}")
-    whole.write_text("{}")
-    (stacks / "local.json.attrs").touch()
-    (stacks / "local.json.18e9a8f50ffae4a4.tmp").write_text('{"version": 3')
-    assert repair_backend(tmp_path) == 1
-    assert sorted(stacks.iterdir()) == [state, whole]
-
-
-@pytest.mark.parametrize(
-    "half", ["history/slipway/local/local-1.history.json.attrs", "locks/organization/slipway/local/b.json.attrs"]
-)
-@pytest.mark.parametrize(("locked", "repaired"), [("local", 0), ("other", 1)])
-def test_only_a_stack_that_nobody_has_locked_is_repaired(tmp_path: Path, half: str, locked: str, repaired: int) -> None:
-    lock = tmp_path / ".pulumi" / "locks" / "organization" / "slipway" / locked / "a.json"
-    file = tmp_path / ".pulumi" / half
-    for path in (lock, file):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        path.touch()
-    assert repair_backend(tmp_path) == repaired
-    assert file.exists() == (repaired == 0)
     assert lock.exists()
 
 

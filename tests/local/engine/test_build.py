@@ -77,11 +77,6 @@ def test_the_pinned_version_is_the_oldest_that_serves(text: str, serves: bool) -
     assert version.at_least(PINNED) is serves
 
 
-def test_prereleases_are_ordered_by_their_numbers() -> None:
-    assert Version(3, 260, 0, "alpha.10").at_least(Version(3, 260, 0, "alpha.9"))
-    assert not Version(3, 260, 0, "alpha.9").at_least(Version(3, 260, 0, "alpha.10"))
-
-
 # --- Progress: one living line on a terminal, few lines in a log.
 
 

@@ -1,7 +1,4 @@
-import io
 import json
-import tarfile
-import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -10,7 +7,7 @@ import pytest
 from local.plugin.provider import Provider
 from local.plugin.resources.object_media import md5, media
 from local.plugin.transport import CloudError
-from local.plugin.values import COMPUTED, UNKNOWN, Archive, Asset, Properties
+from local.plugin.values import COMPUTED, UNKNOWN, Asset, Properties
 from tests.local.plugin.conftest import Asked, Recorder
 
 _TOKEN = "gcp:storage/bucket:Bucket"
@@ -216,20 +213,3 @@ def test_a_file_that_is_not_there_is_said(provider: Provider) -> None:
 def test_nothing_is_fetched_from_elsewhere() -> None:
     with pytest.raises(CloudError, match="fetches nothing from elsewhere"):
         media(Asset("h", uri="https://example.com/x"))
-
-
-def test_archives_become_the_same_zip_for_the_same_files(tmp_path: Path) -> None:
-    folder = tmp_path / "f"
-    (folder / "d").mkdir(parents=True)
-    (folder / "a.txt").write_text("a")
-    (folder / "d" / "b.txt").write_text("b")
-    with tarfile.open(tmp_path / "f.tar.gz", "w:gz") as tape:
-        tape.add(folder, ".")
-    listed = Archive(assets={"a.txt": Asset(text="a"), "d": Archive(assets={"b.txt": Asset(text="b")})})
-    from_folder = media(Archive(path=str(folder)))
-    assert from_folder == media(listed)
-    with zipfile.ZipFile(io.BytesIO(from_folder)) as packed:
-        assert packed.namelist() == ["a.txt", "d/b.txt"]
-        assert packed.read("d/b.txt") == b"b"
-    with zipfile.ZipFile(io.BytesIO(media(Archive(path=str(tmp_path / "f.tar.gz"))))) as packed:
-        assert sorted(name.removeprefix("./") for name in packed.namelist()) == ["a.txt", "d/b.txt"]

@@ -1,7 +1,6 @@
 from typing import Any
 
 from local.plugin.checking import DEFAULTS, Checked, check
-from local.plugin.naming import Naming
 from local.plugin.planning import plan
 from local.plugin.resources.bucket_object import BucketObject
 from local.plugin.resources.persistent_resource import PersistentResource
@@ -13,8 +12,8 @@ _CLUSTER = PersistentResource.schema
 _POOLS = [{"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1}]
 
 
-def _check(given: Properties, old: Properties | None = None, naming: Naming | None = None) -> Checked:
-    return check(_CLUSTER, given, old or {}, naming or Naming("h100", b"seed"))
+def _check(given: Properties, old: Properties | None = None, logical: str = "h100", seed: bytes = b"seed") -> Checked:
+    return check(_CLUSTER, given, old or {}, logical, seed)
 
 
 def test_a_name_left_out_is_made_from_the_logical_name() -> None:
@@ -28,7 +27,7 @@ def test_a_name_left_out_is_made_from_the_logical_name() -> None:
 
 def test_the_made_name_follows_the_seed_so_that_preview_and_update_agree() -> None:
     first, second = (_check({"resourcePools": _POOLS}).inputs["name"] for _ in range(2))
-    other = _check({"resourcePools": _POOLS}, naming=Naming("h100", b"another")).inputs["name"]
+    other = _check({"resourcePools": _POOLS}, seed=b"another").inputs["name"]
     assert first == second != other
 
 
@@ -38,13 +37,8 @@ def test_a_made_name_is_kept() -> None:
     )
 
 
-def test_the_name_may_be_proposed_or_forbidden_by_the_program() -> None:
-    assert _check({"resourcePools": _POOLS}, naming=Naming("h100", proposed="dev-h100")).inputs["name"] == "dev-h100"
-    assert "name" not in _check({"resourcePools": _POOLS}, naming=Naming("h100", off=True)).inputs
-
-
 def test_a_long_logical_name_is_cut_to_what_the_cloud_takes() -> None:
-    assert len(_check({"resourcePools": _POOLS}, naming=Naming("x" * 100, b"s")).inputs["name"]) == 63
+    assert len(_check({"resourcePools": _POOLS}, logical="x" * 100).inputs["name"]) == 63
 
 
 def test_numbers_and_strings_are_fitted_to_the_schema() -> None:

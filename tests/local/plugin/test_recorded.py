@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from local.plugin.checking import DEFAULTS, check
-from local.plugin.naming import Naming
 from local.plugin.provider import kinds
 from local.plugin.reading import imported
 from local.plugin.schema import Schema
@@ -72,7 +71,7 @@ def test_the_state_after_an_import(name: str) -> None:
 def test_the_inputs_of_what_a_program_declares(name: str) -> None:
     inputs = opened(RECORDED["created"][name]["inputs"])
     given = {key: value for key, value in inputs.items() if key not in inputs[DEFAULTS]}
-    checked = check(schema_of(name), given, {}, Naming("name"))
+    checked = check(schema_of(name), given, {}, "name", b"")
     assert (checked.inputs, checked.failures) == (inputs, ())
 
 

@@ -12,7 +12,7 @@ from local.plugin.resources.bucket_object import BucketObject
 from local.plugin.resources.iam_member import BUCKET, IamMember
 from local.plugin.resources.persistent_resource import PersistentResource
 from local.plugin.settings import Settings
-from local.plugin.values import UNKNOWN, Archive, Asset, decode, encode, is_empty
+from local.plugin.values import UNKNOWN, Asset, decode, encode, is_empty
 
 _LEAVES = (
     st.booleans()
@@ -20,7 +20,6 @@ _LEAVES = (
     | st.text(max_size=20).filter(lambda text: len(text) != 36)
     | st.just(UNKNOWN)
     | st.builds(Asset, hash=st.just("h"), text=st.text(max_size=5))
-    | st.builds(Archive, hash=st.just("h"), path=st.just("/x"))
 )
 _NAMES = st.text("abcdef-_.", min_size=1, max_size=8)
 _VALUES = st.recursive(

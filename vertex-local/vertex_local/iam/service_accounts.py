@@ -30,7 +30,6 @@ class Accounts:
             Route("GET", _BASE, self.list_all),
             Route("GET", one, self.get),
             Route("PATCH", one, self.patch),
-            Route("PUT", one, self.update),
             Route("DELETE", one, self.delete),
             Route("POST", one + ":disable", self.disable),
             Route("POST", one + ":enable", self.enable),
@@ -88,10 +87,6 @@ class Accounts:
             raise invalid_argument(f"updateMask must name fields among {', '.join(_SETTABLE)}; got {', '.join(mask)}")
         sent = body.get("serviceAccount", {})
         return self._change(call, dict.fromkeys(names, "") | _settable({name: sent.get(name) for name in names}))
-
-    def update(self, call: Call) -> Reply:
-        body = bodies.parsed("iam.v1", "ServiceAccount", call.object())
-        return self._change(call, _settable(body))
 
     def delete(self, call: Call) -> Reply:
         with self._store.transaction():

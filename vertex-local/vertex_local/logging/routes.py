@@ -1,7 +1,5 @@
 """Routes of Cloud Logging."""
 
-from .. import locations
-from ..regions import REGIONS
 from ..wire import Route
 from ..world import World
 from .entries import Entries
@@ -10,4 +8,4 @@ API = "logging.googleapis.com"
 
 
 def routes(world: World) -> list[Route]:
-    return [*Entries(world).routes(), *locations.routes(world, "v2", "logging", {"global", *REGIONS})]
+    return Entries(world).routes()

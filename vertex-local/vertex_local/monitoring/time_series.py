@@ -7,7 +7,7 @@ from typing import Any
 
 from .. import document_filters, documents, filter_fields, filters
 from ..clock import moment_of, timestamp
-from ..document_filters import Function, Test
+from ..document_filters import Test
 from ..filters import Values
 from ..wire import Call, Reply, Route, invalid_argument, not_found
 from ..world import World
@@ -43,7 +43,7 @@ class TimeSeries:
         text = call.query.get("filter", "")
         if "metric.type" not in text:
             raise invalid_argument('The filter must name a metric type: metric.type = "…".')
-        test = document_filters.parsed(text, _FIELDS, _FUNCTIONS)
+        test = document_filters.parsed(text, _FIELDS, {"one_of": _one_of})
         kinds = set(_TYPE.findall(text))
         if len(kinds) > 1:
             raise invalid_argument("The filter must name a single metric type.")
@@ -51,7 +51,7 @@ class TimeSeries:
             if kind not in gauges.TYPES:
                 raise not_found(f'Cannot find metric(s) that match type = "{kind}".')
         after, until = _interval(call)
-        how = aggregation.asked(call, _FIELDS)
+        how = aggregation.asked(call)
         if call.query.get("orderBy"):
             raise invalid_argument("orderBy is not supported; it must be left blank.")
         found = [
@@ -60,7 +60,7 @@ class TimeSeries:
             if test(item.document())
         ]
         if how:
-            found = aggregation.aggregated(found, how, until)
+            found = [aggregation.aligned(series, how, until) for series in found]
         headers = call.query.get("view") in ("HEADERS", "1")
         listed = documents.listed(
             call,
@@ -99,34 +99,8 @@ def _moment(call: Call, name: str, default: str) -> datetime:
     return found
 
 
-def _text_test(fits: str) -> Function:
-    def function(values: Values) -> Test:
-        field, wanted = values[0], values[1:]
-        if _FIELDS(filters.path(field)) is None:
-            raise invalid_argument(f"Invalid filter: field '{field}' is not supported.")
-        return lambda document: any(
-            _fits(fits, str(document_filters.value_at(document, field) or ""), value) for value in wanted
-        )
-
-    return function
-
-
-def _fits(how: str, actual: str, value: str) -> bool:
-    if how == "monitoring.regex.full_match":
-        try:
-            return re.fullmatch(value, actual) is not None
-        except re.error as error:
-            raise invalid_argument(f"Invalid filter: '{value}' is not a regular expression: {error}") from error
-    tests = {
-        "starts_with": actual.startswith(value),
-        "ends_with": actual.endswith(value),
-        "has_substring": value in actual,
-        "one_of": actual == value,
-    }
-    return tests[how]
-
-
-_FUNCTIONS: Mapping[str, Function] = {
-    name: _text_test(name)
-    for name in ("starts_with", "ends_with", "has_substring", "one_of", "monitoring.regex.full_match")
-}
+def _one_of(values: Values) -> Test:
+    field, wanted = values[0], values[1:]
+    if _FIELDS(filters.path(field)) is None:
+        raise invalid_argument(f"Invalid filter: field '{field}' is not supported.")
+    return lambda document: str(document_filters.value_at(document, field) or "") in wanted

@@ -7,24 +7,14 @@ from typing import Any
 from ..regions import REGIONS
 from ..wire import invalid_argument
 
-_ALIAS = re.compile(r"[A-Za-z][A-Za-z0-9_-]{0,62}")
-_RESERVED = ("latest", "NEW")
-_ANNOTATION = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _LABEL_KEY, _LABEL_VALUE = re.compile(r"[^\W\d_][-\w]{0,62}"), re.compile(r"[-\w]{0,63}")
-_MOST_LABELS, _LABEL_BYTES, _MOST_ALIASES, _MOST_ANNOTATION_BYTES = 64, 128, 50, 16 * 1024
+_MOST_LABELS, _LABEL_BYTES = 64, 128
 
 
-def check(secret: Mapping[str, Any], now: str) -> None:
+def check(secret: Mapping[str, Any]) -> None:
     """Raise 400 INVALID_ARGUMENT for a secret that can't be, in the form in which it is kept."""
-    for why in (
-        *_replication(secret.get("replication", {})),
-        *_labels(secret.get("labels", {})),
-        *_annotations(secret.get("annotations", {})),
-        *_aliases(secret.get("versionAliases", {})),
-    ):
+    for why in (*_replication(secret.get("replication", {})), *_labels(secret.get("labels", {}))):
         raise invalid_argument(why)
-    if secret.get("expireTime", "9") <= now:
-        raise invalid_argument("The expiration time must be in the future.")
 
 
 def _replication(policy: Mapping[str, Any]) -> Iterator[str]:
@@ -51,19 +41,3 @@ def _labels(labels: Mapping[str, str]) -> Iterator[str]:
             yield f'Invalid label key "{key}": a lowercase letter, then at most 62 of these, digits, "_" and "-".'
         if not _LABEL_VALUE.fullmatch(value) or value != value.lower():
             yield f'Invalid value of label "{key}": at most 63 lowercase letters, digits, "_" and "-".'
-
-
-def _annotations(annotations: Mapping[str, str]) -> Iterator[str]:
-    for key in annotations:
-        if not _ANNOTATION.fullmatch(key):
-            yield f'Invalid annotation key "{key}".'
-    if sum(len(key.encode()) + len(value.encode()) for key, value in annotations.items()) > _MOST_ANNOTATION_BYTES:
-        yield f"All annotations together have at most {_MOST_ANNOTATION_BYTES} bytes."
-
-
-def _aliases(aliases: Mapping[str, str]) -> Iterator[str]:
-    if len(aliases) > _MOST_ALIASES:
-        yield f"A secret has at most {_MOST_ALIASES} version aliases."
-    for alias in aliases:
-        if not _ALIAS.fullmatch(alias) or alias in _RESERVED:
-            yield f'Invalid version alias "{alias}".'

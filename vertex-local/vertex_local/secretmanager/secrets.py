@@ -3,11 +3,9 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
-from datetime import timedelta
 from typing import Any
 
 from .. import bodies, document_filters, documents, filter_fields, policy_methods
-from ..clock import moment_of, timestamp
 from ..wire import (
     Call,
     Reply,
@@ -27,9 +25,7 @@ KIND, VERSION = "secret", "secretVersion"
 BASE = "/v1/projects/{project}/secrets"
 _API = "secretmanager.v1"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
-_WRITABLE = ("annotations", "expireTime", "labels", "versionAliases")
-_KEPT = ("replication", "secretType", *_WRITABLE)
-_LIFETIME = re.compile(r"(\d+(?:\.\d+)?)s")
+_KEPT = ("replication", "secretType", "labels")
 _PAGE, _MAX_PAGE = 25, 25_000
 
 
@@ -57,10 +53,10 @@ class Secrets:
         body = self._checked(call)
         if not _ID.fullmatch(secret_id):
             raise invalid_argument("The provided Secret ID does not match the expected format [[a-zA-Z_0-9]+].")
-        rules.check(body, self._world.now())
+        rules.check(body)
         name = self._name(secret_id)
         with self._world.store.transaction():
-            if self._found(name):
+            if self._world.store.get(KIND, name):
                 raise already_exists(f"Secret [{name}] already exists.")
             kept = {key: value for key, value in body.items() if key in _KEPT}
             made = self._put({**kept, "name": name, "createTime": self._world.now()})
@@ -73,22 +69,19 @@ class Secrets:
     def list(self, call: Call) -> Reply:
         """Return the secrets, the newest first."""
         self.require(call, "secrets.list", f"projects/{call.params['project']}")
-        names = [name for name, _ in self._world.store.list(KIND)]
-        return page(call, "secrets", "Secret", (body for name in reversed(names) if (body := self._found(name))))
+        return page(call, "secrets", "Secret", [body for _, body in reversed(self._world.store.list(KIND))])
 
     def patch(self, call: Call) -> Reply:
         name = self.entered(call, "secrets.update")
         sent = self._checked(call)
-        fields = ["expireTime" if field == "ttl" else field for field in documents.masked(call)]
-        if not fields or not set(fields) <= set(_WRITABLE):
-            raise invalid_argument(f"The update mask must name some of {', '.join(_WRITABLE)} and ttl.")
+        if documents.masked(call) != ("labels",):
+            raise invalid_argument("The update mask must name labels, the one field that can be changed here.")
         with self._world.store.transaction():
             found = self.find(name)
             if sent.get("etag", found["etag"]) != found["etag"]:
                 raise aborted(f"The etag does not match that of Secret [{name}].")
-            changed = documents.merged(found, sent, fields)
-            rules.check(changed, self._world.now())
-            self._check_aliases(changed)
+            changed = documents.merged(found, sent, ("labels",))
+            rules.check(changed)
             made = self._put(changed)
         return Reply(body=made)
 
@@ -111,7 +104,7 @@ class Secrets:
 
     def find(self, name: str) -> dict[str, Any]:
         """Return a secret. Raises 404."""
-        found = self._found(name)
+        found = self._world.store.get(KIND, name)
         if found is None:
             raise not_found(f"Secret [{name}] not found.")
         return found
@@ -125,15 +118,6 @@ class Secrets:
         if not known or not self._world.access.granted(call.principal, permission, resource):
             raise permission_denied(f"Permission '{permission}' denied for resource '{shown}' (or it may not exist).")
 
-    def _found(self, name: str) -> dict[str, Any] | None:
-        """Return the secret, None where there is none or it has expired, which deletes it."""
-        found = self._world.store.get(KIND, name)
-        if found and found.get("expireTime", "9") <= self._world.now():
-            with self._world.store.transaction():
-                self._remove(name)
-            return None
-        return found
-
     def _remove(self, name: str) -> None:
         for version, _ in self._world.store.list(VERSION, f"{name}/"):
             self._world.store.delete(VERSION, version)
@@ -141,30 +125,16 @@ class Secrets:
         self._world.store.delete(KIND, name)
         self.vault.destroy_all(name.rpartition("/")[2])
 
-    def _check_aliases(self, secret: dict[str, Any]) -> None:
-        """Raise 400 for an alias of a version that does not exist."""
-        for alias, number in secret.get("versionAliases", {}).items():
-            if self._world.store.get(VERSION, f"{secret['name']}/versions/{number}") is None:
-                raise invalid_argument(f'There is no version {number} for the alias "{alias}".')
-
     def _put(self, body: dict[str, Any]) -> dict[str, Any]:
         body = {**body, "etag": f'"{self._world.store.next_id("secretEtag"):x}"'}
         self._world.store.put(KIND, body["name"], body)
         return body
 
     def _checked(self, call: Call) -> dict[str, Any]:
-        """Return the body of a create or a patch, with a lifetime as the time of its end. Raises 400, 501."""
+        """Return the body of a create or a patch. Raises 400, and 501 for a field that would change nothing here."""
         body = bodies.parsed(_API, "Secret", call.object())
-        for field in ("topics", "rotation", "versionDestroyTtl", "customerManagedEncryption", "tags"):
-            if body.get(field):
-                raise unimplemented(f"A secret's {field} is not implemented by the local cloud.")
-        if body.get("expireTime"):
-            body["expireTime"] = timestamp(moment_of(body["expireTime"]))
-        if body.get("ttl"):
-            match = _LIFETIME.fullmatch(body["ttl"])
-            if not match:
-                raise invalid_argument(f"Invalid value at 'ttl' (Duration), \"{body['ttl']}\"")
-            body["expireTime"] = timestamp(self._world.clock.now() + timedelta(seconds=float(match[1])))
+        for field in sorted(body.keys() - {"name", "createTime", "etag", *_KEPT}):
+            raise unimplemented(f"A secret's {field} is not implemented by the local cloud.")
         return body
 
     def _name(self, secret_id: str) -> str:

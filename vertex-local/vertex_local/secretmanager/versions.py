@@ -60,7 +60,7 @@ class Versions:
         return Reply(body=self._find(secret, call.params["version"]))
 
     def access(self, call: Call) -> Reply:
-        """Return the value of a version by number, alias, or `latest`: the newest, whatever its state."""
+        """Return the value of a version by number, or `latest`: the newest, whatever its state."""
         secret = self._secrets.entered(call, "versions.access")
         found = self._find(secret, call.params["version"])
         if found["state"] != "ENABLED":
@@ -97,13 +97,13 @@ class Versions:
         return Reply(body=made)
 
     def _find(self, secret: str, version: str) -> dict[str, Any]:
-        """Return a version by number, alias or `latest`. Raises 404."""
-        aliases = self._secrets.find(secret).get("versionAliases", {})
+        """Return a version by number or `latest`. Raises 404."""
+        self._secrets.find(secret)
         if version == _LATEST:
             version = str(len(self._world.store.list(VERSION, f"{secret}/")))
             if version == "0":
                 raise not_found(f"Secret [{secret}] not found or has no versions.")
-        name = f"{secret}/versions/{aliases.get(version, version)}"
+        name = f"{secret}/versions/{version}"
         found = self._world.store.get(VERSION, name)
         if found is None:
             raise not_found(f"Secret Version [{name}] not found.")

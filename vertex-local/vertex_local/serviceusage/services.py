@@ -1,6 +1,5 @@
 """The methods of services: each an API that is on until it is disabled."""
 
-import re
 from typing import Any
 
 from .. import bodies, documents
@@ -23,8 +22,6 @@ _TITLES = {
 }
 _API = "serviceusage.v1"
 _FILTERS = ("state:ENABLED", "state:DISABLED")
-_NAME = re.compile(r"projects/([^/]+)/services/([^/]+)")
-_MOST_AT_ONCE = 30
 
 
 def routes(world: World) -> list[Route]:
@@ -41,13 +38,6 @@ def routes(world: World) -> list[Route]:
         found = [service for service in shown if not wanted or service["state"] == wanted.removeprefix("state:")]
         listed = documents.listed(call, "services", documents.sliced(found), dict, usual=50, most=200)
         return documents.without_empty(listed)
-
-    def batch_get(call: Call) -> Reply:
-        world.access.require(call.principal, "serviceusage.services.get", call.params["project"])
-        names = [_named(world, name) for name in call.values("names")]
-        if len(names) > _MOST_AT_ONCE:
-            raise invalid_argument(f"At most {_MOST_AT_ONCE} services can be read at once.")
-        return Reply(body={"services": [_shown(world, name) for name in names]})
 
     def enable(call: Call) -> Reply:
         bodies.parsed(_API, "EnableServiceRequest", call.object())
@@ -69,19 +59,10 @@ def routes(world: World) -> list[Route]:
     base = "/{version:v1|v1beta1}/projects/{project}/services"
     return [
         Route("GET", base, list_all),
-        Route("GET", base + ":batchGet", batch_get),
         Route("GET", base + "/{service}", get),
         Route("POST", base + "/{service}:enable", enable),
         Route("POST", base + "/{service}:disable", disable),
     ]
-
-
-def _named(world: World, name: str) -> str:
-    """Return the service with a full name. Raises 400, 403."""
-    match = _NAME.fullmatch(name)
-    if match is None or not world.project.is_called(match[1]):
-        raise invalid_argument(f"Invalid service name '{name}': it is projects/PROJECT/services/SERVICE.")
-    return _known(match[2])
 
 
 def _known(name: str) -> str:

@@ -117,11 +117,20 @@ class Collection:
         return timestamp(self.world.clock.now() - timedelta(seconds=lag.seconds)) if lag else ""
 
     def done(
-        self, call: Call, target: str, metadata: str = "DeleteOperationMetadata", response: str = "Empty"
+        self,
+        call: Call,
+        target: str,
+        metadata: str = "DeleteOperationMetadata",
+        response: str = "Empty",
+        parent: str = "",
+        **more: Any,
     ) -> Reply:
-        """Return an operation that is done already, on the resource with this full name. Within a transaction."""
-        parent = location_name(self.world.project, call.params["location"])
-        return operations.done(self.world, call.params["version"], parent, target, metadata, response)
+        """Return an operation that is done already, on the resource with this full name. It is of the location, or of
+        `parent`; `more` as in `operations.start`. Within a transaction."""
+        parent = parent or location_name(self.world.project, call.params["location"])
+        version = call.params["version"]
+        operation = operations.start(self.world, version, parent, target, metadata, response, done=True, **more)
+        return Reply(body=operations.answer(operation))
 
 
 class Documents(Collection):

@@ -1,49 +1,51 @@
-"""The thread behind jobs that are made of custom jobs: it looks at those, and acts on what it sees."""
+"""The threads behind training: each looks at its work again and again, and does what is due."""
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 
 from ..world import Loop, World
 
 _log = logging.getLogger("vertex_local.vertex")
 _BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0
 
-Step = Callable[[World], bool]
-"""A look at all jobs of a kind, which returns whether any is under way. Every step can be repeated after a kill."""
+Step = Callable[[], bool]
+"""A look at all work of a kind, which returns whether any is under way. Every step can be repeated after a kill."""
 
 
 class Follower:
-    """A thread that takes steps, in quick succession while there is work, apart from the scheduler, which it would hold
-    up."""
+    """A thread that takes steps, by name, in quick succession while there is work. `woken` ends a pause."""
 
-    def __init__(self, world: World, steps: Sequence[Step]) -> None:
-        self._world, self._steps = world, steps
+    def __init__(self, world: World, steps: Mapping[str, Step], woken: threading.Event) -> None:
+        self._world, self._steps, self._woken = world, steps, woken
         self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="vertex-follower", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="vertex", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
+        """End the thread, not the jobs."""
         self._ending.set()
+        self._woken.set()
         if self._thread.is_alive():
             self._thread.join()
 
     def _work(self) -> None:
         while not self._ending.is_set():
-            pause = _IDLE_S
-            for step in self._steps:
-                pause = min(pause, self._taken(step))
-            self._world.clock.wait(pause, self._ending)
+            self._woken.clear()
+            pause = min(self._taken(name, step) for name, step in self._steps.items())
+            if not self._ending.is_set():
+                self._world.clock.wait(pause, self._woken)
 
-    def _taken(self, step: Step) -> float:
-        """Take one step and return how long to wait before the next. A full disk or a bug must not end the thread."""
-        trouble = f"{step.__module__}:"
+    def _taken(self, name: str, step: Step) -> float:
+        """Take one step and return how long to wait before the next. A full disk or a bug must not end the thread: the
+        next look finds the same work again."""
+        trouble = f"{name}:"
         try:
-            busy = step(self._world)
+            busy = step()
         except Exception as error:
-            _log.exception("%s could not do its work", step.__module__)
+            _log.exception("%s could not do its work", name)
             self._world.trouble = f"{trouble} {error}, at {self._world.now()}"
             return _TROUBLE_S
         if self._world.trouble.startswith(trouble):

@@ -18,7 +18,6 @@ MESSAGES = Messages(
         "HyperparameterTuningJob": "hyperparameter_tuning_job",
         "LineageSubgraph": "lineage_subgraph",
         "MergeVersionAliasesRequest": "model_service",
-        "MetadataSchema": "metadata_schema",
         "MetadataStore": "metadata_store",
         "Model": "model",
         "PersistentResource": "persistent_resource",

@@ -1,6 +1,5 @@
-"""Long-running operations: their documents, and the methods that read and end them."""
+"""Long-running operations: their documents, and the methods that read them."""
 
-import threading
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -8,7 +7,7 @@ from typing import Any
 from .. import documents
 from ..repository import Repository
 from ..store import Store
-from ..wire import Call, Reply, Route, failed_precondition, invalid_argument, not_found
+from ..wire import Call, Reply, Route, not_found
 from ..world import World
 from . import messages
 from .names import id_of, location_name, region
@@ -23,8 +22,6 @@ _PARENTS = (
     "/trainingPipelines/{resource}",
     "/models/{resource}",
 )
-_LONGEST_WAIT_S = 60.0
-_POLL_S = 0.1
 
 
 @dataclass(frozen=True)
@@ -56,39 +53,20 @@ def start(
     target: str,
     metadata: str,
     response: str,
-    *,
-    progress: str = "",
-    result: dict[str, Any] | None = None,
+    **more: Any,
 ) -> Operation:
-    """Start a new operation under `parent`: a resource's or a location's full name."""
+    """Return a new operation under `parent`: a resource's or a location's full name. `more` are further fields."""
     number = 4_000_000_000_000_000_000 + world.store.next_id("vertexOperation")
     now = world.now()
     operation = Operation(
-        f"{parent}/operations/{number}", version, metadata, response, target, now, now, progress, result=result
+        f"{parent}/operations/{number}", version, metadata, response, target, create_time=now, update_time=now, **more
     )
     _OPERATIONS.put(world.store, operation)
     return operation
 
 
-def done(
-    world: World,
-    version: str,
-    parent: str,
-    target: str,
-    metadata: str,
-    response: str,
-    *,
-    result: dict[str, Any] | None = None,
-    error: dict[str, Any] | None = None,
-) -> Reply:
-    """Return a new operation that is done already. Within a transaction."""
-    operation = start(world, version, parent, target, metadata, response, result=result)
-    finish(world.store, operation.name, world.now(), error=error)
-    return Reply(body=answer(current(world.store, operation)))
-
-
 def finish(store: Store, name: str | None, now: str, progress: str = "", error: dict[str, Any] | None = None) -> None:
-    """Mark an operation as done, unless it was deleted meanwhile."""
+    """Mark an operation as done. A cluster that nobody changes has none."""
     found = _OPERATIONS.get(store, _key(name)) if name else None
     if found:
         over = replace(found, done=True, update_time=now, progress=progress or found.progress, error=error)
@@ -130,35 +108,13 @@ class Operations:
         found = []
         for parent in _PARENTS:
             base = f"{_AT}{parent}/operations"
-            found += [
-                Route("GET", base, self._list),
-                Route("GET", base + "/{operation}", self._get),
-                Route("DELETE", base + "/{operation}", self._delete),
-                Route("POST", base + "/{operation}:cancel", self._cancel),
-                Route("POST", base + "/{operation}:wait", self._wait),
-            ]
+            found += [Route("GET", base, self._list), Route("GET", base + "/{operation}", self._get)]
         return found
 
     def _get(self, call: Call) -> Reply:
         self._world.limits.take("call", region(call))
         self._refresh()
         return Reply(body=answer(self._find(call)))
-
-    def _wait(self, call: Call) -> Reply:
-        timeout = call.query.get("timeout") or call.object().get("timeout") or f"{_LONGEST_WAIT_S}s"
-        try:
-            left = min(float(str(timeout).removesuffix("s")), _LONGEST_WAIT_S)
-        except ValueError as error:
-            raise invalid_argument(f"Invalid value at 'timeout' (Duration), \"{timeout}\"") from error
-        self._world.limits.take("call", region(call))
-        never = threading.Event()
-        while True:
-            self._refresh()
-            operation = self._find(call)
-            if operation.done or left <= 0:
-                return Reply(body=answer(operation))
-            self._world.clock.wait(min(_POLL_S, left), never)
-            left -= _POLL_S
 
     def _list(self, call: Call) -> Reply:
         location = region(call)
@@ -172,16 +128,6 @@ class Operations:
             return [item for item in found if resource is None or id_of(item.target) == resource], more
 
         return documents.listed(call, "operations", page, answer)
-
-    def _cancel(self, call: Call) -> Reply:
-        operation = self._find(call)
-        if not operation.done:
-            raise failed_precondition(f"Operation {operation.name} cannot be cancelled.")
-        return Reply(body={})
-
-    def _delete(self, call: Call) -> Reply:
-        _OPERATIONS.remove(self._world.store, _key(self._find(call).name))
-        return Reply(body={})
 
     def _find(self, call: Call) -> Operation:
         project, location = call.params["project"], region(call)

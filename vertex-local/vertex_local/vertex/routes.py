@@ -1,10 +1,9 @@
 """Routes of Vertex AI, and the work behind them."""
 
+import threading
 from collections.abc import Mapping
 
-from .. import locations
 from ..clock import timestamp
-from ..supply import machines
 from ..supply import records as scenarios
 from ..wire import Route
 from ..world import Loop, World
@@ -17,11 +16,9 @@ from .jobs.custom_jobs import CustomJobs
 from .metadata.artifacts import Artifacts
 from .metadata.contexts import Contexts
 from .metadata.executions import Executions
-from .metadata.metadata_schemas import MetadataSchemas
 from .metadata.metadata_stores import MetadataStores
 from .models.models import Models
 from .operations import Operations
-from .pipelines import unserved
 from .pipelines import work as pipelines
 from .pipelines.training_pipelines import TrainingPipelines
 from .scheduling import availability, quota_usage, submission
@@ -46,7 +43,6 @@ _COLLECTIONS = (
     Runs,
     TimeSeries,
     MetadataStores,
-    MetadataSchemas,
     Contexts,
     Executions,
     Artifacts,
@@ -64,12 +60,18 @@ def routes(world: World) -> list[Route]:
     ]
     methods = [route for collection in collections for route in collection.routes()]
     operations = Operations(world, lambda: apply_due(world))
-    places = locations.routes(world, "v1|v1beta1|ui", "aiplatform", machines.table().all_regions)
-    return [*methods, *operations.routes(), *unserved.routes(world), *places]
+    return [*methods, *operations.routes()]
 
 
 def loop(world: World) -> Loop:
-    return Loops(world.trash, Scheduler(world), Follower(world, [tuning_work.step, pipelines.step]))
+    # Jobs that are made of custom jobs are looked at apart from the scheduler, which that would hold up.
+    follower = Follower(
+        world,
+        {"tuning jobs": lambda: tuning_work.step(world), "pipelines": lambda: pipelines.step(world)},
+        threading.Event(),
+    )
+    scheduler = Follower(world, {"the scheduler": Scheduler(world).step}, world.changed)
+    return Loops(world.trash, scheduler, follower)
 
 
 def summary(world: World) -> Mapping[str, str | int]:

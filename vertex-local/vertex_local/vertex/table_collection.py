@@ -1,6 +1,6 @@
 """The methods of resources in a table, which find, list and delete them."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Generic, Protocol, TypeVar
 
 from ..wire import Call, Reply, failed_precondition, invalid_argument, not_found
@@ -43,6 +43,18 @@ class TableCollection(Collection, Generic[K]):
         """Forget a resource that is over. Within a transaction."""
         raise NotImplementedError
 
+    def cancelled(self, call: Call, end: Callable[[K], None]) -> Reply:
+        """End the resource of a path that is not over, within a transaction."""
+        self.enter(call, "cancel")
+        call.nothing()
+        with self.world.store.transaction():
+            found = self.find(call)
+            if found.over:
+                raise failed_precondition(f"{self._state(found)} and cannot be cancelled.")
+            end(found)
+        self.world.changed.set()
+        return Reply(body={})
+
     def get(self, call: Call) -> Reply:
         self.enter(call, "get")
         return self.shown(call, self.find(call).body)
@@ -77,13 +89,6 @@ class TableCollection(Collection, Generic[K]):
         found = self.look(self.named(call))
         if found is None:
             raise not_found(f"The {self.kind.message} does not exist.")
-        return found
-
-    def alive(self, call: Call) -> K:
-        """Return the resource of a path, which is to be cancelled. Raises 400 for one that is over, and 404."""
-        found = self.find(call)
-        if found.over:
-            raise failed_precondition(f"{self._state(found)} and cannot be cancelled.")
         return found
 
     def _state(self, found: Kept) -> str:

@@ -42,11 +42,6 @@ def rebooted(cluster: Cluster, operation: str, now: datetime, rules: TrainingSet
     )
 
 
-def fated(cluster: Cluster, error: Mapping[str, Any]) -> Cluster:
-    """Return the cluster, whose change will end in ERROR."""
-    return replace(cluster, fate=error)
-
-
 def deleted(cluster: Cluster, operation: str, now: datetime, rules: TrainingSettings) -> Cluster:
     due = _after(now, rules.delay(rules.delete_seconds))
     return replace(

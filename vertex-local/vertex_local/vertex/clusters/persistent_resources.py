@@ -1,6 +1,8 @@
 """The methods of persistent resources."""
 
+from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from datetime import datetime
 
 from ... import documents
@@ -56,9 +58,9 @@ class PersistentResources(Collection):
         disks = machine_disk_mistakes(
             "persistent_resource.resource_pools", body.get("resourcePools", []), self.world.settings
         )
-        refuse([*rules.id_mistakes(cluster_id), *rules.mistakes(body, location), *disks])
         if "raySpec" in body.get("resourceRuntimeSpec", {}):
-            raise unimplemented("Ray clusters (resource_runtime_spec.ray_spec) are not yet in the local cloud.")
+            raise unimplemented("Ray clusters (resource_runtime_spec.ray_spec) are not in the local cloud.")
+        refuse([*rules.id_mistakes(cluster_id), *rules.mistakes(body, location), *disks])
         account = body.get("resourceRuntimeSpec", {}).get("serviceAccountSpec", {}).get("serviceAccount")
         if account:
             self.world.access.require_act_as(call.principal, account)
@@ -170,20 +172,16 @@ class PersistentResources(Collection):
     def _fated(self, cluster: Cluster, doomed: str, *, fresh: bool) -> Cluster:
         """Return the cluster with the error it will end in: a setting's or, where it needs machines (`fresh`), for want
         of quota or of machines. Raises 429."""
-        settings = self.world.settings
-        if doomed and cluster.id.startswith(doomed):
-            message = settings.create_error_message.format(region=cluster.region)
-            return life.fated(cluster, {"code": _STOCK_OUT, "message": message})
-        if not fresh:
-            return cluster
-        needs = drawn(cluster.machines())
+        settings, why = self.world.settings, ""
+        needs = drawn(cluster.machines()) if fresh else Counter[str]()
         over = limits.beyond(self.world, cluster.region, needs, self.world.quota_in_use(cluster.region))
-        if over:
+        if doomed and cluster.id.startswith(doomed):
+            why = settings.create_error_message.format(region=cluster.region)
+        elif over:
             refusal = limits.refusal(over)
             if settings.cluster_quota == "reject":
                 raise refusal
-            return life.fated(cluster, {"code": _STOCK_OUT, "message": refusal.message})
-        if not self._suffices(self.world, cluster, self.world.clock.now()):
-            message = settings.create_error_message.format(region=cluster.region)
-            return life.fated(cluster, {"code": _STOCK_OUT, "message": message})
-        return cluster
+            why = refusal.message
+        elif fresh and not self._suffices(self.world, cluster, self.world.clock.now()):
+            why = settings.create_error_message.format(region=cluster.region)
+        return replace(cluster, fate={"code": _STOCK_OUT, "message": why}) if why else cluster

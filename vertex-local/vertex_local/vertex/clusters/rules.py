@@ -1,6 +1,6 @@
 """Rules for a persistent resource, and its defaults (vertex-rules 1.1, 1.2, 1.4, 1.5)."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 from ...supply import machines, tpus
@@ -9,7 +9,6 @@ from ..field_errors import (
     Mistake,
     disk_mistakes,
     display_name_mistakes,
-    image_mistakes,
     key_mistakes,
     label_mistakes,
 )
@@ -44,13 +43,11 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     pools = body.get("resourcePools", [])
     if not pools:
         found.append(Mistake(f"{_ROOT}.resource_pools", "At least one resource pool is required."))
-    ray = "raySpec" in body.get("resourceRuntimeSpec", {})
     for at, pool in enumerate(pools):
-        found += _pool(f"{_ROOT}.resource_pools[{at}]", pool, region, ray)
+        found += _pool(f"{_ROOT}.resource_pools[{at}]", pool, region)
     ids = [pool["id"] for pool in pools if pool.get("id")]
     for repeated in sorted({name for name in ids if ids.count(name) > 1}):
         found.append(Mistake(f"{_ROOT}.resource_pools.id", f'Resource pool id "{repeated}" is used more than once.'))
-    found += _ray(body.get("resourceRuntimeSpec", {}).get("raySpec", {}), [pool.get("id", "") for pool in pools])
     return [*found, *network_mistakes(_ROOT, body), *key_mistakes(_ROOT, body, region), *_service_account(body)]
 
 
@@ -91,7 +88,7 @@ def _free(wanted: str, taken: set[str]) -> str:
     return next(name for name in candidates if name not in taken)
 
 
-def _pool(path: str, pool: Mapping[str, Any], region: str, ray: bool) -> Iterator[Mistake]:
+def _pool(path: str, pool: Mapping[str, Any], region: str) -> Iterator[Mistake]:
     machine = pool.get("machineSpec", {})
     if "reservationAffinity" in machine:
         yield Mistake(
@@ -103,10 +100,10 @@ def _pool(path: str, pool: Mapping[str, Any], region: str, ray: bool) -> Iterato
     for field, message in machines.table().spec_mistakes(machine, region):
         yield Mistake(f"{path}.machine_spec.{field}", message)
     yield from disk_mistakes(f"{path}.disk_spec", pool.get("diskSpec", {}))
-    yield from _replicas(path, pool, ray)
+    yield from _replicas(path, pool)
 
 
-def _replicas(path: str, pool: Mapping[str, Any], ray: bool) -> Iterator[Mistake]:
+def _replicas(path: str, pool: Mapping[str, Any]) -> Iterator[Mistake]:
     count = int(pool["replicaCount"]) if "replicaCount" in pool else None
     scaling = pool.get("autoscalingSpec")
     if scaling is None:
@@ -115,11 +112,11 @@ def _replicas(path: str, pool: Mapping[str, Any], ray: bool) -> Iterator[Mistake
         elif count > MAX_NODES:
             yield Mistake(f"{path}.replica_count", f"Replica count {count} is more than {MAX_NODES}.")
         return
-    if "maxReplicaCount" not in scaling or ("minReplicaCount" not in scaling and not ray):
+    if "maxReplicaCount" not in scaling or "minReplicaCount" not in scaling:
         yield Mistake(f"{path}.autoscaling_spec", "Both min_replica_count and max_replica_count must be set and > 0.")
         return
-    low, high = int(scaling.get("minReplicaCount", 0)), int(scaling["maxReplicaCount"])
-    if low < (0 if ray else 1):
+    low, high = int(scaling["minReplicaCount"]), int(scaling["maxReplicaCount"])
+    if low < 1:
         yield Mistake(f"{path}.autoscaling_spec.min_replica_count", "Min replica count must be greater than 0.")
     if low >= high:
         text = f"Max replica count {high} must be greater than min replica count {low}."
@@ -131,19 +128,6 @@ def _replicas(path: str, pool: Mapping[str, Any], ray: bool) -> Iterator[Mistake
     if count is not None and not low <= count <= high:
         text = f"Replica count {count} must be between min replica count {low} and max replica count {high}."
         yield Mistake(f"{path}.replica_count", text)
-
-
-def _ray(spec: Mapping[str, Any], pools: Sequence[str]) -> Iterator[Mistake]:
-    path = f"{_ROOT}.resource_runtime_spec.ray_spec"
-    head = spec.get("headNodeResourcePoolId")
-    if head and head not in pools:
-        yield Mistake(f"{path}.head_node_resource_pool_id", f'There is no resource pool "{head}".')
-    if "imageUri" in spec:
-        yield from image_mistakes(f"{path}.image_uri", spec["imageUri"])
-    for pool, image in spec.get("resourcePoolImages", {}).items():
-        if pool not in pools:
-            yield Mistake(f"{path}.resource_pool_images", f'There is no resource pool "{pool}".')
-        yield from image_mistakes(f"{path}.resource_pool_images.{pool}", image)
 
 
 def _service_account(body: Mapping[str, Any]) -> Iterator[Mistake]:

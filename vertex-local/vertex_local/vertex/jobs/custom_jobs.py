@@ -63,12 +63,10 @@ class CustomJobs(TableCollection[Job]):
         return {**body, "webAccessUris": {name: f"{base}/{name}" for name in names}}
 
     def cancel(self, call: Call) -> Reply:
-        self.enter(call, "cancel")
-        call.nothing()
-        with self.world.store.transaction():
-            job = self.alive(call)
-            assert job.run is not None
-            ended = life.cancelled(job, job.run, self.world.clock.now(), "The job was cancelled.")
-            table.keep(self.world, job.run, ended)
-        self.world.changed.set()
-        return Reply(body={})
+        return self.cancelled(call, lambda job: end(self.world, job, "The job was cancelled."))
+
+
+def end(world: World, job: Job, why: str) -> None:
+    """Cancel a job unless it is over. Within a transaction."""
+    if job.run is not None:
+        table.keep(world, job.run, life.cancelled(job, job.run, world.clock.now(), why))

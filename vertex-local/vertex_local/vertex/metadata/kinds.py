@@ -5,13 +5,6 @@ from ..collection import Kind
 STORE = Kind("MetadataStore", "/metadataStores", "store", "metadataStores", ("encryptionSpec", "description"))
 _IN_A_STORE = "/metadataStores/{store}/"
 _NODE = ("displayName", "labels", "schemaTitle", "schemaVersion", "metadata", "description")
-SCHEMA = Kind(
-    "MetadataSchema",
-    _IN_A_STORE + "metadataSchemas",
-    "schema",
-    "metadataSchemas",
-    ("schemaVersion", "schema", "schemaType", "description"),
-)
 # Calls on resources that jobs log to are not counted with those on others.
 _UNLIMITED = ""
 CONTEXT = Kind("Context", _IN_A_STORE + "contexts", "context", "contexts", _NODE, _UNLIMITED)

@@ -8,7 +8,7 @@ from ...world import World
 from ..collection import Documents
 from ..field_errors import key_mistakes, refuse
 from . import links
-from .kinds import ARTIFACT, CONTEXT, EXECUTION, SCHEMA, STORE
+from .kinds import ARTIFACT, CONTEXT, EXECUTION, STORE
 
 DEFAULT = "default"
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
@@ -17,7 +17,7 @@ _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 class MetadataStores(Documents):
     def __init__(self, world: World) -> None:
         super().__init__(world, STORE)
-        self._content = tuple(Documents(world, kind) for kind in (CONTEXT, EXECUTION, ARTIFACT, SCHEMA))
+        self._content = tuple(Documents(world, kind) for kind in (CONTEXT, EXECUTION, ARTIFACT))
 
     def create(self, call: Call) -> Reply:
         self.enter(call, "create", "submit")

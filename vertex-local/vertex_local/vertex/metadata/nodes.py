@@ -6,13 +6,11 @@ from collections.abc import Mapping, Sequence
 
 from ...document_filters import Function, Test
 from ...documents import Body
-from ...wire import Call, Reply, already_exists, failed_precondition, invalid_argument, not_found
+from ...wire import Call, Reply, already_exists, failed_precondition, invalid_argument
 from ..collection import Documents, canonical
 from ..field_errors import display_name_mistakes, label_mistakes, refuse
 from ..messages import MESSAGES
 from . import links
-from .kinds import CONTEXT
-from .metadata_schemas import MetadataSchemas
 from .metadata_stores import check, used
 
 _ID = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
@@ -33,7 +31,6 @@ class Nodes(Documents):
         with self.world.store.transaction():
             parent = self.parent(call)
             used(self.world, parent)
-            self._check_schema(parent, body)
             name = self.name(parent, node_id)
             if self.look(name):
                 raise already_exists(f"The {self.kind.message} {name} already exists.")
@@ -42,11 +39,7 @@ class Nodes(Documents):
 
     def list(self, call: Call) -> Reply:
         self.enter(call, "list")
-        functions: Mapping[str, Function] = {
-            "in_context": self._in_contexts,
-            "parent_contexts": self._below,
-            "child_contexts": self._above,
-        }
+        functions: Mapping[str, Function] = {"in_context": self._in_contexts, "parent_contexts": self._below}
         check(self.world, self.parent(call))
         return self.listed_below(call, self.parent(call), functions)
 
@@ -57,7 +50,6 @@ class Nodes(Documents):
             found = self.look(name)
             if found is None and call.flag("allowMissing"):
                 used(self.world, self.parent(call))
-                self._check_schema(self.parent(call), self.parsed(call))
                 changed = self.add(name, self.parsed(call))
             else:
                 found = found or self.find(name)
@@ -90,12 +82,6 @@ class Nodes(Documents):
             ]
         )
 
-    def _check_schema(self, parent: str, body: Body) -> None:
-        """Raise 400 for a schema that nobody has registered in the store."""
-        title, version = body.get("schemaTitle", ""), body.get("schemaVersion", "")
-        if title and not MetadataSchemas(self.world).registered(parent, title, version):
-            raise invalid_argument(f'There is no MetadataSchema with the title "{title}" and version "{version}".')
-
     def _in_contexts(self, contexts: Sequence[str]) -> Test:
         found = [links.members(self.world.store, canonical(self.world.project, context)) for context in contexts]
         return lambda body: all(body["name"] in names for names in found)
@@ -104,13 +90,3 @@ class Nodes(Documents):
         """Return a test for contexts with all the named parents."""
         wanted = {canonical(self.world.project, parent) for parent in parents}
         return lambda body: wanted <= set(body.get("parentContexts", ()))
-
-    def _above(self, children: Sequence[str]) -> Test:
-        """Return a test for contexts that are a parent of all the named ones."""
-        parents = []
-        for child in children:
-            found = Documents(self.world, CONTEXT).look(canonical(self.world.project, child))
-            if found is None:
-                raise not_found(f"The Context {child} does not exist.")
-            parents.append(set(found.get("parentContexts", ())))
-        return lambda body: all(body["name"] in names for names in parents)

@@ -5,7 +5,6 @@ from collections.abc import Sequence
 from ... import document_filters, documents
 from ...wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument
 from ...world import World
-from .. import operations
 from ..field_errors import Mistake, field_errors, refuse
 from ..messages import MESSAGES
 from ..names import location_name
@@ -47,10 +46,9 @@ class Models(Entries):
                 result, error = {"model": made["name"], "modelVersionId": made["versionId"]}, None
             except UnusableError as unusable:
                 result, error = {}, {"code": _INVALID_ARGUMENT, "message": str(unusable)}
-            parent, kind = result.get("model", location_name(self.world.project, location)), "UploadModel"
-            metadata, response = f"{kind}OperationMetadata", f"{kind}Response"
-            version = call.params["version"]
-            return operations.done(self.world, version, parent, parent, metadata, response, result=result, error=error)
+            parent = result.get("model", location_name(self.world.project, location))
+            metadata, response = "UploadModelOperationMetadata", "UploadModelResponse"
+            return self.done(call, parent, metadata, response, parent, result=result, error=error)
 
     def get(self, call: Call) -> Reply:
         location = self.enter(call, "get", "call")

@@ -62,12 +62,7 @@ class TrainingPipelines(Entries):
         return self.shown(call, entry.body)
 
     def cancel(self, call: Call) -> Reply:
-        self.enter(call, "cancel")
-        call.nothing()
-        with self.world.store.transaction():
-            following.cancel(self.world, self.alive(call))
-        self.world.changed.set()
-        return Reply(body={})
+        return self.cancelled(call, lambda entry: following.cancel(self.world, entry))
 
     def _submitted(self, call: Call, location: str, task: Task, job: Mapping[str, Any]) -> tuple[str, str]:
         """Submit the job behind a pipeline and return its name and state."""

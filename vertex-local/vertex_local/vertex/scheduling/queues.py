@@ -82,7 +82,7 @@ def serve_region(world: World, region: str, now: datetime) -> None:
     awaited: set[str] = set()
     for job in jobs.queued(world.store, region, None, timestamp(now), WINDOW):
         run = _run(job)
-        needs = quota_usage.draw(run, world.settings)
+        needs = quota_usage.draw(run.demands, run.strategy, world.settings)
         types = {demand.shape.machine_type for demand in run.demands}
         if without_quota & needs.keys() or limits.beyond(world, region, needs, used):
             without_quota |= needs.keys()

@@ -1,17 +1,15 @@
 """The use of each quota, counted from live clusters and jobs each time, so that it can't drift."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 from ...quotas.metrics import drawn
 from ...supply.scenario import Strategy
 from ...training_settings import TrainingSettings
 from ...world import World
 from ..clusters.records import CLUSTERS, below
-from ..jobs import strategies
 from ..jobs import table as jobs
-from ..jobs.records import Demand, Run, demands_of
+from ..jobs.records import Demand
 from ..names import location_name
 from . import reservations
 
@@ -23,22 +21,13 @@ def in_use(world: World, region: str) -> Counter[str]:
         used += drawn(cluster.machines())
     for job in jobs.started(world.store, region):
         if job.run and job.run.cluster is None:
-            used += draw(job.run, world.settings)
+            used += draw(job.run.demands, job.run.strategy, world.settings)
     return used
 
 
-def draw(run: Run, rules: TrainingSettings) -> Counter[str]:
+def draw(demands: Iterable[Demand], strategy: Strategy, rules: TrainingSettings) -> Counter[str]:
     """Return the quota that a job without a cluster draws while it has machines: preemptible metrics for Spot and
     flex-start."""
-    return _draw(run.demands, run.strategy, rules)
-
-
-def draw_of_spec(spec: Mapping[str, Any], rules: TrainingSettings) -> Counter[str]:
-    """Return the same for a canonical job spec."""
-    return _draw(demands_of(spec), strategies.strategy_of(spec), rules)
-
-
-def _draw(demands: Iterable[Demand], strategy: Strategy, rules: TrainingSettings) -> Counter[str]:
     own = rules.reservation_quota == "none"
     counted = [
         (item.shape, item.count)

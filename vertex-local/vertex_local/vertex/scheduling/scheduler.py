@@ -1,7 +1,5 @@
-"""The one thread behind training, which applies due changes, gives out machines, and starts and ends processes."""
+"""The work behind training: due changes are applied, machines given out, processes started and ended."""
 
-import logging
-import threading
 from dataclasses import replace
 from datetime import datetime, timedelta
 from pathlib import Path
@@ -20,10 +18,7 @@ from ..jobs import table as jobs
 from ..jobs.records import Job, Run
 from . import availability, queues
 
-_log = logging.getLogger("vertex_local.vertex")
-_TROUBLE = "the scheduler:"
 _FOLDERS_LOOK = timedelta(minutes=1)
-_BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0
 
 
 class Nodes(Protocol):
@@ -49,20 +44,8 @@ class Scheduler:
     def __init__(self, world: World, nodes: Nodes | None = None) -> None:
         self._world = world
         self._nodes: Nodes = nodes or RunnerStarter()
-        self._ending = threading.Event()
         self._looked: datetime | None = None
-        self._thread = threading.Thread(target=self._work, name="vertex", daemon=True)
         jobs.open_table(world.store)
-
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        """End the thread, not the jobs."""
-        self._ending.set()
-        self._world.changed.set()
-        if self._thread.is_alive():
-            self._thread.join()
 
     def step(self) -> bool:
         """Do everything once. Return whether jobs are under way, so that the next look should come soon."""
@@ -80,6 +63,8 @@ class Scheduler:
         started = jobs.started(world.store)
         for job in started:
             self._act(job, now)
+        if self._looked is None:
+            self._sweep()
         if self._looked is None or now - self._looked > _FOLDERS_LOOK:
             self._looked = now
             replicas.forget_folders(world, {job.run.id for job in started if job.run}, now)
@@ -155,19 +140,3 @@ class Scheduler:
         for folder in (self._world.state_folder / "jobs").glob("*"):
             if folder.name not in alive:
                 replicas.clean_folder(self._world, folder)
-
-    def _work(self) -> None:
-        self._sweep()
-        while not self._ending.is_set():
-            self._world.changed.clear()
-            try:
-                pause = _BUSY_S if self.step() else _IDLE_S
-                if self._world.trouble.startswith(_TROUBLE):
-                    self._world.trouble = ""
-            except Exception as error:
-                # The next look finds the same work again; a full disk or a bug must not end the thread.
-                _log.exception("the scheduler could not do its work")
-                self._world.trouble = f"{_TROUBLE} {error}, at {self._world.now()}"
-                pause = _TROUBLE_S
-            if not self._ending.is_set():
-                self._world.clock.wait(pause, self._world.changed)

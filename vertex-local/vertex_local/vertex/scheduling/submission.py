@@ -14,7 +14,7 @@ from ...world import World
 from ..clusters.records import CLUSTERS, Cluster
 from ..clusters.work import apply_due
 from ..field_errors import Mistake, refuse
-from ..jobs import life, rules, strategies, table, waiting
+from ..jobs import custom_jobs, rules, strategies, table, waiting
 from ..jobs.records import DEFAULT_TIMEOUT_S, Job, Run, demands_of
 from ..metadata import experiment_runs
 from ..models import records as models
@@ -122,8 +122,8 @@ def submit(
 def cancel(world: World, name: str, message: str) -> None:
     """End a job, which may be over or gone already. Within a transaction."""
     job = table.get(world.store, name)
-    if job is not None and job.run is not None:
-        table.keep(world, job.run, life.cancelled(job, job.run, world.clock.now(), message))
+    if job is not None:
+        custom_jobs.end(world, job, message)
 
 
 def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[str, Any], root: str) -> str:
@@ -186,7 +186,8 @@ def _admit_on_own_machines(world: World, location: str, spec: Mapping[str, Any],
     reservations = scenarios.current(world).scenario.reservations
     refused = world.settings.spot_reservation == "reject"
     _refuse(reserving.mistakes(spec, location, reservations, spot_refused=refused), root)
-    over = limits.beyond(world, location, quota_usage.draw_of_spec(spec, world.settings), {})
+    needs = quota_usage.draw(demands_of(spec), strategies.strategy_of(spec), world.settings)
+    over = limits.beyond(world, location, needs, {})
     if over:
         raise limits.refusal(over)
 

@@ -41,12 +41,7 @@ class TuningJobs(Entries):
         return self.shown(call, entry.body)
 
     def cancel(self, call: Call) -> Reply:
-        self.enter(call, "cancel")
-        call.nothing()
-        with self.world.store.transaction():
-            work.cancel(self.world, self.alive(call))
-        self.world.changed.set()
-        return Reply(body={})
+        return self.cancelled(call, lambda entry: work.cancel(self.world, entry))
 
 
 def checked(body: Mapping[str, Any], location: str, root: str = "") -> dict[str, Any]:
