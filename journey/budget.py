@@ -27,8 +27,7 @@ def budget(per_hour: Bounds, minutes: int, max_usd: Decimal) -> Budget:
         raise PolicyError(
             "the price of the machines in this region is unknown",
             why="the price book lacks a part of them, so no ceiling of money could be kept",
-            fix="choose REGION=us-central1, or make the price book anew: "
-            "python -m slipway.model.machines.price_tables --help",
+            fix="choose REGION=us-central1, or make the price book anew: python -m journey.prices --help",
         )
     most = per_hour.ceiling.known * minutes / 60 + STORAGE_AND_CALLS
     if most > max_usd:

@@ -40,8 +40,7 @@ def small_machine(region: str) -> MachineSpec:
     raise PolicyError(
         f"the price of small machines in {region} is unknown",
         why=f"the price book has none of {', '.join(_SMALL)} there, so no ceiling of money could be kept",
-        fix="choose REGION=us-central1, or make the price book anew: "
-        "python -m slipway.model.machines.price_tables --help",
+        fix="choose REGION=us-central1, or make the price book anew: python -m journey.prices --help",
     )
 
 

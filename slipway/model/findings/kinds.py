@@ -10,6 +10,20 @@ from collections.abc import Iterable, Mapping
 from slipway.model.findings.finding import FindingKind, Grade, Row, Section, Shown
 
 _NOTE, _WARNING, _BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
+_REFUSES = ("quota-short-now", "quota-short-in-overlap", "policy-violated")
+_ANNOUNCED = {
+    _NOTE: """
+        jobs-finish-on-old image-cache-empty cluster-created cluster-falls-back cluster-retires cluster-deleted
+        cluster-cleared cluster-may-still-become capacity-found-anew idle-cost most-cost run-cost price-unknown
+        offer-available access-lapsed bucket-left account-deleted resource-forgotten quota-eased season-quota-requested
+        deployed-quota-requested
+    """,
+    _WARNING: """
+        cluster-overdue idle-cost most-cost run-cost offer-unavailable no-offer-left quota-short-at-most
+        season-awaits-quota
+    """,
+}
+"""The kinds that a deployment by itself may cause with a grade (`FindingKind.announced`)."""
 
 
 def _rows(
@@ -18,11 +32,10 @@ def _rows(
     row: Row = Row.FATE,
     shown: Shown = Shown.BY_GRADE,
     rank: int = 0,
-    refuses: bool = False,
-    announced: tuple[Grade, ...] = (),
 ) -> Iterable[FindingKind]:
     for word, usual, means, *becomes in rows:
-        yield FindingKind(word, section, usual, means, "".join(becomes), row, shown, rank, refuses, announced)
+        announced = tuple(grade for grade, words in _ANNOUNCED.items() if word in words.split())
+        yield FindingKind(word, section, usual, means, "".join(becomes), row, shown, rank, word in _REFUSES, announced)
 
 
 _ALL = (
@@ -42,14 +55,9 @@ _ALL = (
         ("jobs-lose-reservation", _BLOCKING, "unfinished jobs sit on a reservation that the stack gives up"),
         ("jobs-restart-differently", _WARNING, "an unfinished job's next restart would differ from its first start"),
         ("minimum-below-default", _WARNING, "fewer machines are ready than a template's usual submission takes"),
-        row=Row.JOBS,
-    ),
-    *_rows(
-        Section.CLUSTERS,
         ("jobs-finish-on-old", _NOTE, "jobs stay on the old generation, which retires when they have ended"),
         ("image-cache-empty", _NOTE, "the first jobs on a new generation load their image anew"),
         row=Row.JOBS,
-        announced=(_NOTE,),
     ),
     *_rows(
         Section.CLUSTERS,
@@ -58,10 +66,6 @@ _ALL = (
         ("cluster-retires", _BLOCKING, "a cluster is not asked for any more and goes when its jobs have ended", "goes"),
         ("cluster-deleted", _BLOCKING, "a cluster goes now, and its machines may not come again", "is deleted"),
         ("cluster-cleared", _NOTE, "a failed cluster, which holds nothing, is deleted", "failed, is cleared"),
-        announced=(_NOTE,),
-    ),
-    *_rows(
-        Section.CLUSTERS,
         (
             "cluster-new-generation",
             _WARNING,
@@ -81,11 +85,7 @@ _ALL = (
         ),
         ("cluster-protection", _WARNING, "how a cluster is replaced or protected changes"),
         ("season-changed", _WARNING, "from when, until when, or for how long idle a cluster is wanted changes"),
-    ),
-    *_rows(
-        Section.CLUSTERS,
         ("cluster-overdue", _WARNING, "an old generation is still there after `retireWithin`", "should be gone"),
-        announced=(_WARNING,),
     ),
     *_rows(
         Section.CLUSTERS,
@@ -94,14 +94,9 @@ _ALL = (
         ("capacity-given-back", _BLOCKING, "the machines that are always there become fewer, and may not come again"),
         ("capacity-lower-maximum", _WARNING, "a pool can't grow as far any more"),
         ("capacity-raised", _NOTE, "a pool keeps or may take more machines"),
-        row=Row.MACHINES,
-    ),
-    *_rows(
-        Section.CLUSTERS,
         ("cluster-may-still-become", _NOTE, "the same, by a list that is deployed already"),
         ("capacity-found-anew", _WARNING, "machines have to be found again before the old ones go"),
         row=Row.MACHINES,
-        announced=(_NOTE,),
     ),
     *_rows(
         Section.CLUSTERS,
@@ -121,23 +116,10 @@ _ALL = (
         row=Row.MONEY,
         shown=Shown.IN_TABLE,
         rank=1,
-        announced=(
-            _NOTE,
-            _WARNING,
-        ),
     ),
     *_rows(
         Section.MONEY,
         ("run-cost", _WARNING, "what a submission of a template costs an hour, or at most in all"),
-        row=Row.MONEY,
-        rank=1,
-        announced=(
-            _NOTE,
-            _WARNING,
-        ),
-    ),
-    *_rows(
-        Section.MONEY,
         ("reservation-paid", _BLOCKING, "a reservation stays paid, whether jobs use it or not"),
         ("budget-changed", _WARNING, "what the stack, a team or a user may spend a month"),
         ("budget-share", _NOTE, "the share of its budget that the stack's pools take by themselves"),
@@ -157,7 +139,6 @@ _ALL = (
         ("price-unknown", _NOTE, "a part of the cost has no known price"),
         row=Row.MONEY,
         rank=1,
-        announced=(_NOTE,),
     ),
     *_rows(
         Section.TEMPLATES,
@@ -199,24 +180,13 @@ _ALL = (
         ("fallback-wait", _WARNING, "a submission falls back to its next offer sooner or later than before"),
         ("machines-changed", _WARNING, "jobs take other machines, or another number of them"),
         ("reservation-changed", _WARNING, "jobs take their machines from another reservation"),
-        row=Row.MACHINES,
-    ),
-    *_rows(
-        Section.TEMPLATES,
         ("offer-unavailable", _WARNING, "an offer can't be taken any more, for quota or for want of a pool"),
-        row=Row.MACHINES,
-        announced=(_WARNING,),
-    ),
-    *_rows(
-        Section.TEMPLATES,
         ("offer-available", _NOTE, "an offer can be taken that could not"),
         row=Row.MACHINES,
-        announced=(_NOTE,),
     ),
     *_rows(
         Section.TEMPLATES,
         ("no-offer-left", _BLOCKING, "a template is published and can't run, at all or with its defaults"),
-        announced=(_WARNING,),
     ),
     *_rows(
         Section.TEMPLATES,
@@ -254,7 +224,6 @@ _ALL = (
         Section.PEOPLE,
         ("access-lapsed", _NOTE, "an identity loses a role kept for ended jobs, or for another stack"),
         row=Row.WHO,
-        announced=(_NOTE,),
     ),
     *_rows(
         Section.DATA,
@@ -273,13 +242,9 @@ _ALL = (
         ("resource-changed", _WARNING, "something of another type changes in place"),
         ("resource-created", _NOTE, "something of another type is made"),
         ("drift", _WARNING, "somebody changed by hand what this deployment puts back"),
-    ),
-    *_rows(
-        Section.DATA,
         ("bucket-left", _WARNING, "a bucket stays, with what is in it, and no longer belongs to the stack"),
         ("account-deleted", _BLOCKING, "a service account goes, and with it all that it may do"),
         ("resource-forgotten", _WARNING, "something stays in the cloud and no longer belongs to the stack"),
-        announced=(_NOTE,),
     ),
     *_rows(
         Section.QUOTA,
@@ -288,7 +253,6 @@ _ALL = (
         row=Row.QUOTA,
         shown=Shown.OPEN,
         rank=-2,
-        refuses=True,
     ),
     *_rows(
         Section.QUOTA,
@@ -298,19 +262,9 @@ _ALL = (
             _WARNING,
             "there is no quota for a cluster whose season begins or is to come, which holds up nothing else",
         ),
-        row=Row.QUOTA,
-        announced=(_WARNING,),
-    ),
-    *_rows(
-        Section.QUOTA,
         ("quota-eased", _NOTE, "what did not fit does"),
         ("season-quota-requested", _NOTE, "an increase is asked for because a cluster's season begins"),
         ("deployed-quota-requested", _NOTE, "an increase is asked for, for what is deployed already"),
-        row=Row.QUOTA,
-        announced=(_NOTE,),
-    ),
-    *_rows(
-        Section.QUOTA,
         ("quota-unknown", _WARNING, "a limit or its use could not be read"),
         ("quota-check-weaker", _WARNING, "lack of quota stops fewer deployments than before"),
         ("quota-check-stricter", _NOTE, "lack of quota stops more deployments than before, or more is asked for"),
@@ -322,7 +276,6 @@ _ALL = (
         ("policy-violated", _BLOCKING, "a mandatory rule is broken"),
         shown=Shown.OPEN,
         rank=-2,
-        refuses=True,
     ),
     *_rows(
         Section.POLICY,

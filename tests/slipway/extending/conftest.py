@@ -17,7 +17,7 @@ Edit = Callable[[str, Callable[[str], str]], None]
 
 @pytest.fixture
 def edited(tmp_path: Path) -> Edit:
-    for folder in ("slipway", "local", "stacks", "docs"):
+    for folder in ("slipway", "local", "journey", "stacks", "docs"):
         shutil.copytree(ROOT / folder, tmp_path / folder, ignore=shutil.ignore_patterns("__pycache__", "played"))
 
     def edit(file: str, change: Callable[[str], str]) -> None:

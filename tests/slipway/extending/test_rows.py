@@ -117,7 +117,7 @@ def test_a_machine_family_with_a_new_accelerator_is_one_row(tmp_path: Path, edit
         tmp_path,
         """
 import json
-from slipway.model.machines.price_tables import tables
+from journey.prices import tables
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 from slipway.model.machines.table import machine, regions_with
 from slipway.model.prices import hourly

@@ -9,9 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from journey.prices import BOOK, tables
 from slipway.base.errors import ConfigError
-from slipway.model.machines import price_tables
-from slipway.model.machines.price_tables import tables
 from slipway.model.machines.spec import Disk, MachineSpec, is_tpu, tpu
 from slipway.model.machines.table import (
     MachineError,
@@ -147,7 +146,6 @@ def test_regions_and_their_accelerators() -> None:
     assert accelerators_in("nowhere") == ()
 
 
-BOOK = Path(price_tables.__file__).parent
 SAMPLES = Path(__file__).parent / "samples"
 ORIGIN = "somebody's list, 2026-07-30"
 MADE = ("on-demand.csv", "spot.csv", "disks.csv")
@@ -162,7 +160,7 @@ def cells(text: str) -> Iterator[tuple[str, str, str]]:
 
 
 def test_the_book_is_what_the_command_makes_of_its_source(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "slipway.model.machines.price_tables", str(SAMPLES / "compute-prices.csv")]
+    command = [sys.executable, "-m", "journey.prices", str(SAMPLES / "compute-prices.csv")]
     command += [str(SAMPLES / "disk-prices.csv"), "--source", "somebody's list", "--date", "2026-07-30"]
     subprocess.run([*command, "--into", str(tmp_path)], check=True, capture_output=True, text=True)
     for name in MADE:
@@ -210,7 +208,7 @@ def test_what_is_wrong_with_a_list_is_said(lines: tuple[str, ...], said: str) ->
 
 
 def test_the_command_says_what_is_wrong() -> None:
-    command = [sys.executable, "-m", "slipway.model.machines.price_tables", "nowhere.csv", "x.csv"]
+    command = [sys.executable, "-m", "journey.prices", "nowhere.csv", "x.csv"]
     done = subprocess.run([*command, "--source", "s", "--date", "d"], capture_output=True, text=True, check=False)
     assert done.returncode == 2 and done.stderr.startswith("error: ") and "nowhere.csv" in done.stderr
 
