@@ -227,7 +227,8 @@ def _find(body: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     return value
 
 
-def _resolved(kind: Any) -> tuple[_Field, ...]:
+@cache
+def _fields(kind: Any) -> tuple[_Field, ...]:
     hints = get_type_hints(kind, include_extras=True)
     resolved = []
     for field in fields(kind):
@@ -254,9 +255,6 @@ def _resolved(kind: Any) -> tuple[_Field, ...]:
             )
         )
     return tuple(resolved)
-
-
-_fields: Callable[[Any], tuple[_Field, ...]] = cache(_resolved)
 
 
 def _reader(hint: Any) -> _Reader:

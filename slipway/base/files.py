@@ -20,15 +20,17 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
     untouched.
     """
     path = path.resolve()
+    if isinstance(content, str):
+        content = content.encode()
     if path.exists() and not path.is_file():
-        path.write_bytes(_bytes(content))
+        path.write_bytes(content)
         return
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, temporary = tempfile.mkstemp(dir=path.parent, prefix=_prefix(path))
     try:
         with os.fdopen(descriptor, "wb") as file:
             os.fchmod(file.fileno(), mode)
-            file.write(_bytes(content))
+            file.write(content)
             if durable:
                 file.flush()
                 os.fsync(file.fileno())
@@ -36,10 +38,6 @@ def write_atomically(path: Path, content: str | bytes, *, mode: int = 0o644, dur
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def _bytes(content: str | bytes) -> bytes:
-    return content.encode() if isinstance(content, str) else content
 
 
 def leftovers(path: Path) -> list[Path]:

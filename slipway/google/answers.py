@@ -57,10 +57,8 @@ def plain(name: str) -> str:
 
 def read_answer(response: Response) -> Answer:
     """Return Google's error body, or as much of it as there is."""
-    try:
-        error = from_json(response.data.decode("utf-8-sig", errors="replace"))["error"]
-    except MISREAD:
-        error = {}
+    body = _json(response)
+    error = body.get("error", {}) if isinstance(body, dict) else {}
     if not isinstance(error, dict):
         error = {"message": str(error)}
     details = error.get("details")
@@ -77,24 +75,29 @@ def read_answer(response: Response) -> Answer:
 
 def json_object(response: Response, call: Call) -> Json:
     """Return the body as a JSON object. Raises Garbled for anything else: an empty answer of an API is `{}`."""
-    try:
-        value = from_json(response.data.decode("utf-8-sig", errors="replace"))
-    except (ValueError, RecursionError):
-        value = None
+    value = _json(response)
     if isinstance(value, dict):
         return value
-    raise garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not a JSON object")
+    raise _no_json(response, call, "a JSON object")
 
 
 def json_list(response: Response, call: Call) -> list[Json]:
     """Return the body as a list of JSON objects. Raises Garbled for anything else."""
-    try:
-        value = from_json(response.data.decode("utf-8-sig", errors="replace"))
-    except (ValueError, RecursionError):
-        value = None
+    value = _json(response)
     if isinstance(value, list) and all(isinstance(item, dict) for item in value):
         return value
-    raise garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not a list of objects")
+    raise _no_json(response, call, "a list of objects")
+
+
+def _json(response: Response) -> Any:
+    try:
+        return from_json(response.data.decode("utf-8-sig", errors="replace"))
+    except (ValueError, RecursionError):
+        return None
+
+
+def _no_json(response: Response, call: Call, wanted: str) -> Garbled:
+    return garbled(call, f"{(response.url or '').split('?')[0]} answered with something that is not {wanted}")
 
 
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:

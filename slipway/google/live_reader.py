@@ -253,7 +253,8 @@ def all_or_unknown(parts: Iterable[Iterable[Found] | Unknown]) -> tuple[Found, .
     return tuple(whole)
 
 
-_INELIGIBLE = {
+_INCREASES = {
+    None: Increase.POSSIBLE,
     "NOT_ENOUGH_USAGE_HISTORY": Increase.TOO_LITTLE_HISTORY,
     "NO_VALID_BILLING_ACCOUNT": Increase.NO_BILLING,
     "NOT_SUPPORTED": Increase.UNSUPPORTED,
@@ -270,16 +271,9 @@ def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
         metric = info.metric.removeprefix(f"{SERVICE}/")
         limit = info.limit(region)
         if limit is not None:
-            by_metric[metric] = QuotaLimit(
-                metric=metric, region=region, limit=limit, increase=_increase(info), quota_id=info.id
-            )
+            increase = _INCREASES.get(info.ineligibility, Increase.IMPOSSIBLE)
+            by_metric[metric] = QuotaLimit(metric, region, limit=limit, increase=increase, quota_id=info.id)
     return by_metric
-
-
-def _increase(info: QuotaInfo) -> Increase:
-    if info.ineligibility is None:
-        return Increase.POSSIBLE
-    return _INELIGIBLE.get(info.ineligibility, Increase.IMPOSSIBLE)
 
 
 def quota_info(body: Json) -> QuotaInfo:

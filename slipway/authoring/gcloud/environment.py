@@ -8,8 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.authoring.gcloud.fields import field_of, items
-from slipway.authoring.gcloud.note import Note
-from slipway.authoring.gcloud.output import OutputReader
+from slipway.authoring.gcloud.output import Note, OutputReader
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.model.labels import RECORDS

@@ -15,7 +15,7 @@ from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.authoring.template.declaration import Declaration
 from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.base.codec import camel
-from slipway.base.formatting import nearest, quoted, unfit
+from slipway.base.formatting import join, nearest, quoted, unfit
 
 Read = Callable[[DocumentPart], Any]
 Path = tuple[str, ...]
@@ -118,7 +118,7 @@ class Message:
             if name in named:
                 child.wrong(f"{name} is given twice, spelled in two ways", "keep one of them")
             elif name not in self.known and name not in self.refused:
-                child.wrong("no field of a job file here", _meant(child, name, self))
+                child.wrong("no field of a job file here", _meant(name, self))
             elif child.value not in _ABSENT:
                 if name in self.refused:
                     child.wrong("a template can't have it", self.refused[name])
@@ -132,45 +132,25 @@ def _mistyped(part: DocumentPart, what: str, fix: str) -> None:
     part.wrong(f"{quoted(str(part.value))} is not {what}", fix)
 
 
-def _meant(part: DocumentPart, name: str, here: Message) -> str:
+def _meant(name: str, here: Message) -> str:
     """Return the way out of an unknown field: its right place, a name that it may be a slip for, or a template's."""
-    above = tuple(camel(key) for key in part.path[:-1] if isinstance(key, str))
-    if place := _place(name, above, part):
-        return place
-    api = dict.fromkeys(known for _, message in _messages(JOB) for known in (*message.known, *message.refused))
+    places = [(path, message) for path, message in _messages(JOB) if name in message.known or name in message.refused]
+    if places:
+        where = join((f"below {'.'.join(path)}" if path else "at the left" for path, _ in places), "or")
+        refused = places[0][1].refused.get(name)
+        return f"it belongs {where}" + (f", and a template can't have it: {refused}" if refused else "")
     own = {camel(declared.name): declared.name for kind in (Declaration, WorkerPool) for declared in fields(kind)}
+    api = (known for _, message in _messages(JOB) for known in (*message.known, *message.refused))
     near = nearest(name, (*here.known, *here.refused)) or nearest(name, (*api, *own))
+    if near is None:
+        return f"leave it out; known here: {', '.join((*here.known, *here.refused))}"
     if near in here.known:
         return f"{near}, if that was meant"
-    if near is not None and near in here.refused:
+    if near in here.refused:
         return f"{near}, if that was meant, and a template can't have it: {here.refused[near]}"
-    if near is not None and near in own:
+    if near in own:
         return f"leave it out, and give the template `{own[near]}=` in its Python"
-    if near is not None:
-        return f"{near}, if that was meant: {_place(near, above, part)}"
-    return f"leave it out; known here: {', '.join((*here.known, *here.refused))}"
-
-
-def _place(name: str, above: Path, part: DocumentPart) -> str:
-    """Return where a field belongs that stands below `above`: further up, further down or elsewhere; empty for one that
-    job files don't have."""
-    by_path = {path: message for path, message in _messages(JOB) if name in message.known or name in message.refused}
-    up = [path for path in by_path if path == above[: len(path)]]
-    beside = {camel(key) for key in DocumentPart(part.document, part.path[:-1]).value}
-    down = sorted(
-        (path for path in by_path if above == path[: len(above)]), key=lambda path: path[len(above)] not in beside
-    )
-    if not by_path:
-        return ""
-    if up:
-        levels = len(above) - len(up[-1])
-        path = up[-1]
-        where = f"{'one level' if levels == 1 else f'{levels} levels'} up, beside {above[len(path)]}"
-    else:
-        path = (*down, *by_path)[0]
-        where = f"below {'.'.join(path[len(above) :] if down else path) or 'nothing, at the left'}"
-    refused = by_path[path].refused.get(name)
-    return f"it belongs {where}" + (f", and a template can't have it: {refused}" if refused else "")
+    return f"{near}, if that was meant: {_meant(near, here)}"
 
 
 def _messages(message: Message, path: Path = ()) -> Iterator[tuple[Path, Message]]:

@@ -7,12 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import yaml
+
 from slipway.authoring.gcloud.fields import JOB, field_of, items
-from slipway.authoring.gcloud.note import Note
-from slipway.authoring.gcloud.output import BUCKET, OutputReader
+from slipway.authoring.gcloud.output import BUCKET, Note, OutputReader
 from slipway.authoring.gcloud.workers import WorkersReader
-from slipway.authoring.gcloud.yaml_loader import JobFileLoader
 from slipway.authoring.stack.yaml_file import DocumentPart, dotted, from_text, in_words
+from slipway.authoring.stack.yaml_loader import TAG, StackLoader
 from slipway.authoring.template.declaration import Declaration, Scheduling
 from slipway.authoring.template.job_template import MAX_TIMEOUT_S, NAME, JobTemplate, problems
 from slipway.base.codec import camel
@@ -29,6 +30,23 @@ _STRATEGIES: Mapping[str, str] = {
     **{row.strategy: name for name, row in CAPACITY_TYPES.items() if row.strategy},
 }
 _CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/default/contexts/[^/]+")
+
+
+class _JobFileLoader(StackLoader):
+    """A loader of YAML 1.1 with JSON's escapes, as gcloud has it: `yes` is true, `1:30` a number. Words that are no
+    texts there are none here either, so that each argument says what it says there."""
+
+    yaml_constructors = {**yaml.SafeLoader.yaml_constructors}  # noqa: RUF012 - PyYAML's own attribute
+
+    def resolve(self, kind: type[yaml.Node], value: str | None, implicit: tuple[bool, bool]) -> str:
+        return str(yaml.SafeLoader.resolve(self, kind, value, implicit))  # type: ignore[no-untyped-call]
+
+    def text(self, node: yaml.ScalarNode) -> Any:
+        """Return a text, in which two escapes, as JSON has them, may be the halves of one character."""
+        return self.construct_scalar(node).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
+
+
+_JobFileLoader.add_constructor(f"{TAG}str", _JobFileLoader.text)
 
 
 @dataclass(frozen=True)
@@ -54,7 +72,7 @@ def read(text: str, file: str, naming: Naming) -> Imported:
     if not NAME.fullmatch(naming.name):
         what = f"{naming.name!r} can't be a template's name"
         raise ConfigError(what, fix="--name NAME: at most 50 of a-z, 0-9 and -, a letter first")
-    document = from_text(text, file, JobFileLoader)
+    document = from_text(text, file, _JobFileLoader)
     mistakes = list(document.mistakes)
     root = DocumentPart(document, (), mistakes)
     if not mistakes and (spec := field_of(root, CUSTOM_JOB.spec)).value is not None:

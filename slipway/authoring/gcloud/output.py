@@ -7,9 +7,9 @@ folders that Vertex AI has jobs write to. A path that only looks alike stays, wi
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 
-from slipway.authoring.gcloud.note import Note
-from slipway.authoring.stack.yaml_file import DocumentPart
+from slipway.authoring.stack.yaml_file import DocumentPart, KeyPath
 from slipway.model.catalog.placeholders import OUTPUT, escaped, placeholder
 
 WRITTEN = ("model", "checkpoints", "logs")
@@ -17,6 +17,26 @@ WRITTEN = ("model", "checkpoints", "logs")
 BUCKET = re.compile(r"gs://[^/\s]+")
 # A path ends where a shell, JSON or a list would end it.
 _PATH = re.compile(r"""(?<![^\s=,;:'"`(\[{<>|&@-])(?:gs://|/gcs/)[^\s,;'"`)\]}<>|&]*""")
+
+
+@dataclass(frozen=True)
+class Note:
+    """A difference between the template's jobs and the job file, or a text that looks like one and stays.
+
+    `path` is the field, which need not be in the file.
+    """
+
+    file: str
+    line: int
+    path: KeyPath
+    text: str
+
+    @classmethod
+    def of(cls, part: DocumentPart, text: str) -> Note:
+        return cls(file=part.document.file, line=part.document.line(part.path), path=part.path, text=text)
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}  {self.text}"
 
 
 class OutputReader:
@@ -35,7 +55,7 @@ class OutputReader:
             replaced = self._replaced(path[0])
             if replaced is not None:
                 self.notes.append(Note.of(part, f"{name}: {path[0]} became {replaced}"))
-            elif self._alike(path[0]):
+            elif path[0].startswith((self.uri, f"/gcs/{self.uri.removeprefix('gs://')}")):
                 self.notes.append(
                     Note.of(part, f"{name}: {path[0]} stays, though it begins like the output {self.uri}")
                 )
@@ -49,6 +69,3 @@ class OutputReader:
         if rest == path or not (rest in ("", "/") or (rest[0] == "/" and folder in WRITTEN)):
             return None
         return placeholder(OUTPUT) + escaped(rest)
-
-    def _alike(self, path: str) -> bool:
-        return path.startswith((self.uri, f"/gcs/{self.uri.removeprefix('gs://')}"))

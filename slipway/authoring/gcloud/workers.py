@@ -8,8 +8,7 @@ from typing import Any
 
 from slipway.authoring.gcloud.environment import CODES, Environment, environment
 from slipway.authoring.gcloud.fields import field_of, items
-from slipway.authoring.gcloud.note import Note
-from slipway.authoring.gcloud.output import OutputReader
+from slipway.authoring.gcloud.output import Note, OutputReader
 from slipway.authoring.stack.secrets import KEEP, looks_secret
 from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.authoring.template.declaration import NfsMount

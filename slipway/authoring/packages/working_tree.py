@@ -80,11 +80,8 @@ def _code(listed: str) -> list[str]:
     environments."""
     names = [name for name in listed.split("\0") if name]
     environments = tuple(name.removesuffix(_ENVIRONMENT) for name in names if name.endswith(f"/{_ENVIRONMENT}"))
-    return [name for name in names if not name.startswith(environments) and _is_code(PurePosixPath(name))]
-
-
-def _is_code(path: PurePosixPath) -> bool:
-    return OWN_FOLDER not in path.parts and is_packed(path)
+    paths = (PurePosixPath(name) for name in names if not name.startswith(environments))
+    return [str(path) for path in paths if OWN_FOLDER not in path.parts and is_packed(path)]
 
 
 def _content(folder: Path, name: str, most: int) -> bytes | None:

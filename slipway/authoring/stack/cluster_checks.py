@@ -40,15 +40,11 @@ def check_cluster(cluster: DocumentPart, region: str | None) -> None:
     for _, pool in pools.items():
         _pool(pool, region)
     _alternatives(cluster, region)
-    _network(cluster)
+    if cluster["reservedIpRanges"].value and cluster["network"].value is None:
+        cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
     _encryption(cluster["encryption"]["kmsKey"], region)
     _labels(cluster["labels"])
     _season(cluster)
-
-
-def _network(cluster: DocumentPart) -> None:
-    if cluster["reservedIpRanges"].value and cluster["network"].value is None:
-        cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
 
 
 def _encryption(key: DocumentPart, region: str | None) -> None:

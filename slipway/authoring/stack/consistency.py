@@ -68,9 +68,10 @@ def _keys(config: DocumentPart) -> None:
             own = ", ".join(own_key for own_key in OWN_KEYS if own_key.startswith("slipway:"))
             part.wrong("unknown key", f"did you mean `{near}`?" if near else f"one of {own}")
         elif key.startswith("gcp:") and key.lower().endswith("customendpoint"):
+            words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key.removeprefix("gcp:"))
             part.wrong(
                 "endpoints come from the environment, so that provider, program and CLI agree",
-                f"leave it out and export {_variable(key)}",
+                f"leave it out and export GOOGLE_{words.upper()}",
             )
         elif key in _REFUSED:
             part.wrong(*_REFUSED[key])
@@ -80,11 +81,6 @@ def _keys(config: DocumentPart) -> None:
             near = nearest(key, OWN_KEYS)
             if near is not None and config[near].value is None:
                 part.wrong("unknown key", f"did you mean `{near}`?")
-
-
-def _variable(key: str) -> str:
-    words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key.removeprefix("gcp:"))
-    return f"GOOGLE_{words.upper()}"
 
 
 def _no_repeats(names: DocumentPart) -> None:

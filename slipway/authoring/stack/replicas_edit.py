@@ -83,7 +83,8 @@ def _edits(node: yaml.Node, least: int, most: int) -> list[_Replacement]:
     """Return the replacements. A range stays a range in its present form; any other value is written anew."""
     low, high = _child(node, "min"), _child(node, "max")
     if low is None or high is None or least == most:
-        return [_Replacement(start=node.start_mark.index, end=_end(node), text=_written(least, most))]
+        text = str(least) if least == most else f"{{ min: {least}, max: {most} }}"
+        return [_Replacement(start=node.start_mark.index, end=_end(node), text=text)]
     edits = [_scalar(low, least), _scalar(high, most)]
     initial = _child(node, "initial")
     if initial is not None:
@@ -102,7 +103,3 @@ def _end(node: yaml.Node) -> int:
     if isinstance(node, yaml.MappingNode) and not node.flow_style:
         return max(int(child.end_mark.index) for child in _values(node))
     return int(node.end_mark.index)
-
-
-def _written(least: int, most: int) -> str:
-    return str(least) if least == most else f"{{ min: {least}, max: {most} }}"

@@ -71,17 +71,7 @@ class Parameter:
     @property
     def published(self) -> model.Parameter:
         """The parameter as the catalog has it."""
-        kind = BY_PYTHON[self.type].name
-        return model.Parameter(
-            name=self.name,
-            type=kind,
-            default=self.default,
-            min=self.min,
-            max=self.max,
-            choices=self.choices,
-            help=self.help,
-            command=self.command,
-        )
+        return model.Parameter(**{**vars(self), "type": BY_PYTHON[self.type].name})
 
     @property
     def finite(self) -> tuple[Value, ...]:

@@ -88,7 +88,12 @@ def _problems(template: Declaration) -> Iterator[str]:
     yield from _pools(template, template.worker_pools)
     for number, variant in enumerate(template.variants, 1):
         yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
-    yield from _study(template)
+    if study := template.study:
+        numbers = {"max_trials": study.max_trials, "parallel_trials": study.parallel_trials}
+        mistaken = (
+            problem for where, number in numbers.items() for problem in _count(template, where, number, "trials")
+        )
+        yield from (f"study: {problem}" for problem in (*mistaken, *study.problems()))
     yield from _secrets(template)
     yield from _labels(template)
     yield from _placeholders(template, {parameter.name for parameter in template.parameters})
@@ -176,21 +181,17 @@ def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str
     elif unknown := [pool.position for pool in pools if pool.position and pool.position not in POSITIONS]:
         yield f"worker_pools: unknown position {unknown[0]!r}; known: {', '.join(POSITIONS)}"
     else:
-        yield from _places(pools)
+        try:
+            if places(pools)[0] != 0:
+                yield f"worker pool {pools[0].role!r}: the first one is the chief, whatever its `position`"
+        except ValueError as error:
+            yield f"worker pool {str(error)!r}: no place is left for it; the order is {', '.join(POSITIONS)}"
     if pools and pools[0].replicas != 1:
         yield f"worker pool {pools[0].role!r}: the first one is the chief and must have exactly 1 replica"
     if len({pool.role for pool in pools}) < len(pools):
         yield "worker_pools: each needs a role of its own"
     for pool in pools:
         yield from (f"worker pool {pool.role!r}: {problem}" for problem in _pool(template, pool))
-
-
-def _places(pools: tuple[WorkerPool, ...]) -> Iterator[str]:
-    try:
-        if places(pools)[0] != 0:
-            yield f"worker pool {pools[0].role!r}: the first one is the chief, whatever its `position`"
-    except ValueError as error:
-        yield f"worker pool {str(error)!r}: no place is left for it; the order is {', '.join(POSITIONS)}"
 
 
 def _pool(template: Declaration, pool: WorkerPool) -> Iterator[str]:
@@ -218,15 +219,6 @@ def _count(template: Declaration, where: str, count: int | str, what: str) -> It
     least = min(map(int, parameter.choices), default=parameter.min)
     if least is None or least < 1 or not (parameter.choices or parameter.max is not None):
         yield f"{where} {count!r}: {parameter.name} counts {what}: it needs min (1 or more) and max, or choices"
-
-
-def _study(template: Declaration) -> Iterator[str]:
-    if (study := template.study) is not None:
-        yield from (f"study: {problem}" for problem in _count(template, "max_trials", study.max_trials, "trials"))
-        yield from (
-            f"study: {problem}" for problem in _count(template, "parallel_trials", study.parallel_trials, "trials")
-        )
-        yield from (f"study: {problem}" for problem in study.problems())
 
 
 def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:

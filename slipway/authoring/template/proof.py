@@ -203,21 +203,15 @@ def misfits(templates: Iterable[JobTemplate], cluster: ClusterSpec) -> Mapping[i
     if not cluster.alternatives:
         return {}
     by_alternative: dict[int, dict[str, str]] = {}
-    for template in templates:
-        for option, why in _misfits(template, cluster):
+    every = ((template, kind, case) for template in templates for kind in template.kinds for case in cases(template))
+    for template, kind, case in every:
+        if POOL not in case.capacity_types(template) or (case.variant is not None and case.variant.refusal):
+            continue
+        asked = _demands(template, kind, case)
+        unfit = [option for option in cluster.options if fitting_pools(asked, option) is None]
+        if len(unfit) == len(cluster.options):
+            continue
+        for option in unfit:
+            why = (f"({case}) " if case.when else "") + "; ".join(map(str, mismatches(asked, option)))
             by_alternative.setdefault(option.alternative, {}).setdefault(template.name, why)
     return by_alternative
-
-
-def _misfits(template: JobTemplate, cluster: ClusterSpec) -> Iterator[tuple[ClusterSpec, str]]:
-    for kind in template.kinds:
-        for case in cases(template):
-            if POOL not in case.capacity_types(template) or (case.variant is not None and case.variant.refusal):
-                continue
-            asked = _demands(template, kind, case)
-            unfit = [option for option in cluster.options if fitting_pools(asked, option) is None]
-            if len(unfit) == len(cluster.options):
-                continue
-            where = f"({case}) " if case.when else ""
-            for option in unfit:
-                yield option, where + "; ".join(map(str, mismatches(asked, option)))

@@ -17,6 +17,7 @@ from slipway.google.catalog.checks import checked
 from slipway.model.catalog.forms import PLAIN_NAME
 from slipway.model.catalog.model import SCHEMA, Catalog, Template
 from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.rules.rule import mapping
 
 _ANOTHER = "publish it again with pulumi up, or choose another: slipway use gs://BUCKET"
 _SHOWN = 1000
@@ -73,15 +74,10 @@ def read(content: bytes | str, source: str) -> Catalog:
     """
     try:
         body = _parsed(content)
-    except (ValueError, RecursionError) as problem:
-        raise _unreadable(source, f"not valid JSON: {problem}") from problem
-    if not isinstance(body, dict):
-        raise _unreadable(source, "not a JSON object")
-    _check_schema(body.get("schema"), source)
-    try:
+        _check_schema(body.get("schema"), source)
         catalog = _catalog(body)
-    except codec.MalformedError as problem:
-        raise _unreadable(source, str(problem)) from None
+    except (ValueError, RecursionError) as problem:
+        raise ConfigError(f"the catalog {source} can't be read", why=str(problem), fix=_ANOTHER) from None
     return replace(catalog, source=source)
 
 
@@ -101,15 +97,8 @@ def _template(name: str, entry: Any, catalog: Catalog) -> Template:
     try:
         return checked(codec.read(Template, entry, name), catalog)
     except codec.MalformedError as error:
-        return Template(
-            name=name,
-            summary="",
-            kind=CUSTOM_JOB.name,
-            roles=(),
-            parameters=(),
-            offers=(),
-            unread=short(str(error.under(f"templates.{name}")), _SHOWN),
-        )
+        unread = short(str(error.under(f"templates.{name}")), _SHOWN)
+        return Template(name, "", CUSTOM_JOB.name, roles=(), parameters=(), offers=(), unread=unread)
 
 
 def published(content: bytes | str, source: str) -> PublishedCatalog:
@@ -123,9 +112,7 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     try:
         body = _parsed(content)
     except (ValueError, RecursionError) as problem:
-        return PublishedCatalog(damage=f"{source}: not valid JSON: {problem}")
-    if not isinstance(body, dict):
-        return PublishedCatalog(damage=f"{source}: not a JSON object")
+        return PublishedCatalog(damage=f"{source}: {problem}")
     clusters, retiring = body.get("clusters"), body.get("retiring")
     if not isinstance(clusters, dict) or not all(
         isinstance(cluster, dict) and isinstance(cluster.get("id"), str) for cluster in clusters.values()
@@ -133,14 +120,9 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
         return PublishedCatalog(damage=f"{source}: clusters is not an object of clusters with their ids")
     if not isinstance(retiring, list) or not all(isinstance(id_, str) for id_ in retiring):
         return PublishedCatalog(damage=f"{source}: retiring is not a list of ids")
-    storage = body.get("storage")
-    elsewhere = storage.get("workElsewhere") if isinstance(storage, dict) else None
-    trainers = body.get("trainers")
-    mappings = (storage, elsewhere, trainers)
-    names = [
-        body.get("trainer"),
-        *(name for mapping in mappings if isinstance(mapping, dict) for name in mapping.values()),
-    ]
+    storage = mapping(body.get("storage"))
+    mappings = (storage, mapping(storage.get("workElsewhere")), mapping(body.get("trainers")))
+    names = (body.get("trainer"), *(name for names in mappings for name in names.values()))
     stack = body.get("stack")
     try:
         whole = read(content, source)
@@ -156,15 +138,20 @@ def published(content: bytes | str, source: str) -> PublishedCatalog:
     )
 
 
-def _parsed(content: bytes | str) -> Any:
-    """Parse the content as any reader does. Raises ValueError and RecursionError.
-
-    Values that Python reads and JSON can't hold are refused too: numbers that are not finite, and halves of characters.
-    """
-    text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
-    body = json.loads(text, parse_constant=_number, parse_float=_number)
-    if _HALF_A_CHARACTER.search(text):
-        json.dumps(body, ensure_ascii=False).encode()  # Raises UnicodeEncodeError for a half without its other half.
+def _parsed(content: bytes | str) -> dict[str, Any]:
+    """Parse the content as any reader does. Raises ValueError, also for values that Python reads and JSON can't hold:
+    numbers that are not finite, and halves of characters."""
+    try:
+        text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
+        body = json.loads(text, parse_constant=_number, parse_float=_number)
+        if _HALF_A_CHARACTER.search(text):
+            json.dumps(
+                body, ensure_ascii=False
+            ).encode()  # Raises UnicodeEncodeError for a half without its other half.
+    except (ValueError, RecursionError) as problem:
+        raise ValueError(f"not valid JSON: {problem}") from problem
+    if not isinstance(body, dict):
+        raise ValueError("not a JSON object")
     return body
 
 
@@ -176,14 +163,10 @@ def _number(text: str) -> float:
 
 def _check_schema(schema: object, source: str) -> None:
     if not isinstance(schema, int) or isinstance(schema, bool) or schema < SCHEMA:
-        raise _unreadable(source, f"schema is {schema!r}, where {SCHEMA} is expected")
+        raise ValueError(f"schema is {schema!r}, where {SCHEMA} is expected")
     if schema > SCHEMA:
         raise ConfigError(
             f"the catalog {source} has schema {schema}, newer than this slipway reads (schema {SCHEMA})",
             why="it was published by a newer version",
             fix=updating(),
         )
-
-
-def _unreadable(source: str, why: str) -> ConfigError:
-    return ConfigError(f"the catalog {source} can't be read", why=why, fix=_ANOTHER)

@@ -39,28 +39,20 @@ class Worker:
     @cached_property
     def machine(self) -> MachineSpec:
         """The requested machine, with its built-in accelerators and the service's defaults."""
-        built_in = self.shape if isinstance(self.shape, Machine) else None
-        accelerator = self.spec.get("acceleratorType") or (built_in.accelerator if built_in else None)
-        count = self._count
-        if count is None:
-            count = built_in.accelerator_count if built_in else 0
+        shape, count = self.shape, self._count
+        built_in = (shape.accelerator, shape.accelerator_count) if isinstance(shape, Machine) else (None, 0)
         disk = mapping(self.body.get("diskSpec"))
-        # The numbers may be anything: they are read forgivingly below.
-        spec = MachineSpec.read(
-            {"machineSpec": {**self.spec, "acceleratorCount": 0}, "diskSpec": {**disk, "bootDiskSizeGb": None}}
-        )
-        return replace(
-            spec,
-            type=self._type,
-            accelerator=str(accelerator) if accelerator else None,
-            accelerator_count=count,
-            # A size that is not a number becomes 0, which its rule refuses.
-            disk=replace(spec.disk, size_gb=as_int(disk.get("bootDiskSizeGb", 100))),
-        )
+        machine = {
+            **self.spec,
+            "acceleratorType": self.spec.get("acceleratorType") or built_in[0],
+            "acceleratorCount": built_in[1] if count is None else count,
+        }
+        spec = MachineSpec.read({"machineSpec": machine, "diskSpec": {**disk, "bootDiskSizeGb": None}})
+        # A size that is not a number becomes 0, which its rule refuses.
+        return replace(spec, disk=replace(spec.disk, size_gb=as_int(disk.get("bootDiskSizeGb", 100))))
 
     @property
     def _count(self) -> int | None:
-        """The requested number of accelerators; None where the request omits it."""
         return as_int(self.spec["acceleratorCount"]) if "acceleratorCount" in self.spec else None
 
     @property
@@ -198,7 +190,7 @@ def twice(names: Iterable[str]) -> list[str]:
 
 
 def mapping(value: Any) -> Mapping[str, Any]:
-    return value if type(value) is dict or isinstance(value, Mapping) else {}
+    return value if isinstance(value, Mapping) else {}
 
 
 def as_int(value: Any) -> int:
