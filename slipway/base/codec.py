@@ -204,7 +204,6 @@ def _json(value: Any, *, document: bool) -> Any:
 
 
 def _word(value: Enum) -> str:
-    """Return an enumeration of texts by its value, any other by its name."""
     return value.value if isinstance(value.value, str) else value.name.lower()
 
 
@@ -227,8 +226,7 @@ def _find(body: Mapping[str, Any], path: tuple[str, ...]) -> Any:
     return value
 
 
-@cache
-def _fields(kind: Any) -> tuple[_Field, ...]:
+def _resolved(kind: Any) -> tuple[_Field, ...]:
     hints = get_type_hints(kind, include_extras=True)
     resolved = []
     for field in fields(kind):
@@ -257,8 +255,10 @@ def _fields(kind: Any) -> tuple[_Field, ...]:
     return tuple(resolved)
 
 
+_fields: Callable[[Any], tuple[_Field, ...]] = cache(_resolved)
+
+
 def _reader(hint: Any) -> _Reader:
-    """Return the reader of a type hint's values."""
     origin, arguments = get_origin(hint), get_args(hint)
     if origin is Annotated:
         forms = [argument for argument in arguments[1:] if isinstance(argument, Form)]

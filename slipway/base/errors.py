@@ -95,7 +95,6 @@ def together(fixes: Iterable[Fix]) -> Fix:
 
 
 def _of_a_call(arguments: Arguments) -> str:
-    """Spell arguments as a call of Python has them."""
     params = arguments.get("params")
     given = {**arguments, **(params if isinstance(params, Mapping) else {})}
     given.pop("params", None)

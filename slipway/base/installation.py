@@ -151,7 +151,6 @@ def _project() -> Mapping[str, Any]:
 
 
 def _install(source: str, *, newer: bool = False) -> str:
-    """Return the command of the tool that made this environment."""
     environment = Path(sys.prefix)
     quoted = shlex.quote(source)
     if (environment / "pipx_metadata.json").is_file():

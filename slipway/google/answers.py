@@ -122,7 +122,6 @@ def shaped(call: Call, read: Callable[[Json], Found], body: Json) -> Found:
 
 
 def _require_texts(value: object) -> None:
-    """Raise TypeError where a text field holds another type, at any depth."""
     if isinstance(value, tuple):
         for item in value:
             _require_texts(item)

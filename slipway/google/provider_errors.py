@@ -171,7 +171,6 @@ def _filled(fix: str, line: str, environ: Mapping[str, str], named: Mapping[str,
 
 
 def _words(text: str) -> str:
-    """Return the last line with content, without the prefix of every error."""
     lines = [line.strip() for line in text.splitlines()]
     message = next((line for line in reversed(lines) if line and not line.endswith("occurred:")), "")
     while (shorter := _PREFIX.sub("", message)) != message:

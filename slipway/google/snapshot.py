@@ -125,7 +125,6 @@ class Snapshot:
         }
 
     def _look_back(self, region: str, now: datetime | None) -> None:
-        """Ask for the ended jobs of a region; none without a time."""
         wanted, place = self._wanted, self._places[region]
         if now and wanted.ends_within:
             self.ask(_ENDS, partial(place.last_ends, now - wanted.ends_within), region)

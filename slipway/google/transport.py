@@ -238,7 +238,6 @@ def _longest(text: str) -> float:
 
 
 def _without_password(proxy: str) -> tuple[str, Mapping[str, str]]:
-    """Return the proxy's URL without user and password, and the header that has them."""
     try:
         parts = urlsplit(proxy)
         who = f"{unquote(parts.username or '')}:{unquote(parts.password or '')}"

@@ -43,7 +43,6 @@ class Vertex:
         return Vertex(self._session, self._endpoints, self.project, region or self.region)
 
     def _at_once(self, read: Callable[[Vertex], _Read]) -> list[_Read]:
-        """Ask all regions at once."""
         with ThreadPoolExecutor(len(self.regions), thread_name_prefix="regions") as threads:
             return list(threads.map(read, map(self.at, self.regions)))
 
@@ -142,7 +141,6 @@ def _newest_first(lists: Iterable[Iterator[VertexJob]]) -> Iterator[VertexJob]:
 
 
 def _read_job(call: Call, kind: JobKind, body: Json) -> VertexJob:
-    """Read a job."""
     try:
         return _read(call, lambda answer: VertexJob.read(answer, kind), body)
     except Garbled:

@@ -120,29 +120,22 @@ def month_of(now: datetime) -> str:
     return f"{now:%Y-%m}"
 
 
-def shares(budget: Budget, ledger: Ledger, stack: str, team: str, user: str) -> Iterator[BudgetShare]:
-    """Yield the shares that a submission counts for, by its labels' user and team; the stack first."""
+def shares(
+    budget: Budget, ledger: Ledger, stack: str, team: str | None = None, user: str | None = None
+) -> Iterator[BudgetShare]:
+    """Yield each limit with its spent part: the stack's, then teams' and users', or those of one team and one user that
+    a submission's labels name."""
     if budget.stack is not None:
         yield BudgetShare(whose=f"stack {stack}", limit=budget.stack, spent=ledger.spent, enforced=budget.enforce)
     for name, limit in budget.teams.items():
-        if label_value(name) == team:
-            spent = ledger.teams.get(team, 0.0)
+        label = label_value(name)
+        if team in (None, label):
+            spent = ledger.teams.get(label, 0.0)
             yield BudgetShare(whose=f"team {name}", limit=limit, spent=spent, enforced=budget.enforce)
     for name, limit in budget.users.items():
-        if label_value(name) == user:
-            yield BudgetShare(whose=f"user {name}", limit=limit, spent=ledger.users.get(user, 0.0))
-
-
-def all_shares(budget: Budget, ledger: Ledger, stack: str) -> Iterator[BudgetShare]:
-    """Yield each limit with its spent part: the stack's, then teams' and users'."""
-    teams_and_users = [
-        ("", ""),
-        *((label_value(team), "") for team in budget.teams),
-        *(("", label_value(user)) for user in budget.users),
-    ]
-    # Each pair brings the stack's share as well: it is yielded once.
-    by_owner = {share.whose: share for pair in teams_and_users for share in shares(budget, ledger, stack, *pair)}
-    yield from by_owner.values()
+        label = label_value(name)
+        if user in (None, label):
+            yield BudgetShare(whose=f"user {name}", limit=limit, spent=ledger.users.get(label, 0.0))
 
 
 def age_words(ledger: Ledger, now: datetime) -> str:

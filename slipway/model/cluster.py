@@ -253,5 +253,4 @@ class CurrentCluster:
 
 
 def _given(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields that are not empty."""
     return {key: value for key, value in body.items() if value}

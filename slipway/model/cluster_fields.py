@@ -201,7 +201,6 @@ def _in_order(items: tuple[Item, ...], declared: tuple[Item, ...]) -> tuple[Item
 
 
 def _written(pool: PoolSpec | None) -> str:
-    """Return a whole pool as the stack file has it."""
     if pool is None:
         return ""
     values = {field.key: field.written(pool) or field.words(pool) for field in POOL if field.words(pool)}

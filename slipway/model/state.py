@@ -150,7 +150,6 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
 
 
 def _with_known_place(bucket: StateResource) -> StateResource:
-    """Return a bucket without the parts of its place that say nothing about the stack's."""
     if is_adopted_bucket(bucket.logical):
         return replace(bucket, project="", region="")
     if bucket.logical.startswith(BUCKETS_ELSEWHERE):

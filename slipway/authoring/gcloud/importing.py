@@ -198,7 +198,6 @@ def _capacity_type(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]
 
 
 def _reservation(root: DocumentPart, pools: Sequence[Mapping[str, Any]]) -> DocumentPart | None:
-    """Return the first place where a reservation is asked for."""
     for part, pool in zip(items(field_of(root, "workerPoolSpecs")), pools, strict=True):
         affinity = pool.get("machineSpec", {}).get("reservationAffinity", {})
         if affinity.get("reservationAffinityType", NO_RESERVATION) != NO_RESERVATION:

@@ -31,7 +31,6 @@ def _classes(value: Any) -> set[str]:
 
 
 def _given(value: Any) -> list[tuple[str, Any]]:
-    """Return the fields of a dataclass that are not at their default."""
     return [(field.name, given) for field in fields(value) if (given := getattr(value, field.name)) != _default(field)]
 
 

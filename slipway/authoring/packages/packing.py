@@ -184,7 +184,6 @@ def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
 
 
 def _requirements(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
-    """Read the folder's requirements.txt, else the import package's in it."""
     for name in ("requirements.txt", f"{wanted[0].split('.')[0]}/requirements.txt"):
         if name in tree.files:
             return requirement_lines(tree.files[name], f"{folder}/{name}")
@@ -192,13 +191,11 @@ def _requirements(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> tu
 
 
 def _files(module: str) -> tuple[str, str]:
-    """Return the files either of which is the module."""
     path = module.replace(".", "/")
     return f"{path}.py", f"{path}/__main__.py"
 
 
 def _elsewhere(tree: WorkingTree, module: str) -> Fix:
-    """Return a fix that names the one folder further down that would do."""
     wanted = f"/{_files(module)[0]}"
     folders = [name.removesuffix(wanted) for name in tree.files if name.endswith(wanted)]
     return ({"code": str(PurePosixPath(folders[0]))}, "   (in the folder you named)") if len(folders) == 1 else ""

@@ -69,7 +69,6 @@ def _new(folder: Path, *options: str) -> str:
 
 
 def _new_anywhere(folder: Path) -> str:
-    """Return the files that would be new in a checkout of this folder."""
     with tempfile.TemporaryDirectory(prefix="slipway-") as empty:
         _git(folder, "init", "--quiet", "--bare", empty)
         return _new(folder, f"--git-dir={empty}", f"--work-tree={folder}")

@@ -51,7 +51,6 @@ class DeclaredStack:
         )
 
     def _region(self, offer: Offer) -> str:
-        """Return the region where an offer's jobs run."""
         cluster = self.catalog.clusters.get(offer.cluster) or self.catalog.dormant.get(offer.dormant)
         return (cluster.region if cluster else None) or self.catalog.region
 

@@ -180,7 +180,6 @@ def _no_code(subject: DeclaredStack) -> Iterator[Breach]:
 
 
 def _asked(check: Callable[[DeclaredStack], Iterable[Breach]]) -> Check:
-    """Return a rule that the stack file switches on by true."""
     return lambda subject, asked: check(subject) if asked else ()
 
 

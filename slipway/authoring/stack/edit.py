@@ -51,7 +51,6 @@ def edited(stack: Stack, edit: Edit) -> Stack:
 
 
 def _config(stack: Stack) -> dict[str, Any]:
-    """Return the configuration that declares the stack."""
     return {
         "gcp:project": stack.project,
         "gcp:region": stack.region,
@@ -127,7 +126,6 @@ def _reservation(reservation: Reservation) -> dict[str, Any]:
 
 
 def _given(entry: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the keys that say something."""
     return {key: value for key, value in entry.items() if value not in (None, "", [], {}, 0)}
 
 

@@ -183,7 +183,6 @@ def _field(path: KeyPath) -> FieldInfo | None:
 
 
 def _models(path: KeyPath) -> tuple[type[BaseModel], ...]:
-    """Return the possible entry types of a path."""
     here: list[Any] = [StackFile]
     for part in path:
         after: list[Any] = []

@@ -238,12 +238,10 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
 
 
 def _variables(template: Declaration) -> Iterable[str]:
-    """Return the names of the variables that it sets, its own and those of its worker pools, each once."""
     return dict.fromkeys((*template.env, *(name for pool in template.all_pools for name in pool.env)))
 
 
 def _texts(template: Declaration) -> Iterable[str]:
-    """Yield every text that may have a placeholder."""
     for pool in template.all_pools:
         yield from pool.args
         yield from pool.env.values()

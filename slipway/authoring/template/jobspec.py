@@ -184,6 +184,5 @@ def _code(
 
 
 def _secret(secret: str, project: str) -> str:
-    """Return the reference to a secret, which a job gets in place of its value."""
     full = secret if secret.startswith("projects/") else f"projects/{project}/secrets/{secret}"
     return full if "/versions/" in full else f"{full}/versions/latest"

@@ -145,7 +145,6 @@ def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDe
 
 
 def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:
-    """Yield the reasons why its own machines can't be had in this place."""
     for worker in case.worker_pools(template):
         shape = worker.shape
         if lacking := lacks(here.region, shape.accelerator):

@@ -40,7 +40,6 @@ def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterato
 
 
 def _choices(hint: Any) -> tuple[Any, ...]:
-    """Return the members of a union; any other type alone."""
     return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 

@@ -21,7 +21,7 @@ from slipway.front.cli.terminal.options import catalog_and_output
 from slipway.google.clusters import PersistentResource
 from slipway.google.storage import Location
 from slipway.google.vertex import Vertex
-from slipway.model.budget import NAME, Ledger, age_words, all_shares
+from slipway.model.budget import NAME, Ledger, age_words, shares
 from slipway.model.catalog.model import BOARD, Catalog
 from slipway.model.labels import STACK_LABEL
 from slipway.operating.history.model import Sample
@@ -72,7 +72,7 @@ def _show(done: str, catalog: Catalog, sample: Sample, spent: Ledger | None, boa
     if board:
         screen.out(f"board: {board}")
     if catalog.budget and spent:
-        for share in all_shares(catalog.budget, spent, catalog.stack):
+        for share in shares(catalog.budget, spent, catalog.stack):
             screen.out(f"{'! ' if share.warns else ''}{share.words}")
 
 

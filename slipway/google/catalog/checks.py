@@ -53,7 +53,6 @@ def checked(template: Template, catalog: Catalog) -> Template:
 
 
 def _as_known(offer: Offer) -> Offer:
-    """Return an offer, as not available where a newer version's type is unknown here."""
     if offer.capacity_type not in CAPACITY_TYPES:
         unknown = f"capacity type {offer.capacity_type}"
     elif offer.kind not in KINDS:

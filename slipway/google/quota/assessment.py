@@ -122,7 +122,6 @@ def _of_region(
 
 
 def _awaited(lines: Iterable[QuotaRow], hoped: set[str], *, strict: bool) -> dict[str, int]:
-    """Return the limits that must be in force before clusters are made, by metric."""
     awaited: dict[str, int] = {}
     for line in lines:
         if line.metric not in hoped or line.limit is None or line.limit == UNLIMITED:

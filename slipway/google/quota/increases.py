@@ -80,7 +80,6 @@ def requests(
 def _request(
     metric: str, lines: list[QuotaRow], live: Live, known: tuple[StatePreference, ...], strict: bool
 ) -> QuotaRequest | None:
-    """Return the request that the stack declares for a metric; None for none."""
     region, quota = lines[0].region, quota_of(live, metric)
     ours = next((request for request in known if (request.quota_id, request.region) == (quota, region)), None)
     if isinstance(live.preferences, Unknown) or live.skipped:
@@ -248,7 +247,6 @@ def by_gcloud(project: str, line: QuotaRow, value: int, ids: Mapping[str, str] |
 
 
 def _enough(lines: Iterable[QuotaRow], live: Live) -> dict[str, int]:
-    """Return sufficient limits, by the metrics that are short at home."""
     by_metric: dict[str, int] = {}
     for line in lines:
         limit = live.limit(line.metric)

@@ -152,7 +152,6 @@ def _of(
 
 
 def _asked(line: QuotaRow, asked: Mapping[str, int]) -> QuotaRow:
-    """Add this deployment's request, where no sufficient one exists."""
     amount = 0 if line.elsewhere else asked.get(line.metric, 0)
     earlier = line.requested
     if not amount or (earlier and earlier.asked is not None and not more(amount, earlier.asked)):

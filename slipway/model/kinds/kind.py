@@ -17,44 +17,31 @@ Json = Mapping[str, Any]
 class JobKind(ABC):
     """A kind of job. There is one object for each kind."""
 
+    #: The word of people and templates for it.
     name: ClassVar[str]
-    """The word of people and templates for it."""
-
+    #: Its name in sentences.
     words: ClassVar[str]
-    """Its name in sentences."""
-
+    #: Its name in resource names.
     collection: ClassVar[str]
-    """Its name in resource names."""
-
+    #: The official message type.
     message: ClassVar[str]
-    """The official message type."""
-
+    #: The module of `message`.
     module: ClassVar[str]
-    """The module of `message`."""
-
+    #: The key of the CustomJobSpec in a request.
     spec: ClassVar[str]
-    """The key of the CustomJobSpec in a request."""
-
+    #: The command of gcloud that sends one, empty where job files are not written for it.
     gcloud: ClassVar[str] = ""
-    """The command of gcloud that sends one, empty where job files are not written for it."""
-
+    #: The settings of a template for this kind alone: `study`, `model`.
     takes: ClassVar[tuple[str, ...]] = ()
-    """The settings of a template for this kind alone: `study`, `model`."""
-
+    #: The ones among them that a template of this kind requires.
     needs: ClassVar[tuple[str, ...]] = ()
-    """The ones among them that a template of this kind requires."""
-
+    #: True for a kind that runs its spec many times, each time as a custom job with its own claim.
     has_trials: ClassVar[bool] = False
-    """True for a kind that runs its spec many times, each time as a custom job with its own claim."""
-
+    #: True where replicas log, and sign claims, under the job's own number, not under that of a job behind it.
     runs_itself: ClassVar[bool] = False
-    """True where replicas log, and sign claims, under the job's own number, not under that of a job behind it."""
-
+    #: The final states of its jobs, without the prefix.
     ended: ClassVar[tuple[str, ...]] = ("CANCELLED", "EXPIRED", "FAILED", "PARTIALLY_SUCCEEDED", "SUCCEEDED")
-    """The final states of its jobs, without the prefix."""
-
     cancel_method: ClassVar[str] = "cancel"
-
     _only: ClassVar[Self]
 
     def __new__(cls) -> Self:

@@ -61,7 +61,6 @@ class Search:
                 yield from inner.problems()
 
     def _no_numbers(self) -> Iterator[str]:
-        """Yield the values that would be sent as others, or not at all."""
         if self.kind == "categorical":
             return
         what = "whole number" if self.kind == "integer" else "number"

@@ -102,8 +102,6 @@ class Subject:
     region: str = ""
     #: The source of its machines, empty when none is named.
     capacity_type: str = ""
-    #: For a job on a persistent resource: by worker pool, the resource pool it is meant for and that pool's maximum.
-    room: Mapping[int, tuple[str, int]] = field(default_factory=dict)
     #: Known reservations, by full path.
     reserved: Mapping[str, Reservation] = field(default_factory=dict)
 

@@ -25,20 +25,12 @@ def check(
     body: Mapping[str, Any],
     *,
     region: str = "",
-    room: Mapping[int, tuple[str, int]] | None = None,
     reserved: Mapping[str, Reservation] | None = None,
 ) -> tuple[Breach, ...]:
     """Return every rule that a request breaks, in the table's order; empty when it may be sent.
 
-    `body` is the posted JSON, in camelCase, with every placeholder filled. `capacity_type` may be empty. `room`: by the
-    worker pool's index, the resource pool it runs on and that pool's maximum. `reserved` by path.
+    `body` is the posted JSON, in camelCase, with every placeholder filled. `capacity_type` may be empty. `reserved` by
+    path.
     """
-    subject = Subject(
-        kind=kind,
-        body=body,
-        region=region,
-        capacity_type=capacity_type,
-        room=room or {},
-        reserved=reserved or {},
-    )
+    subject = Subject(kind=kind, body=body, region=region, capacity_type=capacity_type, reserved=reserved or {})
     return tuple(Breach(rule, text) for rule in TABLE if rule.kind in ("", kind) for text in rule.check(subject))

@@ -71,20 +71,6 @@ def _region(subject: Subject) -> Iterator[str]:
             yield "; ".join(lacking)
 
 
-def _room(subject: Subject) -> Iterator[str]:
-    """Check the machines asked of each resource pool, by all concurrent trials together."""
-    asked: dict[str, int] = {}
-    most: dict[str, int] = {}
-    for worker in subject.workers:
-        if worker.index in subject.room:
-            pool, most[pool] = subject.room[worker.index]
-            asked[pool] = asked.get(pool, 0) + worker.replicas * subject.parallel
-    for pool, machines in asked.items():
-        if machines > most[pool]:
-            trials = f" ({subject.parallel} trials at once)" if subject.parallel > 1 else ""
-            yield f"pool {pool} has at most {most[pool]} machines, the job needs {machines}{trials}; lower the replicas"
-
-
 def _tpu_alone(subject: Subject) -> Iterator[str]:
     if any(worker.is_tpu for worker in subject.workers):
         if len(subject.workers) > 1:
@@ -119,13 +105,6 @@ RULES = (
     Rule("disk-size", "A boot disk has 100 to 64,000 GB.", "3.2", _disk_size),
     Rule("gpu-partition", "A partitioned GPU is counted as one.", "3.2", _partition),
     Rule("gpu-region", "The region has the accelerator for training.", "3.2 (GPU zones), 7.3", _region, of_place=True),
-    Rule(
-        "pool-room",
-        "Parallel trials times replicas fit into the resource pool's maximum.",
-        "2 (size), 5.1",
-        _room,
-        of_place=True,
-    ),
     Rule("tpu-alone", "A TPU job has one worker pool with one replica.", "3.2, 7.2", _tpu_alone),
     Rule("tpu-and-pool", "A persistent resource has no TPUs.", "1.5", _tpu_pool),
     Rule("tpu-topology", "Only TPU machines have a topology.", "7.2", _topology),

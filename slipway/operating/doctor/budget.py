@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import datetime
 
 from slipway.base.formatting import span, usd
-from slipway.model.budget import Ledger, age_words, all_shares, month_of
+from slipway.model.budget import Ledger, age_words, month_of, shares
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.operating.doctor.picture import Picture
@@ -31,7 +31,7 @@ def budget(picture: Picture) -> Iterator[Finding]:
         means = "the workflow of scheduled deployments does it each hour"
         yield KINDS["budget-unknown"].of(Subject("budget"), f"nobody knows what is spent: {why}", run, means)
         return
-    for share in all_shares(catalog.budget, ledger, picture.stack):
+    for share in shares(catalog.budget, ledger, picture.stack):
         if share.warns:
             words = f"{share.words} ({age_words(ledger, picture.now)})"
             grade = Grade.BLOCKING if share.refuses else None

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from slipway.base.formatting import percent, span, usd
 from slipway.front.cli.terminal import screen
-from slipway.model.budget import Budget, Ledger, all_shares
+from slipway.model.budget import Budget, Ledger, shares
 from slipway.model.prices import Price, exact_text
 from slipway.operating.history.usage import LABEL, IdleRow, Usage, UsageRow
 from slipway.operating.history.waits import Waits
@@ -71,7 +71,7 @@ def _idle_csv(row: IdleRow) -> tuple[str | float | None, ...]:
 
 def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
     """Print the spent part of each limit this month, and the stack's forecast for its end."""
-    for share in all_shares(budget, ledger, stack):
+    for share in shares(budget, ledger, stack):
         screen.out(f"{'! ' if share.warns else ''}{share.words}")
     if ledger.forecast is not None:
         screen.out(f"by the month's end, as the last week was: {usd(ledger.forecast)}")

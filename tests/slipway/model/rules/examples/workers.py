@@ -1,6 +1,6 @@
-"""Worker pools: places, machines, disks, accelerators, room in a pool. # P2 P3 P4"""
+"""Worker pools: places, machines, disks, accelerators. # P2 P3 P4"""
 
-from ..bodies import H100, H200, HYPERDISK, L4, N1, POD, POOL, T4, V5E, custom, example, gpu, spec, tuning, worker
+from ..bodies import H100, H200, HYPERDISK, L4, N1, POD, POOL, T4, V5E, custom, example, gpu, worker
 
 EXAMPLES = (
     example("pools-number", custom(*[worker() for _ in range(5)]), "5 worker pools", custom(worker())),
@@ -68,21 +68,6 @@ EXAMPLES = (
         custom(worker(gpu("a3-megagpu-8g"))),
         custom(),
         place={"region": "europe-west1"},
-    ),
-    example(
-        "pool-room",
-        tuning(trialJobSpec=spec(worker(), worker(replicas=2), **POOL)),
-        "pool cpu/workers has at most 5 machines, the job needs 6 (2 trials at once)",
-        tuning(trialJobSpec=spec(worker(), worker(), **POOL)),
-        custom(worker(), worker(replicas=4), **POOL),
-        place={"room": {0: ("cpu/workers", 5), 1: ("cpu/workers", 5)}},
-    ),
-    example(
-        "pool-room",
-        custom(worker(), {}, worker(replicas=3), **POOL),
-        "pool b has at most 2 machines, the job needs 3; lower",
-        custom(worker(), {}, worker(replicas=2), **POOL),
-        place={"room": {0: ("a", 1), 2: ("b", 2)}},
     ),
     example("tpu-alone", custom(worker(V5E), worker(N1)), "one worker pool, not 2", custom(worker(V5E))),
     example("tpu-and-pool", custom(worker(V5E), **POOL), "persistent resources have no TPUs", custom(worker(), **POOL)),
