@@ -46,7 +46,6 @@ class EngineRun:
 
     @property
     def deployed(self) -> bool:
-        """Tell whether an earlier run came as far as a catalog."""
         return isinstance(self.state, State) and bool(self.state.catalog_bucket)
 
 
@@ -157,7 +156,6 @@ def explain_errors(environ: Mapping[str, str]) -> None:
 
 
 def words(name: str, type_: str, operation: str, fault: Fault) -> str:
-    """Return the explanation. `type_` is the engine's token, `operation` create, update or delete."""
     done = _DONE.get(operation, operation)
     what = f"{type_.rsplit(':', 1)[-1]} {name} could not be {done}: {fault.what}"
     return str(fault._replace(what=what))

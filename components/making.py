@@ -26,7 +26,6 @@ from .engine import ADVICE, EngineRun
 class Making:
     """The clusters that a deployment makes, and the deployment as it comes to be by them."""
 
-    #: The deployment as it is planned.
     first: Deployment
     #: The deployment of the clusters that came to be; `first` until they run.
     made: Deployment
@@ -54,7 +53,6 @@ class Making:
         self.open = bool(plan.seasons) or any(one.instead for one in plan.of(What.CREATE))
 
     def tell(self) -> None:
-        """Tell the person what comes."""
         run, first, log = self._run, self.first, pulumi.log
         for message in preview_text(first, run.state, self.now, preview=run.preview):
             log.info(message)

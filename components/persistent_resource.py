@@ -93,7 +93,6 @@ class PersistentResource(pulumi.ComponentResource):
     replacement.
     """
 
-    #: The cluster's id, once it is there.
     id: pulumi.Output[str]
     resource: vertex.AiPersistentResource
 
@@ -142,7 +141,6 @@ class RetiringResource(pulumi.ComponentResource):
     The same type and name as when it was current, so that the state knows it again.
     """
 
-    #: The cluster's id.
     id: pulumi.Output[str]
 
     def __init__(
@@ -198,7 +196,6 @@ class OtherRegions(pulumi.ComponentResource):
 
 
 def resource_id(project: str, region: str, id: str) -> str:
-    """Return the provider's id of a cluster."""
     return f"projects/{project}/locations/{region}/persistentResources/{id}"
 
 

@@ -247,7 +247,6 @@ def leave_grants(grants: Iterable[StateGrant], project: str) -> None:
 
 
 def declare_grant(grant: StateGrant, project: str, opts: pulumi.ResourceOptions) -> None:
-    """Declare a grant as the state has it."""
     given: dict[str, Any] = {"role": grant.role, "member": grant.member, "opts": opts}
     if not grant.on:
         projects.IAMMember(grant.name, project=project, **given)

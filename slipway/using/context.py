@@ -37,9 +37,7 @@ class Clock:
 
     #: Returns an aware time in UTC.
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
-    #: Returns seconds.
     monotonic: Callable[[], float] = time.monotonic
-    #: Takes seconds.
     sleep: Callable[[float], None] = time.sleep
 
 

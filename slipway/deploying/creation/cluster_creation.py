@@ -90,12 +90,10 @@ class ClusterCreation:
 
     @property
     def cluster(self) -> CurrentCluster:
-        """The cluster that is being made: the first configuration or an alternative."""
         return self.options[self.place]
 
     @property
     def vertex(self) -> Vertex:
-        """The service in the cluster's region."""
         region = self.cluster.spec.region
         return self.cloud.vertex.at(region) if region else self.cloud.vertex
 

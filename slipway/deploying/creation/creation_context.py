@@ -121,9 +121,7 @@ class _Missing:
     """A limit that does not suffice."""
 
     metric: str
-    #: The needed limit.
     enough: int
-    #: The present limit.
     limit: int
     #: The state of the request for it.
     asked: Requested | None

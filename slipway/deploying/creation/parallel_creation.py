@@ -151,7 +151,6 @@ def create_all(
 
 
 def _meanwhile(name: str, plan: Plan) -> str:
-    """Return the cluster that submitters have until it is made, as text."""
     gone = [action.id for action in plan.of(What.DELETE_FIRST) if action.cluster == name and action.why is Why.IN_PLACE]
     if gone:
         return (

@@ -237,7 +237,6 @@ def _overdue(
     now: datetime | None,
     gone: Removed | None = None,
 ) -> bool:
-    """Tell whether it should be gone; `gone` is for an entry that the stack file lacks."""
     entry = successor.spec if successor else rests.spec if rests else None
     living = clusters.get(successor.id) if successor else None
     since, within = retirement(entry, living, rests.since if rests else None, gone)

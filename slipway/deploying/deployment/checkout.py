@@ -25,7 +25,13 @@ def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
 
     Raises ConfigError for a `SLIPWAY_COMMIT` that is not a commit, or not the checkout's.
     """
-    given = _given(environ)
+    given = environ.get("SLIPWAY_COMMIT", "").strip().lower()
+    if given and not _COMMIT.fullmatch(given):
+        raise ConfigError(
+            f"SLIPWAY_COMMIT is not a commit: {given!r}",
+            why="it labels every job, so it must be 7 or more hexadecimal digits",
+            fix="export SLIPWAY_COMMIT=$(git rev-parse HEAD), or unset it",
+        )
     status, refusal = _git(checkout, "status", "--porcelain=v2", "--branch", "--untracked-files=normal")
     oid = re.search(r"^# branch\.oid ([0-9a-f]+)$", status, re.MULTILINE)
     if refusal and given:
@@ -65,17 +71,6 @@ def file_at(path: Path, ref: str) -> str:
             fix="a commit, branch or tag that has the file",
         )
     return text
-
-
-def _given(environ: Mapping[str, str]) -> str:
-    given = environ.get("SLIPWAY_COMMIT", "").strip().lower()
-    if given and not _COMMIT.fullmatch(given):
-        raise ConfigError(
-            f"SLIPWAY_COMMIT is not a commit: {given!r}",
-            why="it labels every job, so it must be 7 or more hexadecimal digits",
-            fix="export SLIPWAY_COMMIT=$(git rev-parse HEAD), or unset it",
-        )
-    return given
 
 
 def _ignored(checkout: Path) -> bool:

@@ -60,13 +60,10 @@ class ProvenStack:
     """A stack with its templates, which are proven."""
 
     stack: Stack
-    #: The templates, by name.
     templates: Mapping[str, JobTemplate]
-    #: The placements, by the template's name.
     placements: Mapping[str, tuple[Placement, ...]]
     #: The quota metrics that clusters and offers draw.
     metrics: frozenset[str]
-    #: The file and line of each template, by its name.
     sources: Mapping[str, str]
 
 
@@ -113,9 +110,7 @@ class Deployment:
     #: The trainers whose jobs write metrics, as `metric_writers` returns them.
     writers: frozenset[str]
     facts: Facts
-    #: The violations of the stack's own policy.
     violations: tuple[Finding, ...]
-    #: The warnings that people read before.
     warnings: tuple[str, ...]
 
     def refuse(self) -> None:
@@ -125,7 +120,6 @@ class Deployment:
 
 
 def build_packages(proven: ProvenStack, checkout: Path) -> Packages:
-    """Pack the folders that templates name. Raises ConfigError for those that can't be packed."""
     return {
         name: {code: build(name, checkout / code.folder, code.module) for code in template.packages}
         for name, template in proven.templates.items()
@@ -225,7 +219,6 @@ def plan_deployment(
 
 
 def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Facts:
-    """Return the facts that components publish."""
     kept = (*map(_kept, plan.retiring), *map(_kept, plan.workspace.retiring))
     return Facts(
         catalog=catalog,

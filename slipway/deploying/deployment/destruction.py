@@ -40,7 +40,6 @@ class Destruction:
         region: str,
         file: Stack | None,
     ) -> None:
-        """Begin. Raises AuthError without credentials."""
         self._known, self._stack = known, stack
         self._connection = connect(environ)
         self._specs = declared = file.clusters if file else ()
@@ -65,7 +64,17 @@ class Destruction:
     def must_leave_none(self) -> None:
         """Raise PolicyError when the stack has a protected cluster, or would leave one that its state lacks;
         ResourceError when that can't be told."""
-        self._must_not_be_protected()
+        catalog = self._here.catalog() if self._bucket else None
+        known = {} if isinstance(self._known, Unknown) else self._known.protected
+        if refusal := undeletable(self._specs, catalog, self._stack, known):
+            raise refusal.error
+        whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
+        # These too: an edited stack file and a lost state do not tell them.
+        for region in whole.regions if whole and whole.stack == self._stack else ():
+            place = (self.where[0][0], region)
+            if place not in self._readers:
+                self._readers[place] = self._reader(*place)
+                self.where = (*self.where, place)
         if isinstance(self._known, Unknown):
             raise _untold("which clusters the stack's state lacks", self._known)
         living = self._clusters()
@@ -97,21 +106,7 @@ class Destruction:
             )
 
     def shared_grants(self) -> tuple[SharedGrant, ...]:
-        """Return the stack's grants that another stack of the project needs, or may need."""
         return () if isinstance(self._known, Unknown) else needed_by_others(self._readers, self._known, self._stack)
-
-    def _must_not_be_protected(self) -> None:
-        catalog = self._here.catalog() if self._bucket else None
-        known = {} if isinstance(self._known, Unknown) else self._known.protected
-        if refusal := undeletable(self._specs, catalog, self._stack, known):
-            raise refusal.error
-        whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
-        # These too: an edited stack file and a lost state do not tell them.
-        for region in whole.regions if whole and whole.stack == self._stack else ():
-            place = (self.where[0][0], region)
-            if place not in self._readers:
-                self._readers[place] = self._reader(*place)
-                self.where = (*self.where, place)
 
     def _clusters(self) -> Clusters | Unknown:
         """Return the listed clusters, and those of the stack file that are too new for a list. Their names have the

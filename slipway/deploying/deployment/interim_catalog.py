@@ -101,7 +101,6 @@ def _plan_of_existing(
 
 
 def _loses(before: Template, now: Template, clusters: Collection[str]) -> bool:
-    """Tell whether a template would no longer be offered on one of these clusters."""
     was, is_ = ({offer.cluster for offer in template.offers if offer.available} for template in (before, now))
     return bool((was - is_) & set(clusters))
 
@@ -116,7 +115,6 @@ class Offers:
     interim: CatalogOf
     #: The one that the engine publishes at the end.
     final: CatalogOf
-    #: The bucket of the catalogs.
     bucket: str
     #: The packages of the interim catalog's templates.
     packages: tuple[SourcePackage, ...]
@@ -137,7 +135,6 @@ class InterimCatalog:
         self._lock = threading.Lock()
 
     def publish(self, made: Mapping[str, str] = {}) -> None:
-        """Publish the catalog, now that these clusters run too."""
         with self._lock:
             self._made |= made
             self._publish()

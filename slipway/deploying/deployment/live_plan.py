@@ -149,7 +149,6 @@ def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
 
 
 def asked_for(stack: Stack) -> dict[str, str]:
-    """Return buckets' names and trainers' addresses by their roles."""
     return {
         CATALOG: stack.workspace.catalog_bucket,
         WORK: stack.workspace.work_bucket,
@@ -207,7 +206,6 @@ def _taken(live: Live, stack: Stack, known: State) -> list[str]:
 
 
 def _lent(live: Live, stack: Stack, known: State) -> list[str]:
-    """Return the problem of a declared trainer account that is another stack's."""
     if isinstance(live.service_accounts, Unknown):
         return []
     ours = {account.name for account in known.accounts}

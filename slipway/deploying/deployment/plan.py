@@ -42,13 +42,10 @@ class Plan:
 
     #: The steps, cluster by cluster, in the order of display.
     actions: tuple[Action, ...] = ()
-    #: The forbidden changes: with some, `up` changes nothing.
     refusals: tuple[Refusal, ...] = ()
     #: The reasons why nothing can be decided: with some, nothing is declared, and the run stops.
     problems: tuple[str, ...] = ()
-    #: Sentences for people.
     notes: tuple[str, ...] = ()
-    #: The accounts and buckets.
     workspace: WorkspacePlan = field(default_factory=WorkspacePlan)
 
     def of(self, *what: What) -> tuple[Action, ...]:
@@ -78,7 +75,6 @@ class Plan:
 
     @property
     def retired(self) -> tuple[PersistentResource, ...]:
-        """The clusters that retire, as they live."""
         return tuple(action.living for action in self.retiring if action.living)
 
     @property
@@ -94,7 +90,6 @@ class Plan:
         return self.ids(What.RETIRE, *DELETE)
 
     def with_clusters(self, current: Iterable[CurrentCluster], dormant: Iterable[Dormancy]) -> Plan:
-        """Return the plan with these clusters present, and those dormant."""
         present = {cluster.id: cluster for cluster in current}
         others = (cluster for cluster in self.actions if not cluster.current and cluster.what is not What.REST)
         old = (action for action in others if action.what is not What.RETIRE or action.id not in present)

@@ -33,7 +33,6 @@ Held = TypeVar("Held")
 
 
 def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileContext:
-    """Return the stack's part of every template."""
     workspace = stack.workspace
     return CompileContext(
         stack=stack.name,
@@ -188,7 +187,6 @@ def template_entry(
 
 
 def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
-    """Return the reason why --code is forbidden, empty when it is not."""
     if not template.code_flag:
         return f"template {template.name} does not allow it; its file would say code_flag=True"
     if not context.code_allowed:
@@ -259,7 +257,6 @@ def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> 
 
 
 def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:
-    """Return USD per hour of all machines at the usual replicas."""
     times = template.trials_at_once(placement.kind)
     prices = (
         hourly(worker.spec, region, placement.capacity_type) * (template.replicas(worker)[1] * times)

@@ -71,12 +71,10 @@ class GracePeriod:
         return bool(self._keeps) and name not in self._keeps
 
     def withdraw(self, names: Iterable[str]) -> None:
-        """Note that no job is sent to these clusters from now on."""
         now = self._clock()
         self._withdrawn |= {name: now for name in names if name not in self._withdrawn}
 
     def offer_again(self, names: Iterable[str]) -> None:
-        """Undo a withdrawal."""
         for name in names:
             self._withdrawn.pop(name, None)
 
@@ -122,13 +120,10 @@ class Removal:
     grace: GracePeriod | None = None
     #: None where no catalog offers the clusters.
     offers: InterimCatalog | None = None
-    #: The reason, for messages.
     why: str = ""
     #: The seconds for which a cluster in another than a deletable state is waited for.
     within: float = WITHIN_S
-    #: The states in which a cluster is deleted.
     deletable: frozenset[str] = DELETABLE_STATES
-    #: The ids of clusters whose deletion was sent.
     _going: set[str] = field(default_factory=set)
 
     def run(self) -> None:

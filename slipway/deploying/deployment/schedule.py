@@ -49,11 +49,9 @@ class Due:
     name: str
     id: str
     what: Event
-    #: The reason, for people.
     why: str
     #: None for an unknown time; past only for a reader of an older catalog.
     at: datetime | None = None
-    #: Whether the next deployment does it.
     now: bool = False
     #: The cluster's cost until then.
     per_hour: Price = field(default_factory=Price)
@@ -279,7 +277,6 @@ def _shortage(line: QuotaRow, by: int, live: Live) -> str:
 
 
 def _holders(line: QuotaRow, live: Live) -> Iterator[tuple[str, int]]:
-    """Yield clusters of all stacks, and jobs beside them, with the amounts that they hold."""
     regional = live.at(line.region, home=not line.elsewhere)
     if isinstance(regional.clusters, Unknown) or isinstance(regional.jobs, Unknown):
         return

@@ -62,13 +62,10 @@ class RetiringWorkspaceResource:
     logical: str
     #: The account's address, or the bucket's name.
     name: str
-    #: The jobs that need it.
     jobs: tuple[VertexJob, ...] = ()
-    #: The reason why it stays for now.
     why: Why = Why.JOBS
     #: The roles on the project that the account has, by logical name.
     grants: Mapping[str, str] = field(default_factory=dict)
-    #: Whether somebody else made it.
     adopted: bool = False
 
     @property
@@ -156,7 +153,14 @@ def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Ref
     """Yield a refusal for each of the workspace's own buckets, and for its account, where it is deployed under another
     name: jobs, people and packages know it by that name."""
     for role, key in _KEYS.items():
-        old, new = _own(role, known, wanted), wanted.get(role, "")
+        far = {name for other, name in wanted.items() if family(other) != other}
+        names = [
+            name
+            for logical, name in _of(role, known).items()
+            if not logical.startswith((BUCKETS_ELSEWHERE, _OTHER)) and name not in far
+        ]
+        # Adopted buckets of other regions have logical names like the one at home, and longer names.
+        old, new = min(names, key=len, default=""), wanted.get(role, "")
         if not new or old in ("", new):
             continue
         was, becomes = (f"account {name}" if role == TRAINER else f"bucket gs://{name}" for name in (old, new))
@@ -167,18 +171,6 @@ def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Ref
             fix=f"put {back} back; for {becomes} declare a stack of its own beside this one",
             for_good=True,
         )
-
-
-def _own(role: str, known: State, wanted: Mapping[str, str]) -> str:
-    """Return the state's name in one of the workspace's own roles; empty where it has none."""
-    far = {name for other, name in wanted.items() if family(other) != other}
-    names = [
-        name
-        for logical, name in _of(role, known).items()
-        if not logical.startswith((BUCKETS_ELSEWHERE, _OTHER)) and name not in far
-    ]
-    # Adopted buckets of other regions have logical names like the one at home, and longer names.
-    return min(names, key=len, default="")
 
 
 def _unasked(

@@ -85,7 +85,6 @@ def changed(step: EngineStep, old: Resource, new: Resource, then: NextDeployment
 
 
 def grant_of(step: EngineStep) -> tuple[Subject, str, str] | None:
-    """Return resource, role and member; None for a step that grants nothing."""
     is_form, inputs = form(step.type), step.old.inputs if step.old else {}
     if is_form is None:
         return None

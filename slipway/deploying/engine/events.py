@@ -62,7 +62,6 @@ def declared(preview: Preview) -> tuple[Published, ...]:
 
 
 def deployed(preview: Preview) -> tuple[Published, ...]:
-    """Return the resources as they were deployed last."""
     steps = {step.urn: step for step in preview.steps if step.old is not None} | dict(preview.standing)
     return tuple((step.type, step.name, step.old.inputs) for step in steps.values() if step.old)
 
@@ -86,20 +85,19 @@ class _Stream:
             self._resource(event["resOutputsEvent"]["metadata"], done=True)
         elif "diagnosticEvent" in event:
             diagnostic = event["diagnosticEvent"]
-            self._said(str(diagnostic.get("severity", "")), str(diagnostic.get("message", "")).strip())
+            severity = str(diagnostic.get("severity", ""))
+            text = str(diagnostic.get("message", "")).strip()
+            if severity == "error" and text and text not in self.errors:
+                self.errors.append(text)
+            elif severity == "warning" and text and text not in self.warnings:
+                self.warnings.append(text)
+            elif severity == "debug" and text.startswith((_RESOURCE, _HOOK)):
+                registered = {text.removeprefix(_HOOK)} if text.startswith(_HOOK) else set()
+                self.hooks = (self.hooks or frozenset()) | registered
         elif "policyEvent" in event:
             self.objections.add(_objection(event["policyEvent"]))
         elif "summaryEvent" in event:
             self.result = str(event["summaryEvent"].get("result", "succeeded"))
-
-    def _said(self, severity: str, text: str) -> None:
-        if severity == "error" and text and text not in self.errors:
-            self.errors.append(text)
-        elif severity == "warning" and text and text not in self.warnings:
-            self.warnings.append(text)
-        elif severity == "debug" and text.startswith((_RESOURCE, _HOOK)):
-            registered = {text.removeprefix(_HOOK)} if text.startswith(_HOOK) else set()
-            self.hooks = (self.hooks or frozenset()) | registered
 
     def _resource(self, metadata: Mapping[str, Any], *, done: bool) -> None:
         op, urn = str(metadata["op"]), str(metadata["urn"])

@@ -61,7 +61,6 @@ def _plain(does: str, so: str = "", grade: Grade = _NOTE) -> Field:
 
 
 def _either(*fields: Field) -> Rule:
-    """Return the rule of the first row that has an effect."""
     return lambda before, after: iter([effect for field in fields for effect in field(before, after)][:1])
 
 

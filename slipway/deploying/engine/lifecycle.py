@@ -24,9 +24,7 @@ class Effect:
     #: Its end for people with objects there.
     so: str = ""
     grade: Grade = Grade.NOTE
-    #: What to do instead.
     instead: str = ""
-    #: The finding's kind.
     kind: str = "bucket-changed"
     #: The same as `so` in a bucket that jobs write to, where that is more.
     for_jobs: str = ""
@@ -66,7 +64,6 @@ def lifecycle(before: Any, after: Any) -> Iterator[Effect]:
 
 
 def _milder(rule: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
-    """Tell whether a rule deletes the same objects as the one before, and later."""
     new, old = (dict(mapping(body.get("condition"))) for body in (rule, before))
     later = (new.pop("age", None) or 0) > (old.pop("age", None) or 0)
     return rule.get("action") == before.get("action") and new == old and later
@@ -94,7 +91,6 @@ def _ends(body: Mapping[str, Any]) -> list[str]:
 
 
 def _what(body: Mapping[str, Any]) -> str:
-    """Return the objects that a rule is for."""
     return join(f"`{name}`" for name in _ends(body)) or "every object"
 
 

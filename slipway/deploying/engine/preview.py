@@ -22,7 +22,6 @@ class Resource:
     id: str = ""
     #: Whether the engine leaves it in the cloud when it leaves the state.
     retained: bool = False
-    #: Whether the engine refuses to delete it.
     protected: bool = False
 
     @property
@@ -39,7 +38,6 @@ class EngineStep:
     op: str
     urn: str
     type: str
-    #: The logical name.
     name: str
     #: The type of the component around it, empty without one.
     parent: str = ""
@@ -47,7 +45,6 @@ class EngineStep:
     old: Resource | None = None
     #: None when the resource goes.
     new: Resource | None = None
-    #: The paths that differ.
     diffs: tuple[str, ...] = ()
     #: Those of them that make another resource of it.
     replaces: tuple[str, ...] = ()
@@ -80,7 +77,6 @@ class Preview:
     errors: tuple[str, ...] = ()
     #: The missing part of an incomplete preview, with the reason; empty for a complete one.
     why: str = ""
-    #: The other messages of engine and program.
     warnings: tuple[str, ...] = ()
     #: The names of the hooks that the program registered; None where the events do not tell.
     hooks: frozenset[str] | None = None

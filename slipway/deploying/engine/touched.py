@@ -44,14 +44,12 @@ class Touched:
 
     fate: Fate
     type: str
-    #: The logical name.
     name: str
     parent: str = ""
     #: The resource as it was deployed last.
     old: Resource | None = None
     #: The resource as it is; None for one deleted by hand.
     now: Resource | None = None
-    #: The resource as it is declared.
     new: Resource | None = None
     #: The paths in which the engine finds the declaration different from `now`.
     diffs: tuple[str, ...] = ()
@@ -60,7 +58,6 @@ class Touched:
 
     @property
     def goes(self) -> bool:
-        """Tell whether the present resource is gone afterwards."""
         return self.fate in (Fate.DELETED, Fate.REPLACED)
 
     @property
@@ -69,7 +66,6 @@ class Touched:
 
     @property
     def by_hand(self) -> bool:
-        """Tell whether somebody deleted it, and this deployment makes it again."""
         return self.fate is Fate.CREATED and self.old is not None
 
     @property
@@ -175,7 +171,6 @@ class InputDifference:
 
     @property
     def hidden(self) -> bool:
-        """Tell whether it may be secret."""
         return _hidden(self.path, self.before) or _hidden(self.path, self.after)
 
     @property
@@ -202,7 +197,15 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[InputDiffer
         for key in dict.fromkeys((*before, *after)):
             yield from differences(before.get(key), after.get(key), f"{path}.{key}" if path else str(key))
     elif isinstance(before, list) and isinstance(after, list):
-        yield from _of_lists(before, after, path)
+        gone, added = _less(before, after), _less(after, before)
+        if len(gone) == len(added) == 1:
+            yield from differences(gone[0], added[0], f"{path}[{before.index(gone[0])}]")
+        elif all(isinstance(item, str) for item in (*gone, *added)):
+            if gone or added:
+                yield InputDifference(path, ", ".join(gone) or None, ", ".join(added) or None)
+        else:
+            yield from (InputDifference(f"{path}[{before.index(item)}]", item, None) for item in gone)
+            yield from (InputDifference(f"{path}[{after.index(item)}]", None, item) for item in added)
     elif before != after and not (before in _NOTHING and after in _NOTHING):
         yield InputDifference(path, before, after)
 
@@ -215,7 +218,6 @@ def unseen(paths: Iterable[str], differing: Iterable[InputDifference]) -> tuple[
 
 
 def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
-    """Yield every text in a value, with its path."""
     if isinstance(value, Mapping):
         for key, item in value.items():
             yield from texts(item, f"{path}.{key}" if path else str(key))
@@ -224,18 +226,6 @@ def texts(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
             yield from texts(item, path)
     elif isinstance(value, str):
         yield path, value
-
-
-def _of_lists(before: list[Any], after: list[Any], path: str) -> Iterator[InputDifference]:
-    gone, added = _less(before, after), _less(after, before)
-    if len(gone) == len(added) == 1:
-        yield from differences(gone[0], added[0], f"{path}[{before.index(gone[0])}]")
-    elif all(isinstance(item, str) for item in (*gone, *added)):
-        if gone or added:
-            yield InputDifference(path, ", ".join(gone) or None, ", ".join(added) or None)
-    else:
-        yield from (InputDifference(f"{path}[{before.index(item)}]", item, None) for item in gone)
-        yield from (InputDifference(f"{path}[{after.index(item)}]", None, item) for item in added)
 
 
 def _less(items: list[Any], others: list[Any]) -> list[Any]:

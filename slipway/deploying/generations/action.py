@@ -53,7 +53,6 @@ class What(StrEnum):
     ADOPT = "adopt"
     #: An adopted cluster is no longer on offer.
     LEAVE = "leave"
-    #: The entry is dormant.
     REST = "rest"
     #: The cluster is no longer current, and stays while it is in use.
     RETIRE = "retire"
@@ -79,17 +78,13 @@ class Action:
     id: str
     what: What
     why: Why = Why.ASKED
-    #: The jobs on it that have not ended.
     jobs: tuple[VertexJob, ...] = ()
     #: The ids of its alternatives; for a cluster that goes, the id of its successor, where that is to be made.
     instead: tuple[str, ...] = ()
-    #: The declared cluster.
     current: CurrentCluster | None = None
-    #: The existing cluster.
     living: PersistentResource | None = None
     #: Set for REST, and for a cluster that goes because its entry rests.
     dormant: Dormancy | None = None
-    #: Whether it should have retired by now.
     overdue: bool = False
     #: Since when no entry names it, and with what limit.
     removed: Removed | None = None

@@ -28,7 +28,6 @@ class Dormancy:
     """A cluster's dormancy."""
 
     spec: ClusterSpec
-    #: The cluster's id once it exists.
     id: str
     #: A `slipway.model.season.Reason`, or one of a newer version.
     why: str
@@ -40,7 +39,6 @@ class Dormancy:
 
     @property
     def comes(self) -> bool:
-        """Tell whether the cluster comes without an edit."""
         return self.why == "season" and self.since is None
 
     @property
@@ -109,7 +107,6 @@ def idle_since(current: CurrentCluster, cluster: PersistentResource, live: Live,
 
 
 def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
-    """Return a note where the idle time of clusters is unknown."""
     limited = [cluster.spec.name for cluster in current if cluster.spec.season.idle_limit]
     if not isinstance(live.last_ends, Unknown) or not limited:
         return ()

@@ -38,7 +38,6 @@ class Refusal:
 
 
 def key_of(stack: str, name: str) -> str:
-    """Return the place of the cluster's entry."""
     return f"stacks/Pulumi.{stack}.yaml, slipway:persistentResources.{name}"
 
 
@@ -76,7 +75,6 @@ def protected(
 
 
 def _changed(was: Cluster, asked: tuple[ClusterSpec, str] | None) -> list[str]:
-    """Return the edited keys; empty when the cluster stays the same."""
     if asked is None:
         return [_GONE]
     spec, fingerprint = asked

@@ -34,7 +34,6 @@ def departures(before: Cluster, living: ClusterSpec, stack: str, *, steady: bool
 
 
 def _priced(spec: ClusterSpec, region: str) -> dict[str, Any]:
-    """Return the fields of the spec, with the prices of its machines where they are."""
     alternatives = (
         PricedAlternative(tuple(_pools(alternative.pools, alternative.region or region)), alternative.region)
         for alternative in spec.alternatives

@@ -77,7 +77,6 @@ def _fields(
 
 
 def _names(each: Iterable[Mapping[str, Scalar]], first: Iterable[str]) -> list[str]:
-    """List the names that any of the jobs has, those of `first` before the others."""
     present = dict.fromkeys(name for values in each for name in values)
     leading = dict.fromkeys(name for name in first if name in present)
     return [*leading, *(name for name in present if name not in leading)]

@@ -41,7 +41,6 @@ class JobCost:
 
 
 def needs_events(job: VertexJob) -> bool:
-    """Tell whether a job's cost depends on its events."""
     return job.capacity_type == SPOT and job.start_time is not None
 
 

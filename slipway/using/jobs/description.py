@@ -126,5 +126,4 @@ def labels_text(labels: Mapping[str, str]) -> str:
 
 
 def _sets(template: Template | None, key: str, value: str) -> bool:
-    """Tell whether jobs of a template have this label anyway."""
     return template is not None and any(offer.request.get("labels", {}).get(key) == value for offer in template.offers)

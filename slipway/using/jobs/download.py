@@ -48,11 +48,8 @@ class Download:
 
     source: str
     folder: Path
-    #: The files that are new.
     fetched: tuple[OutputFile, ...]
-    #: The files that were there already.
     present: tuple[OutputFile, ...]
-    #: The objects that can't become files.
     left_out: tuple[LeftOut, ...]
 
     @property
@@ -60,7 +57,6 @@ class Download:
         return self.present + self.fetched
 
     def require_all(self) -> None:
-        """Raise ResourceError when objects were left out."""
         if self.left_out:
             raise ResourceError(
                 f"{counted(len(self.left_out), 'object')} left out of {self.folder}",

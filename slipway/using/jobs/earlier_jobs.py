@@ -94,7 +94,6 @@ def wait_times(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> 
 
 
 def run_times(jobs: Iterable[VertexJob], capacity_type: str, demand: Demand, now: datetime) -> Times | None:
-    """Return the times from start to end of the jobs that `runs` finds."""
     return Times.of(runs(jobs, capacity_type, demand, now))
 
 

@@ -47,9 +47,7 @@ class Failure:
     #: The peak use of its machine's memory, 0 to 1, where that was sampled.
     memory: float | None = None
     machine: Annotated[str, NOT_WRITTEN] = ""
-    #: The reason why more is not known.
     why: MaybeText = ""
-    #: It ran out of memory, most likely.
     killed: Annotated[bool, NOT_WRITTEN] = False
 
     @property
@@ -112,7 +110,9 @@ def read_failure(context: Context, job: VertexJob) -> Failure | None:
     killed = _OUT_OF_MEMORY.search(job.error) is not None
     look_at = _memory if killed else _last_lines
     try:
-        return look_at(context, job, _failed_first(job), replica[0] if replica else "")
+        failed = [trial for trial in job.tried if trial.state == "INFEASIBLE" and trial.job and trial.end_time]
+        first = min(failed, key=lambda trial: (trial.end_time, trial.id), default=None)
+        return look_at(context, job, first, replica[0] if replica else "")
     except CloudError as problem:
         return Failure(why=f"more is not known: {problem.brief}", killed=killed)
 
@@ -145,11 +145,6 @@ def _memory(context: Context, job: VertexJob, trial: Trial | None, task: str) ->
     position = int(pool[1]) if pool else len(job.worker_pools)
     machine = str(job.worker_pools[position].machine) if position < len(job.worker_pools) else "machine"
     return Failure(_who(job, trial, replica), memory=peak, machine=machine, killed=True)
-
-
-def _failed_first(job: VertexJob) -> Trial | None:
-    failed = [trial for trial in job.tried if trial.state == "INFEASIBLE" and trial.job and trial.end_time]
-    return min(failed, key=lambda trial: (trial.end_time, trial.id), default=None)
 
 
 def _who(job: VertexJob, trial: Trial | None, task: str) -> str:

@@ -138,7 +138,6 @@ def _times(usage: Utilization, job: VertexJob) -> Iterator[_Time]:
 
 
 def _step(series: Sequence[Sequence[Point]]) -> float:
-    """Return the seconds between two samples."""
     gaps = [(after.at - before.at).total_seconds() for points in series for before, after in pairwise(points)]
     return median(gaps) if gaps else _USUAL_STEP
 

@@ -108,9 +108,6 @@ class Tail:
             self.refusals += 1
             return
         self.refusals = 0
-        self._forget()
-
-    def _forget(self) -> None:
         if self._newest:
             edge = self._newest - _OVERLAP
             self._seen = {key: when for key, when in self._seen.items() if when is None or when >= edge}
@@ -152,9 +149,7 @@ class JobEvents:
     """Events of a job, the oldest first."""
 
     all: tuple[JobEvent, ...] = ()
-    #: The reason why they are unknown.
     why: str = ""
-    #: Not all of them were read.
     more: bool = False
 
     def of(self, kind: EventKind) -> tuple[JobEvent, ...]:

@@ -54,7 +54,6 @@ class Metrics(Mapping[str, float]):
     steps: tuple[MetricStep, ...] = ()
     #: Their origin: `metrics.json`, `experiment digits, run mine`, `trial 3`.
     source: str = ""
-    #: The reason why there are none.
     why: str = ""
 
     def __getitem__(self, name: str) -> float:

@@ -53,13 +53,11 @@ class ResultRow:
 
     #: The job's full name.
     job: str
-    #: Its display name.
     name: str
     #: Its number in a sweep, None for a job of no sweep.
     run: int | None
     state: str
     ended: bool
-    #: The service's error.
     error: str
     #: The reason for a failure in a line, as the job's log tells it where that was read.
     cause: str
@@ -69,7 +67,6 @@ class ResultRow:
     #: Those that vary among the rows, as far as the job has them.
     parameters: Mapping[str, Scalar]
     metrics: Mapping[str, float]
-    #: The reason why it has no metrics.
     metrics_why: str
     best: bool
     create_time: datetime | None
@@ -95,13 +92,10 @@ class Results:
     """Rows with the names of their columns, each in the order in which jobs first have them."""
 
     rows: tuple[ResultRow, ...]
-    #: The names of the parameters that vary.
     parameters: tuple[str, ...]
-    #: The names of all metrics.
     metrics: tuple[str, ...]
     #: The metric that decides which row is best, None where none is given.
     goal: Goal | None = None
-    #: The keys of all labels.
     labels: tuple[str, ...] = ()
 
     @property

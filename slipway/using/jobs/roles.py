@@ -72,7 +72,14 @@ def role_filter(job: VertexJob, role: str) -> str:
     trial, slash, name = role.rpartition("/")
     chosen = list(_filters(job, name))
     if not chosen or (slash and not _has_trial(job, trial)):
-        raise _unknown(job, role)
+        roles, replicas = role_names(job), replica_names(job)
+        near = nearest(role, [*roles, *replicas])
+        trials = "; N/ROLE is that of trial N" if job.kind.has_trials else ""
+        raise ConfigError(
+            f"job {job.called} has no role {quoted(role)}",
+            why=f"its lines are of {join(roles)}{trials}",
+            fix=f"slipway jobs logs {job.typed} --role {near or roles[0]}",
+        )
     tasks = chosen[0] if len(chosen) == 1 else f"({' OR '.join(chosen)})"
     return f'{tasks} AND labels."{TRIAL_LABEL}"="{trial}"' if slash else tasks
 
@@ -82,7 +89,6 @@ def task_filter(task: str) -> str:
 
 
 def _filters(job: VertexJob, name: str) -> Iterator[str]:
-    """Yield filters, one of which must hold."""
     if name == SERVICE or REPLICA.fullmatch(name):
         yield task_filter(name)
         return
@@ -99,17 +105,6 @@ def _filters(job: VertexJob, name: str) -> Iterator[str]:
 def _has_trial(job: VertexJob, number: str) -> bool:
     """Tell whether the job has this trial, even before the trial begins."""
     return job.kind.has_trials and number.isdecimal() and (not job.max_trials or 1 <= int(number) <= job.max_trials)
-
-
-def _unknown(job: VertexJob, role: str) -> ConfigError:
-    roles, replicas = role_names(job), replica_names(job)
-    near = nearest(role, [*roles, *replicas])
-    trials = "; N/ROLE is that of trial N" if job.kind.has_trials else ""
-    return ConfigError(
-        f"job {job.called} has no role {quoted(role)}",
-        why=f"its lines are of {join(roles)}{trials}",
-        fix=f"slipway jobs logs {job.typed} --role {near or roles[0]}",
-    )
 
 
 def _roles(job: VertexJob) -> tuple[str, ...]:

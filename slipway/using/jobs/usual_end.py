@@ -96,7 +96,6 @@ def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> t
 
 
 def _freed(machines: int, holds: Sequence[_Hold], now: datetime) -> tuple[datetime, datetime | None]:
-    """Return the range in which so many machines are usually given back."""
     earliest = _when(machines, [(hold.machines, hold.earliest) for hold in holds])
     latest = _when(machines, [(hold.machines, hold.latest) for hold in holds if hold.latest is not None])
     return earliest or now, latest

@@ -66,7 +66,6 @@ class Utilization:
     rows: tuple[UtilizationRow, ...] = ()
     #: The seconds over which each point is the mean, 0 for points as they were measured.
     period: int = 0
-    #: The reason why there are no rows.
     why: str = ""
 
 
@@ -121,7 +120,6 @@ def rows_of(measured: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...
 
 
 def _kind(series: Series) -> int:
-    """Return a row's rank: CPU and memory first, then each accelerator with its memory."""
     number = int(series.accelerator) if series.accelerator.isdecimal() else 0
     return _ORDER.index(series.metric) + (2 * number if series.metric in _ORDER[2:] else 0)
 

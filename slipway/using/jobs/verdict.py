@@ -39,7 +39,6 @@ class Verdict:
     outcome: Outcome
     #: One line that begins with the verdict.
     text: str
-    #: The reasons why a job can never run.
     why: tuple[str, ...] = ()
     #: By how many machines each pool would grow, for a job that makes pools scale up.
     grows: tuple[tuple[str, int], ...] = ()
@@ -157,7 +156,6 @@ def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]
 
 
 def _lacks(job: VertexJob, cluster: PersistentResource, ahead: dict[str, int]) -> bool:
-    """Tell whether a job waits for machines that are not there now."""
     asked = by_pool(Demand.of(job), cluster)
     return any(pool.id in asked and pool.used + ahead[pool.id] > pool.replicas for pool in cluster.pools)
 
@@ -172,7 +170,6 @@ def _growth(name: str, load: Load) -> str:
 
 
 def _busy(name: str, loads: list[Load], cluster: PersistentResource, jobs: list[VertexJob], now: datetime) -> str:
-    """Name the holders of each pool, the largest first."""
     pools = []
     for load in loads:
         who = few((holder(job, now) for job in _held(load.pool.id, cluster, jobs)), _NAMED)
@@ -200,7 +197,6 @@ def waiting(count: int) -> str:
 
 
 def _mismatch(part: Part, cluster: PersistentResource) -> list[str]:
-    """Compare the fields with those of the nearest pool, side by side."""
     if not cluster.pools:
         return [f"{part.role}: the cluster has no pools"]
     nearest = min(cluster.pools, key=lambda pool: (len(_differences(part.machine, pool.machine)), pool.id))

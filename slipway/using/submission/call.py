@@ -64,7 +64,6 @@ def check(**given: object) -> None:
 
 
 def check_timeout(timeout: float | None) -> None:
-    """Raise ConfigError for a timeout that is not a number of seconds."""
     check(timeout=timeout)
     if timeout is not None and not 0 <= timeout < math.inf:
         raise ConfigError(f"timeout is {timeout}", fix=_ALL["timeout"][1])

@@ -41,7 +41,6 @@ class SubmissionRequest:
     #: The types after those that are waited for, in place of the template's order.
     then: tuple[str, ...] = ()
     overrides: RequestOverrides = field(default_factory=RequestOverrides)
-    #: The team that it is to count for.
     team: str = ""
 
 
@@ -55,7 +54,6 @@ class Candidate:
     make: Callable[[], Request]
     #: Seconds until the next candidate is taken, None to stay with this one.
     wait: float | None = None
-    #: The roles of its worker pools, in order.
     roles: tuple[str, ...] = ()
     #: The region of its cluster, or the stack's own.
     region: str = ""
@@ -96,9 +94,7 @@ class PreparedSubmission:
     #: In order of preference, each with the seconds until the next one is taken.
     offers: tuple[tuple[Offer, float | None], ...]
     user: str
-    #: The submission as asked for.
     asked: SubmissionRequest
-    #: The id that goes into its requests.
     request_id: str = "request"
     #: The team that it counts for, empty where none is known.
     team: str = ""
@@ -230,7 +226,6 @@ def likely(candidates: Sequence[Candidate]) -> Candidate:
 
 
 def nothing_after(capacity_type: str) -> ConfigError:
-    """Return the error for other types beside the only one."""
     return ConfigError(
         f"capacity {short(capacity_type)} is the only type to use, so nothing can come after it",
         fix="name one type, or name several with their waits",
@@ -238,7 +233,6 @@ def nothing_after(capacity_type: str) -> ConfigError:
 
 
 def _check_folder(template: Template, asked: SubmissionRequest) -> None:
-    """Raise ConfigError for a command without the folder that it is to run in."""
     if "command" not in asked.params or asked.overrides.package:
         return
     from slipway.authoring.packages.packing import runs_any_folder
@@ -267,7 +261,6 @@ def price(catalog: Catalog, candidate: Candidate) -> Price:
 
 
 def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
-    """Return USD an hour for the machines that pools would grow by."""
     cluster = candidate.offer.cluster
     return sum((_of_pool(catalog, cluster, name) * count for name, count in verdict.grows), Price())
 

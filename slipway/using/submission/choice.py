@@ -28,7 +28,6 @@ class JudgedCandidate:
 
     candidate: Candidate
     verdict: Verdict
-    #: The fault of its cluster, if any.
     problem: SlipwayError | None = None
     #: The run times of earlier runs of it, where enough are known.
     times: Times | None = None
@@ -39,12 +38,10 @@ class JudgedCandidate:
 
     @property
     def unsure(self) -> bool:
-        """Tell whether some data of the verdict could not be read."""
         return self.verdict.unread or self.verdict.outcome is Outcome.UNKNOWN
 
     @property
     def waits(self) -> bool:
-        """Tell whether the candidate would run as soon as other jobs are done."""
         return self.verdict.outcome in _WAITS
 
     @property
@@ -69,7 +66,6 @@ class Choice:
 
     @property
     def moves(self) -> bool:
-        """Tell whether the next candidate follows when the one taken has not started in time."""
         return bool(self.taken.candidate.wait)
 
     @property
@@ -84,7 +80,6 @@ class NoneCanRun:
     #: By label: equal outcomes are no news, though the words of a reason change with the clock.
     outcomes: tuple[tuple[str, Outcome], ...]
     reasons: tuple[str, ...]
-    #: Some candidates could not be judged.
     unread: bool = False
     #: Another look may tell.
     again: bool = False
@@ -157,7 +152,6 @@ def obstacle(judging: Iterable[JudgedCandidate]) -> NoneCanRun | None:
 
 
 def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:
-    """Return the error where nothing is sent."""
     if not waiting and seen[0].problem is not None:
         problem = seen[0].problem
         return type(problem)(problem.what, why="\n".join([problem.why, *map(_row, seen[1:])]), fix=problem.fix)
@@ -202,7 +196,6 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
 
 
 def _remedies(template: str, seen: list[JudgedCandidate]) -> str:
-    """Return what helps where no candidate would ever run: other parameters, another pool or more quota."""
     dormant = {
         judged.candidate.offer.dormant: judged.candidate.edit for judged in seen if judged.candidate.offer.dormant
     }
@@ -235,7 +228,6 @@ def _queueing(template: str, waiting: list[JudgedCandidate]) -> Fix:
 
 
 def broken(candidate: Candidate, problem: ResourceError) -> JudgedCandidate:
-    """Judge a candidate whose cluster can't take jobs."""
     verdict = Verdict(Outcome.NEVER, problem.what, (f"{problem.what} ({problem.why})",))
     return JudgedCandidate(candidate, verdict, problem)
 

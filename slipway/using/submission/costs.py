@@ -29,10 +29,8 @@ _PAID_ANYWAY = frozenset({POOL, RESERVATION})
 class Spending:
     """An hourly price above the limit from which a stack has costs confirmed. An unknown price is above any limit."""
 
-    #: The name of what is paid for.
     what: str
     price: Price
-    #: The stack that sets `limit`.
     stack: str
     #: USD an hour.
     limit: float
@@ -89,7 +87,6 @@ def _confirmed(catalog: Catalog, what: str, costs: Price) -> Spending | None:
 class RunTotal:
     """The cost of a run."""
 
-    #: The price of all its machines.
     hourly: Price
     #: The times of earlier runs, None where there are too few.
     times: Times | None

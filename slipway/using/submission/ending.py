@@ -138,7 +138,6 @@ def next_steps(context: Context, job: VertexJob, cause: Cause) -> tuple[NextStep
 
 
 def advice_lines(cause: Cause, steps: tuple[NextStep, ...]) -> list[str]:
-    """Return a sentence, then each command on a line with its effect."""
     width = max((len(step.command) for step in steps), default=0)
     head = f"{cause.value}{'. What to try now:' if steps else ''}"
     return [head, *(f"{step.command:<{width}}   {step.what}" for step in steps)]
@@ -163,7 +162,9 @@ def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: st
     if cause is Cause.EXPIRED:
         longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
         yield NextStep("waits for as long as it takes", _command(job, again, catalog, *longer))
-    for offer in _others(again):
+    offers = standing(again.template, again.kind, again.values)
+    first = {offer.capacity_type: offer for offer in reversed(offers) if offer.available}
+    for offer in [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]:
         what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)
         yield NextStep(what, _command(job, again, catalog, "--capacity", offer.capacity_type))
     for name, fewer, machines in _fewer(again):
@@ -171,13 +172,6 @@ def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: st
         yield NextStep(what, _command(job, again, catalog, *own, **{name: fewer}))
     elsewhere = f"another region than {job.region}, by the catalog of a stack that is there"
     yield NextStep(elsewhere, _command(job, again, "gs://BUCKET", *own))
-
-
-def _others(again: RecoveredSubmission) -> list[Offer]:
-    """Return an offer of each other capacity type that applies to the same parameters and is available."""
-    offers = standing(again.template, again.kind, again.values)
-    first = {offer.capacity_type: offer for offer in reversed(offers) if offer.available}
-    return [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]
 
 
 def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:

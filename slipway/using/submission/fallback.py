@@ -219,7 +219,6 @@ class FallbackLoop:
         return newest, none_can_run, tuple(candidate for candidate in newest.candidates if candidate not in never)
 
     def _watched(self, job: VertexJob, seconds: float, later: LaterOffers, *, overdue: bool) -> VertexJob:
-        """Return the job after that many seconds, or as soon as it starts or ends."""
         from slipway.using.jobs.follower import Follower, Polling, Progress
 
         context = self.context
@@ -243,7 +242,6 @@ class FallbackLoop:
 
 
 def _kept(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> Iterator[JudgedCandidate]:
-    """Pass candidates on as they are judged, and keep them in `seen`."""
     for judged in judging:
         seen.append(judged)
         yield judged

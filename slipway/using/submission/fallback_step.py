@@ -30,9 +30,7 @@ class AttemptStatus:
     stopped: bool
     #: It ended because its machines never came.
     without_machines: bool
-    #: Its wait has run out.
     overdue: bool
-    #: A later offer could run now.
     next: bool
     #: It is not known yet whether a later offer could.
     unread: bool = False
@@ -44,8 +42,14 @@ def next_step(status: AttemptStatus) -> FallbackStep:
     if status.claim is Claim.STARTED:
         return FallbackStep.KEEP
     if status.claim is Claim.GIVEN_UP:
-        if not status.launcher:
-            return _marked(status)
+        if not status.launcher:  # Only the service knows whether it began.
+            if status.ended:
+                if not status.started:
+                    return FallbackStep.NEXT
+                return FallbackStep.LOST if status.stopped else FallbackStep.KEEP
+            if status.stopped:
+                return FallbackStep.WAIT
+            return FallbackStep.KEEP if status.started else FallbackStep.CANCEL
         # No replica of the job will ever run user code, whatever the service says of the job.
         return FallbackStep.NEXT if status.ended or status.stopped else FallbackStep.CANCEL
     if status.started or status.stopped:
@@ -56,14 +60,3 @@ def next_step(status: AttemptStatus) -> FallbackStep:
         # A kept job is the submission's end: a momentary failure to read must not decide that.
         return FallbackStep.TAKE if status.next else FallbackStep.WAIT if status.unread else FallbackStep.KEEP
     return FallbackStep.TAKE if status.overdue and status.next else FallbackStep.WAIT
-
-
-def _marked(status: AttemptStatus) -> FallbackStep:
-    """Return the next step of an attempt without a launcher: only the service knows whether it began."""
-    if status.ended:
-        if not status.started:
-            return FallbackStep.NEXT
-        return FallbackStep.LOST if status.stopped else FallbackStep.KEEP
-    if status.stopped:
-        return FallbackStep.WAIT
-    return FallbackStep.KEEP if status.started else FallbackStep.CANCEL

@@ -41,7 +41,6 @@ class JournalEntry:
     when: str
     #: The job's resource name, once it is known.
     job: str = ""
-    #: The request's JSON.
     body: Mapping[str, Any] | None = None
 
     @property
@@ -103,7 +102,6 @@ class SubmissionJournal:
         return cls(state_folder(folder, environ) / "requests" / project / stack)
 
     def read(self, request_id: str) -> JournalEntry | None:
-        """Return the entry, or None when there is none."""
         file = self._file(request_id)
         try:
             body = from_json(file.read_text(encoding="utf-8"))
@@ -130,7 +128,6 @@ class SubmissionJournal:
 
     @contextlib.contextmanager
     def held(self, request_id: str) -> Iterator[None]:
-        """Let one process at a time send a request."""
         file, what = self._file(request_id).with_suffix(".lock"), f"request {request_id}"
         try:
             make_folder(file.parent)
@@ -148,7 +145,6 @@ class SubmissionJournal:
                     file.unlink()
 
     def free(self, request_id: str) -> bool:
-        """Tell whether no process holds a request now."""
         try:
             with self.held(request_id):
                 return True

@@ -208,7 +208,6 @@ def _overrides(
 
 
 def _is_own(catalog: Catalog, uri: str) -> bool:
-    """Tell whether a submission has put the package there, with a folder's own code."""
     return uri.startswith(f"gs://{catalog.work_bucket}/code/")
 
 
@@ -236,7 +235,6 @@ def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[
 
 
 def _run(job: VertexJob) -> str:
-    """Return the name of the job's run in its experiment; empty for a run that is named after the job."""
     experiment, run = (last_part(name) for name in (job.experiment, job.experiment_run))
     name = run.removeprefix(f"{experiment}-")
     return "" if name == job.display_name else name

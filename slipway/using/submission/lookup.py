@@ -29,7 +29,6 @@ class JobLookup:
 
     def __init__(self, context: Context, tell: Callable[[str], None]) -> None:
         self._context, self._tell = context, tell
-        #: The regions that are left out.
         self.skipped: frozenset[str] = frozenset()
 
     def jobs(self, kind: JobKind, wanted: str, *, runs_once: bool, most: int | None = None) -> tuple[VertexJob, ...]:

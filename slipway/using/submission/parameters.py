@@ -148,7 +148,6 @@ def unnamed(template: Template, given: Mapping[str, str]) -> set[str]:
 
 
 def _commands(template: Template, given: Mapping[str, str]) -> dict[str, str]:
-    """Return the commands, given or by default."""
     declared = (parameter for parameter in template.parameters if parameter.command)
     commands = {parameter.name: given.get(parameter.name, parameter.default) for parameter in declared}
     return {name: str(text) for name, text in commands.items() if text is not None}
@@ -190,7 +189,6 @@ def typed(parameter: Parameter, text: str) -> tuple[Scalar | None, ParameterMist
 
 
 def _for_a_shell(name: str, text: str) -> Fix:
-    """Return what makes a command one that needs no shell."""
     if command_line.unreadable(text):
         return "write it in one line, and close every quote"
     own_file = (

@@ -47,7 +47,6 @@ def as_clusters_do(candidate: Candidate) -> bool:
 
 
 def draws(candidate: Candidate) -> tuple[Need, ...]:
-    """Return the amount of each metric that a job draws."""
     return drawn_by(candidate.offer.capacity_type, _machines(candidate))
 
 
@@ -164,7 +163,6 @@ class LimitsReader:
         return {**{metric: limit for metric, limit in by_id.items() if limit is not None}, **others}
 
     def _only_listed(self, candidate: Candidate) -> set[str]:
-        """Return the metrics of a candidate that only the list has."""
         if self._quotas.ids is not None:
             return set()
         return {need.metric for need in draws(candidate) if quota_id(need.metric) is None}

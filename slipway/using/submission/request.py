@@ -90,7 +90,6 @@ class Request:
     kind: JobKind = CUSTOM_JOB
     #: Empty for the stack's own.
     region: str = ""
-    #: The bucket of its claim.
     bucket: str = ""
 
     @property
@@ -131,7 +130,6 @@ class Request:
 
 
 def _with_argument(pool: Mapping[str, Any], argument: str, other: str) -> Mapping[str, Any]:
-    """Return a worker pool with one argument of its package replaced."""
     package = pool.get("pythonPackageSpec")
     if not package:
         return pool
@@ -147,7 +145,6 @@ class RequestOverrides:
     package: str = ""
     #: The digest of the code in `package`, without the files that Slipway packs beside it.
     code: str = ""
-    #: The id of the sweep it belongs to.
     sweep: str = ""
     #: In place of the template's.
     experiment: str = ""
@@ -157,7 +154,6 @@ class RequestOverrides:
     max_wait: float | None = None
     #: Added to the template's.
     labels: Mapping[str, str] = field(default_factory=dict)
-    #: A person's words about the job.
     note: str = ""
 
 

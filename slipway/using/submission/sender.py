@@ -165,7 +165,11 @@ class Sender:
                 wait = min(policy.longest_wait, max(wait, asked or 0.0))
                 step = after(problem, policy, clock.monotonic() - begin + wait, unreachable)
                 if step == "look":
-                    return self._looked_for(request, problem)
+                    self.tell(f"{problem.why}; looking whether the job was made")
+                    attempt = self._search(request, self.policy.look_for)
+                    if not attempt:
+                        raise self._unknown(request, problem) from problem
+                    return replace(attempt, fresh=True)
                 if step != "resend":
                     self._refused(request, problem)
                     raise
@@ -175,19 +179,19 @@ class Sender:
         self._note(request, EntryState.ACCEPTED, job.name)
         return Attempt(job, fresh=True)
 
-    def _looked_for(self, request: Request, problem: CloudError) -> Attempt:
-        """Return the job whose answer was lost. Raises AnswerUnknown."""
-        self.tell(f"{problem.why}; looking whether the job was made")
-        attempt = self._search(request, self.policy.look_for)
-        if not attempt:
-            raise self._unknown(request, problem) from problem
-        return replace(attempt, fresh=True)
-
     def _refused(self, request: Request, problem: CloudError) -> None:
-        """Write a refusal down, and give it the fix of its reason."""
         self._note(request, EntryState.REFUSED)
         if QUOTA_TOO_SMALL in problem.message:
-            problem.fix = _more_quota(request, problem.message)
+            from slipway.google.quota.metrics import request_command
+            from slipway.using.jobs.waiting import draws
+
+            drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}
+            short = [
+                request_command(metric, amount) for metric, amount in drawn.items() if f"/{metric}" in problem.message
+            ]
+            problem.fix = (
+                "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
+            )
         problem.fix = _lost_account(request, problem) or problem.fix
 
     def _search(self, request: Request, within: float) -> Attempt | None:
@@ -232,16 +236,6 @@ class Sender:
         )
 
 
-def _more_quota(request: Request, message: str) -> str:
-    """Return how to ask for the quota that a refusal names, as much of it as the request needs."""
-    from slipway.google.quota.metrics import request_command
-    from slipway.using.jobs.waiting import draws
-
-    drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}
-    short = [request_command(metric, amount) for metric, amount in drawn.items() if f"/{metric}" in message]
-    return "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
-
-
 def _lost_account(request: Request, problem: CloudError) -> str:
     """Return what to do where a refusal names the account that the job was to run as; empty for other refusals."""
     account = request.kind.spec_of(request.body).get("serviceAccount", "")
@@ -255,7 +249,6 @@ def _gone(request: Request, why: str) -> JobGoneError:
 
 
 def about_earlier(request: Request, attempt: Attempt) -> str:
-    """Say that a job was not sent now; empty for a job that was."""
     if attempt.fresh:
         return ""
     before = f"submitted before with request id {request.id}"
@@ -266,7 +259,6 @@ def about_earlier(request: Request, attempt: Attempt) -> str:
 
 
 def about_copies(request: Request, attempt: Attempt) -> str:
-    """Say what the other jobs of the request do; empty where there are none."""
     if not attempt.copies:
         return ""
     end = "" if request.runs_once else f"; to end one: slipway jobs cancel {attempt.copy_ids[0]}"

@@ -4,7 +4,6 @@ the submitter names. Pure."""
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, short
@@ -21,7 +20,8 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
 
     Raises ConfigError for a team that may not submit the template, and where the template belongs to another team.
     """
-    own = _labels(offer).get(TEAM, "")
+    labels = offer.request.get("labels")
+    own = (labels if isinstance(labels, Mapping) else {}).get(TEAM, "")
     groups = (own,) if own else _groups(catalog, offer)
     named = label_value((asked or ("" if len(groups) == 1 else usual)).partition("@")[0])
     if not asked and (not named or not groups):
@@ -51,8 +51,3 @@ def _groups(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
     members = known.get(account, tuple(member for submitters in known.values() for member in submitters))
     groups = (member.removeprefix(_GROUP).partition("@")[0] for member in members if member.startswith(_GROUP))
     return tuple(dict.fromkeys(filter(None, map(label_value, groups))))
-
-
-def _labels(offer: Offer) -> Mapping[str, Any]:
-    labels = offer.request.get("labels")
-    return labels if isinstance(labels, Mapping) else {}

@@ -27,9 +27,7 @@ class CancelledSweep:
     """The result of cancelling."""
 
     sweep: str
-    #: All jobs of the sweep.
     jobs: Sequence[VertexJob]
-    #: The names of the jobs asked to end now.
     cancelling: Sequence[str]
     #: A process on this machine still sends others; None where the sweep was begun elsewhere, so that it is not known.
     sending: bool | None

@@ -71,7 +71,6 @@ class Forecast:
 
     @property
     def earlier(self) -> int | None:
-        """The number of earlier runs that tell the time; None when some share has too few."""
         counts = [share.times.count for share in self.shares if share.times]
         return sum(counts) if len(counts) == len(self.shares) else None
 

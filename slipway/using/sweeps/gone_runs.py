@@ -38,7 +38,6 @@ class GoneRuns:
     say: Callable[[int], None]
 
     def ask_first(self, count: int) -> tuple[Future[bool], ...]:
-        """Begin to ask whether the first few of `count` runs have started."""
         return tuple(self.threads.submit(self._has_started, Run(index)) for index in range(min(_SAMPLE, count)))
 
     def with_unlisted(self, known: KnownRuns, sent_at: Mapping[Run, float], skipped: Collection[str]) -> KnownRuns:

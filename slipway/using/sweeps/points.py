@@ -77,9 +77,7 @@ class Given:
     """A parameter's value as its author wrote it."""
 
     text: str
-    #: The place of the value.
     place: str
-    #: The place of the parameter's name.
     named: str
 
 
@@ -128,7 +126,6 @@ class _PointMaker:
         self._mistakes.append(PointMistake(place, what, fix))
 
     def _entries(self, node: Node) -> Iterator[tuple[str, Node, Node]]:
-        """Return each name with its key and its first value."""
         seen: set[str] = set()
         for key, value in node.entries or ():
             if key.text is None:

@@ -44,7 +44,6 @@ class Run:
 
     @classmethod
     def of(cls, job: VertexJob) -> Run | None:
-        """Return a job's run, None for a job of no run."""
         index, _, attempt = job.labels.get(RUN_LABEL, "").partition("-")
         return cls(int(index), int(attempt or 0)) if index.isdecimal() and (attempt or "0").isdecimal() else None
 
@@ -84,7 +83,6 @@ class SendState(StrEnum):
 class KnownRuns:
     """The runs of a sweep that the journal or the service knows."""
 
-    #: The name of each run's job.
     jobs: Mapping[Run, str]
     #: Runs whose answer was lost, with the wall-clock second they were sent at.
     open: Mapping[Run, float]
@@ -115,7 +113,6 @@ class KnownRuns:
 
 
 def most_likely(jobs: list[VertexJob]) -> VertexJob:
-    """Choose the most likely job, where the claim is not asked for."""
     return jobs[0]
 
 
@@ -233,12 +230,10 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
 
 
 def _was_cancelled(run: Run, facts: KnownRuns) -> bool:
-    """Tell whether the attempt before this one was cancelled."""
     return run.resend > 0 and facts.states.get(Run(run.index, run.resend - 1)) == CANCELLED
 
 
 def being_cancelled(facts: KnownRuns) -> int:
-    """Count the runs that were asked to end and have not ended yet."""
     return sum(state == _CANCELLING for state in facts.states.values())
 
 
@@ -249,7 +244,6 @@ def in_order(jobs: Iterable[VertexJob]) -> list[VertexJob]:
 
 
 def latest(jobs: Iterable[VertexJob], choose_job: ChooseJob = most_likely) -> dict[int, VertexJob]:
-    """Return for each run the job of its last attempt."""
     return {run.index: job for run, job in _by_run(in_order(jobs), choose_job).items()}
 
 
@@ -260,7 +254,6 @@ def copies(jobs: Iterable[VertexJob], choose_job: ChooseJob = most_likely) -> fr
 
 
 def _by_run(jobs: Iterable[VertexJob], choose_job: ChooseJob) -> dict[Run, VertexJob]:
-    """Return the job that counts for each attempt at a run."""
     by_run: dict[Run, list[VertexJob]] = {}
     for job in jobs:
         if run := Run.of(job):

@@ -52,7 +52,6 @@ class SoonerChoice:
 
     @property
     def types(self) -> tuple[str, ...]:
-        """The capacity types to name for it."""
         return tuple(dict.fromkeys(choice.taken.candidate.offer.capacity_type for choice in self.choices.values()))
 
     @property

@@ -62,9 +62,11 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
             f"to send them:   {again.failed}   (should one show up late, {sweep.jobs.when_twice})",
         )
     if result.refused:
+        reasons = (problem.message for problem in result.refused.values())
+        counts = Counter(reasons).most_common(_SHOWN_REASONS)
         return ResourceError(
             f"{len(result.refused):,} runs of sweep {sweep.id} were refused",
-            why=_reasons(problem.message for problem in result.refused.values()),
+            why="\n".join(f"{count:,} × {reason}" for reason, count in counts),
             fix=f"once that is corrected, this sends them: {again.same}",
         )
     return None
@@ -76,7 +78,6 @@ class EndedRuns:
 
     #: The job of each run, by the runs' numbers.
     jobs: Mapping[int, VertexJob]
-    #: The numbers of runs whose end is not known.
     gone: Sequence[int] = ()
     #: Runs that have not run, with the jobs of another sweep of this name that ran in their place.
     taken: Mapping[Run, VertexJob] = field(default_factory=dict)
@@ -157,7 +158,16 @@ def problem_of_runs(context: Context, sweep: SubmittedSweep, ended: EndedRuns, a
     failed = {index: problem.why for index, problem in problems.items() if not isinstance(problem, Cancelled)}
     lost = problem_of_gone(sweep, ended.gone, again)
     if failed:
-        reasons = _failures(context, ended.jobs, failed)
+        by_name = read_briefs(context, [ended.jobs[index] for index in failed])
+        briefs = {index: brief for index in failed if (brief := by_name.get(ended.jobs[index].name))}
+        lines = []
+        for reason, count in Counter(failed.values()).most_common(_SHOWN_REASONS):
+            first = {brief: index for index, brief in reversed(briefs.items()) if failed[index] == reason}
+            lines.append(f"{count:,} × {reason}")
+            lines += [
+                f"  run {index}: {brief}" for brief, index in sorted(first.items(), key=itemgetter(1))[:_SHOWN_REASONS]
+            ]
+        reasons = "\n".join(lines)
         return ResourceError(
             f"{len(failed):,} of {len(ended.jobs):,} runs of sweep {sweep.id} did not succeed",
             why=f"{reasons}\n{lost.why}" if lost else reasons,
@@ -198,26 +208,6 @@ def _listing(sweep: SubmittedSweep) -> str:
     return f"slipway jobs list --sweep {sweep.id}"
 
 
-def _failures(context: Context, jobs: Mapping[int, VertexJob], failed: Mapping[int, str]) -> str:
-    """List the service's reasons why runs failed, below each the first runs whose logs tell different ones."""
-    by_name = read_briefs(context, [jobs[index] for index in failed])
-    briefs = {index: brief for index in failed if (brief := by_name.get(jobs[index].name))}
-    lines = []
-    for reason, count in Counter(failed.values()).most_common(_SHOWN_REASONS):
-        first = {brief: index for index, brief in reversed(briefs.items()) if failed[index] == reason}
-        lines.append(f"{count:,} × {reason}")
-        lines += [
-            f"  run {index}: {brief}" for brief, index in sorted(first.items(), key=itemgetter(1))[:_SHOWN_REASONS]
-        ]
-    return "\n".join(lines)
-
-
-def _reasons(reasons: Iterable[str]) -> str:
-    """List the most frequent reasons, each with its count."""
-    counts = Counter(reasons).most_common(_SHOWN_REASONS)
-    return "\n".join(f"{count:,} × {reason}" for reason, count in counts)
-
-
 class UnlistedRuns:
     """Awaited runs that no list shows, yet or any more: their jobs are asked for, a few at each look."""
 
@@ -235,7 +225,8 @@ class UnlistedRuns:
 
         No job is asked for while a listed one goes on: all may be listed by its end. Raises CloudError.
         """
-        jobs, missing = dict(listed), self._missing(listed)
+        jobs = dict(listed)
+        missing = sorted(run for run in self._accepted if run.index not in self.gone and not _shown(run, listed))
         self.calls = 0
         for run in missing:
             jobs.pop(run.index, None)  # The job of an earlier attempt.
@@ -255,11 +246,7 @@ class UnlistedRuns:
         return {index: job for index, job in jobs.items() if index not in self.gone}
 
     def unseen(self, jobs: Mapping[int, VertexJob]) -> set[int]:
-        """Return the numbers of the runs not seen yet."""
         return {run.index for run in self._accepted} - jobs.keys() - self.gone
-
-    def _missing(self, listed: Mapping[int, VertexJob]) -> list[Run]:
-        return sorted(run for run in self._accepted if run.index not in self.gone and not _shown(run, listed))
 
 
 def _shown(run: Run, listed: Mapping[int, VertexJob]) -> bool:

@@ -24,7 +24,6 @@ _SHOWN = 5
 
 
 def calls_of(listed: int) -> int:
-    """Return the number of calls that it takes to list so many jobs."""
     return 1 + listed // PAGE
 
 
@@ -71,11 +70,9 @@ class SweepJobs:
         return {id_: names[id_] for id_ in wanted if id_ in names}, calls
 
     def all(self) -> tuple[VertexJob, ...]:
-        """List every job of the sweep."""
         return self._listed(self._filter)
 
     def any_under(self, sweep: str) -> bool:
-        """Tell whether a job of the sweep is listed under another of its ids."""
         wanted = sweep_filter(self._context.catalog.stack, sweep)
         return bool(self._lookup.jobs(self.kind, wanted, runs_once=self._any_request.runs_once, most=1))
 
@@ -118,7 +115,6 @@ class SweepJobs:
         return {run: job for (run, job), claimed in zip(rivals.items(), answers, strict=True) if claimed}
 
     def latest(self) -> dict[int, VertexJob]:
-        """Return the job that counts for each listed run."""
         return latest(self.all(), self.choose_job)
 
     def choose_job(self, jobs: list[VertexJob]) -> VertexJob:
@@ -127,7 +123,6 @@ class SweepJobs:
 
     @property
     def skipped(self) -> frozenset[str]:
-        """The regions that are left out, as they did not answer."""
         return self._lookup.skipped
 
     @property

@@ -89,13 +89,11 @@ class SweepHeader:
 
 
 def journal_of_sweep(context: Context, sweep: str) -> Path:
-    """Return the file that records the sending of a stack's sweep."""
     state = state_folder(context.folder, context.environ)
     return state / "sweeps" / context.catalog.project / context.catalog.stack / f"{sweep}.jsonl"
 
 
 def was_begun(file: Path) -> bool:
-    """Tell whether any run of the sweep was sent from here."""
     try:
         with file.open("rb") as stream:
             return bool(stream.readline() and stream.readline())
@@ -124,9 +122,7 @@ class SweepJournal:
         self._stream: IO[str] | None = None
         self._synced = True
         self._head: SweepHeader | None = None
-        #: The catalog's commit when the sweep began.
         self.commit = ""
-        #: The names of the accepted runs' jobs.
         self.jobs: dict[Run, str] = {}
         #: The runs without an answer, with the second of the wall clock they were sent at.
         self.open: dict[Run, float] = {}
@@ -143,18 +139,20 @@ class SweepJournal:
             make_folder(self._file.parent)
             stream = self._file.open("a+", encoding="utf-8")
             self._stream = stream
-            self._lock(stream, head)
-            lines = self._lines(stream)
+            try:
+                lock(stream, f"sweep {head.sweep}", self._file)
+            except SlipwayError:
+                self.read(head)  # Waiting does not help where the one that sends has other runs.
+                raise
+            stream.seek(0)
+            text = stream.read()
+            whole = text[: text.rfind("\n") + 1]
+            if whole != text:
+                os.truncate(stream.fileno(), len(whole.encode()))
+            lines = [from_json(line) for line in whole.splitlines()]
         except (OSError, ValueError) as problem:
             raise self._failed(problem) from problem
         self._replay(lines, head)
-
-    def _lock(self, stream: IO[str], head: SweepHeader) -> None:
-        try:
-            lock(stream, f"sweep {head.sweep}", self._file)
-        except SlipwayError:
-            self.read(head)  # Waiting does not help where the one that sends has other runs.
-            raise
 
     def read(self, head: SweepHeader) -> None:
         """Read what is recorded, as `begin` does, and open nothing for writing: for a sweep that is not sent."""
@@ -200,7 +198,6 @@ class SweepJournal:
         self._record(run, fate, when, job, bucket)
 
     def sync(self) -> None:
-        """Flush new lines to the disk, if there are any."""
         if self._stream is not None and not self._synced:
             try:
                 os.fsync(self._stream.fileno())
@@ -228,15 +225,6 @@ class SweepJournal:
         except OSError as problem:
             raise self._failed(problem) from problem
         self._synced = False
-
-    def _lines(self, stream: IO[str]) -> list[dict[str, Any]]:
-        """Read all whole lines; a line that a kill tore is cut off."""
-        stream.seek(0)
-        text = stream.read()
-        whole = text[: text.rfind("\n") + 1]
-        if whole != text:
-            os.truncate(stream.fileno(), len(whole.encode()))
-        return [from_json(line) for line in whole.splitlines()]
 
     def _replay_line(self, line: Mapping[str, Any]) -> None:
         try:

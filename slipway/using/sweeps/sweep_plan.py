@@ -37,11 +37,9 @@ class SweepPlan:
     id: str
     #: Covers all that identifies the sweep.
     digest: str
-    #: The values of each run, typed.
     values: tuple[Values, ...]
     #: The point of each run, with the values that were given to it alone.
     points: tuple[Point, ...]
-    #: The names of the parameters that were given to all runs.
     shared: frozenset[str]
     #: Runs that ask for the same machines and have the same candidates, by the first of them.
     groups: tuple[PreparedSubmission, ...]
@@ -188,8 +186,6 @@ def _same_code(then: Mapping[str, str], now: Mapping[str, str]) -> bool:
 
 
 def _resolved(template: Template, asked: SubmissionRequest, given: Points, shared: str) -> tuple[Values, ...]:
-    """Return the values of each run. Raises one ConfigError with the mistakes in the points and in their parameters,
-    each once."""
     judge = ParameterJudge(template, asked.params, shared)
     values = tuple(judge.values(index, point) for index, point in enumerate(given.each))
     if mistakes := [*given.mistakes, *judge.mistakes(len(given.each))]:
@@ -222,11 +218,9 @@ class _PlacedMistake:
 
     what: str
     fix: Fix
-    #: The first run that has it.
     where: str
     #: The parameter that some runs may have, and these do not.
     lacks: str
-    #: The number of runs that have it.
     runs: int = 0
     #: Mistakes by other values that come from the same place.
     others: set[str] = field(default_factory=set)
@@ -240,7 +234,6 @@ class ParameterJudge:
         self._template, self._params, self._shared = template, params, shared
         self._known = frozenset(parameter.name for parameter in template.parameters)
         self._mistakes: dict[tuple[str, str, str], _PlacedMistake] = {}
-        #: The number of points with a mistake.
         self.spoiled = 0
 
     def values(self, index: int, point: Point) -> dict[str, Scalar]:
@@ -264,7 +257,6 @@ class ParameterJudge:
         return values
 
     def mistakes(self, runs: int) -> list[PointMistake]:
-        """List the mistakes of all points; `runs` is the number of points."""
         usual = f"slipway templates show {self._template.name}"
         listed = []
         for (place, *_), mistake in self._mistakes.items():

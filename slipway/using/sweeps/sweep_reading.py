@@ -137,7 +137,6 @@ def _look_for_siblings(context: Context, plan: SweepPlan, jobs: SweepJobs, threa
 
 
 def _earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:
-    """Read the newest jobs of the template."""
     vertex = context.vertex_by(context.hurried)
     wanted = earlier_filter(context.catalog.stack, plan.template.name)
     try:

@@ -40,11 +40,8 @@ class SendingResult:
 
     #: The runs that were accepted now, with their jobs' names.
     accepted: dict[Run, str] = field(default_factory=dict)
-    #: The refused runs, with the service's words.
     refused: dict[Run, CloudError] = field(default_factory=dict)
-    #: The runs whose fate is not known.
     unknown: list[Run] = field(default_factory=list)
-    #: The reason why the sending stopped before its end.
     stopped: SlipwayError | None = None
     interrupted: bool = False
 
@@ -58,7 +55,6 @@ class SendingProgress:
     before: int = 0
     #: The runs accepted since.
     now: int = 0
-    #: The runs whose answers were lost.
     missed: int = 0
     refused: int = 0
     #: The number of times that a rate limit was met.
@@ -80,7 +76,6 @@ class PendingRun:
     run: Run
     #: The time on the monotonic clock when its answer was lost.
     lost_at: float = 0.0
-    #: The number of times that it was sent.
     sent: int = 0
     #: It is sent again even where a copy would run as well.
     insisted: bool = False
@@ -90,19 +85,15 @@ class PendingRun:
 class SweepSender:
     """The sender of a sweep's runs."""
 
-    #: Makes a job.
     create: Callable[[Request], VertexJob]
     #: Returns the names of listed jobs by request id, and the number of calls.
     look: Look
-    #: Returns a run's request.
     request: Callable[[Run], Request]
     journal: SweepJournal
     #: Submissions a minute in each region, 0 for no limit.
     rate: int
     threads: Executor
-    #: The most requests at once.
     width: int
-    #: Gets the progress after every change.
     tell: Callable[[SendingProgress], None]
     policy: RetryPolicy = field(default_factory=RetryPolicy)
     clock: Clock = field(default_factory=Clock)
@@ -112,7 +103,6 @@ class SweepSender:
     def __post_init__(self) -> None:
         self._result = SendingResult()
         self._limiters: defaultdict[str, RateLimiter] = defaultdict(lambda: RateLimiter(self.rate))
-        #: The runs to send, by region.
         self._queues: defaultdict[str, deque[PendingRun]] = defaultdict(deque)
         #: The runs that were sent, each until its answer.
         self._in_flight: dict[PendingRun, Future[VertexJob]] = {}
@@ -168,8 +158,16 @@ class SweepSender:
         for region, todo in self._queues.items():
             limiter = self._limiters[region]
             while todo and not stopped and len(self._in_flight) < self.width and limiter.wait(now) <= 0:
-                self._send(todo.popleft(), limiter)
-        self._look(now)
+                pending = todo.popleft()
+                request = self.request(pending.run)
+                self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp(), bucket=request.bucket)
+                pending.sent += 1
+                limiter.sent()
+                self._in_flight[pending] = self.threads.submit(self.create, request)
+        if self._lost and self._looking is None and now >= self._look_at and not self._result.stopped:
+            requests = [self.request(pending.run) for pending in self._lost.values()]
+            self._look_began = now
+            self._looking = self.threads.submit(self.look, requests)
         rest = _LONGEST_TURN
         if len(self._in_flight) < self.width:
             rest = min([rest, *(self._limiters[region].wait(now) for region, todo in self._queues.items() if todo)])
@@ -177,13 +175,6 @@ class SweepSender:
         if now - self._synced_at >= _SYNC_EVERY:
             self.journal.sync()
             self._synced_at = now
-
-    def _send(self, pending: PendingRun, limiter: RateLimiter) -> None:
-        request = self.request(pending.run)
-        self.journal.write(pending.run, SendState.SENDING, self.clock.now().timestamp(), bucket=request.bucket)
-        pending.sent += 1
-        limiter.sent()
-        self._in_flight[pending] = self.threads.submit(self.create, request)
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
         """Take the answers that have come, after at most `wait_for` seconds."""
@@ -254,12 +245,6 @@ class SweepSender:
     def _requeue(self, pending: PendingRun) -> None:
         self.journal.write(pending.run, SendState.REQUEUED, self.clock.now().timestamp())
         self._queues[self._region(pending.run)].appendleft(pending)
-
-    def _look(self, now: float) -> None:
-        if self._lost and self._looking is None and now >= self._look_at and not self._result.stopped:
-            requests = [self.request(pending.run) for pending in self._lost.values()]
-            self._look_began = now
-            self._looking = self.threads.submit(self.look, requests)
 
     def _looked(self, future: Future[tuple[Mapping[str, str], int]], progress: SendingProgress) -> None:
         now = self.clock.monotonic()

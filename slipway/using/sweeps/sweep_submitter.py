@@ -40,14 +40,12 @@ class ChosenSweep:
 
     #: The plan as it is sent, possibly under another id.
     plan: SweepPlan
-    #: The choice of each group that sends runs.
     choices: Mapping[int, Choice]
     left: RemainingRuns
     #: The commit of the templates that the sweep began with.
     begun_at: str
     #: None where no run is left.
     forecast: Forecast | None
-    #: Returns the candidate of a run.
     candidate: Callable[[Run], Candidate]
     #: The choice that could run now and was not taken, None where nothing could.
     sooner: SoonerChoice | None = None
@@ -60,7 +58,6 @@ class ChosenSweep:
 
     @property
     def counts(self) -> Counter[int]:
-        """The number of runs left, by group."""
         return Counter(self.plan.of_group[run.index] for run in self.left.going)
 
 
@@ -89,10 +86,8 @@ class SubmittedSweep:
 
     id: str
     count: int
-    #: The runs that were left to send.
     left: RemainingRuns
     result: SendingResult
-    #: Reads the sweep's jobs from the service.
     jobs: SweepJobs
     #: Made before the sending, None where no run was left.
     forecast: Forecast | None
@@ -180,7 +175,6 @@ def _head(context: Context, plan: SweepPlan) -> SweepHeader:
 def _chosen(
     reading: SweepReading, journal: SweepJournal, rate: int, show: SweepDisplay, asks: RunsAgain
 ) -> ChosenSweep:
-    """Choose what to send, and where to. Raises PolicyError where a run can go nowhere."""
     context, plan, prepared = reading.context, reading.plan, reading.prepared
     left = runs_left(reading, journal, asks)
     choices, sooner = _choices(reading, left.going, show)
@@ -206,7 +200,6 @@ def _chosen(
 
 
 def _check_budget(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> None:
-    """Raise PolicyError where the budget is spent and enforced."""
     if reading.budget and chosen.left.send:
         reading.budget.check(chosen.candidate(chosen.left.send[0]).body.get("labels", {}), show.note)
 
