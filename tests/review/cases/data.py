@@ -13,6 +13,7 @@ from tests.review.engine import (
     SQL,
     TEMPLATE,
     WORK,
+    WORKSPACE,
     Steps,
     deletes,
     does,
@@ -27,6 +28,8 @@ OBJECT = "gcp:storage/bucketObject:BucketObject"
 DAY = {"action": {"type": "Delete"}, "condition": {"age": 1}}
 MONTH = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["jobs/"]}}
 THE_DB = {"name": "runs", "region": "us-central1", "databaseVersion": "POSTGRES_15", "deletionProtection": True}
+THERE = {"name": "acme-catalog", "versioning": {"enabled": True}, "hierarchicalNamespace": {"enabled": False}}
+FORCED = {"name": "acme-catalog", "versioning": {"enabled": True}, "forceDestroy": True}
 ADOPTS = does(step("import", BUCKET, "archive", new={"name": "acme-archive", "location": "US-CENTRAL1"}))
 OLD_VERSIONS = {"action": {"type": "Delete"}, "condition": {"numNewerVersions": 3}}
 
@@ -263,5 +266,13 @@ CASES = (
             lifecycleRules=[{"action": {"type": "Delete"}, "condition": {"age": 0}}],
         ),
         accident="a bucket emptied by a rule",
+    ),
+    Case(
+        "The catalog's bucket is adopted, and declared for the first time to go with what is in it",
+        names=(tells("bucket-created", "acme-catalog"), tells("force-destroy", "acme-catalog")),
+        steps=does(
+            step("import", BUCKET, "catalog", new=FORCED, parent=WORKSPACE),
+            step("update", BUCKET, "catalog", old=THERE, new=FORCED, diffs=["forceDestroy"], parent=WORKSPACE),
+        ),
     ),
 )
