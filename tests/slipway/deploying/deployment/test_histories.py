@@ -100,68 +100,42 @@ def test_a_clock_that_is_right_or_of_which_nobody_can_tell_counts() -> None:
     assert "1 h behind the cloud's" in str(wrong_clock(NOW, NOW + HOUR))
 
 
-DECLARED = st.lists(
-    st.builds(
-        lambda one, mode: replace(one, replacement=mode),
-        st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 4), generation=st.integers(1, 2)),
-        st.sampled_from(["rollover", "in-place"]),
-    ),
-    max_size=2,
-    unique_by=lambda item: item.name,
-).map(tuple)
-STEPS = st.one_of(
-    st.tuples(st.just("up"), DECLARED),
-    st.tuples(st.just("killed"), st.tuples(DECLARED, st.integers(0, 4))),
-    st.tuples(st.just("failed"), DECLARED),
-    st.tuples(st.just("submit"), st.integers(0, 5)),
-    st.tuples(st.just("end"), st.none()),
-    st.tuples(st.just("delete by hand"), st.integers(0, 5)),
-    st.tuples(st.just("lose state"), st.none()),
-    st.tuples(st.just("lose catalog"), st.none()),
-)
-
-
-ALTERNATIVES = st.lists(
-    st.tuples(st.integers(5, 6), st.sampled_from(["", "", "europe-west4"])), max_size=2, unique=True
-).map(lambda others: tuple(Alternative(spec(high=high).pools, region) for high, region in others))
-ANY_MODE = st.lists(
-    st.builds(
-        lambda one, mode, others: replace(one, replacement=mode, alternatives=others),
-        st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 3), generation=st.integers(1, 2)),
-        st.sampled_from(["protect", "protect", "rollover", "in-place"]),
-        ALTERNATIVES,
-    ),
-    max_size=2,
-    unique_by=lambda item: item.name,
-).map(tuple)
-ANY_STEPS = st.one_of(
-    st.tuples(st.just("up"), ANY_MODE),
-    st.tuples(st.just("killed"), st.tuples(ANY_MODE, st.integers(0, 4))),
-    st.tuples(st.just("short"), st.tuples(ANY_MODE, st.integers(1, 3))),
-    st.tuples(st.just("submit"), st.integers(0, 5)),
-    st.tuples(st.just("end"), st.none()),
-    st.tuples(st.just("lose catalog"), st.none()),
-)
-
-
 BEGAN = datetime(2026, 11, 20, tzinfo=UTC)
 HOURS = st.none() | st.integers(0, 12).map(lambda hours: BEGAN + hours * HOUR)
 SEASONS = st.builds(Season, HOURS, HOURS, st.none() | st.integers(1, 4).map(lambda hours: hours * HOUR))
-DATED = st.lists(
-    st.builds(
-        lambda one, season: replace(one, season=season), st.builds(spec, st.sampled_from(["cpu", "gpu"])), SEASONS
-    ),
-    max_size=2,
-    unique_by=lambda item: item.name,
-).map(tuple)
-DATED_STEPS = st.one_of(
-    st.tuples(st.just("up"), DATED),
-    st.tuples(st.just("killed"), st.tuples(DATED, st.integers(0, 4))),
-    st.tuples(st.just("submit"), st.integers(0, 5)),
-    st.tuples(st.just("end"), st.none()),
-    st.tuples(st.just("lose catalog"), st.none()),
-    st.tuples(st.just("wait"), st.integers(0, 4)),
-)
+ALTERNATIVES = st.lists(
+    st.tuples(st.integers(5, 6), st.sampled_from(["", "", "europe-west4"])), max_size=2, unique=True
+).map(lambda others: tuple(Alternative(spec(high=high).pools, region) for high, region in others))
+Declarations = st.SearchStrategy[tuple[ClusterSpec, ...]]
+
+
+def declarations(modes: tuple[str, ...], **fields: st.SearchStrategy[Any]) -> Declarations:
+    """Up to two clusters; `fields` are more of theirs."""
+    plain = st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 4), generation=st.integers(1, 2))
+    changed = st.fixed_dictionaries({"replacement": st.sampled_from(modes), **fields})
+    one = st.builds(lambda one, changes: replace(one, **changes), plain, changed)
+    return st.lists(one, max_size=2, unique_by=lambda item: item.name).map(tuple)
+
+
+def steps_of(declared: Declarations, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[str, Any]]]:
+    """What happens, by its name, with how; `more` besides what every history has."""
+    usual = {
+        "up": declared,
+        "killed": st.tuples(declared, st.integers(0, 4)),
+        "submit": st.integers(0, 5),
+        "end": st.none(),
+        "lose_catalog": st.none(),
+    }
+    each = (st.tuples(st.just(what), how) for what, how in {**usual, **more}.items())
+    return st.lists(st.one_of(*each), max_size=10)
+
+
+DECLARED = declarations(("rollover", "in-place"))
+STEPS = steps_of(DECLARED, failed=DECLARED, delete_by_hand=st.integers(0, 5), lose_state=st.none())
+DATED = declarations(("rollover",), season=SEASONS)
+DATED_STEPS = steps_of(DATED, wait=st.integers(0, 4))
+ANY_MODE = declarations(("protect", "protect", "rollover", "in-place"), alternatives=ALTERNATIVES)
+ANY_STEPS = steps_of(ANY_MODE, short=st.tuples(ANY_MODE, st.integers(1, 3)))
 
 
 def play(world: World, step: tuple[str, Any]) -> None:
@@ -183,22 +157,20 @@ def play(world: World, step: tuple[str, Any]) -> None:
             world.jobs.append(job(id_, f"job-{len(world.jobs)}"))
     elif what == "end":
         world.end_jobs()
-    elif what == "delete by hand" and ids:
+    elif what == "delete_by_hand" and ids:
         id_ = ids[how % len(ids)]
         del world.clusters[id_]
         world.jobs = [one for one in world.jobs if one.persistent_resource_id != id_]
     elif what == "wait" and world.now is not None:
         world.now += how * HOUR
-    elif what == "lose state":
+    elif what == "lose_state":
         world.state.clear()
-    elif what == "lose catalog":
+    elif what == "lose_catalog":
         world.catalog = None
 
 
-@given(st.lists(STEPS, max_size=12), DECLARED)
-def test_no_history_deletes_a_cluster_with_jobs_or_needs_a_taken_id(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1
+def nobody_is_killed(world: World, steps: list[tuple[str, Any]], declared: tuple[ClusterSpec, ...]) -> None:
     """Green at each step (the model refuses a 409 and an import of nothing), and a plan never lets a busy one go."""
-    world = World()
     for step in [*steps, ("up", declared)]:
         play(world, step)
         busy = {one.persistent_resource_id for one in world.jobs if not one.ended}
@@ -206,7 +178,17 @@ def test_no_history_deletes_a_cluster_with_jobs_or_needs_a_taken_id(steps, decla
     assert world.deleted_with_jobs == []
 
 
-@given(st.lists(STEPS, max_size=10), DECLARED)
+@given(STEPS, DECLARED)
+def test_no_history_deletes_a_cluster_with_jobs_or_needs_a_taken_id(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1
+    nobody_is_killed(World(), steps, declared)
+
+
+@given(DATED_STEPS, DATED)
+def test_no_date_and_no_limit_deletes_a_cluster_with_jobs(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, B6
+    nobody_is_killed(World(now=BEGAN), steps, declared)
+
+
+@given(STEPS, DECLARED)
 def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, B1
     world = World()
     for step in steps:
@@ -224,17 +206,7 @@ def test_idle_ups_come_to_rest_with_exactly_what_is_asked_for(steps, declared) -
     assert world.clusters == before
 
 
-@given(st.lists(DATED_STEPS, max_size=12), DATED)
-def test_no_date_and_no_limit_deletes_a_cluster_with_jobs(steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, B6
-    world = World(now=BEGAN)
-    for step in [*steps, ("up", declared)]:
-        play(world, step)
-        busy = {one.persistent_resource_id for one in world.jobs if not one.ended}
-        assert not busy & set(deleted(world.plan(declared)))
-    assert world.deleted_with_jobs == []
-
-
-@given(st.lists(DATED_STEPS, max_size=10), DATED)
+@given(DATED_STEPS, DATED)
 def test_ups_with_dates_come_to_rest_and_what_was_given_up_stays_away(steps, declared) -> None:  # type: ignore[no-untyped-def] # B6
     world = World(now=BEGAN)
     for step in steps:
@@ -252,7 +224,7 @@ def test_ups_with_dates_come_to_rest_and_what_was_given_up_stays_away(steps, dec
     assert not given_up & {one.spec.name for one in world.up(declared).current}
 
 
-@given(ANY_MODE, st.lists(ANY_STEPS, max_size=6), ANY_MODE)
+@given(ANY_MODE, ANY_STEPS, ANY_MODE)
 def test_no_history_ends_what_is_protected_and_each_alternative_is_a_generation(first, steps, declared) -> None:  # type: ignore[no-untyped-def] # N1, N2, B3
     """Whether edits are killed, meet a stock-out or find the catalog lost. What is let edit comes to rest."""
     world = World()
@@ -281,25 +253,6 @@ def comes_to_rest_as_one_of_its_options(world: World, declared: tuple[ClusterSpe
             assert len(before) == 1
             alone.up((item,))
             assert set(alone.clusters) == before, "one that runs stays, whatever comes before it"
-
-
-@given(st.integers(2, 5), st.integers(2, 5), st.booleans(), st.booleans(), st.integers(0, 4))
-def test_reverting_finds_the_old_generation(
-    a: int, b: int, busy: bool, state_lost: bool, killed_after: int
-) -> None:  # N1
-    """A → B (perhaps killed) → A: while A has jobs it is the very same cluster that is current again."""
-    world = World()
-    world.up((spec(high=a),))
-    (first,) = world.clusters
-    if busy:
-        world.jobs.append(job(first))
-    world.up((spec(high=b),), killed_after=killed_after)
-    if state_lost:
-        world.state.clear()
-    alive = first in world.clusters
-    assert alive or not busy
-    decided = world.up((spec(high=a),))
-    assert decided.current[0].id == first and decided.current[0].import_ == alive
 
 
 def test_one_that_is_replaced_in_place_is_never_there_beside_its_successor() -> None:  # N1

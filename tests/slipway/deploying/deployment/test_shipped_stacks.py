@@ -11,7 +11,6 @@ from typing import Any
 
 import pytest
 
-from slipway.authoring.policy.rule import LEVELS
 from slipway.authoring.stack.stack import Stack, parse
 from slipway.authoring.stack.yaml_file import load
 from slipway.deploying.deployment.deployment import Deployment, build_packages, plan_deployment, prove_stack
@@ -45,14 +44,6 @@ def deployment_of(stack: Stack, **lives: Any) -> Deployment:
 @pytest.mark.parametrize("name", STACKS)
 def test_a_stack_that_ships_keeps_its_own_rules(name: str) -> None:
     assert deployment(name).violations == ()
-
-
-@pytest.mark.skipif(not {"staging", "prod"} <= {*STACKS}, reason="needs both")
-def test_staging_publishes_what_prod_does_and_is_held_to_its_rules() -> None:
-    staging, prod = deployment("staging"), deployment("prod")
-    assert staging.stack.templates == prod.stack.templates
-    for level in LEVELS:
-        assert staging.facts.policy[level].keys() == prod.facts.policy[level].keys()
 
 
 def test_the_ids_of_the_quota_that_jobs_draw_are_published_and_stay_when_they_can_not_be_read() -> None:  # P5

@@ -30,8 +30,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
-from slipway.model.machines.spec import Disk, MachineSpec
-from slipway.model.prices import price_in_words, total
+from slipway.model.machines.spec import MachineSpec
 from slipway.model.season import Season
 from slipway.model.state import State, StateGrant, StateResource
 
@@ -211,12 +210,6 @@ def test_grants_that_stay_for_another_stack_are_told_and_how_to_end_what_nobody_
     (later,), (at_the_end,) = untold_grants([needed, *untold]), untold_grants([needed, *untold], "acme")
     assert "\n\n".join((shared_grants([needed, *untold]), later, at_the_end)) == snapshot
     assert (shared_grants(untold), untold_grants([needed])) == ("", ())
-
-
-def test_prices_in_words() -> None:
-    gpus = PoolSpec("gpu", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 2, 2, False, 2)
-    assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "europe-nowhere1")) == "price unknown"
-    assert price_in_words(total((ClusterSpec("h100", (gpus,)),), "us-central1")) == "$202.28/h ($147,666 a month)"
 
 
 def test_an_alternative_that_costs_less_has_the_minus_that_all_sums_have() -> None:

@@ -14,26 +14,27 @@ from slipway.deploying.generations.action import DELETE, Action, What, Why
 from slipway.deploying.generations.dormant import Dormancy
 from slipway.deploying.generations.published_clusters import published, published_dormant
 from slipway.google.catalog.document import PublishedCatalog
-from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
 from slipway.model.catalog import model
 from slipway.model.catalog.withdrawal import with_dormant, withdrawn
-from slipway.model.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
+from slipway.model.cluster import PROTECT, ClusterSpec, CurrentCluster
 from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.kinds import CUSTOM_JOB, JobKind
-from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.model.machines.spec import MachineSpec
 from slipway.model.state import State
+from tests.builders import place
+from tests.builders.catalogs import catalog
+from tests.builders.clusters import cluster_spec, persistent_resource
+from tests.builders.pools import pool_spec, resource_pool
 
 ROOT = Path(__file__).with_name("project")
-STACK, PROJECT, REGION = "prod", "acme-ml-prod", "us-central1"
+STACK, PROJECT, REGION = place.STACK, place.PROJECT, place.REGION
 EPOCH = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def spec(name: str = "cpu", high: int = 4, *, generation: int = 1) -> ClusterSpec:
-    pool = PoolSpec("workers", MachineSpec("n1-standard-8"), 1, high, autoscaled=True, replicas=1)
-    return ClusterSpec(name, (pool,), generation=generation)
+    return cluster_spec(name, pool_spec(high=high), generation=generation)
 
 
 def job(
@@ -45,10 +46,8 @@ def job(
 def cluster(
     id_: str, digest: str, state: str = "RUNNING", name: str = "cpu", stack: str = STACK, used: int = 0
 ) -> PersistentResource:
-    labels = {STACK_LABEL: stack, NAME_LABEL: name, HASH_LABEL: digest}
-    return PersistentResource(
-        id_, state, labels, (ResourcePool("workers", MachineSpec("n1-standard-8"), 1, used, 1, 4),)
-    )
+    pool = resource_pool(used=used, high=4)
+    return persistent_resource(id_, pool, state=state, name=name, stack=stack, digest=digest)
 
 
 def live(
@@ -112,8 +111,7 @@ def planned_for(
 
 def remembering(*dormant: Dormancy) -> model.Catalog:
     """Return a catalog that has these and nothing else."""
-    listed = {one.spec.name: published_dormant(one, REGION) for one in dormant}
-    return model.Catalog(STACK, PROJECT, REGION, "", False, "w", "t", {}, (), {}, dormant=listed)
+    return catalog(clusters={}, dormant={one.spec.name: published_dormant(one, REGION) for one in dormant})
 
 
 def hash_of(one: ClusterSpec) -> str:
@@ -131,18 +129,8 @@ def alive(of: ClusterSpec, state: str = "RUNNING", *, n: int = 1, **fields: Any)
 
 def catalog_with(*clusters: ClusterSpec, retiring: tuple[str, ...] = ()) -> PublishedCatalog:
     """Return the deployed part of these."""
-    whole = model.Catalog(
-        stack=STACK,
-        project=PROJECT,
-        region=REGION,
-        commit="",
-        dirty=False,
-        work_bucket="w",
-        trainer="t",
-        clusters={one.name: published(CurrentCluster(one, id_of(one), hash_of(one), True), REGION) for one in clusters},
-        retiring=retiring,
-        templates={},
-    )
+    made = [CurrentCluster(one, id_of(one), hash_of(one), True) for one in clusters]
+    whole = catalog(clusters={one.spec.name: published(one, REGION) for one in made}, retiring=retiring)
     return PublishedCatalog({one.name: id_of(one) for one in clusters}, retiring, whole=whole)
 
 

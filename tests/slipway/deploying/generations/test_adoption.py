@@ -118,12 +118,6 @@ def test_a_pool_that_is_not_there_is_named_with_those_that_are() -> None:
     assert there.startswith(f"f.yaml:8  {KEY}.pools.workers: ") and "write `workers: {machine: " in there
 
 
-def test_what_is_named_in_full_is_what_is_named_in_short() -> None:
-    psc = PscInterface("training", (DnsPeering("a.", "p", "n"),))
-    there = having(LIVES, psc=PscInterface("projects/p/regions/r/networkAttachments/training", psc.dns_peerings))
-    assert planned((replace(ENTRY, psc=psc),), live(there)).current
-
-
 @pytest.mark.parametrize(
     ("lives", "words"),
     [

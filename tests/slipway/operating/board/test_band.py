@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from bench import month
 from slipway.model.prices import Price
-from slipway.operating.board.band import MOST_BANDS, Band, Span, bands, most_used, places
+from slipway.operating.board.band import MOST_BANDS, Band, bands, most_used, places
 from slipway.operating.board.days import Days, days
 from slipway.operating.board.lanes import Stay, arrange
 from slipway.operating.history.model import History, PoolKey
@@ -65,16 +65,6 @@ def test_every_job_of_the_month_is_somewhere_and_waits_without_lanes() -> None:
         beside = not job.cluster_id
         assert len(where[job.name]) == beside
         assert all(bool(place.lanes) == (job.started is not None) for place in where[job.name])
-
-
-def test_a_band_has_its_newest_generations_machine_and_each_ones_beginning() -> None:
-    older, newer = timeline("a", (0, 4, 2, 3)), replace(timeline("b", (2, 6, 1, 3)), machine=month.CPU)
-    (band,) = bands((newer, older), ())
-    came, went = month.SINCE + 2 * HOUR, month.SINCE + 4 * HOUR
-    assert band.machine == month.CPU
-    assert band.clusters == {"b": (came, None), "a": (month.SINCE, went)}
-    assert (band.usual_max, band.most_live) == (3, 3)
-    assert band.spans[0] == Span(month.SINCE, month.SINCE + 2 * HOUR, 2, 3)
 
 
 def test_of_hundreds_of_pools_those_with_the_most_jobs_are_drawn_in_their_order() -> None:

@@ -6,14 +6,12 @@ from __future__ import annotations
 from collections import defaultdict
 from dataclasses import replace
 from datetime import timedelta
-from decimal import Decimal
 from functools import cache
 from typing import Any
 
 import pytest
 
 from bench import month
-from slipway.model.prices import spent
 from slipway.operating.board.document import as_json, board_of
 from slipway.operating.history.model import History
 from tests.slipway.operating.board.conftest import JOBS, Looked, Looking
@@ -117,26 +115,6 @@ def test_the_table_of_quota_says_what_the_gauges_show(looked: Looked) -> None:
         ]
 
 
-def test_sums_below_a_dollar_are_told_everywhere(look: Looking) -> None:
-    """The axis told half a dollar as $500m, bars and days $0 and $0.00."""
-    job = next(job for job in the_past().jobs if job.capacity_type == "on-demand" and job.started)
-    assert job.started
-    hours = Decimal(10) / 3600
-    cost = job.per_hour * hours
-    short = replace(job, ended=job.started + timedelta(seconds=10), busy=10.0, cost=cost)
-    past = replace(the_past(), jobs=(short,), deployments=(), samples=())
-    looked, told = look(as_json(board_of(past), 2)), spent(cost)
-    assert told.startswith("$0.00")
-    axis = [money(one) for one in looked.texts("[data-chart=days] .role-axis-label") if "$" in one]
-    assert len(axis) > 2 and axis == sorted(set(axis)) and axis[-1] < 1
-    (day,) = (row for row in looked.table("#money article:has([data-chart=days]) table") if row[2] != "$0.00")
-    assert day[1:] == ["$0.00", told, "$0.00", told]
-    assert told in looked.texts("[data-chart=shares] .mark-text")
-    (listed,) = looked.table("#jobs table")
-    assert listed[-1] == told
-    assert looked.said == []
-
-
 def test_the_table_of_usage_says_what_the_bars_of_whom_show(looked: Looked) -> None:
     for by in ("team", "template", "user"):
         looked.choose("by", by)
@@ -203,15 +181,6 @@ def test_the_life_of_a_job_is_told_by_its_table_and_drawn_alike(looked: Looked) 
         assert lines == {one["who"] + one["what"] for one in life["use"]}
         text = looked.page.locator(f"{own} pre").text_content() or ""
         assert text.splitlines() == life["lines"]
-
-
-def test_a_job_of_which_nothing_more_was_read_says_how_to_see_it(looked: Looked) -> None:
-    lives = {one["id"] for one in shown()["lives"]}
-    other = next(row[0] for row in shown()["jobs"]["rows"] if row[0] not in lives)
-    looked.show(other)
-    looked.page.wait_for_function("() => document.querySelector('#plain [data-chart]').dataset.drawn")
-    assert looked.page.locator("#more").text_content() == f"slipway board --job {other}"
-    assert looked.rows("#plain [data-chart=life]", "rect")
 
 
 def test_jobs_are_looked_for_by_keyboard(looked: Looked) -> None:

@@ -129,13 +129,6 @@ def test_idle_machines_that_nobody_recorded_are_unknown_and_cost_not_nothing() -
     assert rows and all(re.findall(r">([^<>]+)</td>", row) == ["?"] * 4 for row in rows)
 
 
-def test_idle_machines_are_at_most_those_that_were_up_where_jobs_could_not_be_read() -> None:
-    html = page(as_json(board_of(replace(past(), jobs_unread=frozenset({month.REGION}))), 2))
-    rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
-    cells = [re.findall(r">([^<>]+)</td>", row) for row in rows]
-    assert cells and all(len(row) == 4 and all(cell.startswith("≤ ") for cell in row) for row in cells)
-
-
 def test_the_forecast_of_a_month_that_is_not_wholly_known_is_a_least_one() -> None:
     html = page(as_json(board_of(replace(past(), samples=()), budget=Budget(0)), 2))
     (told,) = re.findall(r"November: (.*?)\. List prices", html)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 from concurrent.futures import Future
 from dataclasses import replace
-from datetime import timedelta
 from pathlib import Path
 
 from syrupy.assertion import SnapshotAssertion
@@ -14,7 +13,7 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.seasons import judge
 from slipway.model.catalog.withdrawal import withdrawn
-from slipway.model.findings.finding import Finding, Grade, shape_of
+from slipway.model.findings.finding import Grade, shape_of
 from slipway.operating.doctor.access import NEEDS
 from slipway.operating.doctor.examination import examine
 from slipway.operating.doctor.picture import Backend, Need
@@ -90,16 +89,6 @@ def test_a_state_ahead_of_the_catalog_tells_of_a_deployment_that_ended_early() -
     one = found(backend=backend)["deployment-unfinished"]
     assert f"the state has {new.id}," in one.sentence
     assert set(found(backend=replace(backend, pending=("work",)))) == {"operation-pending"}, "it is under way"
-
-
-def test_a_replacement_in_place_that_was_killed_is_told_once_nobody_is_at_work_on_it() -> None:  # B3
-    def told(hours: float, backend: Backend | None = None) -> dict[str, Finding]:
-        going = withdrawn(catalog(CPU), (CPU.id,), NOW - timedelta(hours=hours))
-        return found(published=replace(published(going), clusters={}), jobs=(), backend=backend)
-
-    assert told(4)["deployment-unfinished"].sentence.endswith("for 4 h")
-    assert told(1) == {}
-    assert "deployment-unfinished" not in told(1, Backend("gs://s", state(CPU.id), pending=("work",)))
 
 
 def test_a_cluster_that_a_deployment_could_not_make_is_told_once_nobody_is_at_work_on_it() -> None:  # N2

@@ -41,11 +41,6 @@ def test_a_name_that_somebody_else_holds_is_never_ours_to_delete() -> None:  # N
     assert "cluster-in-no-stack" not in found(foreign)
 
 
-def test_a_cluster_deleted_by_hand_is_gone(snapshot: SnapshotAssertion) -> None:
-    one = found(lives(OLD, used=1), published=published(catalog(CPU, retiring=(OLD.id,))), jobs=(), recent=())
-    assert one["cluster-gone"].sentence == snapshot
-
-
 def test_what_the_state_lacks_is_in_no_state_unless_it_is_being_made() -> None:
     backend = Backend("gs://state", state())
     one = found(backend=backend)["cluster-in-no-state"]
@@ -53,12 +48,6 @@ def test_what_the_state_lacks_is_in_no_state_unless_it_is_being_made() -> None:
     assert one.grade is Grade.WARNING
     busy = replace(backend, pending=("work",))
     assert found(backend=busy)["cluster-in-no-state"].grade is Grade.NOTE
-
-
-def test_where_no_state_was_read_the_catalog_tells() -> None:
-    one = found(lives(used=1), lives(OLD))["cluster-in-no-catalog"]
-    assert one.subject == f"cluster {OLD.id}" and "$0.46/h" in one.sentence
-    assert "cluster-in-no-catalog" not in found(lives(used=1), lives(OLD), published=None, jobs=())
 
 
 @pytest.mark.parametrize(("labels", "words"), [({}, "is in no stack"), ({STACK_LABEL: "lab"}, "belongs to stack lab")])

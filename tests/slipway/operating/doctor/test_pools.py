@@ -51,6 +51,8 @@ def test_a_pool_in_use_or_idle_since_today_is_none_of_it() -> None:
     assert found(lives(), jobs=(job("waits", on=CPU, state="PENDING"),), recent=()) == {}
     assert found(lives(state="STOPPING"), jobs=(), recent=()) == {}
     assert found(lives(replicas=0), jobs=(), recent=()) == {}
+    denied = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer", "ada")
+    assert set(found(lives(), jobs=(), recent=denied)) == {"unread-part"}
 
 
 def test_an_idle_limit_is_waited_for_and_then_a_deployment_does_it() -> None:  # B6
@@ -60,12 +62,6 @@ def test_an_idle_limit_is_waited_for_and_then_a_deployment_does_it() -> None:  #
 
     assert told(3) == {}
     assert told(1.5)["pool-idle"].fix == "pulumi up --stack prod"
-
-
-def test_what_was_not_read_is_not_called_idle() -> None:
-    denied = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer", "ada")
-    assert set(found(lives(), jobs=(), recent=denied)) == {"unread-part"}
-    assert set(found(lives(), jobs=denied, recent=())) == {"unread"}
 
 
 def test_a_job_beside_a_pool_that_has_its_machines_free(snapshot: SnapshotAssertion) -> None:

@@ -62,13 +62,6 @@ def test_a_job_that_goes_on_has_its_machines_until_now() -> None:
     assert idle(past).hours == 80 and hours(past) == 16
 
 
-def test_of_a_run_that_began_before_only_the_part_within_counts() -> None:
-    past = day([ran(-6, 12, 2)])
-    assert hours(past) == 12 and idle(past).hours == 96 - 12
-    (charge,) = job_charges(past.jobs, past.since, past.until, past.until)
-    assert charge.cost == EACH * 2 * Decimal(6)
-
-
 def test_where_nobody_recorded_machines_idle_ones_are_unknown() -> None:
     past = day([ran(1, 1, on=GROWING)], GROWING, sampled(((0, 2), (HOUR, 3)), GROWING))
     found = idle(past)
@@ -161,22 +154,12 @@ def test_machines_that_nobody_counted_leave_it_incomplete() -> None:
     assert ledger(counted).complete and not ledger(replace(counted, unread=("samples",))).complete
 
 
-def test_whoever_made_an_adopted_cluster_pays_for_it() -> None:
+def test_whoever_made_an_adopted_cluster_pays_for_it_and_nothing_of_another_month_counts() -> None:
     theirs = replace(cluster("theirs", pool("workers", 3, 3)), adopted=Adoption("team-a"))
     there = job("there", 0, 0, 7200, on=theirs, user="eve", team="other")
-    past = history([ON_POOL, there], [TWO, theirs, replace(ELASTIC, adopted=Adoption("team-a"))], days=1)
-    found = ledger(past)
-    assert found == ledger(history([ON_POOL], [TWO], days=1)) and found.complete
-    idle = {one.pool: one for one in usage(past).idle}
-    assert idle["theirs/workers"].machine_hours == 3 * 24 - 2 and not idle["theirs/workers"].cost.known
-    assert {one.name for one in usage(past).rows} == {"ada", "eve"}, "a job has its share, as jobs show tells it"
-
-
-def test_nothing_of_another_month_counts() -> None:
-    past = history([], [TWO], days=2)
-    later = History(**{**vars(past), "until": SINCE + timedelta(days=32), "since": SINCE + timedelta(days=20)})
-    found = ledger(later)
-    assert found.month == "2026-11" and found.spent == pytest.approx(24.0)
+    assert ledger(history([ON_POOL, there], [TWO, theirs], days=1)) == ledger(history([ON_POOL], [TWO], days=1))
+    later = replace(history([], [TWO]), since=SINCE + timedelta(days=20), until=SINCE + timedelta(days=32))
+    assert ledger(later).month == "2026-11" and ledger(later).spent == pytest.approx(24.0)
 
 
 def test_a_stack_of_two_days_is_not_forecast_by_the_days_before_it() -> None:

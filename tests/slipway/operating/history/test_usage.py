@@ -79,11 +79,6 @@ def test_a_cluster_is_there_from_its_deployment_to_the_one_without_it_and_while_
     assert spans(changed, HEAD) == [(0, 6, 2)]
 
 
-def test_a_sample_sees_what_the_deployments_do_not_tell_yet() -> None:
-    late = Deployment(hours(5), "b", False, {"gpu": GROWING})
-    assert spans(day(deployments=(late,), samples=(sample(4, workers=2),)), WORKERS) == [(4, 2, 2), (6, 18, None)]
-
-
 @given(st.lists(st.tuples(st.floats(0, 24), st.integers(0, 4)), max_size=12), st.lists(st.floats(-5, 30), max_size=5))
 def test_spans_follow_each_other_and_stay_inside(looked: list[tuple[float, int]], deployed: list[float]) -> None:
     samples = tuple(sample(at, workers=live) for at, live in sorted(dict(looked).items()))

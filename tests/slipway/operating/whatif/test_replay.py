@@ -86,12 +86,6 @@ def test_a_job_moves_on_after_its_wait_and_not_before() -> None:
     assert [one.capacity_type for one in found.runs] == ["pool", "spot", "pool"]
 
 
-def test_without_a_wait_a_job_takes_what_can_have_it_now() -> None:
-    jobs = [job("a", 0, 100), job("b", 10, 50, routes=(Route("pool"), Route("spot")), spot=7)]
-    assert starts(replay(jobs, [pool(1)], 200)) == {"a": 0, "b": 17}
-    assert starts(replay(jobs, [pool(2)], 200)) == {"a": 0, "b": 10}
-
-
 def test_machines_beside_the_pools_that_come_too_late_are_given_up() -> None:
     flex = (Route("flex-start", wait=60), Route("on-demand"))
     one = replace(job("a", 0, 1, routes=flex), delays={"flex-start": 500.0, "on-demand": 20.0})
@@ -107,27 +101,25 @@ def test_bounds_change_with_deployments_and_kill_no_job() -> None:
     assert found.pools[0].live == 2 * 100 + 1 * 50
 
 
-MACHINES = st.tuples(st.integers(0, 2), st.integers(0, 4)).filter(any)
+MACHINES = st.tuples(st.integers(0, 2), st.integers(0, 8)).filter(any)
 
 
 @st.composite
-def traces(draw: st.DrawFn, *, elastic: bool = True) -> tuple[list[ReplayedJob], list[ReplayedPool]]:
-    """Jobs and two pools, in whole seconds; jobs fit unless `elastic`, and then may take another capacity type."""
-    sizes = [draw(st.integers(2 if at == 0 else 4, 6)) for at in range(2)]
-    delays = st.builds(PoolDelays, *[st.integers(0, 40).map(float)] * 3) if elastic else st.just(AT_ONCE)
+def traces(draw: st.DrawFn) -> tuple[list[ReplayedJob], list[ReplayedPool]]:
+    """Jobs and two pools, in whole seconds; some jobs do not fit, and some may take another capacity type."""
+    delays = st.builds(PoolDelays, *[st.integers(0, 40).map(float)] * 3)
     pools = [
-        pool(most, draw(st.integers(1, most)) if elastic else 0, name=name, machine=machine, delays=draw(delays))
-        for most, name, machine in zip(sizes, ("head", "workers"), (HEAD, CPU), strict=True)
+        pool(most, draw(st.integers(1, most)), name=name, machine=machine, delays=draw(delays))
+        for name, machine in (("head", HEAD), ("workers", CPU))
+        for most in [draw(st.integers(2, 6))]
     ]
-    other = st.sampled_from([ON_POOL, (Route("pool", wait=20), Route("spot")), (Route("pool"), Route("spot"))])
+    routes = st.sampled_from([ON_POOL, (Route("pool", wait=20), Route("spot")), (Route("pool"), Route("spot"))])
     jobs = []
     for number in range(draw(st.integers(0, 25))):
         heads, workers = draw(MACHINES)
-        extra = draw(st.integers(0, 4)) if elastic else 0
-        groups = [MachineGroup(HEAD, heads)] * bool(heads) + [MachineGroup(CPU, workers + extra)] * bool(workers)
-        routes = draw(other) if elastic else ON_POOL
+        groups = [MachineGroup(HEAD, heads)] * bool(heads) + [MachineGroup(CPU, workers)] * bool(workers)
         made = (float(draw(st.integers(-50, 300))), float(draw(st.integers(0, 80))))
-        jobs.append(ReplayedJob(f"j{number}", "t", *made, tuple(groups), routes, {"spot": 9.0}))
+        jobs.append(ReplayedJob(f"j{number}", "t", *made, tuple(groups), draw(routes), {"spot": 9.0}))
     return jobs, pools
 
 
@@ -168,17 +160,3 @@ def test_pools_give_what_they_have_to_all_that_fit_and_machine_time_is_neither_l
         needs = {group.machine: group.count for group in run.job.machines}
         fits = all(needs.get(one.machine, 0) <= one.bounds[0].max for one in pools)
         assert (run.started is None) == (run.job.routes == ON_POOL and not fits)
-
-
-@given(traces(elastic=False), st.integers(0, 2), st.integers(0, 3))
-def test_more_machines_of_fixed_pools_make_nobody_wait_longer(
-    trace: tuple[list[ReplayedJob], list[ReplayedPool]], heads: int, workers: int
-) -> None:
-    """Elastic pools promise no such thing: who ends earlier may let them shrink before the next one comes."""
-    jobs, pools = trace
-    more = [
-        replace(one, bounds=(PoolBounds(BEGINNING, size, size),))
-        for one, size in zip(pools, (pools[0].bounds[0].max + heads, pools[1].bounds[0].max + workers), strict=True)
-    ]
-    before, after = starts(replay(jobs, pools, 400)), starts(replay(jobs, more, 400))
-    assert all(after[name] <= before[name] for name in before)  # type: ignore[operator]  # All fit.
