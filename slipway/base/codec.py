@@ -124,9 +124,7 @@ class _Field:
     default: Any
     reader: _Reader
     across: Across | None
-    #: The field's own JSON form.
     own: As | None
-    #: Its value is the object's key in the mapping around it.
     is_key: bool
     #: An empty value is null in JSON.
     maybe: bool

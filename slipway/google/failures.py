@@ -90,7 +90,6 @@ class Answer:
 
     #: HTTP's.
     status: int
-    #: Google's name of the status.
     reason: str
     message: str
     details: tuple[Mapping[str, Any], ...] = ()

@@ -47,7 +47,6 @@ class WorkerPool:
     #: `NAME=value`, in the request's order.
     env: tuple[str, ...] = ()
     command: tuple[str, ...] = ()
-    #: Full paths of the reservations that it names.
     reservations: tuple[str, ...] = ()
     #: It takes machines of a reservation, named or not.
     reserves: bool = False
@@ -102,7 +101,6 @@ class VertexJob(Regional):
     backing: str = ""
     #: The uploaded model, with its `@version`.
     model: str = ""
-    #: A tuning job's trials so far.
     tried: tuple[Trial, ...] = ()
     #: MAXIMIZE or MINIMIZE, by metric.
     goals: Mapping[str, str] = field(default_factory=dict)
@@ -112,15 +110,12 @@ class VertexJob(Regional):
     experiment_run: str = ""
     #: The full name of the TensorBoard that takes its logs.
     tensorboard: str = ""
-    #: The number of trials in all; 0 without trials.
     max_trials: int = 0
-    #: The uploaded model's display name.
     model_name: str = ""
     #: All buckets that it names: for packages, outputs, in arguments.
     buckets: frozenset[str] = frozenset()
     #: A full name.
     experiment: str = ""
-    #: The parameters that its trials choose.
     tuned: tuple[str, ...] = ()
     #: By replica, the address of its shell while it runs.
     shells: Mapping[str, str] = field(default_factory=dict)

@@ -23,7 +23,6 @@ class Unknown:
     api: str
     #: The sufficient role, or another remedy.
     role: str
-    #: The caller.
     identity: str = ""
     #: The resource that the role is granted on, if known.
     on: str = ""
@@ -48,7 +47,6 @@ class Unknown:
 class InUse:
     """The use that a deletion would end."""
 
-    #: Jobs that have not ended.
     jobs: tuple[VertexJob, ...] = ()
     #: Ids of clusters whose machines are busy without a listed job.
     busy_without_job: tuple[str, ...] = ()
@@ -107,7 +105,6 @@ class Live:
     locations: Mapping[str, str] = field(default_factory=dict)
     #: Display names by address.
     service_accounts: Mapping[str, str] | Unknown = field(default_factory=dict)
-    #: Nothing was read, on purpose (SLIPWAY_LIVE=skip).
     skipped: bool = False
     #: The end of the last job on each cluster, by the cluster's id, as far back as some `idleLimit` needs it; empty
     #: where none does.

@@ -68,21 +68,16 @@ class LiveScope:
     region: str
     catalog_bucket: str = ""
     buckets: tuple[str, ...] = ()
-    #: Addresses of service accounts.
     accounts: tuple[str, ...] = ()
-    #: The name of the catalog's object.
     catalog: str = NAME
     #: The metrics whose limits matter; None for all of training.
     metrics: frozenset[str] | None = frozenset()
     #: Reads a listed quota.
     read_quota: ReadQuota = QuotaInfo.read
-    #: This machine's time.
     now: datetime | None = None
     #: Ended jobs are read where they were made within this time before now; None for none.
     ends_within: timedelta | None = None
-    #: The newest jobs to read; None for none.
     recent: Recent | None = None
-    #: Other regions with clusters and jobs.
     elsewhere: tuple[str, ...] = ()
     #: Regions that are left out where they can't be read, and why that does no harm.
     spared: Mapping[str, str] = field(default_factory=dict)
@@ -262,10 +257,7 @@ _INCREASES = {
 
 
 def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
-    """Return the limits of a region by metric, without the service's name.
-
-    Quotas without a limit there are left out.
-    """
+    """Return the limits of a region by metric, without the service's name."""
     by_metric: dict[str, QuotaLimit] = {}
     for info in infos:
         metric = info.metric.removeprefix(f"{SERVICE}/")

@@ -27,7 +27,6 @@ class LogEntry:
     #: Tells copies of a line from each other.
     insert_id: str
     labels: Mapping[str, str]
-    #: The job's number.
     job: str = ""
 
     @classmethod

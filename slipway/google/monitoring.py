@@ -30,7 +30,6 @@ class Series:
     """A metric of one replica of a job, or of one of its accelerators."""
 
     metric: str
-    #: The custom job's number.
     job: str
     #: The replica: `workerpool0-0`.
     task: str

@@ -63,9 +63,7 @@ class QuotaPreference:
     preferred: int
     #: None until a value is granted.
     granted: int | None = None
-    #: The service has not decided yet.
     reconciling: bool = False
-    #: The service's explanation.
     detail: str = ""
     etag: str = ""
 
@@ -106,10 +104,7 @@ class Quotas:
         return shaped(call, QuotaInfo.read, self._session.get(f"{self._parent}/{quota_id}", call))
 
     def infos(self, metrics: Collection[str] | None, read: ReadQuota = QuotaInfo.read) -> Iterator[QuotaInfo]:
-        """Yield the quotas of some metrics (without the service), None for all of training.
-
-        They are found in the list of all; no others are parsed.
-        """
+        """Yield the quotas of some metrics (without the service), None for all of training; no others are parsed."""
         call = Call(f"read the quotas of {self._project}", "cloudquotas.quotas.get", f"project {self._project}")
         for body in self._session.pages(self._parent, call, "quotaInfos", {"pageSize": 500}):
             metric = str(body.get("metric")).removeprefix(f"{SERVICE}/")

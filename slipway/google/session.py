@@ -36,7 +36,6 @@ class HttpPolicy:
     connect: float = 10.0
     #: For each part of an answer.
     read: float = 60.0
-    #: The number of tries of an idempotent call.
     attempts: int = 4
     first_wait: float = 0.5
     longest_wait: float = 20.0

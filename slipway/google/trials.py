@@ -17,7 +17,6 @@ class Trial:
 
     id: str
     state: str
-    #: By parameter.
     values: Mapping[str, str]
     #: By metric id; empty until the trial has ended.
     metrics: Mapping[str, float]

@@ -92,7 +92,6 @@ class TrainerFacts:
     """A trainer that templates choose by name."""
 
     name: Annotated[str, KEY_OF_ENTRY]
-    #: Its address.
     account: str
     #: By member, the role that lets them act as the trainer.
     submitters: Mapping[str, str] = field(default_factory=dict)
@@ -102,18 +101,15 @@ class TrainerFacts:
 class Facts:
     """The facts of a stack."""
 
-    #: As it is published.
     catalog: Catalog
     #: By member, the roles on the project by their purpose; their trainer is the workspace's.
     submitters: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    #: The stack allows a folder's own code.
     code: bool = False
     quota: QuotaFacts = field(default_factory=lambda: QuotaFacts("", "", strict=False))
     #: By level, the stack file's setting of each rule.
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     #: By id or name.
     kept: Mapping[str, Kept] = field(default_factory=dict)
-    #: Trainers besides the workspace's, by name.
     trainers: Mapping[str, TrainerFacts] = field(default_factory=dict)
     #: Names of buckets that somebody else made.
     adopted: frozenset[str] = frozenset()

@@ -108,15 +108,11 @@ def team_of(labels: Mapping[str, str]) -> str:
 
 
 def revision_of(labels: Mapping[str, str]) -> Revision:
-    """Return the reviewed commit that defined a job's template."""
     return Revision(labels.get(COMMIT_LABEL, ""), _TRUTH.get(labels.get(DIRTY_LABEL, "")))
 
 
 def code_revision_of(labels: Mapping[str, str]) -> Revision:
-    """Return the revision that --code packed.
-
-    It has no commit for a tree that was never committed, and for the reviewed code.
-    """
+    """Return the revision that --code packed; none for a tree that was never committed, and for reviewed code."""
     return Revision(labels.get(CODE_COMMIT_LABEL, ""), _TRUTH.get(labels.get(CODE_DIRTY_LABEL, "")))
 
 
@@ -161,9 +157,7 @@ class Launched(NamedTuple):
     """A package launcher's start of a module."""
 
     module: str
-    #: The module's.
     arguments: list[str]
-    #: The launcher's own arguments.
     others: list[str]
 
     @classmethod

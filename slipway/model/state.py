@@ -36,7 +36,6 @@ class StateResource:
 
     #: The engine's name: `catalog`, `work`, `trainer`, and for a cluster its id, unless a person gave another.
     logical: str
-    #: The cloud's name: an id, a bucket's name, an address.
     name: str
     #: Empty for an adopted bucket, which is wherever its owner has it.
     project: str
@@ -64,7 +63,6 @@ class StatePreference:
     id: str
     quota_id: str
     region: str
-    #: The limit that it asks for.
     preferred: int
 
 
@@ -78,7 +76,6 @@ class State:
     clusters: tuple[StateResource, ...] = ()
     buckets: tuple[StateResource, ...] = ()
     accounts: tuple[StateResource, ...] = ()
-    #: The bucket that has the published catalog.
     catalog_bucket: str = ""
     #: The stack has the object that lists the clusters made last.
     creation: bool = False
@@ -266,10 +263,7 @@ def refuse_rename(known: State, alive: Mapping[str, str], stack: str) -> None:
 
 
 def renamed(old: str, new: str) -> ConfigError:
-    """Return the error of a stack that was deployed under another name.
-
-    A state can be renamed, and its resources can't.
-    """
+    """Return the error of a stack that was deployed under another name: its resources can't be renamed."""
     return ConfigError(
         f"stack {new} was called {old} and can't be renamed, so nothing was changed",
         why=f"what it made bears the name {old} for good: as {new} protected clusters too would be made anew",

@@ -28,7 +28,6 @@ class Environment:
     shared: Mapping[str, str]
     #: The variables of each worker pool, where they differ.
     own: tuple[Mapping[str, str], ...]
-    #: The secrets, by variable.
     secrets: Mapping[str, str]
 
 

@@ -34,9 +34,7 @@ class PackedCode:
 
     package: SourcePackage
     location: Location
-    #: The number of files.
     count: int
-    #: The checkout's revision.
     revision: Revision
     #: The digest of the tree's code alone, without the launcher that is packed with it.
     digest: str

@@ -32,9 +32,7 @@ class SourcePackage:
     name: str
     #: The digest of the archive's contents.
     sha256: str
-    #: The archive.
     content: bytes
-    #: The requirements that are installed with it.
     requirements: tuple[str, ...] = ()
 
     @property

@@ -28,7 +28,6 @@ MOST_BYTES = 64 * 2**20
 class WorkingTree:
     """A folder's files."""
 
-    #: The contents, by the path in the folder.
     files: Mapping[str, bytes]
     #: HEAD; without a commit before the first one, and outside of a checkout.
     revision: Revision

@@ -64,9 +64,7 @@ Check = Callable[[DeclaredStack, Any], Iterable[Breach]]
 class Rule:
     """A rule."""
 
-    #: The key in the stack file.
     key: str
-    #: The rule as a sentence.
     text: str
     #: Takes the rule's setting, and yields each breach with its way out.
     check: Check

@@ -44,7 +44,6 @@ class Bound:
 
     #: Returns the mistake in a value and its correction; None for a valid one.
     wrong: Callable[[Any], tuple[str, str] | None]
-    #: The same in JSON Schema.
     schema: Mapping[str, Any]
 
     def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
@@ -74,12 +73,7 @@ def _number(least: int, most: int | None, what: str, fix: str) -> Bound:
 
 
 def _text(pattern: str, what: str, fix: str, longest: int | None = None) -> Bound:
-    """Return the bound of a text.
-
-    `what`: the mistake, with a place for the text: `{}` in quotes, `{shown}` as messages repeat it.
-    `fix`: its correction.
-    `longest`: the most characters, where that is bounded.
-    """
+    """Return the bound of a text; `what` has a place for it: `{}` in quotes, `{shown}` as messages repeat it."""
     form = re.compile(pattern)
 
     def wrong(text: str) -> tuple[str, str] | None:
@@ -104,11 +98,8 @@ def _name(of: str, longest: int, more: str) -> Bound:
 
 
 def _choice(names: tuple[str, ...], what: str, fix: str) -> Bound:
-    """Return the bound of a choice.
-
-    `what`: the mistake, with a place for the text: `{}` in quotes, `{named}` hidden where it may be secret.
-    `fix`: the correction for a text that is like none of the names.
-    """
+    """Return the bound of a choice; `what` has a place for the text: `{}` in quotes, `{named}` hidden where it may be
+    secret. `fix` is for a text that is like none of the names."""
 
     def wrong(text: str) -> tuple[str, str] | None:
         if text in names:

@@ -41,13 +41,9 @@ from slipway.model.season import Season, moment
 class WorkspaceSettings:
     """The workspace of a stack."""
 
-    #: The IAM members that may submit.
     submitters: tuple[str, ...]
-    #: The name of the catalog's bucket.
     catalog_bucket: str
-    #: The name of the bucket for results.
     work_bucket: str
-    #: The id of the account that jobs run as.
     trainer: str
     #: Whether `submit --code` is allowed, on templates that allow it too.
     code: bool = False
@@ -61,9 +57,7 @@ class WorkspaceSettings:
 class TrainerSettings:
     """A trainer that templates choose."""
 
-    #: The id of its account.
     account: str
-    #: The IAM members that may act as it, and so submit.
     submitters: tuple[str, ...] = ()
 
 
@@ -71,7 +65,6 @@ class TrainerSettings:
 class Stack:
     """A stack."""
 
-    #: The Pulumi stack's name.
     name: str
     project: str
     region: str

@@ -66,7 +66,6 @@ class Document:
     values: Any
     #: The line (from 1) of each key and list item, by its path.
     lines: Mapping[KeyPath, int] = field(default_factory=dict)
-    #: The errors of YAML.
     mistakes: tuple[FileMistake, ...] = ()
 
     def line(self, path: KeyPath) -> int:

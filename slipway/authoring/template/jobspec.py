@@ -33,14 +33,11 @@ class CompileContext:
     work_bucket: str
     #: The address of the account that jobs run as.
     trainer: str
-    #: The clusters' ids, by name.
     clusters: Mapping[str, str]
     project: str = ""
     #: The reservations, by the names that templates use.
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
-    #: Whether --code may replace a template's package.
     code_allowed: bool = False
-    #: Whether the checkout has changes beyond the commit.
     dirty: bool = False
     #: The addresses of the other trainers' accounts, by the names that templates use.
     trainers: Mapping[str, str] = field(default_factory=dict)

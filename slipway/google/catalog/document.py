@@ -38,7 +38,6 @@ class PublishedCatalog:
     damage: str = ""
     #: The accounts and the buckets of jobs that are sent by it.
     needs: frozenset[str] = field(default=frozenset(), compare=False)
-    #: The name of its stack, empty when unknown.
     stack: str = field(default="", compare=False)
     #: None for a catalog that this version does not read.
     whole: Catalog | None = field(default=None, compare=False)

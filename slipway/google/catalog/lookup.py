@@ -221,10 +221,7 @@ def standing(template: Template, kind: JobKind, values: Mapping[str, Scalar]) ->
 
 
 def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
-    """Return the offers that the defaults choose; a required parameter may have any value.
-
-    Without such offers the template can't be submitted by its name alone.
-    """
+    """Return the offers that the defaults choose; a required parameter may have any value."""
     defaults = {parameter.name: parameter.default for parameter in template.parameters}
     return tuple(
         offer

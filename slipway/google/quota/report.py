@@ -77,7 +77,6 @@ class QuotaRow:
     limit: int | None
     #: All other draws in the region: by other stacks' clusters, and by jobs beside the pools.
     others: int | None
-    #: The verdict as text.
     verdict: str
     increase: Increase = Increase.UNTOLD
     #: The draw of this stack's old generations until they are gone.
@@ -95,7 +94,6 @@ class QuotaRow:
     each: int = 1
     #: The most that is drawn, by cluster/pool or by template and offer.
     drawn: Mapping[str, int] = field(default_factory=dict)
-    #: The outcome of a request for more.
     requested: Requested | None = None
     #: The region is another than the stack's own.
     elsewhere: bool = False
@@ -138,7 +136,6 @@ class QuotaReport:
     findings: tuple[Finding, ...] = ()
     #: By template, then label.
     offers: Mapping[str, Mapping[str, OfferVerdict]] = field(default_factory=dict)
-    #: Those that the stack declares.
     requests: tuple[QuotaRequest, ...] = ()
     #: By metric, the limits without which no cluster is made.
     awaited: Mapping[str, int] = field(default_factory=dict)

@@ -22,7 +22,6 @@ class Requested:
     asked: int | None
     #: None until a value is granted.
     granted: int | None = None
-    #: The reason for the missing part.
     why: MaybeText = ""
 
     def __str__(self) -> str:

@@ -45,7 +45,6 @@ class Share:
 
     cluster: CurrentCluster
     pool: PoolSpec
-    #: The draw of one machine.
     each: int
     #: The draw after this `up`.
     now: int

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Annotated, Any
 
-from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, MaybeNumber, MaybeText, read
+from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, MaybeNumber, MaybeText, malformed
 from slipway.model.catalog.forms import (
     PLAIN_NAME,
     Hourly,
@@ -66,14 +66,6 @@ class _Instead:
     alternative_regions: tuple[str, ...] | None = None
 
 
-@dataclass(frozen=True)
-class _Adopted:
-    """The keys that tell whether somebody else made the cluster."""
-
-    id: str
-    adopted: bool | None = None
-
-
 def _by_name(pools: Iterable[Pool]) -> Mapping[str, Pool]:
     return {pool.name: pool for pool in pools}
 
@@ -104,8 +96,10 @@ def _instead_keys(alternatives: tuple[PricedAlternative, ...]) -> _Instead:
 
 
 def _adopted(body: Mapping[str, Any]) -> Adoption | None:
-    keys = read(_Adopted, body)
-    return Adoption(keys.id) if keys.adopted else None
+    adopted = body.get("adopted")
+    if adopted not in (None, False, True):
+        raise malformed(adopted, "true or false", "adopted")
+    return Adoption(str(body.get("id"))) if adopted else None
 
 
 _PoolsByName = Annotated[

@@ -16,8 +16,6 @@ from slipway.model.prices import UNKNOWN, Price, price_text
 from slipway.model.season import Season, moment, moment_text
 
 Moment = Annotated[datetime | None, As(lambda text: moment(str(text)), moment_text, "a date and a time with its zone")]
-
-
 Keys = TypeVar("Keys")
 
 
@@ -75,11 +73,7 @@ class _Metric:
     goal: str
 
 
-def _seconds(value: float) -> timedelta:
-    return timedelta(seconds=value)
-
-
-_IN_SECONDS = As(_seconds, timedelta.total_seconds, "a number of seconds")
+_IN_SECONDS = As(lambda value: timedelta(seconds=value), timedelta.total_seconds, "a number of seconds")
 Seconds = Annotated[timedelta | None, _IN_SECONDS]
 
 

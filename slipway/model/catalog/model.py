@@ -118,7 +118,6 @@ class Offer:
 
     capacity_type: Annotated[str, PLAIN_NAME]
     available: bool
-    #: The reason why it is not available.
     why: Text
     #: The cluster's name, for the capacity type `pool` alone.
     cluster: Text
@@ -128,7 +127,6 @@ class Offer:
     price_per_hour: Hourly
     #: The body to post, with placeholders (`slipway.model.catalog.placeholders`).
     request: Mapping[str, Any]
-    #: The kind of job that `request` asks for.
     kind: Annotated[str, PLAIN_NAME] = CUSTOM_JOB.name
     #: The case: each of these parameters has one of its values. For any values, the offers of a kind that apply are
     #: those of one variant.
@@ -163,7 +161,6 @@ class Study:
     algorithm: str
     #: Pairs of id and goal.
     metrics: Metrics
-    #: The names of the searched parameters.
     parameters: Texts
 
 
@@ -173,7 +170,6 @@ class Template:
 
     name: Annotated[str, KEY_OF_ENTRY, PLAIN_NAME]
     summary: Text
-    #: The default kind of its jobs.
     kind: Annotated[str, PLAIN_NAME]
     roles: Texts
     parameters: Annotated[tuple[Parameter, ...], Else(())]
@@ -189,7 +185,6 @@ class Template:
     code_why: str = ""
     study: Study | None = None
     image: str = ""
-    #: The requirements of its packages.
     requirements: tuple[str, ...] = ()
     #: Its code goes on from where it was when it is started again.
     checkpoints: bool = False
@@ -210,11 +205,9 @@ class Catalog:
     project: Annotated[str, PROJECT]
     region: Annotated[str, PLAIN_NAME]
     commit: Text
-    #: The deployment had changes that are not in the commit.
     dirty: Annotated[bool, Else(False)]
     #: The bucket of claims and code, and of the output of jobs in `region`.
     work_bucket: Annotated[str, At("storage.work"), BUCKET]
-    #: The account that jobs run as.
     trainer: Text
     clusters: Mapping[str, Cluster]
     #: Ids of clusters that finish their jobs and go.
@@ -247,7 +240,6 @@ class Catalog:
     budget: Budget | None = None
     #: The hourly run writes the page into the catalog's bucket.
     board: bool | None = None
-    #: The address that the catalog was read from.
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

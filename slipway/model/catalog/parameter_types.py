@@ -19,13 +19,11 @@ class ParameterType:
     """A parameter's type."""
 
     python: type
-    #: The type as text for people.
     words: str
     #: Returns the value of a text as it was typed; None for a text of another type.
     read: Callable[[str], Scalar | None]
     #: A parameter of this type may have bounds.
     number: bool = False
-    #: All values, where they are few.
     values: tuple[Scalar, ...] = ()
 
     @property

@@ -18,10 +18,7 @@ _BREAK = "&#8203;"
 
 
 def text(sentence: str) -> str:
-    """Return a sentence whose names in backticks become code; all else is shown unchanged.
-
-    No name makes a link, mention, tag or table.
-    """
+    """Return a sentence whose names in backticks become code; all else is shown unchanged, and makes no link."""
     parts = _CODE.split(_flat(sentence))  # The odd parts were in backticks.
     return "".join(code(part) if index % 2 else _shown(part) for index, part in enumerate(parts))
 

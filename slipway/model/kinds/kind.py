@@ -19,13 +19,10 @@ class JobKind(ABC):
 
     #: The word of people and templates for it.
     name: ClassVar[str]
-    #: Its name in sentences.
     words: ClassVar[str]
     #: Its name in resource names.
     collection: ClassVar[str]
-    #: The official message type.
     message: ClassVar[str]
-    #: The module of `message`.
     module: ClassVar[str]
     #: The key of the CustomJobSpec in a request.
     spec: ClassVar[str]

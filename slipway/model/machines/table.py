@@ -28,7 +28,6 @@ class Machine:
     accelerator: str | None
     #: For a TPU, the chips of one VM.
     accelerator_count: int
-    #: The types of boot disks that it takes.
     disks: tuple[str, ...]
     #: The way in which a TPU's VMs are joined.
     tpu_topology: str | None = None
@@ -69,13 +68,11 @@ class Accelerator:
     quota: str
     #: The middle of its quota's id.
     quota_id: str
-    #: The name for people.
     label: str
     #: False where the metric's name is inferred.
     documented: bool = True
     #: It has a preemptible metric.
     preemptible: bool = True
-    #: Flex-start offers it.
     flex_start: bool = False
     #: Its machines are given to reservations alone.
     reserved_only: bool = False

@@ -24,7 +24,6 @@ from slipway.model.machines.table import Machine, MachineError
 class Worker:
     """A used worker pool of a request. Values that the request omits are empty."""
 
-    #: Its place in the request.
     index: int
     body: Mapping[str, Any]
 
@@ -159,7 +158,6 @@ class Rule:
     """A rule of the service."""
 
     id: str
-    #: The rule in one sentence.
     text: str
     #: A section of the reference on the service's rules (docs/architecture.md), or "ours" for a team's own rule.
     source: str
