@@ -196,7 +196,6 @@ def _holders(running: list[VertexJob], cluster: PersistentResource, pool: Resour
 
 
 def _gone(cluster: Cluster, catalog: Catalog) -> PersistentResource:
-    """Return a stand-in for a declared cluster that does not exist."""
     region = catalog.region_of(cluster.name)
     return PersistentResource(
         name=f"projects/{catalog.project}/locations/{region}/persistentResources/{cluster.id}",

@@ -120,8 +120,6 @@ def _like(context: Context, name: str, asked: SubmissionRequest, *, own_code: bo
 
 @dataclass(frozen=True)
 class _LogDisplay:
-    """A display that writes a submission's progress to the logger."""
-
     #: Any cost is confirmed.
     yes: bool
 

@@ -200,8 +200,6 @@ class Sweep:
 
 
 class _LogDisplay:
-    """A display that writes a sweep's progress to the logger."""
-
     def __init__(self, context: Context, *, yes: bool = False) -> None:
         self._catalog, self._yes = context.catalog, yes
 

@@ -96,7 +96,6 @@ class Verbs(click.Group):
         return [f"{group} {name}" for group, known in verbs.items() if name in known]
 
     def _files(self) -> dict[str, Path]:
-        """Return the file of each verb, or group of verbs, by name."""
         files = {}
         for path in (path for folder in sys.modules[self._package].__path__ for path in Path(folder).iterdir()):
             file = path / "__init__.py" if path.is_dir() else path
@@ -159,7 +158,9 @@ def main(args: Sequence[str] | None = None) -> int:
             note(
                 f"warning: another package called slipway is in this environment, and has files of ours\n  fix: {mend}"
             )
-        _check_text(arguments)
+        if wrong := [argument for argument in arguments if unfit(argument)]:
+            fix = "type it anew, or set the terminal to UTF-8"  # No such name can be sent or found.
+            raise ConfigError(f"{quoted(wrong[0])} is not valid UTF-8", fix=fix)
         result: Any = slipway.main(arguments, prog_name="slipway", standalone_mode=False)
     except click.UsageError as error:
         return _usage(error)
@@ -175,12 +176,6 @@ def main(args: Sequence[str] | None = None) -> int:
             raise
         return _shown(_system(error) if isinstance(error, OSError) else _fault(error), debug)
     return result if isinstance(result, int) else 0
-
-
-def _check_text(arguments: Sequence[str]) -> None:
-    """Raise ConfigError for bytes that are not text: no such name can be sent or found."""
-    if wrong := [argument for argument in arguments if unfit(argument)]:
-        raise ConfigError(f"{quoted(wrong[0])} is not valid UTF-8", fix="type it anew, or set the terminal to UTF-8")
 
 
 def run() -> None:

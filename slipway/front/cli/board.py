@@ -22,7 +22,7 @@ from slipway.base.files import write_atomically
 from slipway.base.formatting import counted, size
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output
-from slipway.operating.board.document import Board, as_json
+from slipway.operating.board.document import as_json
 from slipway.operating.board.page import page
 from slipway.operating.board.reader import Wanted, read_board
 from slipway.operating.board.server import FRESH_S, BoardServer, FreshPages
@@ -83,7 +83,9 @@ def command(
         return
     text = page(document)
     write_atomically(out, text)
-    screen.out(f"wrote {out}: {_about(board)}, {size(len(text.encode()))}")
+    span = counted((board["time"] - board["since"]).days, "day")
+    listed = counted(f"{len(board['jobs']):,}", "job")
+    screen.out(f"wrote {out}: stack {board['stack']}, {listed} of {span}, {size(len(text.encode()))}")
 
 
 def _serve(context: Context, wanted: Wanted, port: int) -> None:
@@ -108,8 +110,3 @@ def _serve(context: Context, wanted: Wanted, port: int) -> None:
             server.serve_forever()
         except KeyboardInterrupt:
             screen.note("ended")
-
-
-def _about(board: Board) -> str:
-    days = (board.time - board.since).days
-    return f"stack {board.stack}, {counted(f'{len(board.jobs):,}', 'job')} of {counted(days, 'day')}"

@@ -72,7 +72,8 @@ def check_file(path: Path) -> Checked:
     shown = _shown(path)
     document = load(path, shown_as=shown)
     warnings = check_warnings(document)
-    folder = _templates_of(path)
+    beside = path.resolve().parent
+    folder = (beside.parent if beside.name == "stacks" else beside) / "templates"
     try:
         stack = parse(document)
     except StackErrors as errors:
@@ -109,11 +110,6 @@ def _path(word: str, here: Path, every: list[Path]) -> Path:
         why=f"the stacks are {', '.join(by_name)}" if by_name else "there is no stacks/Pulumi.*.yaml here",
         fix=f"slipway check {nearest(word, by_name) or ''}".rstrip(),
     )
-
-
-def _templates_of(path: Path) -> Path:
-    folder = path.resolve().parent
-    return (folder.parent if folder.name == "stacks" else folder) / "templates"
 
 
 def _templates(

@@ -74,7 +74,6 @@ def command(
 
 
 def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tuple[str, ...], *, asking: bool) -> None:
-    """Write each missing file."""
     known = {**begun.values, **flags}
     texts = _texts(place, known, production="PRODUCTION" in known) | starter_files.of_templates(templates)
     missing = {name: text for name, text in texts.items() if not place.has(name) and not place.leads_out(name)}
@@ -134,8 +133,6 @@ def _upgrade(place: Place, record: Record, flags: Mapping[str, str], *, asking: 
 
 @dataclass(frozen=True)
 class _Step:
-    """A file's upgrade."""
-
     name: str
     #: The text before; None where there is no file.
     mine: str | None
@@ -201,7 +198,6 @@ def _name(place: Place) -> str:
 
 
 def _values(place: Place, known: Mapping[str, str], templates: tuple[str, ...] = ()) -> dict[str, str]:
-    """Return a value for each placeholder."""
     stacks = ["dev", "prod"] if "PRODUCTION" in known else ["dev"]
     folder = place.within
     paths = "*" if folder == "." else f"/{folder}/".replace(" ", "\\ ")

@@ -54,7 +54,6 @@ def command(watch: bool, catalog: str | None, output: str) -> None:
 
 
 def _look(context: Context, output: str) -> None:
-    """Read and print."""
     clusters, active, recent = context.looked_up(_lists, screen.warn)
     now = right_time(context.now, context.connection.session.time)
     table = rows(context.catalog, clusters, active, recent)
@@ -90,7 +89,7 @@ def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
         Column("IDLE", lambda row: row.idle(now), wraps=True),
         Column("$/h NOW", lambda row: figure(row.price(row.pool.replicas)), right=True),
         Column("$/h MIN–MAX", _bounds, wraps=True),
-        Column("$ A MONTH", lambda row: "" if row.retires else _month(row), wraps=True),
+        Column("$ A MONTH", _month, wraps=True),
     )
     screen.listed(columns, table)
     reported = set[str]()
@@ -136,6 +135,8 @@ def _bounds(row: PoolRow) -> str:
 
 
 def _month(row: PoolRow) -> str:
+    if row.retires:
+        return ""
     return _range(row, lambda amount: f"{amount.known * HOURS_OF_A_MONTH:,.0f}") or "?"
 
 

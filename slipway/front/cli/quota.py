@@ -63,7 +63,9 @@ def command(
     output: str,
 ) -> None:
     context = Context(catalog)
-    draws = _draws(context.catalog)
+    catalog_ = context.catalog
+    maybe = (_draw(catalog_, template, offer) for template in catalog_.templates.values() for offer in template.offers)
+    draws = tuple(draw for draw in maybe if draw)
     live = _live(context, None if request else metrics(context.catalog, draws))
     report = judge(context.catalog, live, right_time(context.now, live.time), draws)
     if request is not None:
@@ -123,7 +125,6 @@ def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
 
 
 def _request(context: Context, asks: list[Ask], contact: str, justification: str, *, dry_run: bool, json: bool) -> None:
-    """Send the requests, and print their outcomes."""
     if not asks:
         screen.note("nothing to ask for: each quota suffices, was asked for already, or can't be raised")
     elif not contact:
@@ -168,11 +169,6 @@ def _live(context: Context, wanted_metrics: frozenset[str] | None) -> Live:
     for warning in warnings:
         screen.note(f"warning: {warning}")
     return live
-
-
-def _draws(catalog: Catalog) -> tuple[OfferDraw, ...]:
-    draws = (_draw(catalog, template, offer) for template in catalog.templates.values() for offer in template.offers)
-    return tuple(draw for draw in draws if draw)
 
 
 def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | None:

@@ -50,26 +50,25 @@ def command(
     output: str,
 ) -> None:
     from slipway.front.cli.terminal import comparison_table
-    from slipway.front.cli.terminal.stack_file import before_and_after, stack_file
     from slipway.operating.whatif import report
+    from slipway.operating.whatif.pools import with_bounds
     from slipway.using.context import Context
 
     if target is not None and not suggest:
         raise ConfigError("--target is what --suggest holds, and that is not asked for", fix="add --suggest")
     target = _TARGET if target is None else target
     wanted, context = seconds(target), Context(catalog)
-    path = Path(file) if file else stack_file(context)
-    before, after = before_and_after(context, path, base)
+    path = Path(file) if file else _stack_file(context)
+    before, after = _before_and_after(context, path, base)
     replayer = _replayer(context, days)
     heads, suggestion = (base or "NOW", "WITH THIS CHANGE"), None
     if suggest:
         suggestion = _suggestion(replayer, after, wanted, target)
         heads = (path.name, "SUGGESTED")
-        before, after = after, _with(after, suggestion)
+        before, after = after, tuple(with_bounds(cluster, suggestion.bounds) for cluster in after)
     compared = replayer.comparison(before, after)
     if output == "json":
-        changes = None if suggestion is None else report.changes(suggestion)
-        screen.out_json("what-if", report.document(compared, context.catalog.stack, changes))
+        screen.out_json("what-if", report.document(compared, context.catalog.stack, suggestion))
     else:
         comparison_table.show(compared, heads)
         if suggestion is None and compared.unchanged:
@@ -77,6 +76,40 @@ def command(
             screen.hint(f"nothing differs: {path} has {has}; edit its replicas and look again, or try --suggest")
     if suggestion is not None:
         _edit(path, suggestion, shown=output != "json")
+
+
+def _stack_file(context: Context) -> Path:
+    """Return the file of the catalog's stack in this checkout. Raises ConfigError."""
+    from slipway.google.catalog.lookup import checkout
+
+    name = f"Pulumi.{context.catalog.stack}.yaml"
+    root = checkout(context.folder) or context.folder
+    path = root / "stacks" / name
+    if not path.is_file():
+        raise ConfigError(
+            f"this checkout has no stack file of stack {context.catalog.stack}",
+            why=f"there is no stacks/{name}",
+            fix="name one: slipway what-if FILE",
+        )
+    here = Path.cwd()
+    return path.relative_to(here) if path.is_relative_to(here) else path
+
+
+def _before_and_after(
+    context: Context, path: Path, base: str | None
+) -> tuple[tuple[ClusterSpec, ...], tuple[ClusterSpec, ...]]:
+    """Return the clusters that are deployed, or that a stack file declares at a commit, and those of the present file.
+    Raises ConfigError."""
+    after = _clusters(path)
+    return _clusters(path, base) if base else tuple(context.catalog.clusters.values()), after
+
+
+def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:
+    from slipway.authoring.stack.stack import parse
+    from slipway.authoring.stack.yaml_file import from_text, load
+    from slipway.deploying.deployment.checkout import file_at
+
+    return parse(from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path)).clusters
 
 
 def _replayer(context: Context, days: int) -> Replayer:
@@ -113,12 +146,6 @@ def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: flo
             fix=f"a longer target: --target {round(suggestion.shortest or 0) + 1}s",
         )
     return suggestion
-
-
-def _with(clusters: Iterable[ClusterSpec], suggestion: BoundsSuggestion) -> tuple[ClusterSpec, ...]:
-    from slipway.operating.whatif.pools import with_bounds
-
-    return tuple(with_bounds(cluster, suggestion.bounds) for cluster in clusters)
 
 
 def _edit(path: Path, suggestion: BoundsSuggestion, *, shown: bool) -> None:

@@ -22,18 +22,6 @@ MOST_BANDS = 24
 
 
 @dataclass(frozen=True)
-class Span:
-    """A time without a change of a band's machines."""
-
-    begin: datetime
-    end: datetime
-    #: The machines that were up; None where they were not recorded.
-    live: int | None
-    #: The possible maximum; None where it is not known.
-    max: int | None
-
-
-@dataclass(frozen=True)
 class Band:
     """The machines of a pool over time, or of jobs beside the pools, where machines differ."""
 
@@ -43,7 +31,7 @@ class Band:
     machine: MachineSpec | None = None
     #: The price of one machine of the newest generation.
     per_hour: Price = UNKNOWN
-    spans: tuple[Span, ...] = ()
+    spans: tuple[PoolSpan, ...] = ()
     #: By the ids of its generations, the times of their beginnings and ends; None while it exists.
     clusters: Mapping[str, tuple[datetime, datetime | None]] = field(default_factory=dict)
 
@@ -141,12 +129,12 @@ def _of_pool(name: str, generations: Sequence[PoolTimeline], until: datetime | N
     )
 
 
-def _together(spans: Sequence[PoolSpan]) -> Iterator[Span]:
+def _together(spans: Sequence[PoolSpan]) -> Iterator[PoolSpan]:
     """Add up concurrent generations; equal neighbours become one."""
     moments = sorted({moment for span in spans for moment in (span.begin, span.end)})
     waiting = sorted(spans, key=lambda span: span.begin, reverse=True)
     current: list[PoolSpan] = []
-    last: Span | None = None
+    last: PoolSpan | None = None
     for begin, end in pairwise(moments):
         current = [span for span in current if span.end > begin]
         while waiting and waiting[-1].begin <= begin:
@@ -159,7 +147,7 @@ def _together(spans: Sequence[PoolSpan]) -> Iterator[Span]:
         else:
             if last:
                 yield last
-            last = Span(begin=begin, end=end, live=live, max=most)
+            last = PoolSpan(begin=begin, end=end, live=live, min=None, max=most)
     if last:
         yield last
 

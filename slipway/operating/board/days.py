@@ -9,7 +9,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
+from typing import Annotated
 
+from slipway.base import codec
 from slipway.operating.history.charges import idle_charges, job_charges
 from slipway.operating.history.model import History, PastJob
 from slipway.operating.history.timeline import PoolTimeline
@@ -18,16 +20,19 @@ from slipway.operating.history.usage import pool_name
 from .band import Band, machines_on
 
 _DAY = timedelta(days=1)
+_Hours = Annotated[float, codec.As(float, lambda hours: round(hours, 3), "hours")]
+_Usd = Annotated[float, codec.As(float, lambda amount: round(amount, 6), "USD")]
 
 
 @dataclass
 class BandDay:
     """Machine hours of a band on a day."""
 
-    used: float = 0.0
-    idle: float = 0.0
+    day: datetime
+    used: _Hours = 0.0
+    idle: _Hours = 0.0
     #: Hours for which the number of machines was not recorded, so that `idle` leaves them out.
-    unknown: float = 0.0
+    unknown: _Hours = 0.0
     #: The most machines that jobs waited for at once.
     waited: int = 0
 
@@ -36,12 +41,13 @@ class BandDay:
 class Day:
     """USD of a day."""
 
+    day: datetime
     #: Of pools' machines in use.
-    used: float = 0.0
-    #: Of pools' idle machines.
-    idle: float = 0.0
+    used: _Usd = 0.0
     #: Of jobs beside the pools.
-    beside: float = 0.0
+    beside: _Usd = 0.0
+    #: Of pools' idle machines.
+    idle: _Usd = 0.0
 
 
 @dataclass(frozen=True)
@@ -59,8 +65,8 @@ def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Ba
     for day in midnights(history.since, history.until):
         begin, end = max(day, history.since), min(day + _DAY, history.until)
         there = [job for job in history.jobs if job.started and job.started < end and (job.ended or end) >= begin]
-        today = {name: by_day.setdefault(day, BandDay()) for name, by_day in of_bands.items()}
-        sums = money.setdefault(day, Day())
+        today = {name: by_day.setdefault(day, BandDay(day)) for name, by_day in of_bands.items()}
+        sums = money.setdefault(day, Day(day))
         for used in job_charges(there, begin, end, history.until):
             cost = float(used.cost.known)
             if used.job.cluster_id:

@@ -178,23 +178,11 @@ def _in_script(value: Any) -> Markup:
     return Markup(text)
 
 
-def _moment(text: str | None) -> str:
-    return _UNKNOWN if text is None else datetime.fromisoformat(text).strftime("%-d %b %H:%M")
-
-
-def _date(text: str) -> str:
-    return datetime.fromisoformat(text).strftime("%a %-d %b")
-
-
 def _money(amount: str | float | None) -> str:
     """Return a sum in the format of `slipway jobs show`."""
     if amount is None:
         return _UNKNOWN
     return spent(Price(Decimal(str(amount)))) if float(amount) else "$0.00"
-
-
-def _rate(amount: str | None) -> str:
-    return _UNKNOWN if amount is None else f"${float(amount):,.2f}"
 
 
 def _cost(row: Mapping[str, Any]) -> str:
@@ -213,11 +201,6 @@ def _since(text: str | None, now: str) -> str:
 
 def _machines(shares: list[Mapping[str, Any]], what: str) -> int:
     return sum(share["machines"] for share in shares if share["what"] == what)
-
-
-def _keys(points: list[Mapping[str, Any]], metric: str) -> list[str]:
-    """Return the axes of a sweep but for its metric's own."""
-    return [key for key in dict.fromkeys(point["key"] for point in points) if key != metric]
 
 
 def _ordered(runs: list[Mapping[str, Any]], sweep: Mapping[str, Any]) -> list[Mapping[str, Any]]:
@@ -239,12 +222,13 @@ def _happened(life: Mapping[str, Any]) -> list[Mapping[str, Any]]:
 
 _FILTERS = {
     "happened": _happened,
-    "keys": _keys,
+    # The axes of a sweep but for its metric's own.
+    "keys": lambda points, metric: [key for key in dict.fromkeys(point["key"] for point in points) if key != metric],
     "ordered": _ordered,
-    "moment": _moment,
-    "date": _date,
+    "moment": lambda text: _UNKNOWN if text is None else datetime.fromisoformat(text).strftime("%-d %b %H:%M"),
+    "date": lambda text: datetime.fromisoformat(text).strftime("%a %-d %b"),
     "money": _money,
-    "rate": _rate,
+    "rate": lambda amount: _UNKNOWN if amount is None else f"${float(amount):,.2f}",
     "cost": _cost,
     "since": _since,
     "machines": _machines,

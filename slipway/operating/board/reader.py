@@ -6,7 +6,7 @@ Failures to read are shown on the page, and hide nothing else.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
@@ -19,7 +19,7 @@ from slipway.base.errors import ResourceError, SlipwayError
 from slipway.base.formatting import quoted
 from slipway.deploying.deployment.published_schedule import upcoming
 from slipway.google.catalog.document import as_published
-from slipway.google.jobs import VertexJob, distinct, last_ends
+from slipway.google.jobs import distinct, last_ends
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.report import QuotaReport
 from slipway.model.catalog.model import Catalog
@@ -40,7 +40,7 @@ from slipway.using.jobs.metrics import read_metrics
 from slipway.using.jobs.results import Goal, goal_of, require_metrics, result_rows
 from slipway.using.sweeps.runs import in_order, latest, sweep_filter
 
-from .document import Board, board_of
+from .document import Document, board_of
 from .life import Life, read_life
 from .now import Now, gauges, pools_now, queue
 from .sweep import MOST_RUNS, BoardSweep, board_study, board_sweep
@@ -67,7 +67,7 @@ class Wanted:
     lines: bool = True
 
 
-def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Board:
+def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Document:
     """Read the board. `say` gets a sentence for every slow part.
 
     Raises the errors of fetching the catalog, and ResourceError for a named job or sweep that does not exist.
@@ -120,28 +120,22 @@ def _due(catalog: Catalog, seen: Picture) -> tuple[Mapping[str, Any], ...] | Non
 
 
 def _lives(context: Context, wanted: Wanted, history: History) -> tuple[Life, ...]:
-    """Read the named jobs, else the newest running or failed ones."""
     if wanted.jobs:
         stack = context.catalog.stack
         jobs = [find_jobs(context.vertex, name, stack=stack, of_template=False)[0] for name in wanted.jobs]
     else:
         newest = [job.name for job in reversed(history.jobs) if job.state in ("RUNNING", "FAILED") and job.started]
-        jobs = list(_still_there(context, newest[:LIVES]))
+        jobs = []
+        for name in newest[:LIVES]:
+            with contextlib.suppress(SlipwayError):  # Some can't be read any more.
+                jobs.append(context.vertex.job(name))
     with ThreadPoolExecutor(max(1, len(jobs)), thread_name_prefix="lives") as threads:
         lives = threads.map(lambda job: read_life(context, job, lines=wanted.lines), jobs)
         causes = read_causes(context, jobs) if wanted.lines else {}
         return tuple(replace(life, cause=causes.get(job.name, "")) for life, job in zip(lives, jobs, strict=True))
 
 
-def _still_there(context: Context, names: Iterable[str]) -> Iterator[VertexJob]:
-    """Yield jobs by their full names, without those that can't be read any more."""
-    for name in names:
-        with contextlib.suppress(SlipwayError):
-            yield context.vertex.job(name)
-
-
 def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[BoardSweep]:
-    """Yield the named sweeps, else the newest sweeps and tuning jobs."""
     if wanted.sweeps:
         for id_ in wanted.sweeps:
             if (sweep := _sweep(context, id_, wanted, history)) is None:

@@ -32,13 +32,9 @@ class Theme:
     warn: str
     beside: str
 
-    @property
-    def _filled(self) -> Mapping[str, str]:
-        keys = ("idle", "unknown", "other", "waiting", "bad", "accent", "beside")
-        return {key: getattr(self, key) for key in keys}
-
     def config(self) -> Mapping[str, Any]:
         """Return the `config` of Vega-Lite. Styles are named by their meaning; charts name no colours."""
+        filled = ("idle", "unknown", "other", "waiting", "bad", "accent", "beside")
         plain = {"labelColor": self.muted, "titleColor": self.muted, "labelFontSize": 11, "titleFontSize": 11}
         return {
             "mark": {"aria": False},  # The figure has a name, and its table has the rest.
@@ -61,7 +57,7 @@ class Theme:
             "legend": {**plain, "orient": "top", "titleFontWeight": "normal"},
             "range": {"category": [*PALETTE, self.other]},
             "style": {
-                **{name: {"fill": colour, "color": colour} for name, colour in self._filled.items()},
+                **{name: {"fill": getattr(self, name), "color": getattr(self, name)} for name in filled},
                 "room": {"color": "transparent", "stroke": self.idle, "strokeWidth": 1, "strokeDash": [3, 2]},
                 "job": {"stroke": self.card, "strokeWidth": 0.4, "strokeOpacity": 0.6},
                 "limit": {"color": self.muted, "stroke": self.muted, "strokeWidth": 1},

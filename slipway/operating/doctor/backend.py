@@ -51,7 +51,6 @@ def catalog(picture: Picture) -> Iterator[Finding]:
 
 
 def _missing(subject: Subject, picture: Picture) -> Finding:
-    """Return the finding of a missing catalog."""
     backend = picture.backend
     state = backend.state if backend else None
     known = state if isinstance(state, State) else State()

@@ -57,7 +57,6 @@ def of_engine(preview: Preview) -> Iterator[Finding]:
 
 
 def _by_people(edits: Iterable[Finding]) -> Iterator[Finding]:
-    """Leave out fields that move by themselves."""
     return (edit for edit in edits if not _BY_ITSELF.fullmatch(top(edit.field)))
 
 
@@ -154,8 +153,4 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
 
 def _defaults(provider: Resource) -> Iterable[str]:
     labels = provider.inputs.get("defaultLabels") or {}
-    try:
-        labels = from_json(labels) if isinstance(labels, str) else labels
-    except ValueError:
-        return ()
-    return labels if isinstance(labels, Mapping) else ()
+    return from_json(labels) if isinstance(labels, str) else labels

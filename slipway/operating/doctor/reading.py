@@ -113,7 +113,9 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             submissions=tuple(_submissions(context, place, catalog)),
             packages=snapshot.found("packages", ()),
             gaps=snapshot.found("roles"),
-            commits=_commits(place, catalog),
+            commits=commits_since(place.checkout, catalog.commit, (place.document.file, *_DEPLOYED))
+            if catalog and place.checkout and place.document
+            else (),
             policies=snapshot.found("who may do what", ()),
             unseen=tuple(_unseen(place, backend, catalog)),
             other_regions=others,
@@ -123,19 +125,12 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
 
 
 def _elsewhere(place: Place, catalog: Catalog | None, backend: object) -> tuple[str, ...]:
-    """Return the other regions in its file, its catalog or the engine's state."""
     home = catalog.region if catalog else place.region
     state = backend.state if isinstance(backend, Backend) else None
     of_state = state.regions_beside(home) if isinstance(state, State) else ()
     of_catalog = (catalog.other_regions or ()) if catalog else ()
     every = dict.fromkeys((*place.declared_regions, *of_catalog, *of_state))
     return tuple(region for region in every if region != place.region)
-
-
-def _commits(place: Place, catalog: Catalog | None) -> tuple[str, ...]:
-    if catalog is None or place.checkout is None or place.document is None:
-        return ()
-    return commits_since(place.checkout, catalog.commit, (place.document.file, *_DEPLOYED))
 
 
 def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Iterable[Submission]:

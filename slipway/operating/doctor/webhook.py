@@ -59,15 +59,13 @@ class Webhook:
         last = self.kept.read_text("utf-8") if self.kept.exists() else shape_of(())
         if shape == last:
             return False
-        self._post({"text": message(stack, [finding for finding in findings if finding.grade is not Grade.NOTE])})
+        text = message(stack, [finding for finding in findings if finding.grade is not Grade.NOTE])
+        if why := self._refused(json.dumps({"text": text}).encode()):
+            fix = "see that the chat room still has it; the next slipway doctor tries again"
+            raise ResourceError("the webhook could not be told", why=why, fix=fix)
         make_folder(self.kept.parent)
         write_atomically(self.kept, shape)
         return True
-
-    def _post(self, body: Mapping[str, str]) -> None:
-        if why := self._refused(json.dumps(body).encode()):
-            fix = "see that the chat room still has it; the next slipway doctor tries again"
-            raise ResourceError("the webhook could not be told", why=why, fix=fix)
 
     def _refused(self, body: bytes) -> str:
         """Post the body, and return why that failed, without the error's own words, which have the address."""

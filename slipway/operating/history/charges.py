@@ -124,8 +124,6 @@ def idle_charges(
 
 @dataclass(frozen=True)
 class _Stay:
-    """A job's stay on a pool."""
-
     begin: datetime
     end: datetime
     #: The average, as trials come and go.
@@ -146,7 +144,6 @@ def _stays(job: PastJob, now: datetime) -> Iterator[tuple[PoolKey, _Stay]]:
 
 
 def _share(job: PastJob, since: datetime, until: datetime, now: datetime) -> float:
-    """Return the share of a run that is within a time."""
     if job.started is None:
         return 0.0
     end = max(job.ended or now, job.started)
@@ -180,19 +177,13 @@ def _hours(
                 live += span.live * hours
                 idle += max(0.0, span.live - used) * hours
             at = then
-    return _tidy(idle), live, known, unknown
+    return 0.0 if idle < 1e-9 else idle, live, known, unknown
 
 
 def _changes(stays: Iterable[_Stay], since: datetime, until: datetime) -> Mapping[datetime, float]:
-    """Return the change of the number of machines in use, by moment."""
     changes: dict[datetime, float] = defaultdict(float)
     for stay in stays:
         if stay.begin < until and stay.end > since:
             changes[max(stay.begin, since)] += stay.machines
             changes[stay.end] -= stay.machines
     return changes
-
-
-def _tidy(hours: float) -> float:
-    """Return the hours without the rounding errors of sums."""
-    return 0.0 if hours < 1e-9 else hours

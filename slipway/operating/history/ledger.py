@@ -10,7 +10,6 @@ from __future__ import annotations
 import calendar
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from slipway.model.budget import Ledger, month_of
@@ -24,15 +23,6 @@ LOOKED_AT = timedelta(days=7)
 _LEAST = timedelta(hours=6)
 
 
-@dataclass(frozen=True)
-class Spending:
-    """USD of a time: in all, and by the names of teams and users."""
-
-    total: Price
-    teams: Mapping[str, Price]
-    users: Mapping[str, Price]
-
-
 def month_begins(now: datetime) -> datetime:
     return now.replace(day=1, hour=0, minute=0, second=0, microsecond=0)
 
@@ -41,20 +31,23 @@ def ledger(history: History) -> Ledger:
     """Return the ledger of the month in which the history ends; the history must reach back to its beginning."""
     until = history.until
     begin = month_begins(until)
-    spent = spending(history, begin, until)
+    total, teams, users = _spending(history, begin, until)
     return Ledger(
         at=until.replace(microsecond=0),
         month=month_of(until),
-        spent=_usd(spent.total),
-        forecast=_forecast(history, spent.total, begin, until),
-        teams={name: _usd(amount) for name, amount in sorted(spent.teams.items())},
-        users={name: _usd(amount) for name, amount in sorted(spent.users.items())},
-        complete=spent.total.complete and not history.unread,
+        spent=_usd(total),
+        forecast=_forecast(history, total, begin, until),
+        teams={name: _usd(amount) for name, amount in sorted(teams.items())},
+        users={name: _usd(amount) for name, amount in sorted(users.items())},
+        complete=total.complete and not history.unread,
     )
 
 
-def spending(history: History, begin: datetime, end: datetime) -> Spending:
-    """Sum the spending between two moments, as `slipway.operating.history.usage` does, without adopted clusters."""
+def _spending(
+    history: History, begin: datetime, end: datetime
+) -> tuple[Price, Mapping[str, Price], Mapping[str, Price]]:
+    """Sum the spending between two moments, as `slipway.operating.history.usage` does, without adopted clusters: in
+    all, and by the names of teams and users."""
     total, adopted = Price(), history.adopted
     teams, users = defaultdict[str, Price](Price), defaultdict[str, Price](Price)
     paid_jobs = (job for job in history.jobs if job.cluster_id not in adopted)
@@ -66,7 +59,7 @@ def spending(history: History, begin: datetime, end: datetime) -> Spending:
             users[charge.job.user] += charge.cost
     for idle in idle_charges(timelines(history), history.jobs, begin, end, history.until):
         total += idle.cost
-    return Spending(total, dict(teams), dict(users))
+    return total, teams, users
 
 
 def _forecast(history: History, spent: Price, begin: datetime, until: datetime) -> float | None:
@@ -80,7 +73,7 @@ def _forecast(history: History, spent: Price, begin: datetime, until: datetime) 
         return None
     days = calendar.monthrange(until.year, until.month)[1]
     remaining = begin + timedelta(days=days) - until
-    lately = spending(history, until - looked_at, until).total
+    lately, _, _ = _spending(history, until - looked_at, until)
     return _usd(spent) + _usd(lately) * (remaining / looked_at)
 
 

@@ -82,9 +82,11 @@ class PastJob:
     preemptions: tuple[datetime, ...] = ()
 
     @property
-    def accelerators(self) -> int:
-        """The number of accelerators of all its machines."""
-        return sum(machines.machine.accelerator_count * machines.count for machines in self.machines)
+    def waited(self) -> float | None:
+        """The seconds from its creation to its start; None where it has not started."""
+        if self.created is None or self.started is None:
+            return None
+        return max(0.0, (self.started - self.created).total_seconds())
 
 
 @dataclass(frozen=True)

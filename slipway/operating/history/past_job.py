@@ -10,7 +10,6 @@ from functools import cached_property
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.labels import RUN_LABEL, SWEEP_LABEL
-from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import Deployment, MachinesUsed, PastJob
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.log import JobEvents
@@ -87,10 +86,7 @@ def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: 
 def _machines(job: VertexJob, cluster: Cluster | None) -> Iterable[MachinesUsed]:
     for worker_pool in job.worker_pools:
         if worker_pool.replicas:
-            pool = _pool(worker_pool.machine, cluster) if cluster else ""
-            yield MachinesUsed(machine=worker_pool.machine, count=worker_pool.replicas * job.trials, pool=pool)
-
-
-def _pool(machine: MachineSpec, cluster: Cluster) -> str:
-    """Return the pool that takes such machines: machines and disks must be exactly equal."""
-    return next((pool.name for pool in cluster.pools if pool.machine == machine), "")
+            machine, pools = worker_pool.machine, cluster.pools if cluster else ()
+            # Machines and disks must be exactly equal.
+            pool = next((pool.name for pool in pools if pool.machine == machine), "")
+            yield MachinesUsed(machine=machine, count=worker_pool.replicas * job.trials, pool=pool)

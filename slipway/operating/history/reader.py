@@ -6,9 +6,9 @@ It sends GETs, and one query of the log. The history tells the parts that can't 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from functools import partial
 from itertools import islice
 from typing import TypeVar
@@ -44,7 +44,6 @@ MOST_JOBS = 40_000
 MOST_VERSIONS = 50
 """The most versions of the catalog: its bucket keeps as many."""
 _AT_ONCE = 64
-_LONG_AGO = datetime.min.replace(tzinfo=UTC)
 _DAYS_OF_WINDOW = 5
 
 
@@ -81,7 +80,8 @@ class _HistoryReader:
         self._connection.session.widen(_AT_ONCE)
         with ThreadPoolExecutor(_AT_ONCE, thread_name_prefix="history") as threads:
             lists = [threads.submit(part) for part in self._lists_of_jobs()]
-            days = threads.submit(self._asked, "samples of machines", self._days)
+            read_days = partial(day_objects, self._storage, self._published.bucket, self._since - HOLDS, self._now)
+            days = threads.submit(self._asked, "samples of machines", read_days)
             versions = self._asked("earlier deployments", self._versions)
             deployments = tuple(deployment for deployment in threads.map(self._deployment, versions) if deployment)
             samples = [sample for of_day in threads.map(self._samples, days.result()) for sample in of_day]
@@ -90,7 +90,7 @@ class _HistoryReader:
         listed = [job for job in jobs if self._counts(job, clusters.ids)]
         # The answer's time is in whole seconds, and reading takes time: nothing that was read is of the future.
         times = (
-            *map(_newest, listed),
+            *(at for job in listed for at in (job.create_time, job.start_time, job.end_time) if at),
             *(deployment.at for deployment in clusters.deployments),
             *(sample.at for sample in samples),
         )
@@ -108,7 +108,7 @@ class _HistoryReader:
             jobs_unread=frozenset(self._jobs_unread),
         )
 
-    def _asked(self, what: str, read: Callable[[], tuple[Found, ...]], jobs_of: str = "") -> tuple[Found, ...]:
+    def _asked(self, what: str, read: Callable[[], Sequence[Found]], jobs_of: str = "") -> Sequence[Found]:
         """Return an answer with its failure, if any. `jobs_of`: the region, where jobs are asked for."""
         try:
             return read()
@@ -118,7 +118,7 @@ class _HistoryReader:
                 self._jobs_unread.add(jobs_of)
             return ()
 
-    def _lists_of_jobs(self) -> Iterator[Callable[[], tuple[VertexJob, ...]]]:
+    def _lists_of_jobs(self) -> Iterator[Callable[[], Sequence[VertexJob]]]:
         """Yield readers of one part each: unfinished jobs, and those created in a window of the time.
 
         They are all of the project's, as others' may be on the stack's clusters.
@@ -151,7 +151,6 @@ class _HistoryReader:
         return tuple(jobs)
 
     def _counts(self, job: VertexJob, clusters: frozenset[str]) -> bool:
-        """Tell whether a job is the stack's, or was on a cluster of its own, and had not ended before."""
         ours = job.labels.get(STACK_LABEL) == self._catalog.stack or job.persistent_resource_id in clusters
         return ours and (job.end_time is None or job.end_time > self._since)
 
@@ -189,9 +188,6 @@ class _HistoryReader:
             self._unread[f"the deployment of {moment_text(_created(version))}: {why}"] = None
             return None
 
-    def _days(self) -> tuple[StoredObject, ...]:
-        return tuple(day_objects(self._storage, self._published.bucket, self._since - HOLDS, self._now))
-
     def _samples(self, day: StoredObject) -> tuple[Sample, ...]:
         try:
             samples = read_day(self._storage, day)
@@ -216,10 +212,6 @@ def deployment_of(catalog: Catalog, at: datetime) -> Deployment:
 
 def _unfinished(vertex: Vertex, kind: JobKind) -> tuple[VertexJob, ...]:
     return tuple(islice(vertex.active_jobs(kind), MOST_JOBS))
-
-
-def _newest(job: VertexJob) -> datetime:
-    return max(filter(None, (job.create_time, job.start_time, job.end_time)), default=_LONG_AGO)
 
 
 def _created(version: StoredObject) -> datetime:

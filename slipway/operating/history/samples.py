@@ -10,7 +10,6 @@ from typing import Annotated, Any
 
 from slipway.base import codec
 from slipway.base.errors import ResourceError
-from slipway.base.formatting import size
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import NotFound
 from slipway.google.storage import Location, Storage, StoredObject
@@ -22,7 +21,6 @@ SCHEMA = 1
 APART = timedelta(minutes=5)
 """The least time between two samples: an earlier run adds nothing."""
 _FOLDER = f"{HISTORY}samples/"
-_MOST_BYTES = 4 << 20
 _ATTEMPTS = 8
 
 
@@ -63,8 +61,6 @@ def day_objects(storage: Storage, bucket: str, since: datetime, until: datetime)
 
 def read_day(storage: Storage, stored: StoredObject) -> tuple[Sample, ...]:
     """Read one object. Raises CloudError, and ValueError for foreign contents."""
-    if stored.size > _MOST_BYTES:
-        raise ValueError(f"it has {size(stored.size)}")
     samples = read_samples(storage.read(stored.at, generation=stored.generation))
     if other := next((sample for sample in samples if _object(stored.at.bucket, sample.at.date()) != stored.at), None):
         raise ValueError(f"it has a sample of {moment_text(other.at)}")
@@ -98,8 +94,7 @@ def write_samples(samples: Iterable[Sample]) -> bytes:
 def add_sample(storage: Storage, bucket: str, sample: Sample) -> bool:
     """Add a sample to its day's object; False where the last one is too young.
 
-    Raises CloudError; ResourceError where others write all the time, the object is full, or has foreign contents, which
-    stay.
+    Raises CloudError; ResourceError where others write all the time, or where it has foreign contents, which stay.
     """
     at = _object(bucket, sample.at.date())
     for _ in range(_ATTEMPTS):
@@ -114,8 +109,6 @@ def add_sample(storage: Storage, bucket: str, sample: Sample) -> bool:
         if before and abs(sample.at - before[-1].at) < APART:
             return False
         content = write_samples((*before, sample))
-        if len(content) > _MOST_BYTES:
-            raise ResourceError(f"{at} is full", why=f"it would have {size(len(content))}", fix="record less often")
         media = "application/json"
         if storage.replace(stored, content, media) if stored else storage.create(at, content, media):
             return True

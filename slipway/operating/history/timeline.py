@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime, timedelta
 from itertools import pairwise
@@ -63,9 +63,10 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
     and no price, and are left out.
     """
     named = {
-        key: (cluster, pool)
+        PoolKey(cluster.id, pool.name): (cluster, pool)
         for deployment in history.deployments
-        for key, cluster, pool in _pools(deployment.clusters.values())
+        for cluster in deployment.clusters.values()
+        for pool in cluster.pools
     }
     spans: dict[PoolKey, list[PoolSpan]] = {key: [] for key in named}
     for begin, end in pairwise(_moments(history)):
@@ -93,14 +94,7 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
     )
 
 
-def _pools(clusters: Iterable[Cluster]) -> Iterator[tuple[PoolKey, Cluster, Pool]]:
-    for cluster in clusters:
-        for pool in cluster.pools:
-            yield PoolKey(cluster.id, pool.name), cluster, pool
-
-
 def _moments(history: History) -> list[datetime]:
-    """Return every moment at which the known state may change."""
     # A sample ends by itself where no other comes before.
     ends = (
         sample.at + HOLDS
@@ -117,7 +111,6 @@ def _moments(history: History) -> list[datetime]:
 
 
 def _last(entries: Sequence[Dated], at: datetime) -> Dated | None:
-    """Return the last entry until a time; None where there is none."""
     place = bisect_right(entries, at, key=lambda entry: entry.at)
     return entries[place - 1] if place else None
 
@@ -141,7 +134,6 @@ def _live(key: PoolKey, pool: Pool, deployment: Deployment | None, sample: Sampl
 
 
 def _append(spans: list[PoolSpan], span: PoolSpan) -> None:
-    """Add a span, or prolong the last one where only the time differs."""
     before = spans[-1] if spans else None
     if before and before.end == span.begin and replace(before, begin=span.begin, end=span.end) == span:
         spans[-1] = replace(before, end=span.end)

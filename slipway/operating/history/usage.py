@@ -178,11 +178,7 @@ def _row(
     all_read: bool = True,
 ) -> UsageRow:
     """Return a name's row. `all_read` is False where there are unread jobs beside the pools."""
-    waits = (
-        (job.started - job.created).total_seconds()
-        for job in jobs
-        if job.created and job.started and job.created >= since
-    )
+    waits = (job.waited for job in jobs if job.created and job.created >= since)
     of_pools = sum((charge.cost for charge in charges if charge.job.cluster_id), Price())
     # Unread jobs on pools may have had some idle machines: together they cost the same, so this is no upper bound.
     of_pools += sum((Price(row.cost.known, row.cost_complete) for row in idle), Price())
@@ -194,7 +190,7 @@ def _row(
         machine_hours=sum(charge.hours for charge in charges) + sum(row.machine_hours for row in idle),
         accelerator_hours=sum(charge.accelerator_hours for charge in charges)
         + sum(row.accelerator_hours for row in idle),
-        waits=Waits.of(max(0.0, wait) for wait in waits),
+        waits=Waits.of(wait for wait in waits if wait is not None),
         pool_cost=of_pools,
         beside_cost=beside,
         cost=cost,

@@ -58,7 +58,6 @@ def calibrate(replay: Replay, pools: Iterable[PoolTimeline] = ()) -> Calibration
 
 
 def _machines(replay: Replay, pools: Iterable[PoolTimeline]) -> float | None:
-    """Return the error of the pools' machine hours."""
     spans = [span for pool in pools for span in pool.spans]
     hours = sum(span.hours for span in spans)
     recorded = sum(span.hours for span in spans if span.live is not None)

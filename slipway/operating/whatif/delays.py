@@ -62,25 +62,22 @@ def measure(history: History, load: PastLoad) -> MeasuredDelays:
     starting, growing = _Waits(), _Waits()
     for job in history.jobs:
         job_load = load.of(job)
-        if job_load is None or job.created is None or job.started is None:
+        if job_load is None or job.created is None or job.started is None or job.waited is None:
             continue
-        wait = max(0.0, (job.started - job.created).total_seconds())
         if job_load.calm:
-            starting.add(job, wait)
+            starting.add(job, job.waited)
         elif job_load.full:
             freed = [load.runs[pool.key].fits_since(job.started, pool.most - pool.count) for pool in job_load.pools]
             if known := [moment for moment in freed if moment is not None and moment >= job.created]:
                 starting.add(job, (job.started - max(known)).total_seconds())
         elif job_load.grew:
-            growing.add(job, wait)
+            growing.add(job, job.waited)
     start, starts = starting.medians(ASSUMED.start)
     scale_up, scale_ups = growing.less(start, starts).medians(ASSUMED.scale_up)
     return MeasuredDelays(start=start, scale_up=scale_up, idle=_idle(history, load), starts=starts, scale_ups=scale_ups)
 
 
 class _Waits:
-    """Waits of jobs with the types of their machines."""
-
     def __init__(self) -> None:
         self._waits: list[tuple[frozenset[str], float]] = []
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.kinds import KINDS
 from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineSpec
@@ -21,25 +21,17 @@ def machine_changes(old: Catalog, new: Catalog) -> Changes:
     changes: dict[tuple[str, MachineSpec], MachineSpec] = {}
     for name in old.templates.keys() & new.templates.keys():
         later = {_key(offer): offer for offer in new.templates[name].offers}
-        for before, after in _pairs(old.templates[name], later):
-            if before != after:
-                changes[label_value(name), before] = after
+        for offer in old.templates[name].offers:
+            successor = later.get(_key(offer))
+            before, after = _machines(offer), _machines(successor) if successor else ()
+            if len(before) == len(after):
+                pairs = zip(before, after, strict=True)
+                changes |= {(label_value(name), was): machine for was, machine in pairs if was != machine}
     return changes
 
 
 def _key(offer: Offer) -> tuple[str, str, str]:
     return offer.kind, offer.capacity_type, repr(sorted(offer.when.items()))
-
-
-def _pairs(
-    template: Template, later: Mapping[tuple[str, str, str], Offer]
-) -> Iterator[tuple[MachineSpec, MachineSpec]]:
-    for offer in template.offers:
-        successor = later.get(_key(offer))
-        before = _machines(offer)
-        after = _machines(successor) if successor else ()
-        if len(before) == len(after):
-            yield from zip(before, after, strict=True)
 
 
 def _machines(offer: Offer) -> tuple[MachineSpec, ...]:

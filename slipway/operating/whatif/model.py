@@ -135,8 +135,6 @@ class Replay:
     #: In the order in which the jobs were given.
     runs: tuple[ReplayedRun, ...]
     pools: tuple[PoolUse, ...]
-    #: Of the time, in seconds.
-    length: float
 
     @cached_property
     def never(self) -> tuple[ReplayedRun, ...]:

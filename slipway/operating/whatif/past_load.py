@@ -49,10 +49,8 @@ class PastLoad:
         parts = []
         for key, count in asked.items():
             least, most = bounds_at(self.bounds[key], job.created)
-            of_others = self.demand[key].at_creation[job.name]
-            parts.append(
-                PoolLoad(key=key, count=count, least=least, most=most, now=of_others.now, lately=of_others.lately)
-            )
+            now, lately = self.demand[key].at_creation[job.name]
+            parts.append(PoolLoad(key=key, count=count, least=least, most=most, now=now, lately=lately))
         return JobLoad(tuple(parts))
 
     def had_room(self, machines: Mapping[MachineSpec, int], at: datetime) -> bool:
@@ -132,20 +130,12 @@ def bounds_at(limits: Limits, moment: datetime) -> tuple[int, int]:
     return least, most
 
 
-@dataclass(frozen=True)
-class Asked:
-    """Machines that other jobs asked for when a job was created."""
-
-    now: int
-    #: The most within the time for which machines stay up.
-    lately: int
-
-
 class PoolDemand:
     """Machines of a pool that jobs asked for, from their creation to their end."""
 
     def __init__(self, asks: Iterable[tuple[PastJob, int]]) -> None:
-        self.at_creation: dict[str, Asked] = {}
+        # Machines that others asked for when a job was created, and the most while such machines may still be up.
+        self.at_creation: dict[str, tuple[int, int]] = {}
         self.times: list[datetime] = []
         self.levels: list[int] = []
         level = 0
@@ -168,7 +158,7 @@ class PoolDemand:
                 change(*heapq.heappop(ends))
             while peaks and peaks[0][0] < at - _UP_FOR:
                 peaks.popleft()
-            self.at_creation[name] = Asked(now=level, lately=max(level, peaks[0][1]) if peaks else level)
+            self.at_creation[name] = level, max(level, peaks[0][1]) if peaks else level
             change(at, count)
             if job.ended is not None:
                 heapq.heappush(ends, (job.ended, -count))

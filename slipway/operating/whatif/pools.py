@@ -69,7 +69,6 @@ def pools_over_time(
 
 
 def _new(cluster: ClusterSpec, pool: PoolSpec, region: str, delays: MeasuredDelays) -> ReplayedPool:
-    """Return a pool that does not exist yet."""
     region = cluster.region or region
     return ReplayedPool(
         cluster=cluster.name,

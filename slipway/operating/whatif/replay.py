@@ -65,7 +65,6 @@ class _Simulation:
                 PoolUse(pool=pool.spec, live=pool.live_seconds, held=pool.held_seconds, most=pool.most)
                 for pool in self.pools
             ),
-            length=self.length,
         )
 
     def _at(self, time: float, order: int, happen: Callable[[float], None]) -> None:
@@ -194,7 +193,6 @@ class _Simulation:
         self._serve(self.cluster_of[at], now)
 
     def _scale(self, cluster: ClusterQueue, now: float) -> None:
-        """Let pools grow or shrink towards their need."""
         autoscaled = [at for at in cluster.pools if self.pools[at].max > self.pools[at].min]
         full = all(self.pools[at].busy >= self.pools[at].max for at in autoscaled)
         needed = {at: self.pools[at].busy for at in autoscaled} if full else cluster.needed(self.pools)

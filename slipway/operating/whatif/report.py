@@ -2,77 +2,41 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from collections.abc import Iterable
+from typing import Any
 
 from slipway.base.formatting import counted, join, percent, span
 from slipway.operating.whatif.calibration import TOLERATED, Calibration
 from slipway.operating.whatif.comparison import Comparison, jobs_of
-from slipway.operating.whatif.delays import ASSUMED, MeasuredDelay
-from slipway.operating.whatif.outcome import NeverRun, Outcome
+from slipway.operating.whatif.delays import ASSUMED
 from slipway.operating.whatif.suggestion import BoundsSuggestion
 
 
-@dataclass(frozen=True)
-class BoundsChange:
-    """A pool's bounds after a suggested change."""
-
-    cluster: str
-    pool: str
-    min: int
-    max: int
-
-
-@dataclass(frozen=True)
-class ComparisonDocument:
-    """A comparison for programs: seconds, and USD of the whole time as text."""
-
-    stack: str
-    since: datetime
-    until: datetime
-    jobs: int
-    never_started: int
-    calibration: Calibration
-    trusted: bool
-    #: Null where the replay's error is too large.
-    before: Outcome | None
-    after: Outcome | None
-    #: Needs no clock, and is always there.
-    never_ran: tuple[NeverRun, ...]
-    delays: Mapping[str, MeasuredDelay]
-    assumed: tuple[str, ...]
-    unread: tuple[str, ...]
-    suggestion: tuple[BoundsChange, ...] | None = None
-
-
-def document(
-    comparison: Comparison, stack: str, suggestion: Iterable[BoundsChange] | None = None
-) -> ComparisonDocument:
+def document(comparison: Comparison, stack: str, suggestion: BoundsSuggestion | None = None) -> dict[str, Any]:
+    """Return a comparison for programs: seconds, and USD of the whole time as text."""
     trusted, delays = comparison.calibration.trusted, comparison.delays
-    return ComparisonDocument(
-        stack=stack,
-        since=comparison.since,
-        until=comparison.until,
-        jobs=comparison.jobs,
-        never_started=comparison.never_started,
-        calibration=comparison.calibration,
-        trusted=trusted,
-        before=comparison.before if trusted else None,
-        after=comparison.after if trusted else None,
-        never_ran=comparison.after.never,
-        delays={"start": delays.start, "scaleUp": delays.scale_up, "idle": delays.idle},
-        assumed=comparison.assumed,
-        unread=comparison.unread,
-        suggestion=None if suggestion is None else tuple(suggestion),
-    )
-
-
-def changes(suggestion: BoundsSuggestion) -> tuple[BoundsChange, ...]:
-    return tuple(
-        BoundsChange(cluster=cluster, pool=pool, min=least, max=most)
-        for (cluster, pool), (least, most) in suggestion.bounds.items()
-    )
+    return {
+        "stack": stack,
+        "since": comparison.since,
+        "until": comparison.until,
+        "jobs": comparison.jobs,
+        "neverStarted": comparison.never_started,
+        "calibration": comparison.calibration,
+        "trusted": trusted,
+        # Null where the replay's error is too large.
+        "before": comparison.before if trusted else None,
+        "after": comparison.after if trusted else None,
+        # Needs no clock, and is always there.
+        "neverRan": comparison.after.never,
+        "delays": {"start": delays.start, "scaleUp": delays.scale_up, "idle": delays.idle},
+        "assumed": comparison.assumed,
+        "unread": comparison.unread,
+        "suggestion": suggestion
+        and [
+            {"cluster": cluster, "pool": pool, "min": least, "max": most}
+            for (cluster, pool), (least, most) in suggestion.bounds.items()
+        ],
+    }
 
 
 def headline(comparison: Comparison) -> str:
@@ -95,7 +59,10 @@ def notes(comparison: Comparison) -> Iterable[str]:
         ("growing", comparison.delays.scale_up),
         ("shrinking", comparison.delays.idle),
     )
-    measured = (f"{name} takes {span(delay.seconds)} ({_cases(delay)})" for name, delay in delays)
+    measured = (
+        f"{name} takes {span(delay.seconds)} ({f'{delay.count} times here' if delay.count else 'assumed'})"
+        for name, delay in delays
+    )
     yield "assumed: first come, first served on a full pool, as Google documents no order; jobs sent as they were"
     yield f"pools: {join(measured)}"
     if comparison.assumed:
@@ -107,7 +74,3 @@ def notes(comparison: Comparison) -> Iterable[str]:
         yield "dollars are without what has no known price"
     yield "not in it: stock-outs, quota and how often Spot machines are taken away"
     yield from comparison.unread
-
-
-def _cases(delay: MeasuredDelay) -> str:
-    return f"{delay.count} times here" if delay.count else "assumed"

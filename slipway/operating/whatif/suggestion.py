@@ -40,8 +40,6 @@ class BoundsSuggestion:
 
 @dataclass(frozen=True)
 class _Trial:
-    """A replay with some bounds."""
-
     bounds: Bounds
     outcome: Outcome
     #: The p95 wait of each pool's jobs, which may have run beside it; None without any.
@@ -160,5 +158,4 @@ class _Search:
 
 
 def _asks(job: ReplayedJob, pool: ReplayedPool) -> bool:
-    """Tell whether a job may run on a pool."""
     return any(route.on_pool for route in job.routes) and any(group.machine == pool.machine for group in job.machines)

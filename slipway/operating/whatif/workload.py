@@ -182,11 +182,9 @@ class _WaitsBeside:
         by_machines: dict[tuple[str, frozenset[str]], list[float]] = defaultdict(list)
         by_type: dict[str, list[float]] = defaultdict(list)
         for job in jobs:
-            wait = waited(job)
-            if job.cluster_id or wait is None:
-                continue
-            by_machines[job.capacity_type, _types(job)].append(wait)
-            by_type[job.capacity_type].append(wait)
+            if not job.cluster_id and job.waited is not None:
+                by_machines[job.capacity_type, _types(job)].append(job.waited)
+                by_type[job.capacity_type].append(job.waited)
         self._by_machines = {key: sorted(waits) for key, waits in by_machines.items()}
         self._by_type = {key: sorted(waits) for key, waits in by_type.items()}
 
@@ -194,18 +192,10 @@ class _WaitsBeside:
         return capacity_type in self._by_type
 
     def of(self, job: PastJob, capacity_type: str, number: int) -> float:
-        wait = waited(job)
-        if job.capacity_type == capacity_type and wait is not None:
-            return wait
+        if job.capacity_type == capacity_type and job.waited is not None:
+            return job.waited
         earlier = self._by_machines.get((capacity_type, _types(job))) or self._by_type.get(capacity_type)
         return earlier[int(number * _GOLDEN % 1 * len(earlier))] if earlier else ASSUMED.scale_up
-
-
-def waited(job: PastJob) -> float | None:
-    """Return the seconds from a job's creation to its start; None where it has not started."""
-    if job.created is None or job.started is None:
-        return None
-    return max(0.0, (job.started - job.created).total_seconds())
 
 
 def _types(job: PastJob) -> frozenset[str]:

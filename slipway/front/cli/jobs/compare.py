@@ -5,9 +5,8 @@ What differs first; what is the same for all in one line below.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
 
 import click
 
@@ -22,7 +21,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.comparison import COST, PRICE, ComparedField, Value, compare_jobs
 from slipway.using.jobs.description import JobDescription, describe
 from slipway.using.jobs.failure import FAILED, read_briefs
-from slipway.using.jobs.metrics import Metrics, read_metrics
+from slipway.using.jobs.metrics import read_metrics
 from slipway.using.jobs.results import number, parameter_order
 
 
@@ -46,7 +45,10 @@ def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
     descriptions = [describe(job, context, of_job) for job, of_job in zip(compared, events, strict=True)]
     fields = compare_jobs(descriptions, metrics, causes, parameter_order(context.catalog, compared))
     if output == "json":
-        documents = [_document(description, metrics) for description in descriptions]
+        documents = [
+            {**one.document, "parameters": one.job.parameters, "metrics": dict(metrics[one.job.name])}
+            for one in descriptions
+        ]
         screen.out_json("comparison", {"jobs": documents, "fields": fields})
         return
     _show(descriptions, fields)
@@ -56,11 +58,6 @@ def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
             lacking.setdefault(why, []).append(job.typed)
     for why, names in lacking.items():
         screen.note(f"{few(names)} {'has' if len(names) == 1 else 'have'} no metrics: {why}")
-
-
-def _document(description: JobDescription, metrics: Mapping[str, Metrics]) -> Mapping[str, Any]:
-    job = description.job
-    return {**description.document, "parameters": job.parameters, "metrics": dict(metrics[job.name])}
 
 
 def _show(descriptions: Sequence[JobDescription], fields: Sequence[ComparedField]) -> None:

@@ -105,7 +105,6 @@ def command(
 def _look(
     context: Context, query: JobQuery, sweep: str | None, metrics: tuple[str, ...], sort: str | None, output: str
 ) -> None:
-    """Print the jobs as they are now."""
     stack = context.catalog.stack
     of_sweep = sweep_filter(stack, sweep) if sweep is not None else ""
     jobs = listed_jobs(context, query, screen.warn, of_sweep)

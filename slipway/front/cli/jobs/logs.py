@@ -5,12 +5,10 @@ JSON output is one object a line. Lines of `service` are the service's own: what
 
 from __future__ import annotations
 
-from datetime import datetime
 from functools import partial
 
 import click
 
-from slipway.base.formatting import span
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
 from slipway.front.cli.terminal.watching import watch
@@ -69,27 +67,16 @@ def command(
         require_success(context, ended)
         return
     entries = tail if tail is not None else logging.entries(query) if target.log_ids else ()
-    entry, begin = None, None
+    entry = None
     for count, entry in enumerate(entries, 1):
         screen.out_log(text(entry, target))
-        begin = begin or entry.timestamp
         if tail is None and (count == _LONG or count % _A_MINUTE == 0):
-            screen.note(how_far(count, begin, entry.timestamp, target.end_time or context.now))
+            screen.note(f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute     only its end: --tail {PAGE}")
     if entry is None:
         screen.note(f"no lines{f' of {role}' if role else ''} yet; {target.display_name} is {state_word(target.state)}")
 
 
-def how_far(count: int, begin: datetime | None, at: datetime | None, end: datetime) -> str:
-    """Return an estimate of the time for the rest of a log, by its lines so far: their total is unknown."""
-    sentence = f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute"
-    if begin and at and begin < at < end:
-        rest = count * ((end - at) / (at - begin))
-        sentence += f", so the rest takes some {span(60 * rest / _A_MINUTE)} if the job went on writing like that"
-    return f"{sentence}     only its end: --tail {PAGE}"
-
-
 def _line(entry: LogEntry, job: VertexJob, *, json_lines: bool) -> str:
-    """Return a line of the log as text or as JSON."""
     if not json_lines:
         return line(entry, job)
     who = prefix(entry, job)

@@ -267,7 +267,6 @@ def _show_events(details: JobDetails) -> None:
 
 
 def _show_trials(job: VertexJob) -> None:
-    """Print a line a trial: its state, its values, the result."""
     screen.out("")
     names = list(dict.fromkeys(name for trial in job.tried for name in trial.values))
     chosen = job.best_trial

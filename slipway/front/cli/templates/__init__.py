@@ -28,15 +28,14 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
     if not templates:
         screen.note(f"catalog {context.catalog.stack} has no templates")
         return
-    types = {template.name: ", ".join(_names(template)) or "–" for template in templates}
+    types = {template.name: _types(template) for template in templates}
     screen.table(
         ("TEMPLATE", "CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
         [
             (
                 template.name,
                 types[template.name],
-                ", ".join(parameter.name + ("" if not parameter.required else "*") for parameter in template.parameters)
-                or "–",
+                ", ".join(f"{parameter.name}{'*' * parameter.required}" for parameter in template.parameters) or "–",
                 template.summary or (template.unread and f"can't be read: slipway templates show {template.name}"),
             )
             for template in templates
@@ -49,7 +48,7 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
         screen.prose("* must be given")
 
 
-def _names(template: Template) -> list[str]:
+def _types(template: Template) -> str:
     """Return each capacity type of the default kind once, in brackets where it is not available with the defaults."""
-    offers_by_type = capacity_types(template).items()
-    return [name if any(offer.available for offer in offers) else f"({name})" for name, offers in offers_by_type]
+    can_run = {name: any(offer.available for offer in offers) for name, offers in capacity_types(template).items()}
+    return ", ".join(name if can else f"({name})" for name, can in can_run.items()) or "–"

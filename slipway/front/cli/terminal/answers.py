@@ -81,7 +81,6 @@ def _proof(key: str) -> Callable[[str], str]:
 
 
 def _wrong(key: str, value: str) -> tuple[str, str] | None:
-    """Return the mistake in a value, and its correction."""
     from slipway.authoring.stack.members import PATTERN
     from slipway.model.cluster import PROJECT
     from slipway.model.machines.table import regions

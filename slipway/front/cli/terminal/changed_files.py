@@ -79,7 +79,6 @@ def _pins(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[Edi
 
 
 def _reports(checkout: Path) -> Iterator[tuple[str, str]]:
-    """Yield the lines of the change's job code that report metrics."""
     from slipway.reviewing.change.programs import reported
 
     for path in sorted((checkout / "jobs").rglob("*.py")):

@@ -98,7 +98,6 @@ def _spark(points: Sequence[Point], first: datetime, step: float, levels: str) -
 
 
 def _levels() -> str:
-    """Return blocks where the terminal can write them."""
     try:
         _BLOCKS.encode(sys.stdout.encoding or "utf-8")
     except (UnicodeEncodeError, LookupError):

@@ -56,19 +56,17 @@ def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> 
 def dates_document(due: Iterable[Due], dormant: Iterable[DormantCluster], now: datetime) -> dict[str, Any]:
     return {
         "due": [event.document(now) for event in due],
-        "dormant": [_dormant(cluster, now) for cluster in dormant],
-    }
-
-
-def _dormant(cluster: DormantCluster, now: datetime) -> dict[str, Any]:
-    begins = cluster.why == "season" and cluster.since is None and not cluster.lacks
-    return {
-        "cluster": cluster.name,
-        "why": cluster.why,
-        "since": cluster.since,
-        "until": cluster.season.begins if begins else None,
-        "lacks": cluster.lacks or (),
-        "words": cluster.words_at(now),
+        "dormant": [
+            {
+                "cluster": cluster.name,
+                "why": cluster.why,
+                "since": cluster.since,
+                "until": None if cluster.why != "season" or cluster.since or cluster.lacks else cluster.season.begins,
+                "lacks": cluster.lacks or (),
+                "words": cluster.words_at(now),
+            }
+            for cluster in dormant
+        ],
     }
 
 

@@ -64,13 +64,8 @@ class _Frame(io.StringIO):
     def isatty(self) -> bool:
         return True
 
-    @property
-    def encoding(self) -> str:  # type: ignore[override]
-        return sys.__stdout__.encoding if sys.__stdout__ else "utf-8"
-
 
 def _printed(look: Callable[[], None]) -> str:
-    """Return the output of a look, on stdout and stderr, in its order."""
     frame = _Frame()
     with contextlib.redirect_stdout(frame), contextlib.redirect_stderr(frame):
         look()

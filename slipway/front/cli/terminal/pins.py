@@ -6,7 +6,7 @@ import hashlib
 import re
 import ssl
 import urllib.request
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from http.client import HTTPException
 from typing import Any
 from urllib.parse import urldefrag, urlsplit
@@ -39,13 +39,7 @@ def source_with_hash() -> tuple[Mapping[str, Any], str]:
         return origin, "slipway comes from a commit of git, and pip takes hashes for all or none"
     if not url:
         return origin, "slipway comes from a package index"
-    try:
-        wheel = _read(url)
-    except (OSError, ValueError, HTTPException) as problem:
-        return origin, f"{installation.requirement(origin).partition(' @ ')[2]} can't be read: {problem}"
-    _check_same(wheel)
-    archive = {"archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
-    return {**origin, **archive}, ""
+    return _with_hash(origin, _check_same)
 
 
 def pins(origin: Mapping[str, Any], extra: str, without: str) -> tuple[str, str]:
@@ -74,12 +68,20 @@ def _cloud_with_hash(origin: Mapping[str, Any]) -> tuple[str, str]:
         return f"{named}=={installation.version()}", "the local cloud comes from a package index"
     if "archive_info" not in origin_of_cloud:
         return named, "the local cloud comes from a folder or a commit"
+    hashed, why = _with_hash(origin_of_cloud)
+    return installation.requirement(hashed, name=installation.LOCAL_CLOUD), why
+
+
+def _with_hash(
+    origin: Mapping[str, Any], check: Callable[[bytes], None] = lambda wheel: None
+) -> tuple[Mapping[str, Any], str]:
+    """Return a source with its wheel's hash, and why it has none. Raises the errors of `check`."""
     try:
-        wheel = _read(str(origin_of_cloud["url"]))
+        wheel = _read(str(origin["url"]))
     except (OSError, ValueError, HTTPException) as problem:
-        return named, f"{named.partition(' @ ')[2]} can't be read: {problem}"
-    hashed = {**origin_of_cloud, "archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}
-    return installation.requirement(hashed, name=installation.LOCAL_CLOUD), ""
+        return origin, f"{installation.requirement(origin).partition(' @ ')[2]} can't be read: {problem}"
+    check(wheel)
+    return {**origin, "archive_info": {"hashes": {"sha256": hashlib.sha256(wheel).hexdigest()}}}, ""
 
 
 def bare(text: str) -> str:

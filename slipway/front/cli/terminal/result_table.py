@@ -30,8 +30,6 @@ from slipway.using.jobs.results import (
     result_rows,
 )
 
-_MANY = 500
-
 
 @dataclass(frozen=True)
 class MetricColumns:
@@ -51,8 +49,6 @@ class MetricColumns:
 
 def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricColumns, output: str) -> None:
     """Print results. Raises ConfigError for a metric that no job has, where they have others."""
-    if len(jobs) > _MANY:
-        screen.note(f"reads the metrics of {len(jobs):,} jobs")
     with ThreadPoolExecutor(1, thread_name_prefix="results") as threads:
         reading = threads.submit(read_metrics, context, jobs)
         causes = read_causes(context, jobs)

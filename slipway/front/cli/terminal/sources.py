@@ -26,16 +26,11 @@ def text_of(source: str, fix: str = "name a file, or - for stdin", *, strict: bo
         raise ConfigError(f"{quoted(source)} can't be read", why=why, fix=fix) from problem
 
 
-def lines_of(text: str) -> list[str]:
-    """Split at line feeds alone: names may contain Unicode's other line ends."""
-    return text.split("\n")
-
-
 def preview_of(source: str, text: str) -> Preview:
     """Return a preview's output on stdout, which `source` names. Raises ConfigError."""
     from slipway.deploying.engine.events import read
 
-    preview = read(lines_of(text))
+    preview = read(text.split("\n"))  # Names may contain Unicode's other line ends.
     if preview.stack:
         return preview
     raise ConfigError(

@@ -192,22 +192,21 @@ def document(context: Context, submitted: SubmissionResult, job: Any, submission
         "fresh": submitted.attempt.fresh,
         "copies": submitted.attempt.copy_ids,
         "verdict": {"outcome": verdict.outcome, "text": verdict.text},
-        "passedOver": [] if choice is None else [_passed(judged) for judged in choice.passed],
+        "passedOver": [
+            {
+                "capacityType": judged.candidate.offer.capacity_type,
+                "cluster": judged.candidate.offer.cluster or None,
+                "region": judged.candidate.region,
+                "outcome": judged.verdict.outcome,
+                "why": judged.reasons,
+            }
+            for judged in (choice.passed if choice else ())
+        ],
         "pricePerHour": None if cost.unknown else str(cost.known),
         "priceComplete": cost.complete,
         "priceAtMost": cost.at_most,
         "run": _run_document(context.catalog, choice.taken if choice else None),
         "job": describe(job, context, events_of_cost(context, job)).document,
-    }
-
-
-def _passed(judged: JudgedCandidate) -> dict[str, Any]:
-    return {
-        "capacityType": judged.candidate.offer.capacity_type,
-        "cluster": judged.candidate.offer.cluster or None,
-        "region": judged.candidate.region,
-        "outcome": judged.verdict.outcome,
-        "why": judged.reasons,
     }
 
 

@@ -243,11 +243,9 @@ class SweepTerminal:
                 return f"{len(left.send):,} of {runs} to send: {sent}"
             return f"none of {runs} {join(self._again.words, 'or')}{'' if left.look else ', nothing is sent'}"
         before = f", {left.done:,} of them submitted before" if left.done else ""
-        return f"{runs}{before}{self._takes(forecast.seconds_to_send if forecast else 0.0)}"
-
-    def _takes(self, takes: float) -> str:
+        takes = forecast.seconds_to_send if forecast else 0.0
         shared = f"({self.rate} a minute, shared by all who submit in the region)"
-        return f", will take about {exact(takes)} to send {shared}" if takes else ""
+        return f"{runs}{before}{f', will take about {exact(takes)} to send {shared}' if takes else ''}"
 
     @contextmanager
     def sending(self, progress: SendingProgress) -> Iterator[Callable[[SendingProgress], None]]:

@@ -87,7 +87,6 @@ class Table:
         return widths if max(heights) <= _TALLEST else None
 
     def _texts_fit(self, widths: Sequence[int], room: int) -> bool:
-        """Tell whether running texts have room, and are not too tall."""
         texts = (self._runs_on(row, widths) for row in self.rows)
         return all(
             begin + _longest(text) <= room and len(wrapped(text, room - begin)) <= _TALLEST

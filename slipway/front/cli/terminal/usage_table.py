@@ -15,20 +15,6 @@ from slipway.operating.history.waits import Waits
 _WHOLE_FROM = Decimal(1000)
 """USD in all from which cents do not matter."""
 _CENT, _DOLLAR = Decimal("0.01"), Decimal(1)
-_COLUMNS = (
-    "part",
-    "name",
-    "jobs",
-    "machine_hours",
-    "accelerator_hours",
-    "wait_p50_seconds",
-    "wait_p95_seconds",
-    "pool_cost",
-    "beside_cost",
-    "cost",
-    "cost_complete",
-    "cost_at_most",
-)
 _NOTES = {
     "user": "users are as jobs' labels say: the service does not tell who made a job",
     "team": "teams are as jobs' labels say: reviewed for a template's and a stack's only group, else self-declared",
@@ -37,7 +23,9 @@ _NOTES = {
 
 def show(usage: Usage) -> None:
     if not usage.rows and not usage.idle:
-        screen.note(f"stack {usage.stack} had no jobs and no pools in {_time(usage)}")
+        screen.note(
+            f"stack {usage.stack} had no jobs and no pools in {span((usage.until - usage.since).total_seconds())}"
+        )
     else:
         table = _Table(usage)
         screen.table(table.heads, list(table.rows()), right=table.heads[1:-1], wraps=(table.heads[-1],))
@@ -47,8 +35,9 @@ def show(usage: Usage) -> None:
 
 def show_csv(usage: Usage) -> None:
     """Print the table's rows with unrounded numbers. `part` of a row: jobs, idle or total."""
-    idle = (_idle_csv(row) for row in _counted(usage))
-    screen.out_csv(_COLUMNS, [*(_csv("jobs", row) for row in usage.rows), *idle, _csv("total", usage.total)])
+    rows = [*(_csv("jobs", row) for row in usage.rows), *map(_idle_csv, _counted(usage)), _csv("total", usage.total)]
+    heads = list(rows[-1])
+    screen.out_csv(heads, ([row.get(head) for head in heads] for row in rows))
     for words in usage.unread:
         screen.note(f"! not read: {words}")
 
@@ -57,16 +46,35 @@ def _counted(usage: Usage) -> Iterator[IdleRow]:
     return (row for row in usage.idle if row.machine_hours or row.partly_unknown)
 
 
-def _csv(part: str, row: UsageRow) -> tuple[str | float | None, ...]:
-    costs = (exact_text(cost) for cost in (row.pool_cost, row.beside_cost, row.cost))
-    hours, waits = (row.machine_hours, row.accelerator_hours), (row.waits.median, row.waits.p95)
-    return (part, row.name, row.jobs, *hours, *waits, *costs, row.cost_complete, row.cost_at_most)
+def _csv(part: str, row: UsageRow) -> dict[str, str | float | None]:
+    return {
+        "part": part,
+        "name": row.name,
+        "jobs": row.jobs,
+        "machine_hours": row.machine_hours,
+        "accelerator_hours": row.accelerator_hours,
+        "wait_p50_seconds": row.waits.median,
+        "wait_p95_seconds": row.waits.p95,
+        "pool_cost": exact_text(row.pool_cost),
+        "beside_cost": exact_text(row.beside_cost),
+        "cost": exact_text(row.cost),
+        "cost_complete": row.cost_complete,
+        "cost_at_most": row.cost_at_most,
+    }
 
 
-def _idle_csv(row: IdleRow) -> tuple[str | float | None, ...]:
-    cost = exact_text(row.cost) if row.known_hours else None
-    hours = (row.machine_hours, row.accelerator_hours) if row.known_hours else (None, None)
-    return ("idle", row.pool, None, *hours, None, None, cost, None, cost, row.cost_complete, row.at_most)
+def _idle_csv(row: IdleRow) -> dict[str, str | float | None]:
+    told: dict[str, str | float | None] = {
+        "part": "idle",
+        "name": row.pool,
+        "cost_complete": row.cost_complete,
+        "cost_at_most": row.at_most,
+    }
+    if not row.known_hours:
+        return told
+    cost = exact_text(row.cost)
+    hours = {"machine_hours": row.machine_hours, "accelerator_hours": row.accelerator_hours}
+    return {**told, **hours, "pool_cost": cost, "cost": cost}
 
 
 def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
@@ -113,7 +121,6 @@ class _Table:
         return (name, "", *hours, "", self._money(row.cost), "", self._money(row.cost), words)
 
     def _amounts(self, row: UsageRow | IdleRow) -> tuple[float, ...]:
-        """Return the machine hours, and the accelerator hours where the table has them."""
         if self._accelerators:
             return row.machine_hours, row.accelerator_hours
         return (row.machine_hours,)
@@ -141,10 +148,6 @@ def _notes(usage: Usage) -> Iterator[str]:
     if not usage.total.cost_complete:
         yield "+ and ?: some of it has no known price, or was not recorded or not read"
     yield from (f"! not read: {words}" for words in usage.unread)
-
-
-def _time(usage: Usage) -> str:
-    return span((usage.until - usage.since).total_seconds())
 
 
 def _hours(hours: float) -> str:

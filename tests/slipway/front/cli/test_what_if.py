@@ -43,7 +43,7 @@ def test_a_replay_that_is_too_far_off_tells_no_waits_and_no_dollars(
     comparison_table.show(off, HEADS)
     assert "\n".join(capsys.readouterr()) == snapshot
     told = report.document(off, "prod")
-    assert told.before is None and told.after is None and told.never_ran and not told.trusted
+    assert told["before"] is None and told["after"] is None and told["neverRan"] and not told["trusted"]
 
 
 FILE = """\

@@ -138,6 +138,6 @@ def test_the_forecast_of_a_month_that_is_not_wholly_known_is_a_least_one() -> No
 def test_of_very_many_users_the_page_says_how_many_it_leaves_out() -> None:
     many = tuple(replace(job, user=f"user-{number}") for number, job in enumerate(past().jobs))
     found = board_of(replace(past(), jobs=many))
-    rows = found.usage["user"].rows
-    assert len(rows) + found.names_left_out["user"] == len(many) > len(rows) and not found.names_left_out["team"]
-    assert f"and {found.names_left_out['user']} more" in page(as_json(found, 2))
+    rows = found["usage"]["user"].rows
+    assert len(rows) + found["namesLeftOut"]["user"] == len(many) > len(rows) and not found["namesLeftOut"]["team"]
+    assert f"and {found['namesLeftOut']['user']} more" in page(as_json(found, 2))

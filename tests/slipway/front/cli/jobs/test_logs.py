@@ -1,12 +1,11 @@
 """`slipway jobs logs`: by role, followed, and of many thousand lines with how long that takes."""
 
 import json
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 
 import pytest
 
 from slipway.front.cli.jobs import logs
-from slipway.front.cli.jobs.logs import how_far
 from slipway.google.connection import Connection
 from slipway.google.endpoints import OVERRIDES, Endpoints
 from slipway.google.jobs import VertexJob
@@ -58,18 +57,6 @@ def test_without_the_role_for_logs_following_goes_on_and_names_it(past: Past) ->
         shown = past.run("jobs", "logs", past.fine)
     assert done.code == 0 and "logs can't be shown" in done.err and "roles/logging.viewer" in done.err
     assert shown.code == 3 and "ask for roles/logging.viewer" in shown.err
-
-
-def minutes(number: float) -> datetime:
-    return BEGIN + timedelta(minutes=number)
-
-
-def test_how_long_the_rest_takes_follows_from_how_far_the_lines_have_come() -> None:
-    told = how_far(60_000, BEGIN, minutes(10), minutes(40))
-    assert told.startswith("60,000 lines so far; a") and "the rest" in told and " 3 min" in told
-    assert told.endswith("only its end: --tail 1000")
-    for at in (None, BEGIN, minutes(40)):
-        assert "the rest" not in how_far(10_000, BEGIN, at, minutes(40))
 
 
 def test_it_is_said_while_a_long_log_is_printed(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
