@@ -60,35 +60,31 @@ def succeeded_filter(stack: str) -> str:
     return f'{label_filter({STACK_LABEL: stack})} AND state="JOB_STATE_SUCCEEDED"'
 
 
-@dataclass(frozen=True)
-class Expected:
-    """A job before it is sent by a capacity type, and its verdict; `cluster` is None beside the pools."""
-
-    capacity_type: str
-    demand: Demand
-    outcome: Outcome
-    cluster: PersistentResource | None = None
-
-
-def wait_times(jobs: Iterable[VertexJob], expected: Expected, now: datetime) -> Times | None:
+def wait_times(
+    jobs: Iterable[VertexJob],
+    capacity_type: str,
+    demand: Demand,
+    outcome: Outcome,
+    cluster: PersistentResource | None,
+    now: datetime,
+) -> Times | None:
     """Return the times from createTime to startTime of jobs of the last 30 days that started by the same capacity type
     on the same machines, in any number: on the same cluster, while its pools were as they are now, as far as `jobs`
-    tell."""
+    tell. `outcome`: that of the verdict on the job that waits; `cluster` is None beside the pools."""
     known = tuple({job.name: job for job in jobs}.values())
-    cluster = expected.cluster
-    if cluster and expected.outcome not in _WAITS_ON_POOL:
+    if cluster and outcome not in _WAITS_ON_POOL:
         return None
     return Times.of(
         [
             max(0.0, (job.start_time - job.create_time).total_seconds())
             for job in known
-            if job.labels.get(CAPACITY_TYPE_LABEL) == expected.capacity_type
+            if job.labels.get(CAPACITY_TYPE_LABEL) == capacity_type
             and job.persistent_resource_id == (cluster.id if cluster else "")
             and job.create_time is not None
             and job.start_time is not None
             and now - job.create_time <= SINCE
-            and _machines(Demand.of(job)).keys() == _machines(expected.demand).keys()
-            and (cluster is None or expected.outcome is _outcome(job, job.create_time, cluster, known))
+            and _machines(Demand.of(job)).keys() == _machines(demand).keys()
+            and (cluster is None or outcome is _outcome(job, job.create_time, cluster, known))
         ]
     )
 

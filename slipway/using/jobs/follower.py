@@ -7,20 +7,55 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 
 from slipway.base.errors import Timeout
-from slipway.google.failures import Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
+from slipway.base.formatting import span
+from slipway.google.failures import CloudError, Denied, Exhausted, Garbled, NoAnswer, Unavailable, Unreachable
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.logging import LogEntry
 from slipway.google.quotas import Quotas
 from slipway.google.session import HttpPolicy
 from slipway.google.vertex import Vertex
 from slipway.using.context import Clock, Context
-from slipway.using.jobs.contact import Contact
 from slipway.using.jobs.log import LogPolling, Tail, last_word
 from slipway.using.jobs.wait_reader import WaitReason, no_wait, read_why
 from slipway.using.jobs.waiting import waits
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
 """Errors of the service after which it is asked again."""
+
+
+REPORTED_AGAIN_S = 300.0
+
+
+@dataclass
+class Contact:
+    """Contact with a service, which tells of its loss: at once, then rarely."""
+
+    clock: Clock
+    #: Seconds until it is given up.
+    patience: float
+    #: The name of a lost contact in messages.
+    what: str = "no contact"
+    #: The clause that tells what continues meanwhile.
+    goes_on: str = "the job goes on"
+    _lost_since: tuple[float, datetime] | None = field(default=None, init=False)
+    _reported_at: float = field(default=0.0, init=False)
+
+    def there(self) -> None:
+        self._lost_since = None
+
+    def lost(self, problem: CloudError) -> str:
+        """Return the message about `problem`, mostly empty. Raises it after a long time without any answer."""
+        now = self.clock.monotonic()
+        if self._lost_since is None:
+            self._lost_since, self._reported_at = (now, self.clock.now()), now
+            still = "still trying" if self.patience == float("inf") else f"still trying for {span(self.patience)}"
+            return f"{self.what} ({problem.message}); {still}; Ctrl-C loses nothing: {self.goes_on}"
+        if now - self._lost_since[0] > self.patience:
+            raise problem
+        if now - self._reported_at < REPORTED_AGAIN_S:
+            return ""
+        self._reported_at = now
+        return f"{self.what} since {self._lost_since[1]:%H:%M} UTC ({problem.message}); {self.goes_on}"
 
 
 @dataclass(frozen=True)

@@ -7,17 +7,16 @@ A range and no promise. Where too many ends are unknown there is no range; the o
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 from operator import itemgetter
 
 from slipway.base.formatting import span
-from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import POOL
 from slipway.using.jobs.demand import Demand, by_pool, machines_on
 from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, runs
-from slipway.using.jobs.verdict import Verdict
 
 
 @dataclass(frozen=True)
@@ -48,14 +47,15 @@ def usual_room(
     """Return when all pools that a job asks for usually have room for it. `active`: jobs that have not ended, `ended`:
     earlier jobs of any template. None where it is not known, or the range begins now."""
     earlier = tuple(ended)
-    holders = [job for job in active if job.persistent_resource_id == cluster.id]
+    holders = [job for job in active if job.persistent_resource_id == cluster.id and job.start_time]
     pools = {pool.id: pool for pool in cluster.pools}
     ranges = []
     for name, machines in by_pool(demand, cluster).items():
         lacking = pools[name].used + machines - pools[name].ceiling
         if lacking > 0:
-            holds = [_hold(job, pools[name], cluster, earlier, now) for job in holders]
-            ranges.append(_freed(lacking, [hold for hold in holds if hold.machines], now))
+            holds = [(machines_on(job, name, cluster), *_usual_end(job, earlier, now)) for job in holders]
+            begins = _when(lacking, ((count, begin) for count, begin, _ in holds)) or now
+            ranges.append((begins, _when(lacking, ((count, end) for count, _, end in holds if end))))
     if not ranges:
         return None
     # The job starts when the last of its pools has room.
@@ -65,25 +65,9 @@ def usual_room(
     return UsualRoom(now, earliest, latest) if earliest > now + timedelta(minutes=1) else None
 
 
-@dataclass(frozen=True)
-class _Hold:
-    """Machines that a job holds, and the job's usual end: not before now, also where it is unknown."""
-
-    machines: int
-    earliest: datetime
-    latest: datetime | None
-
-
-def _hold(
-    job: VertexJob, pool: ResourcePool, cluster: PersistentResource, earlier: Sequence[VertexJob], now: datetime
-) -> _Hold:
-    machines = machines_on(job, pool.id, cluster) if job.start_time is not None else 0
-    earliest, latest = _usual_end(job, earlier, now)
-    return _Hold(machines=machines, earliest=earliest, latest=latest)
-
-
 def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> tuple[datetime, datetime | None]:
-    """Return the quartiles of the ends of such jobs that ran for longer than this one has by now."""
+    """Return the quartiles of the ends of such jobs that ran for longer than this one has by now: not before now, also
+    where they are unknown."""
     if job.start_time is None or not job.template:
         return now, None
     alike = (past for past in earlier if past.template == job.template and now - SINCE <= (past.start_time or now))
@@ -95,19 +79,9 @@ def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> t
     return job.start_time + timedelta(seconds=first), job.start_time + timedelta(seconds=third)
 
 
-def _freed(machines: int, holds: Sequence[_Hold], now: datetime) -> tuple[datetime, datetime | None]:
-    earliest = _when(machines, [(hold.machines, hold.earliest) for hold in holds])
-    latest = _when(machines, [(hold.machines, hold.latest) for hold in holds if hold.latest is not None])
-    return earliest or now, latest
-
-
 def _when(machines: int, ends: Iterable[tuple[int, datetime]]) -> datetime | None:
     for freed, end in sorted(ends, key=itemgetter(1)):
         machines -= freed
         if machines <= 0:
             return end
     return None
-
-
-def with_usual_room(verdict: Verdict, room: UsualRoom | None) -> Verdict:
-    return verdict if room is None else replace(verdict, text=f"{verdict.text}; {room}")

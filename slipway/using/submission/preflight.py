@@ -20,7 +20,6 @@ from slipway.model.kinds import CUSTOM_JOB
 from slipway.using.context import Context
 from slipway.using.jobs.earlier_jobs import (
     EARLIER,
-    Expected,
     earlier_filter,
     run_times,
     succeeded_filter,
@@ -143,10 +142,8 @@ class Preflight:
         cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
         active = self._jobs if offer.cluster else self._quota_users
         known = (*earlier, *(_or_none(active[candidate.region]) or ()))
-        expected = Expected(
-            capacity_type=offer.capacity_type, demand=candidate.demand, outcome=verdict.outcome, cluster=cluster
-        )
-        verdict = with_wait_times(verdict, offer.capacity_type, wait_times(known, expected, self._now))
+        times = wait_times(known, offer.capacity_type, candidate.demand, verdict.outcome, cluster, self._now)
+        verdict = with_wait_times(verdict, offer.capacity_type, times)
         if offer.cluster:
             if verdict.outcome is Outcome.FULL and cluster is not None:
                 verdict = self._with_usual_room(candidate, verdict, cluster)
@@ -155,11 +152,11 @@ class Preflight:
         return JudgedCandidate(candidate, verdict, times=times)
 
     def _with_usual_room(self, candidate: Candidate, verdict: Verdict, cluster: PersistentResource) -> Verdict:
-        from slipway.using.jobs.usual_end import usual_room, with_usual_room
+        from slipway.using.jobs.usual_end import usual_room
 
         active, succeeded = _or_none(self._jobs[candidate.region]), _or_none(self._succeeded[candidate.region])
         room = usual_room(candidate.demand, cluster, active or (), succeeded or (), self._now)
-        return with_usual_room(verdict, room)
+        return replace(verdict, text=f"{verdict.text}; {room}") if room else verdict
 
     def _on_pool(self, candidate: Candidate) -> Verdict:
         name, catalog = candidate.offer.cluster, self._catalog

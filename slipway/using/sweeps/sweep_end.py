@@ -14,9 +14,8 @@ from slipway.base.formatting import clock, few, join
 from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob, state_word
 from slipway.using.context import Context
-from slipway.using.jobs.contact import Contact
 from slipway.using.jobs.failure import read_briefs
-from slipway.using.jobs.follower import TRANSIENT, Polling
+from slipway.using.jobs.follower import TRANSIENT, Contact, Polling
 from slipway.using.submission.ending import error_of_end
 from slipway.using.submission.experiment_run import end_run
 from slipway.using.sweeps.runs import Run, runs_in_words

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.model.machines.spec import MachineSpec
-from slipway.using.jobs.earlier_jobs import Expected, Times, wait_times, with_wait_times
+from slipway.using.jobs.earlier_jobs import Times, wait_times, with_wait_times
 from slipway.using.jobs.usual_end import UsualRoom, usual_room
 from slipway.using.jobs.verdict import Outcome, Verdict
 from tests.builders.place import NOW
@@ -50,7 +50,7 @@ def waits(
     on: PersistentResource | None = THERE,
     outcome: Outcome = Outcome.FULL,
 ) -> Times | None:
-    return wait_times(jobs, Expected(capacity_type, ONE, outcome, on), NOW)
+    return wait_times(jobs, capacity_type, ONE, outcome, on, NOW)
 
 
 def spot(*jobs: VertexJob) -> Times | None:

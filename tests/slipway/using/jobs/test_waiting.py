@@ -14,7 +14,7 @@ from slipway.google.failures import Answer, Call, Unavailable, failure
 from slipway.google.jobs import VertexJob
 from slipway.model.machines.spec import MachineSpec
 from slipway.using.context import Clock, Context
-from slipway.using.jobs.contact import Contact
+from slipway.using.jobs.follower import Contact
 from slipway.using.jobs.wait_reader import read_why
 from slipway.using.jobs.waiting import wait_reason
 from tests.builders import jobs
