@@ -102,8 +102,7 @@ def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:
 
 
 def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> GuardSubject:
-    """Return the resource that a deletion would take from jobs. A grant counts as its account, on the bucket that it is
-    for."""
+    """Return the resource that a deletion would take; a grant counts as its account, on its bucket."""
     if type_ == _CLUSTER:
         return GuardSubject(cluster=id_)
     if type_ == _BUCKET:

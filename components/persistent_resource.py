@@ -64,8 +64,7 @@ class Creation:
         )
 
     def taken_over(self, id: str, full: str) -> pulumi.ResourceOptions:
-        """Return the options by which a cluster comes after this, and is imported by its full name where the hook made
-        it."""
+        """Return the options by which a cluster comes after this, imported by its full name if the hook made it."""
 
         def transform(args: pulumi.ResourceTransformArgs) -> pulumi.ResourceTransformResult | None:
             if id not in self._made:  # in preview, and without any creation
@@ -209,6 +208,5 @@ def _declared(
 
 
 def _elsewhere(location: str, region: str) -> dict[str, str]:
-    """Return outputs that tell the state that the cluster is outside its stack's region, which is no move of the
-    stack."""
+    """Return outputs that tell the state that the cluster is outside its stack's region."""
     return {"region": location} if location != region else {}

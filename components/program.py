@@ -55,6 +55,5 @@ def program(file: str, stack: Edit | None = None) -> Callable[[Callable[[Run], N
 
 
 def deploy(file: str, stack: Edit | None = None) -> None:
-    """Run the program of Slipway's own checkout in a repository of a team's own. The arguments are those of
-    `program`."""
+    """Run the program of Slipway's own checkout in another repository. The arguments are those of `program`."""
     program(file, stack)(declare)

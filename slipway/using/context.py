@@ -81,8 +81,7 @@ class Context:
         return in_season(catalog, right_time(self.now, connection.session.time))
 
     def anew(self) -> Context:
-        """Return the same with the catalog as published now, which takes one round trip. Raises the errors of
-        `fetch`."""
+        """Return the same with the catalog as published now, in one round trip. Raises the errors of `fetch`."""
         renewed = replace(self)
         # The checkout may remember another catalog by now, and a session keeps its connections.
         known = {"selected": self.selected, "connection": self.connection}

@@ -113,8 +113,7 @@ class ClusterCreation:
                 self._go_on(trouble)
 
     def _go_on(self, trouble: AgainError) -> None:
-        """Continue with the next alternative at once, or with the first option after a pause. Raises when the time is
-        over."""
+        """Continue with the next alternative, or with the first after a pause. Raises when the time is over."""
         self.troubles[self.place] = trouble
         spent = self.cloud.now() - self.began
         remaining_s = self._bound(trouble) - spent

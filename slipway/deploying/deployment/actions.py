@@ -60,8 +60,9 @@ def decide(
         successor = next((candidate for candidate in current if candidate.spec.name == name), None)
         jobs = tuple(job for job in unended if job.persistent_resource_id == cluster.id)
         why = _why_keep(cluster, jobs, successor, catalog)
-        must_go_first = _must_go_before_successor(cluster, successor)
         instead = (successor.id,) if successor is not None and not successor.import_ else ()
+        # There may be no machines for both; a failed cluster has none.
+        must_go_first = bool(instead and successor and successor.spec.replacement == IN_PLACE and not cluster.failed)
         rests = dormant_by_name.get(name)
         goes = Action(
             cluster=name,
@@ -198,13 +199,6 @@ def _why_keep(
     if catalog is not None and catalog.damage:
         return Why.DAMAGED  # It may be on offer: the catalog of this deployment ends that.
     return None if catalog is not None and catalog.lists(cluster.id) else Why.UNPUBLISHED
-
-
-def _must_go_before_successor(cluster: PersistentResource, successor: CurrentCluster | None) -> bool:
-    """Tell whether a cluster's successor needs its machines, as there may be none for both. A failed cluster has
-    none."""
-    replaces = successor is not None and not successor.import_ and successor.spec.replacement == IN_PLACE
-    return replaces and not cluster.failed
 
 
 def _may_go_before_creates(

@@ -53,8 +53,7 @@ def checkout_revision(checkout: Path, environ: Mapping[str, str]) -> Revision:
 
 
 def commits_since(checkout: Path, commit: str, paths: Iterable[str]) -> tuple[str, ...]:
-    """Return `3f9c2e1 Its subject` of each commit of the checkout since another that touches any of some paths, newest
-    first; none where git does not tell."""
+    """Return `3f9c2e1 Its subject` of commits since another that touch these paths, newest first, if git tells."""
     if not _COMMIT.fullmatch(commit):
         return ()
     subjects, _ = _git(checkout, "log", "--format=%h %s", f"{commit}..HEAD", "--", *paths)

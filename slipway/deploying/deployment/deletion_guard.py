@@ -46,8 +46,7 @@ class GuardSubject:
 
 
 def use_of_cluster(connection: Connection, cluster: str) -> InUse | Unknown:
-    """Return the use of a cluster (`projects/P/locations/L/persistentResources/ID`), as the cluster and the jobs tell
-    it."""
+    """Return the use of a cluster (`projects/P/locations/L/persistentResources/ID`) by its state and its jobs."""
     _, project, _, region, _, id_ = cluster.split("/")
     reader = Reader(connection, LiveScope(project, region), where=f" in {region}")
     return _use(reader, {id_}, lambda job: job.persistent_resource_id == id_)
@@ -137,8 +136,7 @@ def guarded_use(
     stack: str,
     known: State | Unknown = _NOTHING,
 ) -> Callable[[GuardSubject], InUse | Unknown]:
-    """Return the guard's question before a deletion: who needs the resource. `where`: the projects and regions of the
-    stack, once they are known."""
+    """Return the guard's question before a deletion. `where`: projects and regions of the stack, once known."""
     before = _NOTHING if isinstance(known, Unknown) else known
     # Buckets of other kinds outlive their stack, so their users do not matter.
     catalogs = [bucket.name for bucket in before.buckets if bucket.logical.startswith(CATALOG)]

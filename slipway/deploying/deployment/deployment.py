@@ -68,8 +68,7 @@ class ProvenStack:
 
 
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
-    """Prove a stack's templates. `folder` has the templates. Raises ConfigError for those that can't be read, or fit
-    nowhere."""
+    """Prove the templates in `folder`. Raises ConfigError for those that can't be read, or fit nowhere."""
     templates = {template.name: template for template in load(stack.templates, folder)}
     placements = prove_all(templates.values(), StackResources(stack.clusters, stack.region, stack.reservations))
     sources = {name: source(name, folder) for name in templates}
@@ -98,8 +97,6 @@ def _draws(
 
 @dataclass(frozen=True)
 class Deployment:
-    """A deployment as components declare it."""
-
     stack: Stack
     revision: Revision
     live: Live

@@ -95,8 +95,7 @@ class Destruction:
             )
 
     def must_keep_roles(self) -> None:
-        """Raise PolicyError when a destruction of which the program was not told would take grants along that another
-        stack needs."""
+        """Raise PolicyError when an untold destruction would take grants along that another stack needs."""
         if stay := by_member(self.shared_grants()):
             raise PolicyError(
                 f"the stack is not taken down: the roles of {join(stay)} would go, and another stack of the project "
@@ -131,8 +130,7 @@ class Destruction:
 
 
 def lacking(clusters: Iterable[PersistentResource], known: State, stack: str) -> Clusters:
-    """Return the clusters that the stack made, by labels and id, and that its state lacks; without those that are being
-    deleted already."""
+    """Return the clusters that the stack made and its state lacks, without those that are being deleted."""
     return tuple(
         cluster
         for cluster in clusters

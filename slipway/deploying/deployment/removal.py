@@ -106,8 +106,6 @@ _AGAIN = "run pulumi up again: it goes on from there"
 
 @dataclass
 class Removal:
-    """A removal of clusters."""
-
     #: The full names of the clusters.
     names: Sequence[str]
     cloud: CreationContext

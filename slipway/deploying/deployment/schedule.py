@@ -43,8 +43,6 @@ _BY_ITSELF = {
 
 @dataclass(frozen=True)
 class Due:
-    """An event of a cluster."""
-
     #: The cluster's name in the stack file.
     name: str
     id: str
@@ -225,8 +223,7 @@ def prepared(
     strict: bool = False,
     asked: Mapping[str, int] | None = None,
 ) -> Mapping[str, Readiness]:
-    """Return the readiness of the clusters of coming seasons, by name. `asked`: the limits that the stack asks for, by
-    metric."""
+    """Return the readiness of clusters of coming seasons, by name. `asked`: the stack's own limits, by metric."""
     return readiness(
         [action.current for action in actions if action.current],
         _coming(actions),
@@ -249,8 +246,7 @@ def _coming(actions: Iterable[Action]) -> tuple[CurrentCluster, ...]:
 
 
 def _lacking(decided: Plan, live: Live, stack: Stack) -> Mapping[str, Mapping[str, str]]:
-    """Return the missing quota, as text by metric, for each cluster whose season begins but does not fit, by cluster
-    name."""
+    """Return the missing quota, as text by metric, for each cluster whose season begins, by its name."""
     come = [cluster for cluster in decided.current if cluster.id in decided.seasons]
     if not come or stack.quota.mode == "warn":
         return {}

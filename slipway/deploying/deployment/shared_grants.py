@@ -67,8 +67,7 @@ def submitters_of(stack: Stack) -> dict[str, tuple[str, ...]]:
 
 
 def asked_of(stack: Stack, writers: Collection[str]) -> frozenset[Right]:
-    """Return the rights that a stack asks for. `writers`: the trainers, by name, whose jobs write metrics; "" is the
-    workspace's."""
+    """Return the rights that a stack asks for. `writers`: as `metric_writers` returns them."""
     named = {"": stack.workspace.trainer, **{name: trainer.account for name, trainer in stack.trainers.items()}}
     accounts = {name: trainer_email(account, stack.project) for name, account in named.items()}
     metrics = (accounts[name] for name in writers)
@@ -175,7 +174,6 @@ def _unread(at: str, catalog: PublishedCatalog | Unknown) -> str:
 
 
 def _needs(catalog: Catalog) -> frozenset[Right]:
-    """Return the rights that a catalog needs. It does not tell whether jobs of an account write metrics: each of them
-    may."""
+    """Return the rights that a catalog needs; jobs of any of its accounts may write metrics."""
     accounts = (catalog.trainer, *catalog.trainers.values())
     return rights(catalog.submitters, catalog.work_buckets, accounts, accounts)

@@ -112,8 +112,7 @@ def kept_settings(names: Iterable[str], lacking: Mapping[str, tuple[str, ...]]) 
 
 
 def lost(buckets: Mapping[str, str]) -> Iterator[str]:
-    """Yield a warning for each bucket that its owner has deleted, by its role: a new one of the same name is the
-    stack's own."""
+    """Yield a warning for each bucket that its owner has deleted, by its role."""
     for role, name in sorted(buckets.items()):
         yield (
             f"bucket gs://{name}, which was there before the stack, is gone: a deployment makes an empty one of this "

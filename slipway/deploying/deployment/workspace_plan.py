@@ -90,8 +90,6 @@ class SharedGrant:
 
 @dataclass(frozen=True)
 class WorkspacePlan:
-    """The workspace's plan."""
-
     #: The logical names of declared resources, by role.
     logical: Mapping[str, str] = field(default_factory=lambda: {role: role for role in (CATALOG, WORK, TRAINER)})
     #: The undeclared resources that stay for now.
@@ -243,8 +241,7 @@ def family(role: str) -> str:
 
 
 def other_logical(account: str) -> str:
-    """Return the logical name of such a trainer's account (an id or an address), whatever templates call the
-    trainer."""
+    """Return the logical name of another trainer's account (an id or an address)."""
     return f"{_OTHER}{account.partition('@')[0]}"
 
 

@@ -26,8 +26,6 @@ _WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Form:
-    """The form of a grant."""
-
     #: The resource's word, empty for the project.
     what: str
     #: `Binding` where all members of a role are set, `Policy` where all roles are: unlisted members lose theirs, unseen
@@ -37,8 +35,6 @@ class Form:
 
 @dataclass(frozen=True)
 class Grant:
-    """A grant."""
-
     #: The member; until the deployment an unknown one is UNKNOWN with the grant's logical name.
     member: str
     role: str
@@ -70,8 +66,7 @@ def form(type_: str) -> Form | None:
 
 
 def grants(touched: Touched, resource: Resource | None) -> Iterator[Grant]:
-    """Yield the grants of a resource in one of its states; none where it does not exist, or its policy can't be
-    read."""
+    """Yield the grants of a resource in one of its states; none for none, or for an unreadable policy."""
     is_form = form(touched.type)
     if resource is None or is_form is None:
         return

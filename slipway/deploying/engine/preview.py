@@ -67,8 +67,6 @@ class Objection:
 
 @dataclass(frozen=True)
 class Preview:
-    """The engine's preview of a deployment."""
-
     #: The intended steps, without refreshes and without unchanged resources. A changed protection is a change.
     steps: tuple[EngineStep, ...] = ()
     #: All components and refreshed resources, by URN: `old` as deployed, `new` as now, None when deleted by hand.

@@ -26,8 +26,6 @@ _PASSED_OVER = ("discard", "discard-replaced", "remove-pending-replace", "read",
 
 
 class Fate(StrEnum):
-    """The fate of a resource."""
-
     CREATED = "created"
     #: It existed before, without a stack.
     ADOPTED = "adopted"
@@ -40,8 +38,6 @@ class Fate(StrEnum):
 
 @dataclass(frozen=True)
 class Touched:
-    """A resource that the deployment touches."""
-
     fate: Fate
     type: str
     name: str
@@ -78,8 +74,7 @@ class Touched:
 
     @property
     def edited(self) -> tuple[str, ...]:
-        """The top-level inputs that the program has changed since the last deployment, and that do not have the new
-        value already."""
+        """The top-level inputs that the program has changed, and that do not have the new value already."""
         return tuple(key for key in self._differing if self.was.get(key) != self.becomes.get(key))
 
     @property
@@ -90,8 +85,7 @@ class Touched:
 
     @property
     def _differing(self) -> tuple[str, ...]:
-        """The differing fields as the engine has them: an imported resource has inputs that the program leaves to the
-        cloud."""
+        """The differing fields as the engine has them, also those that the program leaves to the cloud."""
         tops = {top(path) for path in self.diffs}
         keys = dict.fromkeys((*self.was, *self.becomes, *(self.now.inputs if self.now else ())))
         return tuple(key for key in keys if self.new is not None and (not tops or key in tops))
@@ -211,8 +205,7 @@ def differences(before: Any, after: Any, path: str = "") -> Iterator[InputDiffer
 
 
 def unseen(paths: Iterable[str], differing: Iterable[InputDifference]) -> tuple[str, ...]:
-    """Return the engine's differing paths without a shown difference: in secrets, or in values that the cloud
-    computes."""
+    """Return the differing paths without a shown difference: in secrets, or in values that the cloud computes."""
     tops = {top(difference.path) for difference in differing}
     return tuple(dict.fromkeys(top(path) for path in paths if top(path) not in tops))
 

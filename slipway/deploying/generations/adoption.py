@@ -23,8 +23,7 @@ _OUT = "name another, or take the entry out"
 
 
 def adopted(spec: ClusterSpec, adoption: Adoption, cluster: PersistentResource | None) -> CurrentCluster:
-    """Return the cluster with its own labels and display name, which the stack file does not have. None: it was not
-    read."""
+    """Return the cluster with its own labels and display name. None: it was not read."""
     if cluster is None:
         return CurrentCluster(spec, adoption.id, "", import_=True, state="adopted, not read")
     named = replace(spec, display_name=cluster.display_name or spec.name, labels=cluster.labels)

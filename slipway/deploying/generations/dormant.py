@@ -25,8 +25,6 @@ its wait."""
 
 @dataclass(frozen=True)
 class Dormancy:
-    """A cluster's dormancy."""
-
     spec: ClusterSpec
     id: str
     #: A `slipway.model.season.Reason`, or one of a newer version.
@@ -116,8 +114,7 @@ def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
 def _remembered(
     catalog: PublishedCatalog | Unknown | None, spec: ClusterSpec, would_be: Container[str]
 ) -> Dormancy | None:
-    """Return the dormancy that the catalog remembers. `would_be`: the possible ids, of the first configuration and of
-    the alternatives."""
+    """Return the dormancy that the catalog remembers. `would_be`: the possible ids."""
     if not isinstance(catalog, PublishedCatalog) or catalog.whole is None:
         return None
     known = catalog.whole.dormant.get(spec.name)

@@ -119,8 +119,7 @@ def taken_ids(
 
 
 def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
-    """Return a sentence where a living cluster's machines are not those of its id, or empty. Their numbers are the
-    autoscaler's."""
+    """Return a sentence where a cluster's machines are not those of its id; their numbers are the autoscaler's."""
     asked = current.spec
     differs = (difference for difference in compare(asked, as_asked(cluster.spec, asked)) if difference.of_machines)
     wrong = next(differs, None) if cluster.pools else None

@@ -64,8 +64,7 @@ def take_claim(storage: Storage, claim: str) -> Claim:
 
 
 def claim_of(job: VertexJob) -> str:
-    """Return the object that the launchers of a job, or of a request for one, race for; empty where neither names
-    one."""
+    """Return the object that the launchers of a job, or of a request for one, race for; empty where none is named."""
     for pool in job.worker_pools:
         # A job may be anybody's, and its last argument the flag alone.
         if "--claim" in pool.args[:-1]:

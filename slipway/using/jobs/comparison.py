@@ -42,8 +42,7 @@ def compare_jobs(
     causes: Mapping[str, str],
     order: Iterable[str] = (),
 ) -> tuple[ComparedField, ...]:
-    """Compare at least two jobs. `metrics`, and what logs tell of failures, `causes`, are by full names; `order` has
-    parameters that come first."""
+    """Compare jobs. `metrics` and `causes` are by full names; `order` has parameters that come first."""
     return tuple(
         row
         for row in _fields(descriptions, metrics, causes, order)

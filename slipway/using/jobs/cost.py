@@ -70,8 +70,7 @@ def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | Non
 
 
 def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -> tuple[float, bool]:
-    """Sum the seconds from each preemption until the job, or a trial of it, ran again; and tell whether some
-    preemptions are unknown."""
+    """Sum the seconds from each preemption to the next run; tell whether some preemptions are unknown."""
     if events is None or events.why or events.more:
         return 0.0, True
     seconds, untold = 0.0, False
@@ -90,8 +89,7 @@ def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -
 
 
 def _with_trials(job: VertexJob, run: float, end: datetime) -> float:
-    """Sum the seconds of all trials; where the service tells no times, assume the maximum number of trials from
-    beginning to end."""
+    """Sum the seconds of all trials; all of them, from beginning to end, where the service tells no times."""
     times = [_seconds(trial.start_time, trial.end_time or end) for trial in job.tried]
     return run * job.trials if None in times or not times else sum(time or 0.0 for time in times)
 

@@ -48,8 +48,7 @@ class Demand:
 
     @classmethod
     def of(cls, job: VertexJob, roles: tuple[str, ...] = (), pools: tuple[str, ...] = ()) -> Demand:
-        """Return a job's demand. Skipped worker pools (`{}`) need nothing; parallel trials need the same machines
-        each."""
+        """Return a job's demand. Skipped worker pools (`{}`) need nothing; parallel trials the same machines each."""
         return cls(
             tuple(
                 Part(

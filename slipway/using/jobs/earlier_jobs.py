@@ -55,8 +55,7 @@ def earlier_filter(stack: str, template: str) -> str:
 
 
 def succeeded_filter(stack: str) -> str:
-    """Return the filter for succeeded jobs of any template, which tell how long the jobs of a full pool run. EARLIER of
-    them are read."""
+    """Return the filter for succeeded jobs of any template: they tell how long the jobs of a full pool run."""
     return f'{label_filter({STACK_LABEL: stack})} AND state="JOB_STATE_SUCCEEDED"'
 
 

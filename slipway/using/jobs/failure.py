@@ -52,8 +52,7 @@ class Failure:
 
     @property
     def brief(self) -> str:
-        """The failure in brief: `out of memory (chief, 97 % of its n1-standard-8)` or the replica's last line; empty
-        where nothing is known."""
+        """The failure in brief: `out of memory (chief, 97 % of its n1-standard-8)` or its last line; may be empty."""
         if self.memory is not None:
             return f"out of memory ({self.who or 'a replica'}, {percent(self.memory)} of its {self.machine})"
         if self.killed:
@@ -92,15 +91,13 @@ def read_briefs(context: Context, failed: Sequence[VertexJob]) -> dict[str, str]
 
 
 def _between(text: str) -> str:
-    """Return a text as a line with both of its ends: what went wrong stands at the first, or, after a path, at the
-    last."""
+    """Return a text as a line with both of its ends: what went wrong stands at the first, or at the last."""
     line = " ".join(text.split())
     return line if len(line) <= _BRIEF else f"{line[: _BRIEF // 3]}…{line[-2 * _BRIEF // 3 :]}"
 
 
 def read_failure(context: Context, job: VertexJob) -> Failure | None:
-    """Read a failure; None for a job that has not failed, or never ran. What can't be read is reported in the result,
-    not raised."""
+    """Read a failure; None for a job that has not failed, or never ran. What can't be read is told, not raised."""
     replica = REPLICA.search(job.error)
     # The service calls a job begun once all its replicas have; a job that failed before the last replica started did
     # run all the same.

@@ -79,8 +79,7 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool =
 
 
 def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
-    """Return the first job found. Raises CloudError where none was found and not all regions answered; each such region
-    is asked once."""
+    """Return the first job found; each region is asked once. Raises CloudError where not all regions answered."""
     failed: dict[str, CloudError] = {}
     for name in names:
         region = region_of(name)

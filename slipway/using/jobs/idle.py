@@ -66,14 +66,9 @@ class _Time:
     measured: float
     idle: float
 
-    @property
-    def idle_always(self) -> bool:
-        return 0 < self.measured == self.idle
-
 
 def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> IdleAccelerators | None:
-    """Return a job's idle accelerators; None for a job without any, and where none of them was measured: that is
-    unknown, and not idle."""
+    """Return a job's idle accelerators; None for a job without any, and where none of them was measured."""
     pools = [pool for pool in job.worker_pools if pool.replicas and pool.machine.accelerator]
     count = sum(pool.replicas * pool.machine.accelerator_count for pool in pools)
     times = list(_times(usage, job)) if count else []
@@ -94,7 +89,9 @@ def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> I
         measured_seconds=min(measured, paid),
         idle_seconds=min(idle, paid),
         share=idle / measured,
-        unused=None if job.kind.has_trials else round(sum(time.stands_for for time in times if time.idle_always)),
+        unused=None
+        if job.kind.has_trials
+        else round(sum(time.stands_for for time in times if 0 < time.measured == time.idle)),
         cost=sum(each, Price()),
         of_cost=account.cost,
     )
@@ -143,8 +140,7 @@ def _step(series: Sequence[Sequence[Point]]) -> float:
 
 
 def _covered(points: Sequence[Point], begin: datetime, step: float) -> Iterator[tuple[Point, float]]:
-    """Yield each sample with the seconds before it that it covers: those since the sample before, or one step where
-    samples are missing in between."""
+    """Yield each sample with the seconds since the sample before, or one step where samples are missing."""
     before = begin
     for point in points:
         since = (point.at - before).total_seconds()

@@ -50,8 +50,7 @@ class LogPolling:
     longest: float = 30.0
 
     def interval(self, age: float, refusals: int) -> float:
-        """Return the seconds until the next query. `age`: seconds of following; `refusals`: rate limits met in a
-        row."""
+        """Return the seconds until the next query, by the seconds of following and the rate limits met in a row."""
         base = self.first if age < 60 else self.steady if age < 600 else self.patient
         return min(self.longest, base * 2.0**refusals)
 
@@ -146,8 +145,6 @@ class JobEvent:
 
 @dataclass(frozen=True)
 class JobEvents:
-    """Events of a job, the oldest first."""
-
     all: tuple[JobEvent, ...] = ()
     why: str = ""
     more: bool = False
@@ -186,8 +183,7 @@ def events_of(entries: Iterable[LogEntry], job: VertexJob) -> tuple[JobEvent, ..
 
 
 def read_events(logging: Logging, job: VertexJob) -> JobEvents:
-    """Read a job's events, with one of the project's log queries. A failure to read is reported in the result, not
-    raised."""
+    """Read a job's events, with one log query. A failure to read is reported in the result, not raised."""
     if not job.log_ids:
         return JobEvents()
     try:

@@ -38,8 +38,7 @@ class Goal:
 
     @classmethod
     def parse(cls, text: str) -> Goal:
-        """Parse a goal: `-accuracy` where more is better, `loss` where less is. Raises ConfigError for an invalid
-        name."""
+        """Parse a goal: `-accuracy` where more is better, `loss` where less is. Raises ConfigError."""
         if text in ("", "-"):
             raise ConfigError(
                 "the metric to sort by has no name", fix="give its name, with - before it where more is better"

@@ -19,8 +19,7 @@ REPLICA = re.compile(r"\bworkerpool(\d+)-(\d+)\b")
 
 
 def prefix(entry: LogEntry, job: VertexJob) -> str:
-    """Return the writer of a line: `scheduler`, `workers-1`; the service's own lines have the log's name. A trial's
-    number comes before it: `3/trial`."""
+    """Return the writer of a line: `scheduler`, `workers-1`, `3/trial`; the service's own have the log's name."""
     trial = entry.labels.get(TRIAL_LABEL, "")
     who = who_of(entry.task, job)
     return f"{trial}/{who}" if trial else who

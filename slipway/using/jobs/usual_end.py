@@ -66,8 +66,7 @@ def usual_room(
 
 
 def _usual_end(job: VertexJob, earlier: Sequence[VertexJob], now: datetime) -> tuple[datetime, datetime | None]:
-    """Return the quartiles of the ends of such jobs that ran for longer than this one has by now: not before now, also
-    where they are unknown."""
+    """Return the quartiles of the ends of such jobs that ran longer than this one by now; now where unknown."""
     if job.start_time is None or not job.template:
         return now, None
     alike = (past for past in earlier if past.template == job.template and now - SINCE <= (past.start_time or now))

@@ -53,8 +53,7 @@ class BudgetCheck:
         return cls(context, budget, threads.submit(read_ledger, context.hurried.storage, bucket))
 
     def check(self, labels: Mapping[str, str], tell: Callable[[str], None]) -> None:
-        """Check a job with these labels, as `check_budget` does, by the cloud's month where this machine's clock is
-        wrong."""
+        """Check a job with these labels, by the cloud's month where this machine's clock is wrong."""
         context = self.context
         check_budget(
             self.budget,

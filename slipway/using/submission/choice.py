@@ -85,8 +85,7 @@ class NoneCanRun:
     again: bool = False
 
     def words(self, label: str, job: str, *, ended: bool = False) -> str:
-        """Tell the reasons for a job on the candidate of this label, which stays there or has `ended` without
-        machines."""
+        """Tell the reasons for a job on the candidate of this label, which stays or has `ended` without machines."""
         can = "is sure to run now" if self.unread else "can run now"
         stays = f"{job} stays there"
         if ended:
@@ -174,8 +173,7 @@ def never_runs(judged: JudgedCandidate) -> str:
 
 
 def quota_commands(judged: JudgedCandidate) -> tuple[str, ...]:
-    """Return the commands that ask for the missing quota, one for each metric; for everything that is short where no
-    metric is known."""
+    """Return the commands that ask for the missing quota, one a metric; for all that is short where none is known."""
     from slipway.google.quota.metrics import ALL_SHORT_COMMAND, request_command
 
     return tuple(request_command(*pair) for pair in judged.verdict.lacking) or (ALL_SHORT_COMMAND,)

@@ -51,8 +51,7 @@ class Spending:
 
 
 def spending_of(prepared: PreparedSubmission, choice: Choice) -> Spending | None:
-    """Return the spending on the chosen candidate and those that it may move to; None where nothing has to be
-    confirmed."""
+    """Return the spending on the chosen candidate and those it may move to; None where nothing needs a yes."""
     taken, hopeless = choice.taken.candidate, [judged.candidate for judged in choice.hopeless]
     later = prepared.candidates[prepared.candidates.index(taken) + 1 :] if choice.moves else ()
     return spending(prepared, [taken, *(candidate for candidate in later if candidate not in hopeless)])
@@ -164,8 +163,7 @@ def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
 
 
 def longest_run(candidate: Candidate) -> float:
-    """Return the longest time of a run in seconds; the trials of a tuning job come in rounds, each of which may take
-    the whole timeout."""
+    """Return the longest time of a run in seconds; each round of a tuning job's trials may take the whole timeout."""
     job = VertexJob.read(candidate.body, candidate.kind)
     timeout = candidate.kind.spec_of(candidate.body).get("scheduling", {}).get("timeout")
     rounds = -(-job.max_trials // max(job.trials, 1)) if candidate.kind.has_trials else 1

@@ -42,8 +42,6 @@ class Cause(Enum):
 
 @dataclass(frozen=True)
 class NextStep:
-    """A next step for a person."""
-
     what: str
     #: Can be typed as it is, except for what is written `…` or `BUCKET`.
     command: str
@@ -175,8 +173,7 @@ def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: st
 
 
 def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
-    """Yield (parameter, half of its value, role) for parameters that count a worker pool's replicas and may be
-    smaller."""
+    """Yield (parameter, half of its value, role) for parameters that count replicas and may be smaller."""
     roles = again.offer.roles or again.template.roles
     bounds = {parameter.name: parameter.min for parameter in again.template.parameters}
     for index, spec in enumerate(again.kind.spec_of(again.offer.request).get("workerPoolSpecs", ())):
@@ -200,8 +197,7 @@ def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *f
 
 
 def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
-    """Recover a job's submission; None for a job of no template of this catalog, or whose offer the template no longer
-    has."""
+    """Recover a job's submission; None for a job of no template, or of no offer, that the catalog has."""
     template, recorded = catalog.templates.get(job.template), job.parameters
     if template is None:
         return None
@@ -224,8 +220,7 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
 
 
 def _value(parameter: Parameter, recorded: Mapping[str, Scalar]) -> Scalar | None:
-    """Return a parameter's recorded value; None for a value that the template no longer takes. Parameters added since
-    are at their defaults."""
+    """Return a parameter's recorded value or default; None for a value that the template no longer takes."""
     if parameter.name not in recorded:
         return parameter.default
     return typed(parameter, render(recorded[parameter.name]))[0]

@@ -46,8 +46,7 @@ _CLOCK_SLACK = 1.0
 
 
 def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
-    """Tell whether a job ended because its machines never came: stock-out, or the end of the wait that the service was
-    asked for."""
+    """Tell whether a job ended because its machines never came: stock-out, or the end of the service's wait."""
     if job.start_time is not None or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
         return False
     if job.state == "JOB_STATE_EXPIRED" or _NO_MACHINES in job.error:
@@ -74,8 +73,6 @@ class WaitingAttempt:
 
 
 class FallbackDisplay(Protocol):
-    """A display of the wait."""
-
     def note(self, text: str) -> None: ...
 
     def falling_back(self, waiting: WaitingAttempt) -> None: ...
@@ -173,8 +170,7 @@ class FallbackLoop:
                     sent = replace(sent, job=self._watched(job, left, later, overdue=overdue))
 
     def _left(self, sent: Attempt) -> float:
-        """Return the seconds left to wait. Where the service ends the wait, Slipway steps in only when the service
-        fails to."""
+        """Return the seconds left to wait. Where the service ends the wait, Slipway waits longer."""
         wait = self.candidate.wait or 0.0
         if self.candidate.waits_by_itself:
             wait = wait + self.policy.service_late if wait else FOR_EVER

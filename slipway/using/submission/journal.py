@@ -32,8 +32,6 @@ class EntryState(StrEnum):
 
 @dataclass(frozen=True)
 class JournalEntry:
-    """The record of a request."""
-
     request_id: str
     template: str
     state: EntryState
@@ -50,8 +48,7 @@ class JournalEntry:
 
 
 def state_folder(folder: Path, environ: Mapping[str, str]) -> Path:
-    """Return the folder for records: $SLIPWAY_JOURNAL, in the checkout that contains `folder`, else with the user's
-    state."""
+    """Return the folder for records: $SLIPWAY_JOURNAL, in the checkout around `folder`, else with the user's state."""
     if chosen := environ.get(VARIABLE, "").strip():
         return folder / chosen
     if root := checkout(folder):

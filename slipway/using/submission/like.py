@@ -143,8 +143,7 @@ def _template(catalog: Catalog, job: VertexJob) -> Template:
 
 
 def _recorded(template: Template, job: VertexJob) -> tuple[dict[str, str], list[str]]:
-    """Return the job's parameters as typed, without those at the template's defaults, and notes on those that the
-    template no longer has."""
+    """Return the job's parameters as typed, without defaults, and notes on those that the template no longer has."""
     known = {parameter.name: parameter for parameter in template.parameters}
     values = job.parameters
     if values is None:
@@ -248,8 +247,7 @@ def _compared(job: VertexJob) -> dict[str, Compared]:
 
 
 def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob) -> tuple[str, ...]:
-    """Return the job's capacity type and after it the template's others; empty where it is the first anyway, or the
-    template no longer has it."""
+    """Return the job's capacity type and after it the template's others; empty where it is first, or gone."""
     try:
         offers = prepare(catalog, replace(asked, team=""), "").offers
     except ConfigError:

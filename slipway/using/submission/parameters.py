@@ -58,8 +58,6 @@ def invalid_wait(text: str) -> ConfigError:
 
 
 class ParameterMistake(NamedTuple):
-    """A mistake in a parameter."""
-
     #: The parameter; empty for a mistake of all of them together.
     name: str
     what: str
@@ -83,8 +81,7 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
 
 
 def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scalar], list[ParameterMistake]]:
-    """Return every parameter's value, and list all mistakes. Declared parameters are typed; those that only a command
-    names stay as written."""
+    """Return every parameter's value and all mistakes. Those that only a command names stay as written."""
     known = {parameter.name: parameter for parameter in template.parameters}
     named = _named(template, given)
     free = {name: text for name, text in given.items() if name not in known and name in named}

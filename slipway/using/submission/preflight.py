@@ -14,7 +14,6 @@ from slipway.google.catalog.lookup import reason, remedy
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable, needs_role
 from slipway.google.jobs import VertexJob
-from slipway.google.vertex import Vertex
 from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.using.context import Context
@@ -72,7 +71,7 @@ class Preflight:
         on_clusters = {candidate.offer.cluster: candidate.region for candidate in candidates if candidate.offer.cluster}
         #: The unfinished jobs of each region with a candidate's cluster.
         self._jobs = {
-            region: threads.submit(_active, self._vertex.at(region), "", _FIRST_PAGE)
+            region: threads.submit(_first, self._vertex.at(region).active_jobs(CUSTOM_JOB), _FIRST_PAGE)
             for region in dict.fromkeys(on_clusters.values())
         }
         #: The started jobs of each region where a candidate draws quota.
@@ -86,12 +85,15 @@ class Preflight:
             # A page of its own, read beside the others: in one page, ended jobs would crowd out unfinished ones.
             wanted = earlier_filter(self._catalog.stack, template)
             listed = self._vertex.jobs(candidates[0].kind, wanted, page_size=EARLIER)
-            self._earlier = threads.submit(lambda: tuple(islice(listed, EARLIER)))
+            self._earlier = threads.submit(_first, listed, EARLIER)
         self._succeeded: dict[str, Future[tuple[VertexJob, ...]]] = {}
         if template:  # Read before a full pool is known: a submission has three round trips.
             wanted = succeeded_filter(self._catalog.stack)
             self._succeeded = {
-                region: threads.submit(_newest, self._vertex.at(region), wanted, EARLIER) for region in self._jobs
+                region: threads.submit(
+                    _first, self._vertex.at(region).jobs(CUSTOM_JOB, wanted, page_size=EARLIER), EARLIER
+                )
+                for region in self._jobs
             }
         self._limits: LimitsReader | None = None
         #: The clusters of the stack's own region, which may draw the same quota as jobs.
@@ -206,8 +208,8 @@ class Preflight:
         for candidate in beside:
             if candidate.region not in self._quota_users:
                 # A page of its own: queued jobs draw nothing, and a sweep's would crowd out those that run.
-                at = self._vertex.at(candidate.region)
-                self._quota_users[candidate.region] = self._threads.submit(_active, at, _STARTED, self._most_users)
+                started = self._vertex.at(candidate.region).active_jobs(CUSTOM_JOB, _STARTED)
+                self._quota_users[candidate.region] = self._threads.submit(_first, started, self._most_users)
         if self._limits is None:
             quotas = self._connection.quotas(self._catalog.project, self._catalog.quotas)
             self._limits = LimitsReader(quotas, self._threads, patient=self._patient)
@@ -237,12 +239,9 @@ def offline(
     return JudgedCandidate(candidate, _never(candidate, *map(str, breaches))) if breaches else None
 
 
-def _active(vertex: Vertex, filter: str, most: int | None) -> tuple[VertexJob, ...]:
-    return tuple(islice(vertex.active_jobs(CUSTOM_JOB, filter), most))
-
-
-def _newest(vertex: Vertex, filter: str, most: int) -> tuple[VertexJob, ...]:
-    return tuple(islice(vertex.jobs(CUSTOM_JOB, filter, page_size=most), most))
+def _first(listed: Iterable[VertexJob], most: int | None) -> tuple[VertexJob, ...]:
+    """Read the first jobs of a list, whose pages are read on demand."""
+    return tuple(islice(listed, most))
 
 
 def _never(candidate: Candidate, *why: str) -> Verdict:

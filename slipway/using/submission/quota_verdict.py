@@ -41,8 +41,7 @@ _NO_ID = NotRead("the catalog lacks its id until the next pulumi up")
 
 
 def as_clusters_do(candidate: Candidate) -> bool:
-    """Tell whether a candidate draws quota that clusters draw as well: for its machines on demand, or for disks, whose
-    quota all capacity types share."""
+    """Tell whether a candidate draws quota that clusters draw as well: on demand, or for disks."""
     return any(namespace(need.metric) == ON_DEMAND_QUOTA for need in draws(candidate))
 
 
@@ -169,8 +168,7 @@ class LimitsReader:
 
 
 def _limit(quotas: Quotas, id_: str, region: str) -> int | NotRead | None:
-    """Return a limit; None where the service has no such quota. Without the role the limit is not read, and the result
-    says so."""
+    """Return a limit; None where the service has no such quota. Without the role the result says so."""
     try:
         return quotas.info(id_).limit(region)
     except NotFound:

@@ -70,8 +70,7 @@ def checked_request_id(text: str, noun: str = "request", fix: Fix = _EXAMPLE) ->
 
 
 def job_name(template: str, request_id: str) -> str:
-    """Return a job's name: `dask-digits-7k2p3f9a`. The same request always has the same name, so a repetition can't
-    hide as another job."""
+    """Return a job's name: `dask-digits-7k2p3f9a`; the same for the same request, so no repetition can hide."""
     return f"{template}-{_base32(hashlib.sha256(request_id.encode()).digest())[:8]}"
 
 

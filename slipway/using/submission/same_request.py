@@ -63,8 +63,7 @@ def compared(job: VertexJob) -> dict[str, Compared]:
 
 
 def _counts(variable: str) -> bool:
-    """Tell whether a variable makes a job another one: no record of its submission, as parameters are compared
-    separately and a note changes nothing."""
+    """Tell whether a variable makes a job another one: parameters are compared separately, a note changes nothing."""
     return variable.partition("=")[0] not in RECORDS
 
 

@@ -38,8 +38,6 @@ Planned = TypeVar("Planned")
 
 @dataclass(frozen=True)
 class SubmissionResult:
-    """An attempt with its request."""
-
     request: Request
     attempt: Attempt
     #: None for a job that was made before.
@@ -49,8 +47,6 @@ class SubmissionResult:
 
 
 class SubmissionDisplay(FallbackDisplay, Protocol):
-    """A display of a submission's progress."""
-
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None: ...
 
     def sent(self, submitted: SubmissionResult) -> None: ...
@@ -186,8 +182,7 @@ class Submitter:
     def _wait_or_fall_back(
         self, prepared: PreparedSubmission, submitted: SubmissionResult, place: int, claim: Claim
     ) -> tuple[SubmissionResult, LaterOffers | None]:
-        """Stay with a job that may fall back, or was about to; the second value is the later offers after a job given
-        up."""
+        """Stay with a job that may fall back, or was about to; return the later offers after a job given up."""
         candidate, later = prepared.candidates[place], LaterOffers.after(self.context, prepared, place)
         if claim is not Claim.GIVEN_UP and (not later.candidates or candidate.wait is None):
             return submitted, None
@@ -270,8 +265,7 @@ def with_code(
 
 
 def _upload(context: Context, location: Location, content: bytes) -> None:
-    """Upload content that is named by its hash: an existing object is the same, so after a lost answer the upload is
-    repeated."""
+    """Upload content that is named by its hash, so that a lost answer is repeated."""
     storage = context.connection.storage
     for attempt in range(3):
         try:

@@ -24,8 +24,6 @@ _RECENT, _SHOWN = 100, 3
 
 @dataclass(frozen=True)
 class CancelledSweep:
-    """The result of cancelling."""
-
     sweep: str
     jobs: Sequence[VertexJob]
     cancelling: Sequence[str]

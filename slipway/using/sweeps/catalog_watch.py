@@ -22,8 +22,7 @@ class CatalogWatch:
     def __init__(
         self, read: Callable[[], Catalog], clusters: Mapping[str, str], threads: Executor, began: float
     ) -> None:
-        """Begin at the time `began`. `clusters`: the ids by name of those that runs are sent to; without any the
-        catalog is not read."""
+        """Begin at the time `began`. `clusters`: the ids by name of those that runs are sent to."""
         self._read, self._clusters, self._threads = read, clusters, threads
         self._reading: Future[Catalog] | None = None
         self._asked_at = self._known_at = began

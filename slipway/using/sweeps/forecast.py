@@ -85,8 +85,7 @@ class Forecast:
 
     @property
     def most_seconds(self) -> float | None:
-        """The time on whole pools, at their largest and without anybody else's jobs; on machines of their own it is
-        not known."""
+        """The time on whole pools, without anybody else's jobs; on machines of their own it is not known."""
         if self.earlier is None or any(share.at_once is None for share in self.shares):
             return None
         return self.seconds_to_send + sum(share.rounds * share.times.longest for share in self.shares if share.times)

@@ -147,8 +147,7 @@ class GoneRuns:
 
 
 def _next(count: int, known: KnownRuns) -> Iterator[Run]:
-    """Yield each run's attempt that might be sent now: the first one, one whose answer was lost, or the one after a
-    failed, cancelled or gone one."""
+    """Yield each run's attempt that might be sent now: the first, a lost one, or one after a failed or gone one."""
     last = {run.index: run for run in known.last}
     for index in range(count):
         if index not in last:

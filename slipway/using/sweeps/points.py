@@ -36,8 +36,7 @@ class PointMistake:
 
 
 def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> ConfigError:
-    """Return the error for at least one mistake in `source`, sorted by line and column. A single mistake stands by
-    itself, unless `head` names what it spoils."""
+    """Return the error for mistakes in `source`, by line and column. `head` names what they spoil."""
     mistakes = sorted(mistakes, key=_line_and_column)
     fix = together(mistake.fix for mistake in mistakes)
     if len(mistakes) == 1 and not head:
@@ -111,8 +110,6 @@ def points(content: Content) -> Points:
 
 
 class _PointMaker:
-    """A maker of points that collects all mistakes."""
-
     def __init__(self, source: str, mistakes: list[PointMistake]) -> None:
         self._source, self._mistakes = source, mistakes
 

@@ -19,8 +19,7 @@ _MARGIN = 0.05
 
 
 def seconds_to_send(count: int, per_minute: int) -> float:
-    """Return the seconds to send so many runs where nobody else submits in the region; `per_minute` 0 means no
-    limit."""
+    """Return the seconds to send so many runs where nobody else submits; `per_minute` 0 means no limit."""
     return 0.0 if per_minute <= 0 or count <= 0 else (count - 1) // per_minute * WINDOW
 
 

@@ -265,7 +265,6 @@ def _by_run(jobs: Iterable[VertexJob], choose_job: ChooseJob) -> dict[Run, Verte
 
 
 def _stands_aside(job: VertexJob) -> tuple[bool, bool]:
-    """Return a sorting key of an attempt's jobs: a job that ended without machines comes last, as it never had the
-    claim; a job that succeeded may have lost it."""
+    """Return a sorting key: last a job that ended without machines; a job that succeeded may have lost the claim."""
     never_ran = job.ended and job.state != _SUCCEEDED and job.start_time is None
     return never_ran, job.state == _SUCCEEDED

@@ -41,8 +41,6 @@ class Again:
 
 
 class EndDisplay(Protocol):
-    """A display of runs that are waited for."""
-
     def state(self, text: Callable[[datetime], str]) -> None: ...
 
     def note(self, text: str) -> None: ...
@@ -73,8 +71,6 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
 
 @dataclass(frozen=True)
 class EndedRuns:
-    """The runs of a sweep after their end."""
-
     #: The job of each run, by the runs' numbers.
     jobs: Mapping[int, VertexJob]
     gone: Sequence[int] = ()

@@ -31,8 +31,6 @@ from slipway.using.sweeps.runs import Run, SendState
 
 
 class SweepDigests:
-    """The digests of sweeps of the same points."""
-
     def __init__(self, points: Sequence[Point]) -> None:
         self._points = json.dumps([point.values for point in points], sort_keys=True)
 
@@ -133,8 +131,7 @@ class SweepJournal:
         self._bucket = ""
 
     def begin(self, head: SweepHeader) -> None:
-        """Open the journal, new or existing. Raises ConfigError when the id was used for another sweep, SlipwayError
-        for the disk."""
+        """Open the journal. Raises ConfigError when the id was used for another sweep, SlipwayError for the disk."""
         try:
             make_folder(self._file.parent)
             stream = self._file.open("a+", encoding="utf-8")

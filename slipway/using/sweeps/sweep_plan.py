@@ -214,8 +214,6 @@ def _counts(value: Any, key: str) -> Iterator[str]:
 
 @dataclass
 class _PlacedMistake:
-    """A mistake at one place, told with the first value that makes it."""
-
     what: str
     fix: Fix
     where: str
@@ -278,8 +276,7 @@ class ParameterJudge:
 
 
 def _many(mistake: _PlacedMistake, runs: int) -> str:
-    """Return the number of other values with a mistake, and the number of runs that it spoils, where that is more than
-    one."""
+    """Return the number of other values with a mistake, and the number of runs that it spoils."""
     others = f", and {counted(len(mistake.others), 'other value')}" if mistake.others else ""
     if mistake.runs == 1:
         return others

@@ -92,8 +92,7 @@ def begin_reading(
 
 
 def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> RemainingRuns:
-    """Return the runs left, by the journal and the service. Raises ConfigError where the name was used for other
-    runs."""
+    """Return the runs left, by journal and service. Raises ConfigError where the name was used for other runs."""
     context, plan, jobs, gone = reading.context, reading.plan, reading.jobs, reading.gone
     listed = {run: bucket_of(job, context.catalog) for job in reading.listed if (run := Run.of(job))}
     reading.sent_by({**listed, **journal.buckets})

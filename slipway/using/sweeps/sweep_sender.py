@@ -36,8 +36,6 @@ together."""
 
 @dataclass
 class SendingResult:
-    """The end of a sending."""
-
     #: The runs that were accepted now, with their jobs' names.
     accepted: dict[Run, str] = field(default_factory=dict)
     refused: dict[Run, CloudError] = field(default_factory=dict)
@@ -83,8 +81,6 @@ class PendingRun:
 
 @dataclass
 class SweepSender:
-    """The sender of a sweep's runs."""
-
     create: Callable[[Request], VertexJob]
     #: Returns the names of listed jobs by request id, and the number of calls.
     look: Look

@@ -62,8 +62,6 @@ class ChosenSweep:
 
 
 class SweepDisplay(Protocol):
-    """A display of a sweep's progress."""
-
     def note(self, text: str) -> None: ...
 
     def takes_sooner(self, sooner: SoonerChoice) -> bool:
