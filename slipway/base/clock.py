@@ -18,10 +18,8 @@ TOLERANCE = timedelta(minutes=5)
 
 
 def right_time(now: datetime, cloud: datetime | None) -> datetime:
-    """Return `now`, this machine's time, or the cloud's own where the two differ by more than TOLERANCE.
-
-    `cloud` is None where no answer told it: then this machine's clock is trusted.
-    """
+    """Return `now`, this machine's time, or the `cloud`'s own where the two differ by more than TOLERANCE; None is
+    unknown."""
     return now if cloud is None or abs(cloud - now) <= TOLERANCE else cloud
 
 

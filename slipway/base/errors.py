@@ -39,9 +39,7 @@ class Fault(NamedTuple):
     @classmethod
     def read(cls, what: str, below: Iterable[str]) -> tuple[Fault, int]:
         """Read the first line of a `SlipwayError` as text and the lines below it; return how many of these are its own.
-
-        Only a foreign error has neither a reason nor a fix.
-        """
+        Only a foreign error has neither a reason nor a fix."""
         parts: dict[str, list[str]] = {}
         section, count = list[str](), 0
         for line in below:

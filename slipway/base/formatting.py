@@ -41,10 +41,8 @@ def quoted(value: object) -> str:
 
 
 def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """Return the known word that a person most likely meant; None where none is near.
-
-    Case does not count, nor a common prefix before a colon.
-    """
+    """Return the known word that a person most likely meant; None where none is near. Case does not count, nor a common
+    prefix before a colon."""
     from difflib import get_close_matches  # Needed only after a mistake: importing it costs time.
 
     listed = list(known)

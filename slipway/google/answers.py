@@ -101,10 +101,7 @@ def _no_json(response: Response, call: Call, wanted: str) -> Garbled:
 
 
 def page(body: Json, key: str, call: Call) -> tuple[list[Json], str]:
-    """Return the items of one page of a list, and the token of the next page.
-
-    Raises Garbled for anything but a list of objects, and for a token other than text.
-    """
+    """Return the items of one page of a list, and the token of the next page. Raises Garbled for another form."""
     items, token = body.get(key, []), body.get("nextPageToken", "")
     if not isinstance(items, list) or not all(isinstance(item, dict) for item in items) or not isinstance(token, str):
         raise garbled(call, f"the answer's {key} is not a list of objects")
@@ -144,15 +141,10 @@ def garbled(call: Call, why: str) -> Garbled:
 
 
 def parse_timestamp(text: str | None) -> datetime | None:
-    """Return the time of an RFC 3339 timestamp as the APIs write it, with up to nine digits after the point; None for
-    an empty one. Raises ValueError."""
+    """Return the time of an RFC 3339 timestamp, cut to microseconds; None for an empty one. Raises ValueError."""
     if not text:
         return None
-    whole, point, rest = text.partition(".")
-    if point:
-        digits = rest.rstrip("Z").split("+")[0].split("-")[0]
-        text = f"{whole}.{digits[:6]}{rest[len(digits) :]}"
-    time = datetime.fromisoformat(text.replace("Z", "+00:00"))
+    time = datetime.fromisoformat(text)
     if time.tzinfo is None:
         raise ValueError(f"{text} has no time zone")
     return time

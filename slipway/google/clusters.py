@@ -111,10 +111,7 @@ class PersistentResource(Regional):
         return any(pool.used for pool in self.pools)
 
     def was_there(self, at: datetime) -> bool:
-        """Tell whether the cluster existed at a time.
-
-        Jobs that ended before had another cluster with the same id, as in another season.
-        """
+        """Tell whether the cluster existed at a time. Jobs that ended before had another cluster with the same id."""
         return self.create_time is None or self.create_time <= at
 
     @property

@@ -126,10 +126,7 @@ def _login(token: str, target: str, service: _TokenService) -> _Login:
 
 
 def _with_client_certificate(environ: Mapping[str, str]) -> ssl.SSLContext:
-    """Return TLS with this device's or workload's certificate, where there is one.
-
-    Raises AuthError where that can't be used.
-    """
+    """Return TLS with this device's or workload's certificate, where there is one. Raises AuthError."""
     from google.auth.exceptions import GoogleAuthError
     from google.auth.transport.urllib3 import AuthorizedHttp
 

@@ -137,10 +137,7 @@ class Live:
         return replace(self, clusters=tuple(cluster for cluster in self.clusters if cluster.id not in gone))
 
     def at(self, region: str, *, home: bool) -> Live:
-        """Return the live resources of one region: the users of its quota, and its limits.
-
-        `home`: the region is the stack's own. Resources without a region are there.
-        """
+        """Return the live resources of one region (`home`: the stack's own): the users of its quota, and its limits."""
         if not self.limits_elsewhere:  # All of it is of one region.
             return self
         here = (region, "") if home else (region,)

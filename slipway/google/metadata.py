@@ -66,10 +66,8 @@ class Metadata:
         return shaped(call, Context.read, self._session.get(self._base + name, call))
 
     def runs_of_logs(self, tensorboard: str, job: str) -> tuple[str, ...]:
-        """Return the runs that the service made from a job's logs in a TensorBoard, as contexts' names.
-
-        `job` is a full name.
-        """
+        """Return the runs that the service made from the logs of a job, by its full name, in a TensorBoard, as
+        contexts' names."""
         number = last_part(job)
         parent = "/".join(job.split("/")[:4])
         call = _call(f"list the runs of {number} in TensorBoard", "tensorboardRuns.list", job)
@@ -81,10 +79,8 @@ class Metadata:
         return tuple(f"{parent}/metadataStores/default/contexts/{number}-{run}" for run in runs)
 
     def make(self, name: str, schema: str, title: str, board: str = "") -> bool:
-        """Make a context, and the store where there is none; return False for a context that existed already.
-
-        `board`: the full name of an experiment's TensorBoard.
-        """
+        """Make a context, and the store where there is none; return False for a context that existed already. `board`:
+        the full name of an experiment's TensorBoard."""
         call = _call(f"create {last_part(name)}", "contexts.create", name)
         store = name.partition("/contexts/")[0]
         body = {

@@ -34,10 +34,7 @@ class Bound:
 
 
 class Permissions:
-    """A client that asks each service about its own resources, by their kind and name.
-
-    Raises CloudError: NotFound for a missing resource.
-    """
+    """A client that asks each service about its own resources, by their kind and name. Raises CloudError."""
 
     def __init__(self, session: Session, endpoints: Endpoints, project: str) -> None:
         self._session = session

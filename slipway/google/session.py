@@ -132,10 +132,8 @@ class Session:
     def pages(
         self, url: str, call: Call, key: str, params: Params | None = None, *, body: Json | None = None
     ) -> Iterator[Json]:
-        """Yield the items under `key` of every page, read on demand. With a `body` they are asked for by POST.
-
-        Raises Garbled for a list without an end.
-        """
+        """Yield the items under `key` of every page, read on demand. With a `body` they are asked for by POST. Raises
+        Garbled for a list without an end."""
         token, seen = "", {""}
         spent, length = 0.0, 0
         while True:

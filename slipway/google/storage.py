@@ -90,10 +90,7 @@ class Storage:
         return self._session.download(self._object(at), call, params).data
 
     def beginning(self, at: Location, most: int) -> bytes:
-        """Return the first `most` bytes of an object, or all of a shorter one.
-
-        Raises NotFound, and NoAnswer when they break off.
-        """
+        """Return the first `most` bytes of an object. Raises NotFound, and NoAnswer when they break off."""
         call = Call(f"read {at}", "storage.objects.get", f"gs://{at.bucket}")
         content = bytearray()
         with closing(self._session.stream(self._object(at), call, {"alt": "media"}, _UNPACKED)) as parts:
@@ -104,10 +101,8 @@ class Storage:
         return bytes(content[:most])
 
     def objects(self, under: Location, *, versions: bool = False) -> Iterator[StoredObject]:
-        """Yield the objects whose names begin with that of `under`, in the order of their names.
-
-        With `versions` each generation that the bucket still has, the oldest first. Pages are read on demand.
-        """
+        """Yield the objects whose names begin with that of `under`, in the order of their names; with `versions` each
+        generation that the bucket still has, the oldest first. Pages are read on demand."""
         call = Call(f"list {under}", "storage.objects.list", f"gs://{under.bucket}")
         url = f"{self._base}/{quote(under.bucket, safe='')}/o"
         params = {"prefix": under.name}
@@ -117,10 +112,8 @@ class Storage:
             yield shaped(call, lambda entry: StoredObject.read(under.bucket, entry), body)
 
     def chunks(self, stored: StoredObject, start: int = 0) -> Iterator[bytes]:
-        """Yield the bytes of an object from `start` on, as they are stored.
-
-        Raises NotFound when its contents have changed meanwhile, NoAnswer when they break off.
-        """
+        """Yield the bytes of an object from `start` on, as they are stored. Raises NotFound when its contents have
+        changed meanwhile, NoAnswer when they break off."""
         call = Call(f"read {stored.at}", "storage.objects.get", f"gs://{stored.at.bucket}")
         headers = {"Accept-Encoding": "gzip" if stored.packed else "identity"}
         if start:

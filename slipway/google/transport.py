@@ -193,10 +193,8 @@ def _whole(response: Response, limit: float) -> Response:
 
 
 def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
-    """Return TLS with the authorities that the environment names, else certifi's.
-
-    Raises ConfigError for unreadable ones.
-    """
+    """Return TLS with the authorities that the environment names, else certifi's. Raises ConfigError for unreadable
+    ones."""
     from urllib3.util.ssl_ import create_urllib3_context
 
     context = create_urllib3_context()
@@ -208,10 +206,8 @@ def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def trust_named(context: ssl.SSLContext, environ: Mapping[str, str]) -> bool:
-    """Make `context` trust the authorities that the environment names; return False where it names none.
-
-    Raises ConfigError for unreadable ones.
-    """
+    """Make `context` trust the authorities that the environment names; return False where it names none. Raises
+    ConfigError."""
     variable = next((name for name in _BUNDLES if environ.get(name)), None)
     if variable is None:
         return False

@@ -118,10 +118,8 @@ class Vertex:
         return tuple(_read(call, PersistentResource.read, body) for body in bodies)
 
     def create_persistent_resource(self, cluster: str, body: Json) -> Operation:
-        """Make a cluster, sent once.
-
-        As the id is the caller's, a repetition makes no second cluster, but raises Conflict.
-        """
+        """Make a cluster, sent once. As the id is the caller's, a repetition makes no second cluster, but raises
+        Conflict."""
         call = self._call(f"create cluster {cluster}", "persistentResources.create")
         url = f"{self._parent()}/{_CLUSTERS}"
         return _read(call, Operation.read, self._session.post(url, call, body, {"persistentResourceId": cluster}))

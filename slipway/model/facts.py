@@ -184,11 +184,7 @@ class Facts:
 
 def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None = None) -> Facts | None:
     """Read published components: type, logical name and inputs of each. None where the catalog's does not exist yet.
-
-    `published`, if given, replaces their clusters and templates.
-
-    Raises codec.MalformedError for a form that this version does not write.
-    """
+    `published`, if given, replaces their clusters and templates. Raises codec.MalformedError."""
     try:
         return _read(components, published)
     except codec.MalformedError:
@@ -244,10 +240,8 @@ def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str,
 
 
 def offers_by_label(template: Template, usual_kind: str = "") -> Mapping[str, Offer]:
-    """Return a template's offers by their distinguishing labels, in order of preference.
-
-    `usual_kind`: of the template that this one is compared with, where that is another.
-    """
+    """Return a template's offers by their distinguishing labels, in order of preference. `usual_kind`: of the template
+    that this one is compared with, where that is another."""
     return {offer.label(usual_kind or template.kind, with_cluster=True): offer for offer in template.offers}
 
 

@@ -177,10 +177,8 @@ class Launched(NamedTuple):
 
 
 def parameters_in(env: Iterable[str]) -> Mapping[str, int | float | str | bool] | None:
-    """Return the values from an environment of `NAME=value`, as it was sent; None where it lacks them.
-
-    The job may be anybody's: a form that no submission records counts as none.
-    """
+    """Return the values from an environment of `NAME=value`, as it was sent; None where it lacks them, and for a form
+    that no submission records: the job may be anybody's."""
     values = _record_in(env, VARIABLE)
     if not isinstance(values, dict) or not all(isinstance(value, int | float | str) for value in values.values()):
         return None

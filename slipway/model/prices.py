@@ -185,10 +185,7 @@ def total(clusters: Iterable[ClusterSpec], region: str) -> Bounds:
 
 
 def price_in_words(price: Bounds) -> str:
-    """Return `$0.66/h idle, $1.97/h at most ($479 to $1,438 a month)`.
-
-    Where a part has no known price, `$1.17/h and more ($854 a month and more)`.
-    """
+    """Return `$0.66/h idle, $1.97/h at most ($479 to $1,438 a month)`; `… and more` where a part has no known price."""
     if price.floor == price.ceiling:
         return f"{dollars(price.floor)}{_month(price.floor)}"
     floor, ceiling = Price(price.floor.known), Price(price.ceiling.known)

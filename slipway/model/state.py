@@ -254,10 +254,8 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
 
 
 def refuse_rename(known: State, alive: Mapping[str, str], stack: str) -> None:
-    """Raise ConfigError when clusters of the stack bear another's name.
-
-    `alive`: by id the stack in a cluster's label, "" without one; its labels never change.
-    """
+    """Raise ConfigError when clusters of the stack bear another's name. `alive`: by id the stack in its label, or
+    ""."""
     if called := {alive.get(cluster.name, "") for cluster in known.clusters} - {"", stack}:
         raise renamed(min(called), stack)
 
@@ -275,11 +273,8 @@ def renamed(old: str, new: str) -> ConfigError:
 def stack_locations(
     known: State | None, project: str, region: str, others: Iterable[str] = ()
 ) -> tuple[tuple[str, str], ...]:
-    """Return the projects and regions where clusters of the stack may be.
-
-    They are the configured ones (in `others` as an alternative), and those of known and possible clusters. `known` is
-    None if unknown.
-    """
+    """Return the projects and regions where clusters of the stack may be: the configured ones (in `others` as an
+    alternative), and those of known and possible clusters. `known` is None if unknown."""
     state = known or State()
     places = {(cluster.project, cluster.region) for cluster in state.clusters if cluster.project and cluster.region}
     known_places = sorted(places | {(project, other) for other in state.other_regions})

@@ -18,11 +18,8 @@ _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./@-]*")
 
 
 def job_file(body: Mapping[str, Any], kind: JobKind, *, project: str, region: str, about: str) -> str:
-    """Return YAML that ends without a line break. `body` is a whole request, every placeholder filled; `about` names
-    its subject.
-
-    Raises ConfigError for a kind that this command of gcloud does not send.
-    """
+    """Return YAML without a last line break of a whole request, every placeholder filled; `about` names its subject.
+    Raises ConfigError for a kind that this command of gcloud does not send."""
     if not kind.gcloud:
         raise ConfigError(
             f"{CUSTOM_JOB.gcloud} sends {CUSTOM_JOB.words}s, and this is a {kind.words}",

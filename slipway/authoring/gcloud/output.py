@@ -40,10 +40,7 @@ class Note:
 
 
 class OutputReader:
-    """A reader of the texts of a job file. It collects notes.
-
-    `uri` is the file's output directory, empty for none.
-    """
+    """A reader of the texts of a job file, which collects notes. `uri`: the file's output directory, empty for none."""
 
     def __init__(self, uri: str, notes: list[Note]) -> None:
         self.uri, self.notes = uri.rstrip("/"), notes

@@ -33,11 +33,7 @@ _MACHINE_FIELDS = {
 
 
 class WorkersReader:
-    """A reader of a file's worker pools.
-
-    `folder`: the folder of a Python package's code.
-    `output`: the reader of texts, which collects the notes.
-    """
+    """A reader of a file's worker pools. `folder`: of a Python package's code. `output`: the reader of their texts."""
 
     def __init__(self, part: DocumentPart, folder: str, output: OutputReader) -> None:
         self.part, self.folder, self.output, self.notes = part, folder, output, output.notes

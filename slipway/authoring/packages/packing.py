@@ -50,10 +50,8 @@ class PackedCode:
 
 
 def modules(template: Template) -> tuple[str, ...]:
-    """Return the modules that a template runs from the package that a folder's own code replaces.
-
-    Raises PolicyError when the template or the stack does not allow that.
-    """
+    """Return the modules that a template runs from the package that a folder's own code replaces. Raises PolicyError
+    when the template or the stack does not allow that."""
     allowed = _modules(template)
     if not template.code_flag or not allowed:
         raise PolicyError(

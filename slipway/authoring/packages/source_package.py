@@ -41,10 +41,8 @@ class SourcePackage:
         return f"packages/{self.name}"
 
     def save(self, folder: Path) -> Path:
-        """Write the archive into `folder`, whole or not at all; a file of that name has these bytes already.
-
-        Raises ConfigError when the folder can't be written.
-        """
+        """Write the archive into `folder`, whole or not at all; a file of that name has these bytes already. Raises
+        ConfigError."""
         path = folder / self.name
         if not path.is_file():
             try:
@@ -60,11 +58,7 @@ class SourcePackage:
 
 def build(template: str, folder: Path, module: str = "") -> SourcePackage:
     """Return the package of the import package in `folder`, named for its template; for the module SCRIPT, of any files
-    there.
-
-    Raises ConfigError when the folder is not an import package, lacks the `module`, or holds files that can't be part
-    of it.
-    """
+    there. Raises ConfigError for a folder that is none, lacks the `module`, or holds files that can't be part of it."""
     if module == SCRIPT:
         if not folder.is_dir():
             raise ConfigError(

@@ -41,7 +41,11 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
         check_cluster(cluster, home)
     check_adoption(config["slipway:persistentResources"])
     for _, reservation in config["slipway:reservations"].items():
-        _reservation(reservation, home)
+        located = zone(reservation["path"].of(str) or "")
+        if home is not None and located is not None and not located.startswith(f"{home}-"):
+            what = f"{located} is not in the stack's region {home}, so no job can use it"
+            reservation["path"].wrong(what, f"a reservation in {home}-…")
+        machine_of(reservation)
     quota = config["slipway:quota"]
     if quota["mode"].value == "request" and not quota["contactEmail"].value:
         quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")
@@ -107,25 +111,14 @@ def _workspace(workspace: DocumentPart, project: str, stack: str, others: Iterab
         workspace["workBucket"].wrong("is the catalog's bucket as well", "two buckets: no job may rewrite the catalog")
 
 
-def _reservation(reservation: DocumentPart, region: str | None) -> None:
-    located = zone(reservation["path"].of(str) or "")
-    if region is not None and located is not None and not located.startswith(f"{region}-"):
-        reservation["path"].wrong(
-            f"{located} is not in the stack's region {region}, so no job can use it", f"a reservation in {region}-…"
-        )
-    machine_of(reservation)
-
-
 def default_trainer(stack: str, name: str = "trainer") -> str:
     """Return the account id of the workspace's trainer, or of another one by its name."""
     return f"slipway-{stack}-{name}"
 
 
 def _trainers(config: DocumentPart, stack: str) -> None:
-    """Check derived account ids, and that no two trainers have the same.
-
-    Two with one account would have the same secrets and people, whatever the file says.
-    """
+    """Check derived account ids, and that no two trainers have the same: they would have the same secrets and
+    people."""
     seen: dict[str, str] = {}
     for name, part, account, derived in _accounts(config, stack):
         if derived and (mistake := (TRAINERS_ACCOUNT if name else TRAINER).wrong(account)):

@@ -103,10 +103,8 @@ _UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def parse(document: Document, *, stack: str | None = None) -> Stack:
-    """Return the stack that a document declares. Its name comes from the file's, Pulumi.<stack>.yaml, unless given.
-
-    Raises StackErrors with every mistake, in the order of the lines.
-    """
+    """Return the stack that a document declares, named after its file, Pulumi.<stack>.yaml, unless `stack` is given.
+    Raises StackErrors with every mistake, in the order of the lines."""
     name = stack or stack_of(document.file)
     mistakes = list(document.mistakes)
     if not mistakes or document.values:
@@ -129,11 +127,8 @@ NO_FILE = Document("", {})
 
 
 def from_config(config: Mapping[str, Any], *, stack: str, file: Document = NO_FILE) -> Stack:
-    """Return the stack of Pulumi's configuration, whose objects are JSON text, or of plain values.
-
-    They take precedence over those of `file`, whose lines are kept for the errors. Raises StackErrors; without a file
-    their mistakes have neither file nor line.
-    """
+    """Return the stack of Pulumi's configuration, whose objects are JSON text, or of plain values, in place of those of
+    `file`, whose lines are kept for the errors. Raises StackErrors."""
     written: dict[str, Any] = file.values if isinstance(file.values, dict) else {}
     before: Any = written.get("config")
     given = {key: _plain(key, value) for key, value in config.items()}

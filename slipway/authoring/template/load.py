@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-import ast
 import os
+import re
 import traceback
 from collections.abc import Mapping
 from importlib.machinery import SourceFileLoader
@@ -29,14 +29,9 @@ def available(folder: Path) -> tuple[str, ...]:
 def source(name: str, folder: Path) -> str:
     """Return the place where a loaded template is defined: `templates/dask_digits.py:5`."""
     path = folder / file_of(name)
-    body = ast.parse(path.read_bytes()).body
-    assigned = (node for node in body if isinstance(node, ast.Assign | ast.AnnAssign))
-    lines = (node.lineno for node in assigned if "TEMPLATE" in {ast.unparse(target) for target in _targets(node)})
-    return f"{folder.name}/{path.name}:{next(lines, 1)}"
-
-
-def _targets(node: ast.Assign | ast.AnnAssign) -> list[ast.expr]:
-    return node.targets if isinstance(node, ast.Assign) else [node.target]
+    lines = enumerate(path.read_text(encoding="utf-8").splitlines(), 1)
+    line = next((number for number, text in lines if re.match(r"TEMPLATE\s*[:=]", text)), 1)
+    return f"{folder.name}/{path.name}:{line}"
 
 
 class _Loader(SourceFileLoader):

@@ -151,10 +151,8 @@ def fetch(storage: Storage, choice: SelectedCatalog) -> Catalog:
 
 
 def find_template(catalog: Catalog, name: str) -> Template:
-    """Return a template by its name.
-
-    Raises ConfigError for an unknown name, with a suggestion, and for a template that this version does not understand.
-    """
+    """Return a template by its name. Raises ConfigError for an unknown name, with a suggestion, and for a template that
+    this version does not understand."""
     template = catalog.templates.get(name)
     if template and template.unread:
         raise ConfigError(
@@ -232,10 +230,7 @@ def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
 
 
 def capacity_types(template: Template, kind: str = "") -> dict[str, tuple[Offer, ...]]:
-    """Return the offers of each capacity type.
-
-    The types that the defaults choose come first, with the offers of these alone; then the types of other values.
-    """
+    """Return the offers of each capacity type: first the types that the defaults choose, with their offers alone."""
     usual = usual_offers(template, kind)
     usual_types = {offer.capacity_type for offer in usual}
     of_kind = (offer for offer in template.offers if offer.kind == (kind or template.kind))
@@ -247,9 +242,7 @@ def capacity_types(template: Template, kind: str = "") -> dict[str, tuple[Offer,
 
 def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: str = "capacity") -> tuple[Offer, ...]:
     """Return the offers of one capacity type: one of type `pool` for each cluster that fits. `argument` asked for it.
-
-    Raises ConfigError with a suggestion.
-    """
+    Raises ConfigError with a suggestion."""
     of_type = tuple(offer for offer in offers if offer.capacity_type == wanted)
     if of_type:
         return of_type

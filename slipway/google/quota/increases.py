@@ -142,11 +142,8 @@ def _parsed(word: str) -> tuple[str, int | None]:
 
 
 def _limit(name: str, value: int | None, live: Live) -> QuotaLimit:
-    """Return the limit of a listed quota by its id, or by its metric.
-
-    The metric's prefix and `nvidia_` may be left out. Raises ConfigError for any other name. Its fix has the listed
-    quotas that may be meant and no others: of a GPU all that it has.
-    """
+    """Return the limit of a listed quota by its id, or by its metric, whose prefix and `nvidia_` may be left out.
+    Raises ConfigError for any other name, with the listed quotas that may be meant; of a GPU all that it has."""
     listed = {} if isinstance(live.limits, Unknown) else live.limits
     by_short_name = {metric.removeprefix(PREFIX): metric for metric in listed}
     word = name.removeprefix(f"{SERVICE}/").casefold()

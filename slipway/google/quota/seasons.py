@@ -64,10 +64,7 @@ def by_season(
     now: datetime,
     at: Callable[[tuple[CurrentCluster, ...]], QuotaReport],
 ) -> Mapping[datetime, QuotaReport]:
-    """Report on the clusters that are wanted when each season begins.
-
-    `at` reports on these, and none of the stack's others.
-    """
+    """Report by `at` on the clusters that are wanted when each season begins, and none of the stack's others."""
     beginnings = sorted({max(cluster.spec.season.begins or now, now) for cluster in coming})
     every = (*current, *coming)
     return {when: at(tuple(cluster for cluster in every if cluster.spec.season.includes(when))) for when in beginnings}

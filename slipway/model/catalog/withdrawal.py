@@ -17,10 +17,7 @@ cluster would be taken for a change by hand."""
 
 
 def mark_under_way(catalog: Catalog, commit: str) -> Catalog:
-    """Return the catalog with the commit of a deployment that has begun.
-
-    `commit`: empty where nobody else has it to continue with.
-    """
+    """Return the catalog with the commit of a deployment that has begun, empty where nobody else can continue it."""
     return replace(catalog, under_way=commit or UNCOMMITTED)
 
 
@@ -44,10 +41,8 @@ def with_dormant(catalog: Catalog, dormant: Mapping[str, DormantCluster]) -> Cat
 
 
 def in_season(catalog: Catalog, now: datetime) -> Catalog:
-    """Return the catalog without the clusters whose season has ended by now.
-
-    A job that is sent there would keep the cluster, and grow it, until the next deployment.
-    """
+    """Return the catalog without the clusters whose season has ended by now: a job that is sent there would keep
+    them."""
     ended = {
         name: DormantCluster(**_fields(cluster), why="season", since=cluster.season.ends)
         for name, cluster in catalog.clusters.items()

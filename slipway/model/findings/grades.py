@@ -21,10 +21,8 @@ def is_announced(kind: str, grade: Grade) -> bool:
 
 
 def wrong(grades: Mapping[str, str]) -> tuple[str, str] | None:
-    """Return the mistake in a team's grades, and its correction; None for right ones.
-
-    The mistake: a deployment by itself would have an effect, unasked, with a grade that was announced.
-    """
+    """Return the mistake in a team's grades, and its correction; None for right ones. A deployment by itself would have
+    an effect, unasked, with a grade that was announced."""
     for kind, word in grades.items():
         grade, usual = BY_WORD[word], KINDS[kind].usual
         if grade < usual and is_announced(kind, grade):

@@ -165,27 +165,20 @@ def study_spec(study: Study) -> dict[str, Any]:
 
 
 def _parameter(search: Search) -> dict[str, Any]:
-    spec: dict[str, Any] = {"parameterId": search.name, **_values(search)}
+    values: dict[str, Any] = {"values": [_sent(search, value) for value in search.values]}
+    if search.kind in ("double", "integer"):
+        values = {"minValue": _sent(search, search.min), "maxValue": _sent(search, search.max)}
+    spec: dict[str, Any] = {"parameterId": search.name, f"{search.kind}ValueSpec": values}
     if search.scale is not None:
         spec["scaleType"] = _SCALES[search.scale]
-    inner = [
-        _condition(search, condition, conditional)
-        for condition in search.conditions
-        for conditional in condition.parameters
-    ]
+    inner = []
+    for condition in search.conditions:
+        parents = {"values": [_sent(search, value) for value in condition.values]}
+        inner += [
+            {"parameterSpec": _parameter(conditional), _PARENTS[search.kind]: parents}
+            for conditional in condition.parameters
+        ]
     return {**spec, "conditionalParameterSpecs": inner} if inner else spec
-
-
-def _values(search: Search) -> dict[str, Any]:
-    if search.kind in ("double", "integer"):
-        bounds = {"minValue": _sent(search, search.min), "maxValue": _sent(search, search.max)}
-        return {f"{search.kind}ValueSpec": bounds}
-    return {f"{search.kind}ValueSpec": {"values": [_sent(search, value) for value in search.values]}}
-
-
-def _condition(parent: Search, condition: Condition, inner: Search) -> dict[str, Any]:
-    values = [_sent(parent, value) for value in condition.values]
-    return {"parameterSpec": _parameter(inner), _PARENTS[parent.kind]: {"values": values}}
 
 
 def _sent(search: Search, value: float | str | None) -> float | str:

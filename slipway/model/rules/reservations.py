@@ -82,10 +82,8 @@ def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int
 
 
 def undeclared(declared: Iterable[Reservation], region: str, spec: MachineSpec, shape: Machine, machines: int) -> str:
-    """Return that no declared reservation has so many machines; empty where one has.
-
-    The service takes machines on demand where no reservation fits, so for them there has to be one.
-    """
+    """Return that no declared reservation has so many machines; empty where one has. Where none fits, the service takes
+    machines on demand."""
     if any(not tuple(misfits_of(reservation, region, shape, machines)) for reservation in declared):
         return ""
     needed = spec if machines == 1 else f"{machines} {spec}"

@@ -27,10 +27,7 @@ def check(
     region: str = "",
     reserved: Mapping[str, Reservation] | None = None,
 ) -> tuple[Breach, ...]:
-    """Return every rule that a request breaks, in the table's order; empty when it may be sent.
-
-    `body` is the posted JSON, in camelCase, with every placeholder filled. `capacity_type` may be empty. `reserved` by
-    path.
-    """
+    """Return every rule that a request breaks, in the table's order. `body` is the posted JSON with every placeholder
+    filled. `capacity_type` may be empty. `reserved` by path."""
     subject = Subject(kind=kind, body=body, region=region, capacity_type=capacity_type, reserved=reserved or {})
     return tuple(Breach(rule, text) for rule in TABLE if rule.kind in ("", kind) for text in rule.check(subject))
