@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterable, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Literal
@@ -12,6 +12,7 @@ from slipway.base.clock import poll
 from slipway.base.errors import PolicyError, ResourceError, SlipwayError
 from slipway.base.formatting import join, last_part, span
 from slipway.deploying.deployment.removal import Removal
+from slipway.google import unfinished_jobs
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, NotFound
 from slipway.google.live import InUse, Live, Unknown
@@ -62,8 +63,25 @@ class CreationContext:
     #: The time of day, for messages; `now` measures.
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
 
-    def removal(self, clusters: Iterable[PersistentResource], **how: Any) -> Removal:
-        return Removal(tuple(cluster.name for cluster in clusters), self, **how)
+    def removal(self, clusters: Iterable[PersistentResource], *, instead: str = "", **how: Any) -> Removal:
+        """Return the removal of these clusters; `instead` is for `must_be_idle`, the rest for the removal itself."""
+
+        def must_be_idle(names: Sequence[str]) -> None:
+            for name in names:
+                stays = f"cluster {name.rsplit('/', 1)[-1]} is not deleted"
+                unfinished_jobs.must_be_idle(self.use(name), stays, then="then pulumi up again", instead=instead)
+
+        names = tuple(cluster.name for cluster in clusters)
+        return Removal(
+            names=names,
+            vertex=self.vertex,
+            must_be_idle=must_be_idle,
+            say=self.say,
+            warn=self.warn,
+            now=self.now,
+            pause=self.pause,
+            **how,
+        )
 
     def is_ours(self, living: PersistentResource, known_by: Collection[str], current: CurrentCluster) -> bool:
         """Tell whether a living cluster has these labels as the stack gives them to `current`."""

@@ -21,7 +21,7 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused
 from slipway.google.live import Unknown
-from slipway.google.unfinished_jobs import must_be_idle
+from slipway.google.vertex import Vertex
 
 VARIABLE = "SLIPWAY_GRACE"
 USUAL_S = 120.0
@@ -95,8 +95,7 @@ class GracePeriod:
 
 
 if TYPE_CHECKING:
-    from slipway.deploying.creation.creation_context import CreationContext  # which the guard does not need
-    from slipway.deploying.deployment.interim_catalog import InterimCatalog
+    from slipway.deploying.deployment.interim_catalog import InterimCatalog  # which the guard does not need
 
 WITHIN_S = 2 * 3600.0
 LOOK_EVERY_S = 10.0
@@ -106,11 +105,17 @@ _AGAIN = "run pulumi up again: it goes on from there"
 
 @dataclass
 class Removal:
+    """A removal of clusters."""
+
     #: The full names of the clusters.
     names: Sequence[str]
-    cloud: CreationContext
-    #: The way on where one is in use, beside those of `must_be_idle`.
-    instead: str = ""
+    vertex: Vertex
+    #: Raises when one of these is in use, or when that can't be told.
+    must_be_idle: Callable[[Sequence[str]], object]
+    say: Callable[[str], None]
+    warn: Callable[[str], None]
+    now: Callable[[], float]
+    pause: Callable[[float], object]
     #: None where no catalog offers the clusters.
     grace: GracePeriod | None = None
     #: None where no catalog offers the clusters.
@@ -124,13 +129,13 @@ class Removal:
     def run(self) -> None:
         """Return when all are gone. After an error the remaining ones are offered again.
 
-        Raises the errors of `must_be_idle` for a cluster in use, Timeout, ResourceError when one lives on, CloudError.
+        Raises the errors of `must_be_idle`, Timeout, ResourceError when one lives on, CloudError.
         """
         if not self.names:
             return
         ids = [last_part(name) for name in self.names]
         try:
-            self._must_be_idle()
+            self.must_be_idle(self.names)
             if self.offers:
                 self.offers.withdraw(ids)
             if grace := self.grace:
@@ -138,19 +143,14 @@ class Removal:
                 let_time_pass(
                     f"{_named(ids)} {'is' if len(ids) == 1 else 'are'} deleted",
                     lambda: max(map(grace.left, ids)),
-                    self._must_be_idle,
-                    self.cloud.say,
-                    self.cloud.pause,
+                    lambda: self.must_be_idle(self.names),
+                    self.say,
+                    self.pause,
                 )
             self._delete_all()
         except Exception:
             self._offer_again([id_ for id_ in ids if id_ not in self._going])
             raise
-
-    def _must_be_idle(self, *names: str) -> None:
-        for name in names or self.names:
-            stays = f"cluster {last_part(name)} is not deleted"
-            must_be_idle(self.cloud.use(name), stays, then="then pulumi up again", instead=self.instead)
 
     def _offer_again(self, ids: Sequence[str]) -> None:
         if self.grace:
@@ -158,7 +158,7 @@ class Removal:
         if self.offers:
             self.offers.offer_again(ids)
         if ids and self._going:
-            self.cloud.warn(f"{_named(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
+            self.warn(f"{_named(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
 
     def _delete_all(self) -> None:
         for attempt in range(_TRIES):
@@ -168,9 +168,9 @@ class Removal:
             for name in living:
                 self._going.discard(last_part(name))
             for name in living:
-                self._must_be_idle(name)
+                self.must_be_idle((name,))
                 self._delete(name)
-            self.cloud.pause(min(_FIRST_S * 2**attempt, LOOK_EVERY_S))
+            self.pause(min(_FIRST_S * 2**attempt, LOOK_EVERY_S))
         if living := self._settled():
             raise ResourceError(
                 f"{in_words(living.values())} could not be deleted",
@@ -184,13 +184,13 @@ class Removal:
         """Return the existing clusters, by name, when none is being made or deleted any more."""
         busy: list[PersistentResource] = []
         reported = ""
-        for _ in poll(self.cloud.pause, _FIRST_S, LOOK_EVERY_S, within=self.within, now=self.cloud.now):
+        for _ in poll(self.pause, _FIRST_S, LOOK_EVERY_S, within=self.within, now=self.now):
             living = {name: cluster for name in self.names if (cluster := self._look(name))}
             busy = [cluster for cluster in living.values() if cluster.state not in self.deletable]
             if not busy:
                 return living
             if (waiting := f"waiting for {in_words(busy)}") != reported:
-                self.cloud.say(waiting)
+                self.say(waiting)
                 reported = waiting
         raise Timeout(
             f"{in_words(busy)} could not be deleted within {span(self.within)}",
@@ -201,18 +201,18 @@ class Removal:
     def _look(self, name: str) -> PersistentResource | None:
         """Return the cluster, or None when it is gone, which is told once."""
         try:
-            return self.cloud.vertex.persistent_resource(name)
+            return self.vertex.persistent_resource(name)
         except NotFound:
             self.names = [other for other in self.names if other != name]
-            self.cloud.say(f"cluster {last_part(name)} is deleted")
+            self.say(f"cluster {last_part(name)} is deleted")
             return None
 
     def _delete(self, name: str) -> None:
         id_ = last_part(name)
-        self.cloud.say(f"deleting cluster {id_}{self.why and f': {self.why}'}")
+        self.say(f"deleting cluster {id_}{self.why and f': {self.why}'}")
         self._going.add(id_)
         try:
-            self.cloud.vertex.delete_persistent_resource(name)
+            self.vertex.delete_persistent_resource(name)
         except (NotFound, Refused, Conflict):
             return  # It is gone, or going: its state tells which, and is read next.
         except CloudError as error:
