@@ -84,13 +84,6 @@ def test_it_is_made_by_one_request_and_waited_for(snapshot: SnapshotAssertion) -
     assert story.said == snapshot
 
 
-def test_a_long_wait_tells_that_it_goes_on() -> None:
-    story = Story([OPERATION], [*[cluster("PROVISIONING")] * 40, RUNS]).make()
-    assert [line.partition(" after ")[2] for line in story.said if "still" in line] == [
-        f"{minutes} min (provisioning)" for minutes in (1, 2, 5)
-    ]
-
-
 def test_one_that_takes_too_long_is_left_to_the_next_run_which_is_said() -> None:
     error = Story([OPERATION], [cluster("PROVISIONING")]).fails(Timeout, made=7200)
     assert error.what.startswith(f"cluster {ID} is still being made")

@@ -73,10 +73,9 @@ def test_a_misspelt_word_is_not_taken_for_none() -> None:
         read_plan(SLIPWAY_LIVE="skipp")
 
 
-@pytest.mark.parametrize("preview", [True, False])
-def test_a_cloud_that_does_not_answer_stops_it_with_every_reason(preview: bool) -> None:
+def test_a_cloud_that_does_not_answer_stops_it_with_every_reason() -> None:
     with pytest.raises(ResourceError) as error:
-        read_plan(preview=preview)
+        read_plan()
     assert "nothing was changed" in error.value.what
     reasons = error.value.why.splitlines()
     assert len(reasons) == 4

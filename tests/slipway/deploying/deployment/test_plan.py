@@ -129,13 +129,6 @@ def test_a_failed_one_in_no_catalog_is_cleared_before_its_successor_is_made() ->
     assert deleted(planned((A,), live(failed, catalog=PublishedCatalog({}, (ID_A,))))) == (ID_A,)
 
 
-def test_a_failed_one_that_nothing_follows_goes_by_the_idle_rows() -> None:  # N2
-    failed, good = cluster(ID_A, HASH_A, "ERROR"), cluster(f"{ID_A}-2", HASH_A)
-    for declared in ((A,), ()):
-        decided = planned(declared, live(failed, *([good] if declared else [])))
-        assert decided.retiring[0].why == Why.UNPUBLISHED and cleared(decided) == ()
-
-
 def test_a_list_that_fails_is_never_an_empty_list() -> None:  # P5
     unknown = Unknown("403 denied", "persistentResources.list", "roles/aiplatform.viewer", "deployer@acme")
     seen = Live(clusters=unknown, jobs=unknown, limits={}, catalog=None)

@@ -46,7 +46,6 @@ def test_an_idle_one_is_deleted_before_its_successor_is_made(state: str, catalog
         (ALIVE, (job(ALIVE.id, "tune"),), "tune has not ended"),
         (ALIVE, (job(ALIVE.id, "tune", "JOB_STATE_QUEUED"), job(ALIVE.id, "lora")), "tune and lora have not ended"),
         (cluster(ALIVE.id, hash_of(OLD), used=1), (), Why.IN_USE.words),
-        (replace(ALIVE, state="REBOOTING"), (), Why.BUSY_STATE.words),
         (replace(ALIVE, state="PROVISIONING"), (), Why.BUSY_STATE.words),
     ],
 )

@@ -16,7 +16,6 @@ from slipway.deploying.generations.dormant import Dormancy
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, QuotaLimit, Unknown
 from slipway.google.quota.increases import all_short
-from slipway.google.quota.report import table
 from slipway.google.quota.seasons import judge
 from slipway.google.quotas import QuotaPreference
 from slipway.model.cluster import ClusterSpec
@@ -155,28 +154,18 @@ def test_where_more_is_asked_for_it_is_asked_for_at_once_and_the_answer_told() -
     assert "until 2026-11-26; ready" in previewed(made)
 
 
-def test_quota_has_it_and_asks_for_what_it_takes() -> None:
-    made = five_days()
-    made.up()
-    report = judge(made.whole, made.seen(), made.now)
-    (line,) = (one for one in report.lines if one.metric == GPUS)
-    assert (line.now, line.short, line.enough, line.state) == (0, 0, 2, "tight"), "it draws nothing yet"
-    assert "by 1 from 2026-11-26 on" in table(report)
-    assert [(one.metric, one.preference.preferred) for one in all_short(report.lines, made.seen())] == [(GPUS, 2)]
-    (told,) = report.findings
-    assert (told.kind, told.subject, told.grade) == ("season-awaits-quota", "cluster two", Grade.WARNING)
-    made.gpus = 2
-    ready = judge(made.whole, made.seen(), made.now)
-    assert not ready.findings and GPUS in {one.metric for one in ready.lines}
-
-
 def test_the_schedule_says_that_it_is_not_ready_until_it_is() -> None:
     made = five_days()
     made.up()
     (due,) = upcoming(made.whole, made.seen(), made.now)
     assert due.what == "season-begins" and due.why.startswith(f"not ready, because {LACKS}")
     assert due.readiness and due.readiness.ready is False
+    report = judge(made.whole, made.seen(), made.now)
+    (line,) = (one for one in report.lines if one.metric == GPUS)
+    assert (line.now, line.short, line.enough, line.state) == (0, 0, 2, "tight"), "it draws nothing yet"
+    assert [(one.metric, one.preference.preferred) for one in all_short(report.lines, made.seen())] == [(GPUS, 2)]
     made.gpus = 2
+    assert not judge(made.whole, made.seen(), made.now).findings
     (due,) = upcoming(made.whole, made.seen(), made.now)
     assert due.readiness and due.readiness.ready and due.why.startswith("ready; ")
 

@@ -83,13 +83,6 @@ def test_on_the_first_day_of_a_stack_that_day_is_shown(look: Looking) -> None:
     past = replace(the_past(), jobs=(first,), deployments=(), samples=())
     looked = look(as_json(board_of(past), 2))
     assert looked.page.locator("#time input[data-param=days]:checked").get_attribute("value") == "1"
-    share = """() => {
-        const width = (one) => one.getBoundingClientRect().width;
-        const paths = [...document.querySelectorAll('[data-chart=band] .mark-rect path')];
-        const drawn = paths.filter((one) => one.__data__?.datum?.lane);
-        return Math.max(...drawn.map(width)) / width(document.querySelector('[data-chart=band] svg'));
-    }"""
-    assert looked.page.evaluate(share) > 0.5
     assert looked.said == []
 
 
@@ -103,16 +96,6 @@ def test_the_table_of_pools_says_what_their_chart_shows(looked: Looked) -> None:
         told = {user: int(count) for user, _, count in (one.rpartition(" ") for one in busy.split(", ") if one != "–")}
         told |= {key: int(count) for key, count in (("free", free), ("room", room)) if count != "0"}
         assert dict(drawn[name]) == told
-
-
-def test_the_table_of_quota_says_what_the_gauges_show(looked: Looked) -> None:
-    drawn = {str(row["label"]): row for row in looked.rows("[data-chart=gauges]", "rect")}
-    table = {row[0]: row for row in looked.table("#now article:has([data-chart=gauges]) table")}
-    assert drawn.keys() == {label for label, row in table.items() if row[5] not in ("?", "∞")}
-    for label, row in drawn.items():
-        assert [row["now"], row["others"], row["ceiling"], row["limit"]] == [
-            int(cell.replace(",", "")) for cell in table[label][2:6]
-        ]
 
 
 def test_the_table_of_usage_says_what_the_bars_of_whom_show(looked: Looked) -> None:
@@ -273,9 +256,3 @@ def hindrances(looked: Looked, *rules: str) -> list[tuple[str, str]]:
     options = {"runOnly": rules} if rules else None
     found = Axe().run(looked.page, context=alike, options=options).response["violations"]
     return [(one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")]
-
-
-def test_it_is_printed_with_its_tables(looked_at_night: Looked) -> None:
-    looked_at_night.page.evaluate("() => dispatchEvent(new Event('beforeprint'))")
-    assert looked_at_night.page.locator("details:not([open])").count() == 0
-    assert looked_at_night.page.pdf().startswith(b"%PDF")

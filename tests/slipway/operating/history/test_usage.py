@@ -65,10 +65,6 @@ def test_a_sample_holds_until_the_next_or_for_two_hours_and_a_fixed_pool_needs_n
     assert spans(day(samples=looked), HEAD) == [(0, 24, 2)]
 
 
-def test_a_declared_cluster_that_a_sample_does_not_have_has_no_machines() -> None:
-    assert spans(day(samples=(sample(0, head=2),)), WORKERS) == [(0, 2, 0), (2, 22, None)]
-
-
 def test_a_cluster_is_there_from_its_deployment_to_the_one_without_it_and_while_it_retires() -> None:
     bigger = cluster("gpu", pool("workers", 1, 8), id="gpu-9999999")
     edited = Deployment(hours(6), "b", False, {"gpu": bigger}, retiring=(GROWING.id,))

@@ -191,17 +191,6 @@ def test_attempts_of_one_submission_are_one_job() -> None:
     assert found.never_started == 1 and found.counted == 1
 
 
-def test_waits_beside_the_pools_are_those_of_earlier_jobs() -> None:
-    jobs = [job(f"s{n}", n, n * 10.0, 10, capacity_type="spot") for n in range(5)]
-    jobs += [job(f"p{n}", 100 + n, 0, 10, on=ELASTIC) for n in range(50)]
-    found = worked(history(jobs, [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu"), offer("spot")]}))
-    waits = {one.name: one.delays["spot"] for one in found.jobs}
-    assert [waits[f"s{n}"] for n in range(5)] == [0, 10, 20, 30, 40]
-    assert {waits[f"p{n}"] for n in range(50)} == {0, 10, 20, 30, 40} and found.assumed == ()
-    alone = worked(history(jobs[5:], [ELASTIC]), catalog([ELASTIC], {"t": [offer("pool", "cpu"), offer("spot")]}))
-    assert alone.assumed == ("spot",)
-
-
 def test_dollars_beside_the_pools_are_those_that_were_paid() -> None:
     paid = job("spot", 0, 5, 3600, capacity_type="spot", cost=Price(Decimal("1.25")))
     here = Replayer.of(history([paid], [ELASTIC]), catalog([ELASTIC], {}))
