@@ -19,28 +19,22 @@ _KUBERNETES = rf"[a-z]([a-z0-9.:-]*[a-z0-9])?\.svc\.id\.goog\[{_LABEL}/{_LABEL}\
 _WORKLOADS = r"projects/[0-9]+/locations/global/workloadIdentityPools/[a-z0-9.-]+"
 _WORKFORCE = r"locations/global/workforcePools/[a-z0-9-]+"
 _POOL = rf"iam\.googleapis\.com/({_WORKLOADS}|{_WORKFORCE})"
+_POOLS = "//iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL"
 _SET = r"(group/[^\s/]+|attribute\.[a-z0-9_]+/\S+|namespace/\S+|kubernetes\.[a-z.]+/\S+|\*)"
 
-FORMS: Mapping[str, str] = {
-    "user:": ADDRESS,
-    "group:": ADDRESS,
-    "serviceAccount:": f"({SERVICE_ACCOUNT}|{_KUBERNETES})",
-    "domain:": DOMAIN,
-    "principal:": rf"//{_POOL}/subject/\S+",
-    "principalSet:": rf"//{_POOL}/{_SET}",
+FORMS: Mapping[str, tuple[str, str]] = {
+    "user:": (ADDRESS, "a whole address: user:ada@acme.example"),
+    "group:": (ADDRESS, f"a whole address: {EXAMPLE}"),
+    "serviceAccount:": (
+        f"({SERVICE_ACCOUNT}|{_KUBERNETES})",
+        "its address: serviceAccount:sweeps@acme-ml.iam.gserviceaccount.com",
+    ),
+    "domain:": (DOMAIN, "a domain: domain:acme.example"),
+    "principal:": (rf"//{_POOL}/subject/\S+", f"principal:{_POOLS}/subject/ID"),
+    "principalSet:": (rf"//{_POOL}/{_SET}", f"principalSet:{_POOLS}/attribute.NAME/VALUE"),
 }
-"""The form of the part after each prefix that a submitter may have."""
-PATTERN = f"^({'|'.join(f'{prefix}{form}' for prefix, form in FORMS.items())})$"
-
-_RIGHT: Mapping[str, str] = {
-    "user:": "a whole address: user:ada@acme.example",
-    "group:": f"a whole address: {EXAMPLE}",
-    "serviceAccount:": "its address: serviceAccount:sweeps@acme-ml.iam.gserviceaccount.com",
-    "domain:": "a domain: domain:acme.example",
-    "principal:": "principal://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/subject/ID",
-    "principalSet:": "principalSet://iam.googleapis.com/projects/NUMBER/locations/global/workloadIdentityPools/POOL/"
-    "attribute.NAME/VALUE",
-}
+"""By each prefix that a submitter may have, the form of the part after it, and what to write."""
+PATTERN = f"^({'|'.join(f'{prefix}{form}' for prefix, (form, _) in FORMS.items())})$"
 MAIL = "^({})?$".format(ADDRESS.replace("a-z", "A-Za-z"))
 _EVERYBODY = ("allusers", "allauthenticatedusers")
 
@@ -65,11 +59,12 @@ def invalid_member(member: str) -> tuple[str, str] | None:
         return f"IAM is case-sensitive, and this begins with {quoted(given)}", f"{right}{rest}"
     if right in ("user:", "group:") and rest.endswith(".gserviceaccount.com"):
         return f"is a service account, not a {prefix}: {shown(member)}", f"serviceAccount:{rest}"
-    if re.fullmatch(FORMS[right], rest):
+    form, fix = FORMS[right]
+    if re.fullmatch(form, rest):
         return None
-    if not right.startswith("principal") and re.fullmatch(FORMS[right], rest.lower()):
+    if not right.startswith("principal") and re.fullmatch(form, rest.lower()):
         return f"IAM keeps addresses in lower case, this is {shown(member)}", f"{right}{rest.lower()}"
-    return f"is not an IAM member: {shown(member)}", _RIGHT[right]
+    return f"is not an IAM member: {shown(member)}", fix
 
 
 def crowd(member: str) -> str:
