@@ -1,7 +1,7 @@
 """The methods of a resource type that the provider calls."""
 
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Any
 
 from .checking import Failure
 from .cloud import Cloud
@@ -27,42 +27,37 @@ class Found:
     state: dict[str, Any]
 
 
-class Kind(Protocol):
+class Kind:
     """A resource type. States are property maps of its schema; `planned` is the state to come, COMPUTED left in."""
-
-    @property
-    def schema(self) -> Schema:
-        """The schema of the type's properties."""
-
-    def check(self, inputs: Properties) -> list[Failure]:
-        """Return the errors in inputs, beyond the schema's."""
-
-    def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
-        """Return planned values that follow from others, e.g. a hash from the content; `old` is empty for a create."""
-
-    def create(self, cloud: Cloud, planned: Properties) -> Found:
-        """Make the resource and read it."""
-
-    def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
-        """Return the resource's present state, None when the cloud no longer has it. `state` is the last known one."""
-
-    def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
-        """Change the resource in place and read it."""
-
-    def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
-        """Remove the resource; one that is gone already counts as removed."""
-
-    def locate(self, id: str, settings: Settings) -> Found:
-        """Return the full id, and a state with just enough for a read. Raises ImportIdError."""
-
-
-class BaseKind:
-    """The common steps of all types, and the defaults of most."""
 
     schema: Schema
 
+    def check(self, inputs: Properties) -> list[Failure]:
+        """Return the errors in inputs, beyond the schema's."""
+        return []
+
+    def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
+        """Return planned values that follow from others, e.g. a hash from the content; `old` is empty for a create."""
+        return {}
+
+    def create(self, cloud: Cloud, planned: Properties) -> Found:
+        """Make the resource and read it."""
+        raise NotImplementedError
+
     def read(self, cloud: Cloud, id: str, state: Properties) -> Found | None:
-        """Return the resource's present state."""
+        """Return the resource's present state, None when the cloud no longer has it. `state` is the last known one."""
+        raise NotImplementedError
+
+    def update(self, cloud: Cloud, id: str, old: Properties, planned: Properties) -> Found:
+        """Change the resource in place and read it."""
+        raise NotImplementedError
+
+    def delete(self, cloud: Cloud, id: str, state: Properties) -> None:
+        """Remove the resource; one that is gone already counts as removed."""
+        raise NotImplementedError
+
+    def locate(self, id: str, settings: Settings) -> Found:
+        """Return the full id, and a state with just enough for a read. Raises ImportIdError."""
         raise NotImplementedError
 
     def reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
@@ -80,14 +75,6 @@ class BaseKind:
             if error.code == 404:
                 return None
             raise CloudError(f'Error when reading or editing {self.schema.title} "{id}": {error}') from error
-
-    def check(self, inputs: Properties) -> list[Failure]:
-        """Return no errors beyond the schema's."""
-        return []
-
-    def drift(self, old: Properties, planned: Properties) -> dict[str, Any]:
-        """Return no values: none follows from another."""
-        return {}
 
 
 def project_of(planned: Properties) -> str:

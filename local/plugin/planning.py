@@ -71,9 +71,9 @@ def _labels(old: Properties | None, labels: Any, settings: Settings) -> dict[str
     if is_later(labels):
         return dict.fromkeys(_LABELS, labels)
     before: Mapping[str, Any] = {} if old is None else old.get("effectiveLabels") or {}
-    ours = {**settings.default_labels, **(labels or {})}
-    # The attribution label comes with a create; later it is only kept up where it is, unless configured otherwise.
-    if settings.attribution and (old is None or settings.attribution_proactive or ATTRIBUTION in before):
+    ours = {**(labels or {})}
+    # The attribution label comes with a create; later it is only kept up where it is.
+    if settings.attribution and (old is None or ATTRIBUTION in before):
         ours[ATTRIBUTION] = "true"
     dropped = {} if old is None else old.get("pulumiLabels") or {}
     effective = {name: value for name, value in before.items() if name not in dropped or name in ours} | ours

@@ -4,9 +4,8 @@ Only endpoints on this machine are taken. The token comes from the environment a
 """
 
 import ipaddress
-import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
@@ -47,9 +46,7 @@ class Settings:
     token: str
     project: str = ""
     deletion_policy: str = ""
-    default_labels: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     attribution: bool = True
-    attribution_proactive: bool = False
 
 
 def check(given: Mapping[str, Any]) -> list[SettingsError]:
@@ -88,15 +85,12 @@ def load(given: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
             endpoints[service] = str(url)
         elif url := environment.get(variable, ""):
             endpoints[service] = _on_this_machine(variable, "", url)
-    labels = _map(given.get("defaultLabels"))
     return Settings(
         endpoints=MappingProxyType({service: url.rstrip("/") + "/" for service, url in endpoints.items()}),
         token=token,
         project=str(given.get("project") or next((v for n in _PROJECT_VARIABLES if (v := environment.get(n))), "")),
         deletion_policy=str(given.get("deletionPolicy") or ""),
-        default_labels=MappingProxyType({str(name): str(value) for name, value in labels.items()}),
         attribution=str(given.get("addPulumiAttributionLabel", "true")).lower() != "false",
-        attribution_proactive=given.get("pulumiAttributionLabelAdditionStrategy") == "PROACTIVE",
     )
 
 
@@ -114,9 +108,3 @@ def _on_this_machine(name: str, key: str, url: str) -> str:
             "to reach Google Cloud use a shell without the local cloud's variables, with the official plugin",
         )
     return url
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    if isinstance(value, str):  # nested configuration of the default provider comes as JSON
-        value = json.loads(value) if value else {}
-    return value if isinstance(value, Mapping) else {}

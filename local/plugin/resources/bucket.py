@@ -6,7 +6,7 @@ from urllib.parse import quote
 from ..cloud import Cloud
 from ..comparing import changed
 from ..ids import parse
-from ..kind import BaseKind, Found, guarded, project_of
+from ..kind import Found, Kind, guarded, project_of
 from ..labels import read_labels
 from ..schema import AutoName, Schema
 from ..settings import Settings
@@ -20,7 +20,7 @@ _QUIET = {"prettyPrint": "false"}
 _KEPT = ("name", "project", "forceDestroy", "deletionPolicy")
 
 
-class Bucket(BaseKind):
+class Bucket(Kind):
     """A bucket, whose id is its name. A change that needs no replacement is a patch of just the parts that change."""
 
     schema = Schema(

@@ -10,7 +10,7 @@ from urllib.parse import quote
 from ..checking import Failure
 from ..cloud import Cloud
 from ..comparing import changed
-from ..kind import BaseKind, Found, ImportIdError, guarded
+from ..kind import Found, ImportIdError, Kind, guarded
 from ..schema import AutoName, Field, Schema, boolean, deletion_policy, many, mapping, output, record, text
 from ..settings import Settings
 from ..transport import Body, CloudError, GoogleError
@@ -88,7 +88,7 @@ _FOLLOWS_SILENTLY = ("md5hexhash", "mediaLink")
 _UNSUPPORTED = ("customerEncryption", "contexts")
 
 
-class BucketObject(BaseKind):
+class BucketObject(Kind):
     """An object: a changed `content` overwrites it; a changed `source` makes a new one and then deletes the old."""
 
     schema = Schema(

@@ -10,7 +10,7 @@ from threading import Lock
 from typing import Any
 
 from ..cloud import Cloud
-from ..kind import BaseKind, Found, ImportIdError
+from ..kind import Found, ImportIdError, Kind
 from ..schema import Field, Schema, output, record, text
 from ..settings import Settings
 from ..transport import CloudError, GoogleError
@@ -61,7 +61,7 @@ BUCKET = Policy("gcp:storage/bucketIAMMember:BucketIAMMember", "bucket", "storag
 SERVICE_ACCOUNT = Policy("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId", "iamBeta", "", False)
 
 
-class IamMember(BaseKind):
+class IamMember(Kind):
     """The binding of one member to one role, none of which can change."""
 
     def __init__(self, policy: Policy) -> None:

@@ -6,7 +6,7 @@ from typing import Any
 from ..cloud import Cloud
 from ..comparing import changed
 from ..ids import parse
-from ..kind import BaseKind, Found, guarded, project_of
+from ..kind import Found, Kind, guarded, project_of
 from ..labels import read_labels
 from ..schema import (
     AutoName,
@@ -107,7 +107,7 @@ _FIELDS: Mapping[str, Field] = {
 _SENT: Mapping[str, Field] = {name: one for name, one in _FIELDS.items() if name not in _CLIENT_SIDE}
 
 
-class PersistentResource(BaseKind):
+class PersistentResource(Kind):
     """A cluster, made and deleted by long-running operations; an update is a PUT, a verb that the API does not have."""
 
     schema = Schema(

@@ -5,7 +5,7 @@ from typing import Any
 
 from ..cloud import Cloud
 from ..comparing import changed
-from ..kind import BaseKind, Found, ImportIdError
+from ..kind import Found, ImportIdError, Kind
 from ..schema import AutoName, Field, Schema, mapping, output, record, text
 from ..settings import Settings
 from ..transport import CloudError, GoogleError
@@ -55,7 +55,7 @@ _KEPT = ("parent", "ignoreSafetyChecks", "justification", "contactEmail")
 """Fields that are never read: they stay as the program said, and an import has none."""
 
 
-class QuotaPreference(BaseKind):
+class QuotaPreference(Kind):
     """A quota preference, by plain requests without operations."""
 
     schema = Schema(

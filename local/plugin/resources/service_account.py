@@ -6,7 +6,7 @@ from typing import Any
 from ..cloud import Cloud
 from ..comparing import changed
 from ..ids import parse
-from ..kind import BaseKind, Found, guarded, project_of
+from ..kind import Found, Kind, guarded, project_of
 from ..schema import AutoName, Field, Schema, boolean, deletion_policy, output, text
 from ..settings import Settings
 from ..transport import CloudError, GoogleError
@@ -30,7 +30,7 @@ _FIELDS: Mapping[str, Field] = {
 }
 
 
-class ServiceAccount(BaseKind):
+class ServiceAccount(Kind):
     """A service account, whose id is its full name, `projects/P/serviceAccounts/EMAIL`."""
 
     schema = Schema(

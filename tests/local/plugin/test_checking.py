@@ -103,12 +103,6 @@ def test_the_attribution_label_is_added_to_what_is_new_or_has_it_unless_switched
         assert _labels(plan(_SCHEMA, imported, _INPUTS, _ON)) == (None, lives, lives)
 
 
-def test_default_labels_give_way_to_those_of_the_resource() -> None:
-    settings = Settings(endpoints={}, token="t", default_labels={"a": "default", "c": "d"}, attribution=False)
-    planned = plan(_SCHEMA, None, {**_INPUTS, "labels": {"a": "b"}}, settings)
-    assert _labels(planned) == ({"a": "b"}, {"a": "b", "c": "d"}, {"a": "b", "c": "d"})
-
-
 def test_labels_that_are_not_known_yet_leave_all_three_unknown() -> None:
     assert _labels(plan(_SCHEMA, None, {**_INPUTS, "labels": UNKNOWN}, _OFF)) == (UNKNOWN, UNKNOWN, UNKNOWN)
 

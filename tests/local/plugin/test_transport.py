@@ -198,10 +198,6 @@ def test_without_a_token_it_says_how_to_get_one() -> None:
         load({}, {})
 
 
-def test_default_labels_come_as_json_from_a_stack_file() -> None:
-    assert load({"defaultLabels": '{"team":"ml"}'}, _ENVIRONMENT).default_labels == {"team": "ml"}
-
-
 @pytest.mark.parametrize("token", ["one\ntwo", "one two", "t\u00f6ken"])
 def test_a_token_that_can_be_none_is_refused_and_not_repeated(token: str) -> None:
     with pytest.raises(SettingsError, match="has characters that no token has") as error:
