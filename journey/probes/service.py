@@ -78,7 +78,7 @@ class Service:
         return _said(lambda: self.connection.session.post(url, Call(doing), body, params))
 
     def patch(self, doing: str, url: str, body: Json, **params: str) -> Said:
-        return _said(lambda: self.connection.session.patch(url, Call(doing), body, params))
+        return _said(lambda: self.connection.session.write("PATCH", url, Call(doing), body, params))
 
     def get(self, doing: str, url: str) -> Said:
         return _said(lambda: self.connection.session.get(url, Call(doing)))

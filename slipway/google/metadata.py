@@ -111,7 +111,7 @@ class Metadata:
         """Set `STATE` of a run or `BOARD` of an experiment. Raises Conflict when it was changed since it was read."""
         call = _call(f"update {last_part(context.name)}", "contexts.update", context.name)
         body = {"name": context.name, "etag": context.etag, "metadata": {**context.metadata, key: value}}
-        self._session.patch(self._base + context.name, call, body, {"updateMask": "metadata"})
+        self._session.write("PATCH", self._base + context.name, call, body, {"updateMask": "metadata"})
 
     def default_board(self, home: str) -> str:
         """Return the full name of the default TensorBoard of `home` (projects/P/locations/R); empty without one."""

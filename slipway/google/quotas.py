@@ -126,7 +126,7 @@ class Quotas:
         call = Call(f"ask for quota {preference}", "cloudquotas.quotas.update", f"project {self._project}")
         fields = "quotaConfig.preferredValue,contactEmail,justification"
         params = {"allowMissing": "true", "updateMask": fields}
-        answer = self._session.patch(f"{self._preferences}/{preference}", call, body, params)
+        answer = self._session.write("PATCH", f"{self._preferences}/{preference}", call, body, params)
         return shaped(call, QuotaPreference.read, answer)
 
 

@@ -117,13 +117,9 @@ class Session:
         sent = self._send("POST", url, call, params=params, body=body, media=media, again=idempotent)
         return json_object(sent, call)
 
-    def patch(self, url: str, call: Call, body: Json, params: Params | None = None) -> Json:
-        """PATCH JSON, once."""
-        return json_object(self._send("PATCH", url, call, params=params, body=body, again=False), call)
-
-    def write(self, method: str, url: str, call: Call, body: Json) -> Json:
+    def write(self, method: str, url: str, call: Call, body: Json, params: Params | None = None) -> Json:
         """Send JSON by this method, once."""
-        return json_object(self._send(method, url, call, body=body, again=False), call)
+        return json_object(self._send(method, url, call, params=params, body=body, again=False), call)
 
     def delete(self, url: str, call: Call, params: Params | None = None) -> None:
         """DELETE, with retries while the service is busy. Raises NotFound for a resource that is gone already."""

@@ -159,26 +159,16 @@ class Facts:
     @property
     def published(self) -> Fact:
         """The facts of the catalog beside its clusters and templates, which are named."""
-        catalog = self.catalog
+        catalog, written = self.catalog, codec.write(self.catalog)
+        always = ("stack", "project", "region", "commit", "dirty", "confirmAbove")
+        if_any = ("budget", "board", "otherRegions", "formerRegions", "dormant", "reservations")
         return {
-            "stack": catalog.stack,
-            "project": catalog.project,
-            "region": catalog.region,
-            "commit": catalog.commit,
-            "dirty": catalog.dirty,
+            **{key: written[key] for key in always if key in written},
             "clusters": {name: cluster.id for name, cluster in catalog.clusters.items()},
             "retiring": {kept.id: kept.role for kept in self.kept.values() if kept.kind == "cluster"},
             "templates": {name: template.package or template.image for name, template in catalog.templates.items()},
             "policy": self.policy,
-            **({"confirmAbove": catalog.confirm_above} if catalog.confirm_above is not None else {}),
-            **_without_empty(
-                budget=codec.write(catalog.budget) if catalog.budget else None,
-                board=catalog.board,
-                otherRegions=list(catalog.other_regions or ()),
-                formerRegions=list(catalog.former_regions or ()),
-                dormant={name: codec.write(cluster) for name, cluster in catalog.dormant.items()},
-                reservations={path: codec.write(reservation) for path, reservation in catalog.reservations.items()},
-            ),
+            **_without_empty(**{key: written.get(key) for key in if_any}),
         }
 
 
