@@ -192,7 +192,6 @@ def _job(
         lost=lost,
         error=error if state == "FAILED" and done else "",
         request_id=f"{template}-{word}-{number}",
-        commit="3f9c2e1",
         busy=None if seconds is None else seconds - lost,
         preemptions=(began + ((done or NOW) - began) * 0.4,) if began and lost else (),
     )

@@ -65,7 +65,7 @@ def bands(timelines: Sequence[PoolTimeline], jobs: Iterable[PastJob]) -> tuple[B
     """Return the bands of pools in the order of their clusters, then those beside them."""
     by_pool: dict[str, list[PoolTimeline]] = {}
     for timeline in timelines:
-        by_pool.setdefault(f"{timeline.cluster}/{timeline.key.pool}", []).append(timeline)
+        by_pool.setdefault(timeline.name, []).append(timeline)
     until = max((span.end for timeline in timelines for span in timeline.spans), default=None)
     pools = [_of_pool(name, generations, until) for name, generations in by_pool.items()]
     beside = dict.fromkeys(job.capacity_type for job in jobs if not job.cluster_id)

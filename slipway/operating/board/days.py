@@ -77,7 +77,7 @@ def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Ba
                 band_day.used += used.hours
         for idle in idle_charges(timelines, there, begin, end, history.until):
             sums.idle += float(idle.cost.known)
-            if band_day := today.get(f"{idle.cluster}/{idle.key.pool}"):
+            if band_day := today.get(idle.pool.name):
                 band_day.idle += idle.hours
                 band_day.unknown += idle.unknown
     for name, waits in _waits(history).items():

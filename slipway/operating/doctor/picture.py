@@ -31,8 +31,6 @@ _REVOKE = {
     "account": "gcloud iam service-accounts remove-iam-policy-binding ",
     "project": "gcloud projects remove-iam-policy-binding ",
 }
-WAITS = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING"})
-"""The states of a job without machines yet."""
 
 
 @dataclass(frozen=True)

@@ -23,10 +23,11 @@ from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import AWAITS, KINDS
 from slipway.model.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.prices import dollars
-from slipway.operating.doctor.picture import WAITS, Picture
+from slipway.operating.doctor.picture import Picture
 from slipway.using.jobs.demand import Demand, by_pool, last_end, machines_on
 from slipway.using.jobs.idle import IDLE_BELOW
 from slipway.using.jobs.verdict import Outcome, on_cluster
+from slipway.using.jobs.waiting import waits
 from slipway.using.submission.ending import recover
 
 _POOL_IDLE = timedelta(days=1)
@@ -99,8 +100,7 @@ def _room(job: VertexJob, cluster: PersistentResource, now: datetime) -> str:
 
 
 def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
-    waits = job.state in WAITS
-    does = f"{'waits for' if waits else 'runs on'} machines of its own"
+    does = f"{'waits for' if waits(job) else 'runs on'} machines of its own"
     costs = f"{job.capacity_type}, {dollars(picture.cost(job))}"
     words = f"job {job.display_name} {does} ({costs}), and pool {fits} has them free"
     mend, means = f"slipway templates{picture.of_catalog}", "shows what can be submitted to the pool, the next time"
@@ -110,7 +110,7 @@ def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
         mend = f"submit {template.name} with --capacity pool, with its own parameters"
         if typed is not None:
             mend = shlex.join(["slipway", "submit", template.name, *typed, "--capacity", "pool"]) + picture.of_catalog
-        means = f"and slipway jobs cancel {job.typed}{picture.of_catalog}" if waits else "the next time"
+        means = f"and slipway jobs cancel {job.typed}{picture.of_catalog}" if waits(job) else "the next time"
     return KINDS["job-beside-pool"].of(Subject("job", job.name), words, mend, means)
 
 

@@ -239,9 +239,4 @@ def _live(preview: Preview, connection: Connection, whole: Catalog, identity: st
 
 def _labels(reader: Reader, bucket: str) -> Mapping[str, str] | Unknown:
     body = reader.bucket(bucket)
-    if isinstance(body, Unknown):
-        return body
-    if bucket not in body:
-        return Unknown(why=f"bucket {bucket} is not there", api="", role="")
-    labels = body[bucket].get("labels")
-    return labels if isinstance(labels, Mapping) else {}
+    return body if isinstance(body, Unknown) else body.get(bucket, {}).get("labels") or {}

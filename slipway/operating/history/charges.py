@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price, hourly
 from slipway.operating.history.model import MachinesUsed, PastJob, PoolKey
 from slipway.operating.history.timeline import PoolSpan, PoolTimeline
@@ -40,10 +39,7 @@ class JobCharge:
 class IdleCharge:
     """The cost of a pool's machines that no job had."""
 
-    key: PoolKey
-    cluster: str
-    region: str
-    machine: MachineSpec
+    pool: PoolTimeline
     #: Machine hours without a job.
     hours: float
     #: All machine hours.
@@ -58,7 +54,7 @@ class IdleCharge:
 
     @property
     def accelerator_hours(self) -> float:
-        return self.hours * self.machine.accelerator_count
+        return self.hours * self.pool.machine.accelerator_count
 
 
 def partly_unknown(known: float, unknown: float) -> bool:
@@ -109,10 +105,7 @@ def idle_charges(
                 at_most=cost.at_most or at_most,
             )
         yield IdleCharge(
-            key=pool.key,
-            cluster=pool.cluster,
-            region=pool.region,
-            machine=pool.machine,
+            pool=pool,
             hours=hours,
             live=live,
             known=known,

@@ -73,8 +73,6 @@ class PastJob:
     sweep: str = ""
     run: str = ""
     request_id: str = ""
-    commit: str = ""
-    output: str = ""
     error: str = ""
     #: The seconds that `cost` covers, at `per_hour`, with trials as if all machines had been at work together.
     busy: float | None = None
@@ -100,8 +98,6 @@ class Deployment:
     clusters: Mapping[str, Cluster]
     #: The ids of clusters that retired then.
     retiring: tuple[str, ...] = ()
-    #: The clusters are those during a deployment that had begun and not ended.
-    under_way: bool = False
 
 
 @dataclass(frozen=True)

@@ -75,8 +75,6 @@ def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: 
         sweep=job.labels.get(SWEEP_LABEL, ""),
         run=job.labels.get(RUN_LABEL, ""),
         request_id=job.request_id,
-        commit=job.revision.commit,
-        output=job.output,
         error=job.error,
         busy=account.busy,
         preemptions=tuple(event.at for event in events.of("preemption") if event.at) if events else (),

@@ -206,7 +206,6 @@ def deployment_of(catalog: Catalog, at: datetime) -> Deployment:
         dirty=catalog.dirty,
         clusters=catalog.clusters,
         retiring=catalog.retiring,
-        under_way=catalog.under_way is not None,
     )
 
 

@@ -54,6 +54,11 @@ class PoolTimeline:
     #: Some jobs of its region could not be read, and may have been on it.
     jobs_unread: bool = False
 
+    @property
+    def name(self) -> str:
+        """`CLUSTER/POOL`"""
+        return f"{self.cluster}/{self.key.pool}"
+
 
 def timelines(history: History) -> tuple[PoolTimeline, ...]:
     """Return a timeline for each pool of `history`, in the order of clusters and pools in its deployments.

@@ -203,12 +203,12 @@ def _idle(charges: Iterable[IdleCharge]) -> Iterator[IdleRow]:
     """Yield a row for each pool, its generations together."""
     by_name: dict[str, list[IdleCharge]] = {}
     for charge in charges:
-        by_name.setdefault(f"{charge.cluster}/{charge.key.pool}", []).append(charge)
+        by_name.setdefault(charge.pool.name, []).append(charge)
     for name, generations in by_name.items():
         cost = sum((charge.cost for charge in generations), Price())
         yield IdleRow(
             pool=name,
-            machine=str(generations[-1].machine),
+            machine=str(generations[-1].pool.machine),
             machine_hours=sum(charge.hours for charge in generations),
             accelerator_hours=sum(charge.accelerator_hours for charge in generations),
             live_machine_hours=sum(charge.live for charge in generations),

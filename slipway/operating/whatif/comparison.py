@@ -40,21 +40,10 @@ class Comparison:
     jobs: int
     before: Outcome
     after: Outcome
-    #: The sources of `before` and `after`.
-    replays: tuple[Replay, Replay]
+    #: The pools before and after are the same.
+    unchanged: bool
     calibration: Calibration
-    delays: MeasuredDelays
-    #: The number of jobs without a run time to replay.
-    never_started: int = 0
-    #: Capacity types beside the pools without a wait in the history.
-    assumed: tuple[str, ...] = ()
-    #: Parts of the history that could not be read.
-    unread: tuple[str, ...] = ()
-
-    @property
-    def unchanged(self) -> bool:
-        """True where the pools before and after are the same."""
-        return self.replays[0] is self.replays[1]
+    replayer: Replayer
 
 
 @dataclass(frozen=True)
@@ -119,18 +108,14 @@ class Replayer:
     def comparison(self, before: Iterable[ClusterSpec], after: Iterable[ClusterSpec]) -> Comparison:
         """Compare two sets of clusters under the same jobs."""
         pools_before, pools_after = self.pools(before), self.pools(after)
-        replay_before = self.replay(pools_before)
-        replay_after = replay_before if pools_after == pools_before else self.replay(pools_after)
+        outcome_before = self.outcome(pools_before)
         return Comparison(
             since=self.history.until - self.time,
             until=self.history.until,
             jobs=self.work.counted,
-            before=outcome(replay_before, self.catalog.region),
-            after=outcome(replay_after, self.catalog.region),
-            replays=(replay_before, replay_after),
+            before=outcome_before,
+            after=outcome_before if pools_after == pools_before else self.outcome(pools_after),
+            unchanged=pools_after == pools_before,
             calibration=self.calibration,
-            delays=self.delays,
-            never_started=self.work.never_started,
-            assumed=self.work.assumed,
-            unread=self.history.unread,
+            replayer=self,
         )

@@ -110,10 +110,6 @@ class ReplayedRun:
     def wait(self) -> float | None:
         return None if self.started is None else self.started - self.job.created
 
-    @property
-    def ended(self) -> float | None:
-        return None if self.started is None else self.started + self.job.run
-
 
 @dataclass(frozen=True)
 class PoolUse:

@@ -14,13 +14,13 @@ from slipway.operating.whatif.suggestion import BoundsSuggestion
 
 def document(comparison: Comparison, stack: str, suggestion: BoundsSuggestion | None = None) -> dict[str, Any]:
     """Return a comparison for programs: seconds, and USD of the whole time as text."""
-    trusted, delays = comparison.calibration.trusted, comparison.delays
+    trusted, delays = comparison.calibration.trusted, comparison.replayer.delays
     return {
         "stack": stack,
         "since": comparison.since,
         "until": comparison.until,
         "jobs": comparison.jobs,
-        "neverStarted": comparison.never_started,
+        "neverStarted": comparison.replayer.work.never_started,
         "calibration": comparison.calibration,
         "trusted": trusted,
         # Null where the replay's error is too large.
@@ -29,8 +29,8 @@ def document(comparison: Comparison, stack: str, suggestion: BoundsSuggestion | 
         # Needs no clock, and is always there.
         "neverRan": comparison.after.never,
         "delays": {"start": delays.start, "scaleUp": delays.scale_up, "idle": delays.idle},
-        "assumed": comparison.assumed,
-        "unread": comparison.unread,
+        "assumed": comparison.replayer.work.assumed,
+        "unread": comparison.replayer.history.unread,
         "suggestion": suggestion
         and [
             {"cluster": cluster, "pool": pool, "min": least, "max": most}
@@ -54,23 +54,24 @@ def why_not(calibration: Calibration) -> str:
 
 def notes(comparison: Comparison) -> Iterable[str]:
     """Yield the basis of the figures, line by line."""
-    delays = (
-        ("a start", comparison.delays.start),
-        ("growing", comparison.delays.scale_up),
-        ("shrinking", comparison.delays.idle),
+    work, delays = comparison.replayer.work, comparison.replayer.delays
+    named = (
+        ("a start", delays.start),
+        ("growing", delays.scale_up),
+        ("shrinking", delays.idle),
     )
     measured = (
         f"{name} takes {span(delay.seconds)} ({f'{delay.count} times here' if delay.count else 'assumed'})"
-        for name, delay in delays
+        for name, delay in named
     )
     yield "assumed: first come, first served on a full pool, as Google documents no order; jobs sent as they were"
     yield f"pools: {join(measured)}"
-    if comparison.assumed:
-        types = join(comparison.assumed)
+    if work.assumed:
+        types = join(work.assumed)
         yield f"no earlier job tells how long machines take by {types}: taken as {span(ASSUMED.scale_up)}"
-    if comparison.never_started:
-        yield f"left out: {counted(comparison.never_started, 'job')} that never started, and so had no run time"
+    if work.never_started:
+        yield f"left out: {counted(work.never_started, 'job')} that never started, and so had no run time"
     if not (comparison.before.complete and comparison.after.complete):
         yield "dollars are without what has no known price"
     yield "not in it: stock-outs, quota and how often Spot machines are taken away"
-    yield from comparison.unread
+    yield from comparison.replayer.history.unread

@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import shlex
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Any
 
@@ -55,16 +55,13 @@ def command(job: str, dest: Path | None, overwrite: bool, catalog: str | None, o
     done.require_all()
 
 
-@contextmanager
-def _progress() -> Iterator[Tell]:
-    """Yield a callback for a bar on a terminal; elsewhere for a line at each quarter."""
-    if sys.stderr.isatty() and screen.coloured(sys.stderr):
-        from slipway.front.cli.terminal.redrawn import transfer
+def _progress() -> AbstractContextManager[Tell]:
+    """Return a callback for a bar on a terminal; elsewhere for a line at each quarter."""
+    if not (sys.stderr.isatty() and screen.coloured(sys.stderr)):
+        return nullcontext(_quarters())
+    from slipway.front.cli.terminal.redrawn import transfer
 
-        with transfer() as show:
-            yield show
-        return
-    yield _quarters()
+    return transfer()
 
 
 def _quarters() -> Callable[[int, int, int], None]:

@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import partial
 
 import click
 
@@ -48,7 +49,9 @@ def answers(wanted: Iterable[str], given: Mapping[str, str], *, asking: bool) ->
     for key in todo:
         default = usual.get(key) or _QUESTIONS[key].usual
         if asking:
-            values[key] = click.prompt(_QUESTIONS[key].words, default or None, value_proc=_proof(key), err=True)
+            values[key] = click.prompt(
+                _QUESTIONS[key].words, default or None, value_proc=partial(_proven, key), err=True
+            )
         elif default and not _wrong(key, default):
             values[key] = default
     if missing := [_QUESTIONS[key] for key in todo if key not in values]:
@@ -71,13 +74,10 @@ def workflows(text: str) -> dict[str, str]:
     return {"OWNED": match[1], "REF": match[2]}
 
 
-def _proof(key: str) -> Callable[[str], str]:
-    def proven(value: str) -> str:
-        if wrong := _wrong(key, value):
-            raise click.UsageError(f"{quoted(value)} {wrong[0]}: {wrong[1]}")
-        return value.strip()
-
-    return proven
+def _proven(key: str, value: str) -> str:
+    if wrong := _wrong(key, value):
+        raise click.UsageError(f"{quoted(value)} {wrong[0]}: {wrong[1]}")
+    return value.strip()
 
 
 def _wrong(key: str, value: str) -> tuple[str, str] | None:

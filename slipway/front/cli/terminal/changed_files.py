@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,7 +16,6 @@ from slipway.reviewing.change.files import has_pins, is_pipeline, seen_from
 
 if TYPE_CHECKING:
     from slipway.reviewing.change.change import Files
-    from slipway.reviewing.change.edits import Edit
 
 _SEPARATED = re.compile(r"[A-Z]\d*\0")
 
@@ -25,7 +24,10 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     """Read the list of `git diff --name-status`, with or without `-z`; a bare path counts as touched. `folder`: the
     project's place in the repository."""
     from slipway.reviewing.change.change import NO_FILES, Files
+    from slipway.reviewing.change.edits import edits
+    from slipway.reviewing.change.pins import changed
     from slipway.reviewing.change.programs import edited_lines, same_program
+    from slipway.reviewing.rules.program import STACK_FILE
     from slipway.reviewing.told.redaction import addresses
 
     if file is None:
@@ -49,11 +51,11 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         touched=frozenset(touched),
         removed=frozenset(removed),
         links=links,
-        pins=dict(_pins(texts)),
+        pins={file: found for file, sides in texts.items() if has_pins(file) and (found := changed(*sides))},
         same=same,
         lines={file: edited_lines(file, *sides) for file, sides in (code | pipelines).items() if file not in same},
         reports=dict(_reports(checkout)) if head and touched else {},
-        stacks=dict(_stack_edits(texts)),
+        stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
     )
 
@@ -68,14 +70,6 @@ def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
     for line in text.splitlines():
         status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
         yield status, paths
-
-
-def _pins(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    from slipway.reviewing.change.pins import changed
-
-    for file, sides in texts.items():
-        if has_pins(file) and (edits := changed(*sides)):
-            yield file, edits
 
 
 def _reports(checkout: Path) -> Iterator[tuple[str, str]]:
@@ -96,12 +90,3 @@ def _beside_base(file: str, checkout: Path) -> bool:
 
 def _is_link(checkout: Path, file: str) -> bool:
     return (checkout / file).resolve() != Path(os.path.normpath(checkout.resolve() / file))
-
-
-def _stack_edits(texts: Mapping[str, tuple[str, str]]) -> Iterator[tuple[str, tuple[Edit, ...]]]:
-    from slipway.reviewing.change.edits import edits
-    from slipway.reviewing.rules.program import STACK_FILE
-
-    for file, sides in texts.items():
-        if match := STACK_FILE.fullmatch(file):
-            yield match[1], edits(*sides)

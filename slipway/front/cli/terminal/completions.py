@@ -14,7 +14,7 @@ from slipway.base.errors import SlipwayError
 
 if TYPE_CHECKING:
     from slipway.google.jobs import VertexJob
-    from slipway.model.catalog.model import Parameter, Template
+    from slipway.model.catalog.model import Template
     from slipway.using.context import Context
 
 _RECENT = 50
@@ -110,6 +110,7 @@ def _argument(ctx: click.Context, name: str) -> str:
 @_completion
 def parameters(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     """Suggest `trees=` for those not given yet, the required ones first; after the `=` its possible values."""
+    from slipway.model.catalog.placeholders import render
     from slipway.using.submission.parameters import describe
 
     template = _template_of(context, ctx)
@@ -119,18 +120,13 @@ def parameters(context: Context, ctx: click.Context, incomplete: str) -> Iterato
     if equals:
         for parameter in template.parameters:
             if parameter.name == name:
-                yield from ((f"{name}={value}", "") for value in _values(parameter))
+                values = parameter.choices or parameter.kind.values
+                yield from ((f"{name}={render(value)}", "") for value in values)
         return
     given = {assignment.partition("=")[0].strip() for assignment in ctx.params.get("params") or ()}
     for parameter in sorted(template.parameters, key=lambda parameter: not parameter.required):
         if parameter.name not in given:
             yield f"{parameter.name}=", "; ".join(word for word in (parameter.help, describe(parameter)) if word)
-
-
-def _values(parameter: Parameter) -> list[str]:
-    from slipway.model.catalog.placeholders import render
-
-    return [render(value) for value in parameter.choices or parameter.kind.values]
 
 
 def _capacity_types(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
