@@ -60,6 +60,9 @@ class ResultTable(Sequence[Row]):
     def __iter__(self) -> Iterator[Row]:
         return iter(self._flat)
 
+    def __repr__(self) -> str:
+        return f"ResultTable({self._flat!r})"
+
     def _repr_html_(self) -> str:
         results = self._results
         heads = ["", "JOB", *results.parameters, *map(str.upper, results.metrics), "STATE", "RUN TIME", "COST"]

@@ -44,10 +44,6 @@ class Band:
             held[most] = held.get(most, 0.0) + (span.end - span.begin).total_seconds()
         return max(held, key=lambda most: held[most], default=0)
 
-    @property
-    def most_live(self) -> int:
-        return max((span.live or 0 for span in self.spans), default=0)
-
 
 @dataclass(frozen=True)
 class Place:

@@ -122,7 +122,7 @@ def _most(history: History, key: str) -> tuple[str, ...]:
 
 
 def _tops(where: Mapping[str, Iterable[Place]], bands: Iterable[Band]) -> list[int]:
-    tops = [max(band.usual_max, band.most_live) for band in bands]
+    tops = [max(band.usual_max, *(span.live or 0 for span in band.spans), 0) for band in bands]
     for job_places in where.values():
         for place in job_places:
             tops[place.band] = max(tops[place.band], *(high for _, high in place.lanes), 1)

@@ -38,7 +38,7 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
     chosen = {"days": _range(data), "by": "user"}
     board = {
         "data": data,
-        "charts": {name: asdict(chart) for name, chart in CHARTS.items()},
+        "charts": _CHARTS,
         "themes": {"light": LIGHT.config(), "dark": DARK.config()},
         "params": chosen,
     }
@@ -65,28 +65,22 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
     )
 
 
-@dataclass(frozen=True)
-class Chart:
-    """A chart of the page."""
-
-    spec: Mapping[str, Any]
-    #: The names of its rows.
-    uses: tuple[str, ...]
-    #: The pixels that axes and labels need beside it.
-    room: int = 4
+def _chart(spec: Mapping[str, Any], *uses: str, room: int = 4) -> Mapping[str, Any]:
+    """Return a chart for the page. `uses`: the names of its rows; `room`: pixels for axes and labels beside it."""
+    return {"spec": spec, "uses": uses, "room": room}
 
 
-CHARTS: Mapping[str, Chart] = {
-    "pools": Chart(charts.pools_now(), ("pools",)),
-    "gauges": Chart(charts.gauges(), ("gauges",)),
-    "band": Chart(time_charts.band(), ("jobs", "bands", "deployments"), 62),
-    "days": Chart(charts.money_by_day(), ("days",), 50),
-    "shares": Chart(charts.money_by(), ("shares",)),
-    "parallel": Chart(sweep_charts.parallel(), ("points", "ticks"), 26),
-    "scatter": Chart(sweep_charts.scatter(), ("points", "ticks"), 50),
-    "curves": Chart(sweep_charts.curves(), ("curves",), 52),
-    "life": Chart(time_charts.life(), ("phases", "marks"), 54),
-    "use": Chart(time_charts.use(), ("use",), 54),
+_CHARTS = {
+    "pools": _chart(charts.pools_now(), "pools"),
+    "gauges": _chart(charts.gauges(), "gauges"),
+    "band": _chart(time_charts.band(), "jobs", "bands", "deployments", room=62),
+    "days": _chart(charts.money_by_day(), "days", room=50),
+    "shares": _chart(charts.money_by(), "shares"),
+    "parallel": _chart(sweep_charts.parallel(), "points", "ticks", room=26),
+    "scatter": _chart(sweep_charts.scatter(), "points", "ticks", room=50),
+    "curves": _chart(sweep_charts.curves(), "curves", room=52),
+    "life": _chart(time_charts.life(), "phases", "marks", room=54),
+    "use": _chart(time_charts.use(), "use", room=54),
 }
 
 
