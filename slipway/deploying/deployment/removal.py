@@ -149,16 +149,14 @@ class Removal:
                 )
             self._delete_all()
         except Exception:
-            self._offer_again([id_ for id_ in ids if id_ not in self._going])
+            left = [id_ for id_ in ids if id_ not in self._going]
+            if self.grace:
+                self.grace.offer_again(left)
+            if self.offers:
+                self.offers.offer_again(left)
+            if left and self._going:
+                self.warn(f"{_named(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
             raise
-
-    def _offer_again(self, ids: Sequence[str]) -> None:
-        if self.grace:
-            self.grace.offer_again(ids)
-        if self.offers:
-            self.offers.offer_again(ids)
-        if ids and self._going:
-            self.warn(f"{_named(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
 
     def _delete_all(self) -> None:
         for attempt in range(_TRIES):

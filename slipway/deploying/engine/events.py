@@ -95,7 +95,15 @@ class _Stream:
                 registered = {text.removeprefix(_HOOK)} if text.startswith(_HOOK) else set()
                 self.hooks = (self.hooks or frozenset()) | registered
         elif "policyEvent" in event:
-            self.objections.add(_objection(event["policyEvent"]))
+            broken = event["policyEvent"]
+            objection = Objection(
+                pack=str(broken["policyPackName"]),
+                rule=str(broken["policyName"]),
+                about=str(broken.get("resourceUrn") or "").rpartition("::")[2],
+                message=str(broken.get("message") or "").strip(),
+                mandatory=broken.get("enforcementLevel") not in ("advisory", "disabled"),
+            )
+            self.objections.add(objection)
         elif "summaryEvent" in event:
             self.result = str(event["summaryEvent"].get("result", "succeeded"))
 
@@ -133,16 +141,6 @@ class _Stream:
         if self.odd:
             events = "an event" if self.odd == 1 else f"{self.odd} events"
             yield f"{events} of the engine could not be understood (another version than 3.259?)"
-
-
-def _objection(event: Mapping[str, Any]) -> Objection:
-    return Objection(
-        pack=str(event["policyPackName"]),
-        rule=str(event["policyName"]),
-        about=str(event.get("resourceUrn") or "").rpartition("::")[2],
-        message=str(event.get("message") or "").strip(),
-        mandatory=event.get("enforcementLevel") not in ("advisory", "disabled"),
-    )
 
 
 def _kept_otherwise(step: EngineStep) -> bool:

@@ -47,15 +47,13 @@ class CatalogWatch:
         except SlipwayError as problem:  # The catalog is gone, or this version can't read it.
             return _unread(problem.what, problem)
         self._known_at, self._ask_at = self._asked_at, self._asked_at + EVERY_S
-        return self._replaced(catalog)
-
-    def _replaced(self, catalog: Catalog) -> SlipwayError | None:
         for name, id_ in self._clusters.items():
-            now = catalog.clusters.get(name)
-            if now is None or now.id != id_:
+            there = catalog.clusters.get(name)
+            if there is None or there.id != id_:
+                has = there.id if there else "none of that name"
                 return ResourceError(
-                    f"cluster {name} {'was replaced' if now else 'left the catalog'} while the sweep was being sent",
-                    why=f"the runs so far went to {id_}; the catalog has {now.id if now else 'none of that name'} now",
+                    f"cluster {name} {'was replaced' if there else 'left the catalog'} while the sweep was being sent",
+                    why=f"the runs so far went to {id_}; the catalog has {has} now",
                     fix="the same command or call sends the rest by that catalog",
                 )
         return None
