@@ -18,6 +18,7 @@ from tests.review.engine import (
     does,
     edits,
     granted,
+    replaces,
     updates,
 )
 from tests.slipway.reviewing.builders import step
@@ -201,5 +202,10 @@ CASES = (
         names=(stops("access-added | role-above-table", TRAINER, f"projects/{PROJECT}/roles/own"),),
         steps=granted(ON_PROJECT, f"serviceAccount:{TRAINER}", f"projects/{PROJECT}/roles/own"),
         accident="a role given in haste",
+    ),
+    Case(
+        "What has another name only because another resource is made anew goes with it",
+        names=(stops("resource-replaced", "suffix", "what it depends on is made anew"),),
+        steps=replaces("random:index/randomId:RandomId", "suffix", {"byteLength": 4}),
     ),
 )

@@ -63,12 +63,6 @@ CASES = (
         "Choices of a parameter in another order",
         template("lora", 'choices=("bf16", "fp32")', 'choices=("fp32", "bf16")'),
     ),
-    silent("A number as a product", template("lora", "timeout_s=86_400", "timeout_s=24 * 3600")),
-    silent(
-        "A machine's disk under a name of its own",
-        template("tune", "TEMPLATE = JobTemplate(", 'DISK = Disk("pd-ssd", 100)\n\nTEMPLATE = JobTemplate('),
-        template("tune", '"n1-standard-8", Disk("pd-ssd", 100)', '"n1-standard-8", DISK'),
-    ),
     silent(
         "The provider's new version computes a field otherwise",
         steps=does(step("update", BUCKET, "work", old=WORK, new=WORK, diffs=["effectiveLabels"], parent=WORKSPACE)),

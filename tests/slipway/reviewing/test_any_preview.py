@@ -40,10 +40,6 @@ _VALUES = st.recursive(
 _INPUTS = st.dictionaries(st.sampled_from(_KEYS), _VALUES, max_size=5)
 
 
-def test_nothing_deployed_and_nothing_declared_is_nothing_to_tell() -> None:
-    assert review(change(None, None)).consequences == ()
-
-
 @st.composite
 def steps(draw: st.DrawFn) -> EngineStep:
     def resource() -> Resource | None:

@@ -101,6 +101,11 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     assert "no-offer-left" not in {one.kind for one in found(dead, dead)}
 
 
+def test_what_differs_in_one_offer_names_it() -> None:
+    other = replace(POOL, request=request(worker_pool(env={"A": "1"})))
+    assert only(LORA, replace(LORA, offers=(other, SPOT))).sentence == "Jobs of `lora` on pool `cpu` run with `A` = `1`"
+
+
 def test_a_bucket_and_a_trainer_that_move_are_not_told_of_each_template() -> None:
     claims = asking(args=(f"gs://{WORK_BUCKET}/claims/x", f"gs://{CATALOG_BUCKET}/y"))
     moved = asking(args=("gs://new-work/claims/x", "gs://new-catalog/y"), spec={"serviceAccount": "new@p.iam"})
