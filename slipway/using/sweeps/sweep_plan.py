@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from slipway.base.errors import Fix
 from slipway.base.formatting import counted, short
 from slipway.google.catalog.lookup import find_template, named
 from slipway.google.jobs import VertexJob
@@ -214,11 +213,10 @@ def _counts(value: Any, key: str) -> Iterator[str]:
 
 @dataclass
 class _PlacedMistake:
-    what: str
-    fix: Fix
+    first: ParameterMistake
+    #: The place of the first run that has it.
     where: str
-    #: The parameter that some runs may have, and these do not.
-    lacks: str
+    #: How many runs have it.
     runs: int = 0
     #: Mistakes by other values that come from the same place.
     others: set[str] = field(default_factory=set)
@@ -244,12 +242,11 @@ class ParameterJudge:
             # A parameter that could not be read is a mistake already, and not missing.
             known = {*point.unread, *given_twice}
             mistakes += [problem for problem in problems if problem.name not in known]
-        for name, what, fix, lacks in mistakes:
-            key = (self._place(index, point, name), name, lacks)
-            first = _PlacedMistake(what=what, fix=fix, where=point.where, lacks=lacks)
-            mistake = self._mistakes.setdefault(key, first)
-            mistake.runs += 1
-            mistake.others |= {what} - {mistake.what}
+        for mistake in mistakes:
+            key = (self._place(index, point, mistake.name), mistake.name, mistake.lacks)
+            placed = self._mistakes.setdefault(key, _PlacedMistake(mistake, point.where))
+            placed.runs += 1
+            placed.others |= {mistake.what} - {placed.first.what}
         if mistakes:
             self.spoiled += 1
         return values
@@ -258,12 +255,12 @@ class ParameterJudge:
         usual = f"slipway templates show {self._template.name}"
         listed = []
         for (place, *_), mistake in self._mistakes.items():
-            what, fix = mistake.what, mistake.fix or usual
+            what, fix = mistake.first.what, mistake.first.fix or usual
             if mistake.runs < runs:  # Only some runs share it.
                 if place == self._shared:
                     what += f" in {mistake.where}"
-                if mistake.lacks:
-                    fix = f"give {mistake.lacks} in every run: it has no default"
+                if mistake.first.lacks:
+                    fix = f"give {mistake.first.lacks} in every run: it has no default"
             listed.append(PointMistake(place, f"{what}{_many(mistake, runs)}", fix))
         return listed
 
