@@ -92,14 +92,14 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     "--code",
     type=WORD,
     metavar="DIR",
-    shell_complete=completions.folders,
+    shell_complete=click.Path(file_okay=False).shell_complete,
     help="Run this folder's code, as git sees it, instead of the reviewed one.",
 )
 @click.option(
     "--sweep",
     type=WORD,
     metavar="FILE",
-    shell_complete=completions.files,
+    shell_complete=click.Path().shell_complete,
     help="One run for each point of a grid or list (YAML, JSON) or CSV.",
 )
 @click.option("--retry-failed", is_flag=True, help="With --sweep: send its failed runs once more.")

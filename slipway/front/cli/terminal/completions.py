@@ -169,11 +169,3 @@ def roles(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, s
     if job := _argument(ctx, "job"):
         match = find_jobs(context.vertex, job, stack=context.catalog.stack)[0]
         yield from ((name, "") for name in (*role_names(match), *replica_names(match), *trial_names(match)))
-
-
-def files(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(incomplete, type="file")]
-
-
-def folders(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(incomplete, type="dir")]

@@ -43,9 +43,6 @@ class MetricColumns:
         names = [*self.names, self.sort.metric] if self.sort else self.names
         return tuple(dict.fromkeys(names))
 
-    def goal(self, jobs: Sequence[VertexJob]) -> Goal | None:
-        return self.sort or (goal_of(jobs, self.names[0]) if self.names else None)
-
 
 def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricColumns, output: str) -> None:
     """Print results. Raises ConfigError for a metric that no job has, where they have others."""
@@ -54,7 +51,8 @@ def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricCol
         causes = read_causes(context, jobs)
         metrics = reading.result()
     order = parameter_order(context.catalog, jobs)
-    results = result_rows(jobs, metrics, context.now, columns.goal(jobs), order, causes)
+    goal = columns.sort or (goal_of(jobs, columns.names[0]) if columns.names else None)
+    results = result_rows(jobs, metrics, context.now, goal, order, causes)
     require_metrics(results, columns.all)
     if columns.sort:
         results = results.sorted_by(columns.sort.metric, descending=columns.sort.maximize)
