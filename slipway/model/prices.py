@@ -105,9 +105,9 @@ def spent(amount: Price) -> str:
     return bounded("under $0.0001" if 0 < amount.known < _LEAST else words, amount)
 
 
-def signed(by: Decimal, *, per: str = "h") -> str:
+def signed(by: Decimal) -> str:
     """Return the change of a cost: `+$0.46/h`, `−$0.46/h`."""
-    return f"{'−' if by < 0 else '+'}{dollars(Price(abs(by)), per=per)}"
+    return f"{'−' if by < 0 else '+'}{dollars(Price(abs(by)))}"
 
 
 def is_steep(before: Decimal, after: Decimal) -> bool:

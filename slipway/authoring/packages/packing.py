@@ -8,7 +8,6 @@ import warnings
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
-from typing import Any
 
 from slipway.authoring.packages.source_package import (
     SourcePackage,
@@ -68,13 +67,10 @@ def runs_any_folder(template: Template) -> bool:
 
 
 def _modules(template: Template) -> tuple[str, ...]:
-    names = (
-        module
-        for offer in template.offers
-        if offer.kind in KINDS
-        for module in _run(KINDS[offer.kind].spec_of(offer.request))
-    )
-    return tuple(dict.fromkeys(names))
+    specs = (KINDS[offer.kind].spec_of(offer.request) for offer in template.offers if offer.kind in KINDS)
+    packages = (pool.get("pythonPackageSpec", {}) for spec in specs for pool in spec.get("workerPoolSpecs", ()))
+    args = (package.get("args", ()) for package in packages if placeholder(PACKAGE) in package.get("packageUris", ()))
+    return tuple(dict.fromkeys(launched.module for words in args if (launched := Launched.read(words))))
 
 
 def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
@@ -117,12 +113,6 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
 def _digest(sources: Mapping[str, bytes], needed: tuple[str, ...]) -> str:
     files = [f"{name}\0{hashlib.sha256(content).hexdigest()}" for name, content in sorted(sources.items())]
     return hashlib.sha256("\n".join([*files, *needed]).encode()).hexdigest()
-
-
-def _run(spec: Mapping[str, Any]) -> list[str]:
-    packages = [pool.get("pythonPackageSpec", {}) for pool in spec.get("workerPoolSpecs", ())]
-    args = (package.get("args", ()) for package in packages if placeholder(PACKAGE) in package.get("packageUris", ()))
-    return [launched.module for words in args if (launched := Launched.read(words))]
 
 
 def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[str, bytes]:

@@ -12,7 +12,7 @@ from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
 from slipway.authoring.stack.members import FORMS, MAIL, PATTERN, invalid_member, is_address
-from slipway.authoring.stack.secrets import named, shown
+from slipway.authoring.stack.secrets import shown
 from slipway.base.formatting import join, nearest, quoted, short
 from slipway.model.cluster import PROJECT
 from slipway.model.findings.grades import BY_WORD, REVIEWED, wrong
@@ -105,7 +105,7 @@ def _choice(names: tuple[str, ...], what: str, fix: str) -> Bound:
         if text in names:
             return None
         near = nearest(text, names)
-        return what.format(quoted(text), named=named(text)), f"did you mean `{near}`?" if near else fix
+        return what.format(quoted(text), named=shown(text, text="")), f"did you mean `{near}`?" if near else fix
 
     return Bound(wrong, {"enum": list(names)})
 

@@ -87,11 +87,6 @@ def shown(value: Any, text: str = "the text ") -> str:
     return short(str(value))
 
 
-def named(value: Any) -> str:
-    """Return what `shown` does, for a sentence that already names the kind of value."""
-    return shown(value, text="")
-
-
 def _secrets(value: Any, path: KeyPath) -> Iterator[tuple[KeyPath, str]]:
     key = path[-1] if path else ""
     if isinstance(key, str) and _KEYS.search(key):
