@@ -75,13 +75,18 @@ class Uploads:
         self._guard.bucket(call, "storage.objects.create", bucket)
         check_object_conditions(call, self._records.current(bucket, name))
         metadata = _with_type(call, metadata)
+        blob = self._checked(call, metadata, chunks)
+        return Reply(body=show_object(self._objects.create(call, bucket, name, metadata, blob), call))
+
+    def _checked(self, call: Call, metadata: Mapping[str, Any], chunks: Iterable[bytes]) -> Blob:
+        """Write the content, whose checksums are to be those that the client sent."""
         blob = self._records.blobs.write(chunks)
         try:
             check_sums(call, metadata, blob)
         except BaseException:
             self._records.blobs.delete(blob.name)
             raise
-        return Reply(body=show_object(self._objects.create(call, bucket, name, metadata, blob), call))
+        return blob
 
     def _multipart(self, call: Call) -> Reply:
         found = parts(call.raw, boundary(call.headers.get("content-type", "")))
@@ -141,13 +146,8 @@ class Uploads:
         again."""
         path = self._file(identifier)
         with path.open("rb") as file:
-            blob = self._records.blobs.write(iter(lambda: file.read(1 << 20), b""))
-        try:
-            check_sums(call, session["metadata"], blob)
-        except BaseException:
-            self._records.blobs.delete(blob.name)
-            raise
-        conditioned = _with_query(call, session["conditions"])
+            blob = self._checked(call, session["metadata"], iter(lambda: file.read(1 << 20), b""))
+        conditioned = replace(call, query={**call.query, **session["conditions"]})
         bucket, name = session["bucket"], session["name"]
 
         def done(resource: dict[str, Any]) -> None:
@@ -178,10 +178,6 @@ def sweep_uploads(records: Records, now: float) -> None:
 def _with_type(call: Call, metadata: Mapping[str, Any]) -> dict[str, Any]:
     encoding = call.query.get("contentEncoding")
     return {**metadata, "contentEncoding": encoding} if encoding else dict(metadata)
-
-
-def _with_query(call: Call, conditions: Mapping[str, str]) -> Call:
-    return replace(call, query={**call.query, **conditions})
 
 
 def check_sums(call: Call, metadata: Mapping[str, Any], blob: Blob) -> None:
