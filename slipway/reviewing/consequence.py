@@ -96,15 +96,14 @@ def consequence(
     does: str,
     *,
     who: str = IT,
-    so: str = "",
-    instead: str = "",
     edits: Iterable[Edit] = (),
     details: Iterable[str] = (),
     grade: Grade | None = None,
-    field: str = "",
     cost: float = 0.0,
+    **phrases: str,
 ) -> Consequence:
-    """Return a consequence of a kind, with the kind's section and, where none is given, its usual grade."""
+    """Return a consequence of a kind, with the kind's section and, where none is given, its usual grade. `phrases`:
+    `so`, `instead` and `field`."""
     row = KINDS[kind]
     return Consequence(
         section=row.section,
@@ -113,10 +112,8 @@ def consequence(
         grade=grade or row.usual,
         who=who,
         does=does,
-        so=so,
-        instead=instead,
         edits=tuple(edits),
         details=tuple(details),
-        field=field,
         cost=float(cost),
+        **phrases,
     )

@@ -51,17 +51,11 @@ def _before(catalog: Catalog, after: Facts, known: State, published: Mapping[str
     members = known.submitters if known.catalog_bucket else tuple(after.submitters)
     may = {member for some in published.values() for member in some}
     roles = {member: dict(SUBMITTER_ROLES) for member in members if member in may}
-    kept = {
-        id_: thing for id_, thing in after.kept.items() if id_ not in current | clusters and _known(id_, catalog, known)
-    }
+    listed = {*catalog.retiring, *(thing.name for thing in (*known.clusters, *known.buckets, *known.accounts))}
+    kept = {id_: thing for id_, thing in after.kept.items() if id_ in listed - current - clusters}
     return replace(after, catalog=catalog, submitters=roles, kept=kept)
 
 
 def _asked(deployment: Deployment, known: State) -> dict[str, int] | None:
     by_id = {preference.id: preference.preferred for preference in known.preferences}
     return {request.metric: by_id[request.id] for request in deployment.report.requests if request.id in by_id} or None
-
-
-def _known(id_: str, catalog: Catalog, known: State) -> bool:
-    listed = (thing.name for thing in (*known.clusters, *known.buckets, *known.accounts))
-    return id_ in catalog.retiring or id_ in listed

@@ -46,7 +46,11 @@ class Record:
 
 def record_of(reviews: Sequence[Review], tree: str) -> Record:
     """Return the record, without sentences: approvers have read those, and a deployment words them anew."""
-    return Record({"tree": tree, "reviews": [write(_bare(review)) for review in reviews]})
+    bodies = []
+    for review in reviews:
+        bare = tuple(replace(part, does="", so="", instead="", edits=(), details=()) for part in review.consequences)
+        bodies.append(write(replace(review, consequences=bare, standing=(), plan=(), quoted=())))
+    return Record({"tree": tree, "reviews": bodies})
 
 
 def written_with(comment: str, records: Iterable[Record]) -> Record | None:
@@ -70,8 +74,3 @@ def name_of(tree: str, folder: str) -> str:
     can stand in an address as it is."""
     named = quote(folder.removeprefix("./").strip("/"), safe="").replace("%", "~")
     return f"slipway-review-{tree}.json" if named in ("", ".") else f"slipway-review-{tree}-{named}.json"
-
-
-def _bare(review: Review) -> Review:
-    bare = tuple(replace(part, does="", so="", instead="", edits=(), details=()) for part in review.consequences)
-    return replace(review, consequences=bare, standing=(), plan=(), quoted=())

@@ -106,7 +106,7 @@ def command(
     from slipway.reviewing.change.change import NO_FILES
     from slipway.reviewing.forges.forge import forge_of, words_of
     from slipway.reviewing.gate import obstacles, unannounced, unapproved
-    from slipway.reviewing.review import write_all
+    from slipway.reviewing.review import beside, write_all
     from slipway.reviewing.told.comment import Place, comment
     from slipway.reviewing.told.headline import plain_text
     from slipway.reviewing.told.places import located
@@ -116,7 +116,8 @@ def command(
     now = Clock().now()  # The same for all, so that equal findings are told alike.
     touched = files_of(files, head, folder)
     reviews = _reviews(sources, touched, now, live=not no_live)
-    reviews = _beside(reviews, _reviews(mains, NO_FILES, now, live=not no_live))
+    main = {review.stack: review for review in _reviews(mains, NO_FILES, now, live=not no_live)}
+    reviews = [beside(review, main[review.stack]) if review.stack in main else review for review in reviews]
     shut = unannounced(reviews) if scheduled else unapproved(reviews)
     words = words_of(os.environ)
     why, fix = "", f"have the {words.change} approved, or mend it"
@@ -206,10 +207,3 @@ def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool
     history = what_if.begin(preview, connection, now) if connection else None
     change = reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files)
     return what_if.with_replay(review(change), change, history.result() if history else None)
-
-
-def _beside(reviews: list[Review], mains: list[Review]) -> list[Review]:
-    from slipway.reviewing.review import beside
-
-    by_stack = {review.stack: review for review in mains}
-    return [beside(review, by_stack[review.stack]) if review.stack in by_stack else review for review in reviews]

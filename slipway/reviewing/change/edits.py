@@ -56,13 +56,11 @@ def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:
         for name, each in value.items():
             yield from _below(f"{key}.{name}".lstrip("."), each)
     elif isinstance(value, list):
-        yield key, ", ".join(sorted(map(_item, value)))
+        yield key, ", ".join(sorted(map(_text, value)))
     elif key:
-        name = re.split(r"[.:]", key)[-1]
-        text = value if isinstance(value, str) else json.dumps(value)
-        yield key, HIDDEN if name == _HELD or looks_secret(text, name) else text
+        yield key, _text(value, re.split(r"[.:]", key)[-1])
 
 
-def _item(value: Any) -> str:
+def _text(value: Any, name: str = "") -> str:
     text = value if isinstance(value, str) else json.dumps(value)
-    return HIDDEN if looks_secret(text) else text
+    return HIDDEN if name == _HELD or looks_secret(text, name) else text

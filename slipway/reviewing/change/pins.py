@@ -25,7 +25,11 @@ def changed(before: str, after: str) -> tuple[Edit, ...]:
     """Return the packages and options that differ, Slipway first."""
     old, new = _by_name(before), _by_name(after)
     names = sorted({*old, *new}, key=lambda name: (name != NAME, name))
-    return tuple(_edit(name, old.get(name), new.get(name)) for name in names if old.get(name) != new.get(name))
+    found = []
+    for name in (name for name in names if old.get(name) != new.get(name)):
+        was, now = _version(old.get(name)), _version(new.get(name))
+        found.append(Edit(name, was, f"{now}, from elsewhere or with other hashes" if was == now else now))
+    return tuple(found)
 
 
 def _by_name(text: str) -> dict[str, str]:
@@ -36,11 +40,6 @@ def _by_name(text: str) -> dict[str, str]:
         key, asked = (package(name[1]), name[2]) if name else line.partition(" ")[::2]
         found.setdefault(key, []).append(asked)
     return {key: "\n".join(sorted(some)) for key, some in found.items()}
-
-
-def _edit(name: str, before: str | None, after: str | None) -> Edit:
-    old, new = _version(before), _version(after)
-    return Edit(name, old, f"{new}, from elsewhere or with other hashes" if old == new else new)
 
 
 def _version(asked: str | None) -> str:

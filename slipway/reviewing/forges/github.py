@@ -17,7 +17,7 @@ from slipway.google.answers import Found, Json, shaped
 from slipway.google.failures import Call
 from slipway.google.session import Session
 from slipway.google.transport import Transport
-from slipway.reviewing.forges.rest import Refused, Rest
+from slipway.reviewing.forges.rest import Rest, refused
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
 from slipway.reviewing.record import Record, name_of, unpacked, written_with
 from slipway.reviewing.told.comment import mark
@@ -86,8 +86,6 @@ class GitHub:
         self._rest = Rest(self._session, f"{api.rstrip('/')}/repos/{self._repository}", _FIX)
 
     def merge_result(self) -> MergeResult:
-        """Read the merge result of the commit that the workflow runs for. Raises ResourceError where GitHub does not
-        tell."""
         owner, _, name = self._repository.partition("/")
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
         call = Call("ask GitHub who approved this")
@@ -98,7 +96,6 @@ class GitHub:
         return result
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
-        """Make this the pull request's one comment; an equal comment is left alone, as approvals are older."""
         pull = result.pull_request
         if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
             return result
@@ -110,7 +107,7 @@ class GitHub:
     def _asked(
         self, query: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
     ) -> Found:
-        with Refused(_FIX):
+        with refused(_FIX):
             found = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
             if errors := found.get("errors"):  # An answer may have errors beside its data.
                 raise ResourceError(f"could not {call.doing}", why=join(_message(error) for error in errors), fix=_FIX)

@@ -76,8 +76,8 @@ class GitLab:
 
     def merge_result(self) -> MergeResult:
         """Read the checked-out merge result, and the merge request that makes it or has made it."""
-        tree, merged = self._trees.here, not self._open
-        body = self._merged_as() if merged else self._request(self._open)
+        tree, merged, of = self._trees.here, not self._open, self._open
+        body = self._merged_as() if merged else self._rest.get(f"merge_requests/{of}", f"read !{of}", dict)
         pull = None if body is None else self._read(body)
         if merged and pull and pull.comment:
             pull = replace(pull, record=written_with(pull.comment.body, self._records(pull, tree)))
@@ -91,12 +91,6 @@ class GitLab:
         method, path = ("PUT", f"{notes}/{pull.comment.id}") if pull.comment else ("POST", notes)
         written = self._rest.write(method, path, doing, {"body": body}, _comment)
         return replace(result, pull_request=replace(pull, comment=written))
-
-    def _me(self) -> int:
-        return self._users.get("user", "ask whose token GITLAB_TOKEN is", lambda body: int(body["id"]))
-
-    def _request(self, number: str) -> Json:
-        return self._rest.get(f"merge_requests/{number}", f"read !{number}", dict)
 
     def _merged_as(self) -> Json | None:
         """Return the merge request whose merge made the commit, on this very branch."""
@@ -129,13 +123,9 @@ class GitLab:
         """Return the approvals of people who may push here, each with the tree of the newest commit of its time."""
         found = []
         for user, approval in approved:
-            level = self._rest.maybe(f"members/all/{user}", f"ask what {approval.login} may do", _level)
+            level = self._rest.maybe(f"members/all/{user}", f"ask what {approval.login} may do", _level) or 0
             # A bot may approve as well, and any branch's job can be one.
-            if (
-                level is None
-                or level < _MAY_WRITE
-                or self._users.get(f"users/{user}", f"read {approval.login}", _is_bot)
-            ):
+            if level < _MAY_WRITE or self._users.get(f"users/{user}", f"read {approval.login}", _is_bot):
                 continue
             before = [version.commit for version in versions if version.at <= approval.at]
             found.append(replace(approval, tree=self._trees.of(before[-1]) if before else ""))
@@ -143,7 +133,8 @@ class GitLab:
 
     def _comment(self, at: str, number: int) -> Comment | None:
         """Return the caller's oldest note that begins with the mark."""
-        me, doing, asked = self._me(), f"read the notes of !{number}", {"sort": "asc", "order_by": "created_at"}
+        me = self._users.get("user", "ask whose token GITLAB_TOKEN is", lambda body: int(body["id"]))
+        doing, asked = f"read the notes of !{number}", {"sort": "asc", "order_by": "created_at"}
         for note in self._rest.listed(f"{at}/notes", doing, dict, most=_MOST, fix=_ANEW, params=asked):
             if (note["author"] or {}).get("id") == me and note["body"].startswith(self._mark):
                 return _comment(note)

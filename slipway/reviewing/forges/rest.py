@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
@@ -28,20 +29,18 @@ class Rest:
     def get(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found:
         """Return an object, as `read` reads it. `doing` continues "could not …"."""
         call = Call(doing)
-        with Refused(self.fix):
+        with refused(self.fix):
             return shaped(call, read, self.session.get(self._at(path), call))
 
     def maybe(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found | None:
         """Return what `get` does; None for a missing object, or one hidden from the caller."""
         call = Call(doing)
-        with Refused(self.fix):
-            try:
-                return shaped(call, read, self.session.get(self._at(path), call))
-            except NotFound:
-                return None
+        with refused(self.fix), suppress(NotFound):
+            return shaped(call, read, self.session.get(self._at(path), call))
+        return None
 
     def content(self, path: str, doing: str) -> bytes:
-        with Refused(self.fix):
+        with refused(self.fix):
             return self.session.download(self._at(path), Call(doing)).data
 
     def listed(
@@ -52,7 +51,7 @@ class Rest:
         call = Call(doing)
         for page in range(1, 1 + most // _PAGE):
             asked = {**(params or {}), "per_page": _PAGE, "page": page}
-            with Refused(self.fix):
+            with refused(self.fix):
                 items = json_list(self.session.download(self._at(path), call, asked), call)
                 yield from [shaped(call, read, item) for item in items]
             if len(items) < _PAGE:
@@ -62,22 +61,17 @@ class Rest:
     def write(self, method: str, path: str, doing: str, body: Json, read: Callable[[Json], Found]) -> Found:
         """Send an object once, by POST, PUT or PATCH."""
         call = Call(doing)
-        with Refused(self.fix):
+        with refused(self.fix):
             return shaped(call, read, self.session.write(method, self._at(path), call, body))
 
     def _at(self, path: str) -> str:
         return f"{self.url.rstrip('/')}/{path}"
 
 
-class Refused:
-    """A context that raises the API's refusal as a forge's, without Google's roles."""
-
-    def __init__(self, fix: str) -> None:
-        self._fix = fix
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, problem: object, trace: object) -> None:
-        if isinstance(problem, CloudError):
-            raise ResourceError(problem.what, why=problem.message, fix=self._fix) from problem
+@contextmanager
+def refused(fix: str) -> Iterator[None]:
+    """Raise the API's refusal as a forge's, without Google's roles."""
+    try:
+        yield
+    except CloudError as problem:
+        raise ResourceError(problem.what, why=problem.message, fix=fix) from problem

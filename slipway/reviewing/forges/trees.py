@@ -44,19 +44,10 @@ class Trees:
     def _git(self, *words: str) -> str | None:
         """Return git's answer, None for a refusal."""
         # A checkout's own settings may name programs, which must not run here.
-        command = (
-            "git",
-            "-C",
-            str(self.checkout),
-            "-c",
-            "core.fsmonitor=false",
-            "-c",
-            "core.hooksPath=/dev/null",
-            *words,
-        )
+        settings = ("-c", "core.fsmonitor=false", "-c", "core.hooksPath=/dev/null")
         try:
             done = subprocess.run(
-                command,
+                ("git", "-C", str(self.checkout), *settings, *words),
                 capture_output=True,
                 text=True,
                 check=False,

@@ -63,30 +63,24 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
     lines = change.after.quota.lines.values()
     places = {region: live_at(change, region) for region in {line.region for line in lines}}
     uses = {region: _use(change, live) for region, live in places.items()}
-    return tuple(
-        _draw(
-            line,
-            before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0),
-            places[line.region],
-            uses[line.region],
-            0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0),
+    found = []
+    for line in lines:
+        live, use = places[line.region], uses[line.region]
+        asked = 0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0)
+        request = preference_of(live, line.metric)
+        settled = request is not None and not request.reconciling and request.preferred == asked
+        answer = became_of(request) if request else None
+        draw = QuotaDraw(
+            line=line,
+            was=before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0),
+            old=use.old.get(line.metric, 0),
+            others=use.others.get(line.metric, 0),
+            asked=0 if settled else asked,
+            answer=answer,
+            increase=str(answer) if answer else _increase(live, line.metric),
         )
-        for line in lines
-    )
-
-
-def _draw(line: QuotaLine, was: QuotaLine, live: Live, use: Usage, asked: int) -> QuotaDraw:
-    request = preference_of(live, line.metric)
-    settled = request is not None and not request.reconciling and request.preferred == asked
-    return QuotaDraw(
-        line=line,
-        was=was,
-        old=use.old.get(line.metric, 0),
-        others=use.others.get(line.metric, 0),
-        asked=0 if settled else asked,
-        answer=became_of(request) if request else None,
-        increase=str(became_of(request)) if request else _increase(live, line.metric),
-    )
+        found.append(draw)
+    return tuple(found)
 
 
 def live_at(change: Change, region: str) -> Live:

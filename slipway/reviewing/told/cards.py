@@ -12,12 +12,11 @@ from slipway.base.formatting import join
 from slipway.model.findings.finding import Grade, Row, Section, Shown
 from slipway.reviewing.consequence import IT, Consequence, named
 from slipway.reviewing.review import Review
+from slipway.reviewing.rules.words import named as several
 
 MOST_OPEN = 7
 LONGEST = 30
 """The words of an open line."""
-MOST_NAMED = 3
-"""The number of things hit alike that a line names; their cards have all of them."""
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 ON_MAIN = "on main already, not deployed yet"
 _ROWS = list(Row)
@@ -77,11 +76,9 @@ class Card:
 
     def rows(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
         """Yield rows: a label, values before and after with the people and things concerned, and what follows."""
-        label = ""
         for row in _ROWS:
-            for middle, follows in self._row(row):
-                yield ("" if row.value == label else row.value), middle, follows
-                label = row.value
+            for place, (middle, follows) in enumerate(self._row(row)):
+                yield ("" if place else row.value), middle, follows
 
     def _row(self, row: Row) -> Iterator[tuple[tuple[str, ...], str]]:
         for part in self.parts:
@@ -109,10 +106,7 @@ class Line:
 
     @property
     def names(self) -> str:
-        called = list(dict.fromkeys(f"`{card.lead.called}`" for card in self.cards))
-        more = len(called) - MOST_NAMED
-        # A single other one would be as short by its name.
-        return join([*called[:MOST_NAMED], f"{more} more"]) if more > 1 else join(called)
+        return several(dict.fromkeys(f"`{card.lead.called}`" for card in self.cards))
 
     @property
     def sign(self) -> str:
@@ -151,7 +145,7 @@ class Lines:
 def arranged(reviews: Sequence[Review]) -> Lines:
     """Return the lines of reviews, the worst first. A note, or what is on main already, is open where it is alone, or
     beside money alone."""
-    every = sorted(_alike(_of_stacks(reviews)), key=lambda line: _order(line.card))
+    every = sorted(_alike(_of_stacks(reviews)), key=lambda line: (line.card.on_main, *_weight(line.card.lead)))
     grave = [line for line in every if line.card.opens]
     mine = [line for line in every if not line.card.on_main]
     first, others = ([line for line in lines if not _in_table(line)] for lines in (grave, mine))
@@ -161,10 +155,6 @@ def arranged(reviews: Sequence[Review]) -> Lines:
 
 def _in_table(line: Line) -> bool:
     return all(part.of.shown is Shown.IN_TABLE for part in line.card.parts)
-
-
-def _order(card: Card) -> tuple[object, ...]:
-    return card.on_main, *_weight(card.lead)
 
 
 def _weight(part: Consequence) -> tuple[object, ...]:

@@ -75,7 +75,9 @@ def _whole(reviews: Sequence[Review], lines: Lines, details: int, *, plans: bool
     for review in reviews:
         for part in review.incomplete:
             unread.setdefault(part, []).append(review.stack)
-    parts = [f"### {text(headline(reviews, lines))}", _table(reviews), "\n".join(map(_item, lines.opened))]
+    table = [f"| {' | '.join(cells)} |" for cells in (_HEADS, *map(_row, reviews))]
+    table.insert(1, f"|{'---|' * len(_HEADS)}")
+    parts = [f"### {text(headline(reviews, lines))}", "\n".join(table), "\n".join(map(_item, lines.opened))]
     parts += [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(part)}" for part, stacks in unread.items()]
     parts.append(_folded_cards(lines, details) if folds else _without_cards(lines))
     standing = [f"- {_whose([review.stack], reviews)}{_shown(line)}" for review in reviews for line in review.standing]
@@ -133,12 +135,6 @@ def _item(line: Line) -> str:
 
 def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
     return f"{', '.join(map(code, stacks))}: " if len(stacks) < len(reviews) else ""
-
-
-def _table(reviews: Sequence[Review]) -> str:
-    rows = [f"| {' | '.join(_HEADS)} |", f"|{'---|' * len(_HEADS)}"]
-    rows += [f"| {' | '.join(_row(review))} |" for review in reviews]
-    return "\n".join(rows)
 
 
 def _row(review: Review) -> tuple[str, ...]:

@@ -42,16 +42,14 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
 def _clauses(alike: Sequence[Line], room: int) -> str:
     """Return the first clause, the second where there is room for it, and the number of the others."""
     for most in (2, 1):
-        clauses, left = [line.clause for line in alike[:most]], len(alike) - most
-        words = " · ".join([*clauses, *([_more(left, alike[0].card.grade)] if left > 0 else [])])
+        clauses, left, grade = [line.clause for line in alike[:most]], len(alike) - most, alike[0].card.grade
+        if left > 0:
+            blocks = grade is Grade.BLOCKING
+            clauses.append(f"{left:,} more to approve" if blocks else counted(left, f"more {_ALIKE[grade]}"))
+        words = " · ".join(clauses)
         if len(words.replace("`", "")) <= room:
             break
     return words
-
-
-def _more(count: int, grade: Grade) -> str:
-    """Return `2 more to approve`, `1 more warning`."""
-    return f"{count:,} more to approve" if grade is Grade.BLOCKING else counted(count, f"more {_ALIKE[grade]}")
 
 
 def _money(reviews: Sequence[Review], first: Card) -> str:

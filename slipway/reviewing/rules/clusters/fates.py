@@ -149,7 +149,9 @@ def _fate(cluster: ClusterChange, change: Change) -> str:
         return "in-place-busy" if cluster.jobs and retires else "in-place"
     if cluster.there:
         return "taken" if retires else "taken-idle"
-    return "followed" if not retires else "wasted" if _wasteful(cluster) else "beside"
+    of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
+    wasteful = cluster.jobs and price(new).known >= _WASTE and not of_machines
+    return "followed" if not retires else "wasted" if wasteful else "beside"
 
 
 def _renamed(cluster: ClusterChange, listed: Sequence[ClusterChange]) -> ClusterChange | None:
@@ -165,14 +167,10 @@ def _all_machines(cluster: Cluster) -> list[str]:
     return sorted(map(machines_in_words, cluster.pools))
 
 
-def _wasteful(cluster: ClusterChange) -> bool:
-    of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
-    return bool(cluster.jobs and cluster.new and price(cluster.new).known >= _WASTE and not of_machines)
-
-
 def _values(cluster: ClusterChange, other: ClusterChange | None, change: Change) -> Mapping[str, str]:
     """Return the values that phrases have places for."""
     old, new, count = cluster.old, cluster.new, len(cluster.edits)
+    brief = [str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24))) for edit in cluster.edits]
     older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]
     on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
     held = machines(summed(cluster.held or (of.always(old) if old and new is None else ())))
@@ -184,7 +182,7 @@ def _values(cluster: ClusterChange, other: ClusterChange | None, change: Change)
     saved = f"{lost}; {of.with_month(cost)}, saved" if cost and cost.known else lost
     return {
         "costs": of.costs(new) if new else "",
-        "edit": _brief(cluster.edits[0]) if count == 1 else counted(count, "edit"),
+        "edit": brief[0] if count == 1 else counted(count, "edit"),
         "end": _end(cluster, "then" if new else "at once"),
         "until": have_ended(on_them.values(), "") if on_them else "a later deployment",
         "ended": have_ended(cluster.jobs),
@@ -193,10 +191,6 @@ def _values(cluster: ClusterChange, other: ClusterChange | None, change: Change)
         "keep": f"keep the name: `{other.name}` is another cluster" if other else keep,
         "nth": {2: "third", 3: "fourth"}.get(len(older), "second"),
     }
-
-
-def _brief(edit: Edit) -> str:
-    return str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24)))
 
 
 def _end(cluster: ClusterChange, when: str) -> str:

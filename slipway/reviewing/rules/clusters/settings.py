@@ -87,12 +87,7 @@ _SETTINGS = (
     _Setting(_SEASON, "from", lambda of: of.season.begins, {"": "is wanted at once", "any": _WANTED}, operator.gt),
     _Setting(_MODE, "replacement", lambda of: of.replacement, _REPLACED, lambda mode, was: mode not in (was, PROTECT)),
     _Setting(_MODE, "retireWithin", lambda of: of.retire_within, {"": _UNWATCHED, "any": _WATCHED}),
-    _Setting(
-        _MODE,
-        "createWithin",
-        lambda of: of.create_within or _DEFAULT,
-        {"any": _FOUND},
-    ),
+    _Setting(_MODE, "createWithin", lambda of: of.create_within or _DEFAULT, {"any": _FOUND}),
 )
 
 

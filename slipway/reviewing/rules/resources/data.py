@@ -52,7 +52,10 @@ def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
         so = f"not asked: what it may do already (`gcloud projects get-iam-policy {project}`)"
     elif touched.fate is Fate.CREATED and ours:
         so = "for jobs to run as"
-    key = _key(address, change) if ours and not announced else ""
+    sides = (change.new, change.old)
+    names = [name for side in sides for name, account in side.trainers.items() if account == address]
+    key = f"slipway:trainers.{names[0]}" if names else "slipway:workspace.trainer"
+    key = key if ours and not announced else ""
     yield from fate(touched, subject, f"Account {IT}", ACCOUNTS, so, field=key, announced=announced)
     if touched.fate is Fate.CHANGED and touched.edited:
         yield _edited(touched, subject, submitting_as(change.after, address))
@@ -73,14 +76,6 @@ def _edited(touched: Touched, subject: Subject, runs: str) -> Consequence:
 def _address(state: Resource, change: Change) -> str:
     project = state.inputs.get("project") or change.old.project
     return str(state.outputs.get("email") or f"{state.inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com")
-
-
-def _key(address: str, change: Change) -> str:
-    for catalog in (change.new, change.old):
-        for name, account in catalog.trainers.items():
-            if account == address:
-                return f"slipway:trainers.{name}"
-    return "slipway:workspace.trainer"
 
 
 def _drift(touched: Touched) -> Iterator[Consequence]:

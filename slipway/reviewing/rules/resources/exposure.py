@@ -118,28 +118,13 @@ def _wholesale(touched: Touched) -> Iterator[Consequence]:
     # An existing one was as whole before.
     if not on_form.whole or touched.fate not in _LETTING or (touched.old and touched.was.get("role") == role):
         return
-    instead, so = "grant single members instead, which takes nothing from others", f"not asked: who that is ({_ASK})"
-    if on_form.whole == "Policy":
-        yield consequence(
-            "access-gone",
-            Subject("others on", on),
-            f"loses all access to {on}",
-            who="Whoever is not listed",
-            so=so,
-            instead=instead,
-            grade=Grade.BLOCKING,
-        )
-    else:
-        of_submitters = not name and role in SUBMITTER_ROLES.values()
-        yield consequence(
-            "access-gone",
-            Subject("others", "with", f"{role} on {on}"),
-            f"can no longer {denied(Grant('', role, on, on_form.what, name))}",
-            who=f"Whoever else has `{role}`",
-            so=so,
-            instead=instead,
-            grade=Grade.BLOCKING if of_submitters else None,
-        )
-
-
-_ASK = "`gcloud … get-iam-policy` tells"
+    whole, of_submitters = on_form.whole == "Policy", not name and role in SUBMITTER_ROLES.values()
+    yield consequence(
+        "access-gone",
+        Subject("others on", on) if whole else Subject("others", "with", f"{role} on {on}"),
+        f"loses all access to {on}" if whole else f"can no longer {denied(Grant('', role, on, on_form.what, name))}",
+        who="Whoever is not listed" if whole else f"Whoever else has `{role}`",
+        so="not asked: who that is (`gcloud … get-iam-policy` tells)",
+        instead="grant single members instead, which takes nothing from others",
+        grade=Grade.BLOCKING if whole or of_submitters else None,
+    )

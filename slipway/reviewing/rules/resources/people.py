@@ -143,13 +143,12 @@ def _added(member: AccessChange) -> Consequence:
         so=so,
         instead=_INSTEAD.get(stranger, _A_GROUP if who else "" if not stranger else _CORRECT),
         details=(f"as submitter `{member.member}`",) if who else (),
-        grade=_GRADES.get(stranger, Grade.BLOCKING) if stranger else None,
+        grade=Grade.WARNING if stranger in _INSTEAD else Grade.BLOCKING if stranger else None,
         field=f"slipway:trainers.{alone[0]}.submitters" if alone else _SUBMITTERS,
     )
 
 
 _NEW, _ELSEWHERE = "of a domain new here", "of another project"
-_GRADES = {_NEW: Grade.WARNING, _ELSEWHERE: Grade.WARNING}
 _INSTEAD = {
     _NEW: "ask whether your organisation lets people of that domain in, else IAM refuses",
     _ELSEWHERE: "ask who may act as that account: they may submit too",

@@ -80,11 +80,6 @@ def _words(trainer: TrainerFacts) -> str:
     return f"trainer `{trainer.name}`" if trainer.name else "the workspace's trainer"
 
 
-def _key(trainer: TrainerFacts) -> str:
-    """Return the key. Frozen: approvals know it."""
-    return f"trainer {trainer.name}" if trainer.name else "the workspace's trainer"
-
-
 def _field(trainer: TrainerFacts) -> str:
     return f"slipway:{f'trainers.{trainer.name}' if trainer.name else 'workspace'}.submitters"
 
@@ -145,11 +140,12 @@ def _account(old: TrainerFacts, new: TrainerFacts) -> Iterator[Consequence]:
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
     stay = set(change.before.people) & set(change.after.people)
     read, runs = secrets(change.new, new.account), _runs(new, change.new)
+    part = _words(new).replace("`", "")  # Frozen: approvals know it.
     for member in new.submitters:
         if member in stay and member not in old.submitters:
             yield consequence(
                 "trainer-access-added",
-                Subject("member", member, _key(new)),
+                Subject("member", member, part),
                 f"may submit as {_words(new)} too, and so run any code as it",
                 so=f"it reads {read}, which any code of theirs can read then"
                 if read
@@ -162,7 +158,7 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
         if member in stay and member not in new.submitters:
             yield consequence(
                 "trainer-access-gone",
-                Subject("member", member, _key(new)),
+                Subject("member", member, part),
                 f"can't submit as {_words(new)} any more",
                 so=f"submissions of {_names(runs)} are refused; jobs sent so far go on" if runs else "",
                 instead="ask who stays listed to submit for them" if runs else "",

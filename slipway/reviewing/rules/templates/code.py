@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
@@ -13,6 +12,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.rules.templates.effects import Says
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
@@ -21,38 +21,29 @@ _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
 
 
-class _Direction(NamedTuple):
-    """A row: how a requirement moves, its grade, and what follows. `{after}` and `{before}` are its lines."""
-
-    grade: Grade
-    does: str
-    so: str
-    instead: str = ""
-
-
 _INSTEAD = "install {after} instead of {before}"
-_DIRECTIONS: Mapping[str, _Direction] = {
-    "gone": _Direction(
+_DIRECTIONS: Mapping[str, Says] = {
+    "gone": Says(
         Grade.BLOCKING,
         "don't install {before} any more",
         "code that imports it fails, unless another package brings it",
         "keep it while code imports it",
     ),
-    "new": _Direction(
+    "new": Says(
         Grade.WARNING,
         "install {after} too",
         "it runs with all that their account may do",
         "read its name letter by letter, and who publishes it",
     ),
-    "loosened": _Direction(
+    "loosened": Says(
         Grade.WARNING, _INSTEAD, "each job gets the newest that fits, so two runs may differ", "pin it with `==`"
     ),
-    "older": _Direction(Grade.WARNING, _INSTEAD, "what came since is missing, and results may differ"),
-    "other": _Direction(Grade.WARNING, _INSTEAD, "not known: which version that is; results may differ"),
-    "newer": _Direction(Grade.WARNING, _INSTEAD, "not known: what differs in it; results may differ"),
-    "pinned": _Direction(Grade.NOTE, _INSTEAD, "all jobs get this version, which the old line allowed"),
+    "older": Says(Grade.WARNING, _INSTEAD, "what came since is missing, and results may differ"),
+    "other": Says(Grade.WARNING, _INSTEAD, "not known: which version that is; results may differ"),
+    "newer": Says(Grade.WARNING, _INSTEAD, "not known: what differs in it; results may differ"),
+    "pinned": Says(Grade.NOTE, _INSTEAD, "all jobs get this version, which the old line allowed"),
 }
-"""The directions, the gravest first."""
+"""By how a requirement moves, the gravest first; `{after}` and `{before}` are its lines."""
 
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
@@ -168,13 +159,9 @@ def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
     """Return the lines of each package, which may have several by their markers, as one."""
     lines: dict[str, list[str]] = {}
     for line in requirements:
-        lines.setdefault(_package(line), []).append(line)
+        found = _NAME.match(line.strip())
+        lines.setdefault(package(found[0]) if found else line, []).append(line)
     return {name: ", ".join(sorted(some)) for name, some in lines.items()}
-
-
-def _package(requirement: str) -> str:
-    found = _NAME.match(requirement.strip())
-    return package(found[0]) if found else requirement
 
 
 def _shown(requirement: str) -> str:

@@ -191,7 +191,8 @@ def _values(arguments: list[str]) -> str:
 def secret(differing: Differing) -> Says:
     name, sides = differing.name, (differing.before, differing.after)
     old, new = (secret_in(str(leaf or "")) or str(leaf or "") for leaf in sides)
-    place, version = ([*part] for part in zip(*(_secret_place(leaf) for leaf in sides), strict=True))
+    place = [str(leaf).partition("/secrets/")[0] for leaf in sides]
+    version = [last_part(str(leaf)) for leaf in sides]
     grant = f"let their account read {shown(new)} first"
     if not new:
         does = f"don't get secret {shown(old)} any more as `{name}`"
@@ -210,10 +211,6 @@ def secret(differing: Differing) -> Says:
     return Says(W, does, fails, "name `latest`, or no version, to follow its rotation")
 
 
-def _secret_place(leaf: Leaf | None) -> tuple[str, str]:
-    return str(leaf).partition("/secrets/")[0], last_part(str(leaf))
-
-
 def account(differing: Differing) -> Says:
     sides = ((differing.before, differing.template.was), (differing.after, differing.template.becomes))
     old, new = (_address(leaf, catalog) for leaf, catalog in sides)
@@ -224,17 +221,14 @@ def account(differing: Differing) -> Says:
     if secrets and differing.after == TRAINER:
         ends = f"they fail without secret {secrets}, and a grant on {secrets} opens that to all submitters' code"
         return Says(B, does, ends, f"keep {old}, an account of its own: don't let {new} read the secret", refused)
-    if str(differing.after).startswith(trainer("")) and not _is_trainer(differing.template.was, str(differing.after)):
+    becomes = str(differing.after)
+    if becomes.startswith(trainer("")) and becomes not in map(trainer, differing.template.was.trainers):
         ends = f"it is new, and they fail until it may read secret {secrets}" if secrets else "it is new"
         keep = f"deploy the trainer first, let it read {secrets or 'what they need'}, and move the template then"
         return Says(B, does, ends, keep, refused)
     reads = f"read secret {secrets}" if secrets else "read and write what they need"
     ends = f"they fail unless that may {reads}, which is not known"
     return Says(B, does, ends, f"grant {new} the same before, or keep {old}", refused)
-
-
-def _is_trainer(catalog: Catalog, words: str) -> bool:
-    return any(words == trainer(name) for name in catalog.trainers)
 
 
 def _refused(differing: Differing) -> tuple[str, ...]:
@@ -300,16 +294,12 @@ def timeout(differing: Differing) -> Says:
     if differing.template.new.checkpoints:
         keep = f"keep {limit}: a job that was ended is not started again from its checkpoint"
     ends = "what is not saved by then is lost"
-    match len(ran), longer:
-        case 0, _:
-            return Says(B, does, f"not known: how long they take, as none ran lately; {ends}", keep)
-        case 1, 0:
-            return Says(W, does, f"the last run took no longer; {ends}", keep)
-        case 1, 1:
-            return Says(B, does, f"the last run took longer; {ends}", keep)
-        case _, 0:
-            return Says(W, does, f"none of the last {len(ran)} took longer; {ends}", keep)
-    return Says(B, does, f"{longer} of the last {len(ran)} took longer; {ends}", keep)
+    if not ran:
+        return Says(B, does, f"not known: how long they take, as none ran lately; {ends}", keep)
+    took = f"{longer or 'none'} of the last {len(ran)} took longer"
+    if len(ran) == 1:
+        took = f"the last run took {'longer' if longer else 'no longer'}"
+    return Says(B if longer else W, does, f"{took}; {ends}", keep)
 
 
 def _lasted(job: VertexJob, now: datetime) -> timedelta | None:

@@ -82,7 +82,8 @@ def _kept(template: TemplateChange, label: str, was: Offer, after: Offers) -> It
     offer, who = after[label], _jobs(template, after[label])
     if was.available and not offer.available:
         waits = offer.lacks_quota or offer.dormant
-        why, beside = _why(offer, template.becomes), _beside(template, offer, after)
+        rest = [each for each in after.values() if compete(each, offer) and each.available]
+        why, beside = _why(offer, template.becomes), f"they cost {costs(rest, template.becomes)}" if rest else ""
         yield template.tells(
             "offer-unavailable",
             f"can't use {way(offer)} any more",
@@ -354,12 +355,6 @@ def _no_wait(offer: Offer, overtaken: Iterable[Offer]) -> str:
     if not waits or patience(offer) is not None or offer.capacity_type not in (ON_DEMAND, SPOT):
         return ""
     return "without machines they fail, where flex-start would have waited"
-
-
-def _beside(template: TemplateChange, offer: Offer, after: Offers) -> str:
-    """Return what jobs take in the place of an offer."""
-    rest = [each for each in after.values() if compete(each, offer) and each.available]
-    return f"they cost {costs(rest, template.becomes)}" if rest else ""
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:

@@ -98,7 +98,10 @@ def _lines(old: Template, new: Template) -> Iterator[_Line]:
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     first = [next(iter(side), None) for side in usual]
     pairs = [(who, first[0], first[1])]
-    pairs += [(f"A run {_by(offer, new)}", before.get(label), offer) for label, offer in after.items()]
+    for label, offer in after.items():
+        known = offer.kind in KINDS and offer.kind != new.kind
+        kind = f" as a {KINDS[offer.kind].words}" if known else ""
+        pairs.append((f"A run {by(offer)}{whose([offer], new)}{kind}", before.get(label), offer))
     for who, was, now in pairs:
         if was and now:
             line = _Line(who, _Run.of(was, old), _Run.of(now, new))
@@ -106,9 +109,3 @@ def _lines(old: Template, new: Template) -> Iterator[_Line]:
             learnt = line.was.hourly.unknown and line.now.hourly.at_most
             if (line.was.hourly != line.now.hourly and not learnt) or line.was.most != line.now.most:
                 yield line
-
-
-def _by(offer: Offer, template: Template) -> str:
-    """Return `on Spot (model=9b)`."""
-    known = offer.kind in KINDS and offer.kind != template.kind
-    return f"{by(offer)}{whose([offer], template)}{f' as a {KINDS[offer.kind].words}' if known else ''}"

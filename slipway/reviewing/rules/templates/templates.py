@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.catalog.model import Offer, Template
+from slipway.model.catalog.model import Offer
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
@@ -41,7 +41,8 @@ def templates(change: Change) -> Iterator[Consequence]:
             )
     for name, template in change.new.templates.items():
         old = before.get(name)
-        pair = TemplateChange(change, old or _empty(template), template, is_new=old is None)
+        nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
+        pair = TemplateChange(change, old or nothing, template, is_new=old is None)
         for part in (_added,) if pair.is_new else (*_PARTS, _kinds, _flags):
             yield from part(pair)
         for part in _OF_ALL:
@@ -58,10 +59,6 @@ def templates(change: Change) -> Iterator[Consequence]:
             edits=(Edit("slipway:workspace.trainer", change.old.trainer, change.new.trainer),),
             field="slipway:workspace.trainer",
         )
-
-
-def _empty(template: Template) -> Template:
-    return replace(template, offers=(), parameters=(), requirements=(), package="")
 
 
 def _added(template: TemplateChange) -> Iterator[Consequence]:

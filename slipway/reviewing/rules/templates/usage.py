@@ -21,7 +21,6 @@ from slipway.reviewing.change.usual import job_spec
 from slipway.reviewing.consequence import IT, Consequence, consequence
 
 JOBS, SUBMISSIONS = f"Jobs of {IT}", f"Submissions of {IT}"
-FIRST_AGAIN, GOES_ON = "starts from the beginning", "goes on from its checkpoint"
 _MOST_PEOPLE = 4
 
 
@@ -85,7 +84,7 @@ class TemplateChange:
     @property
     def again(self) -> str:
         """The end of a job of the template that is started again, as far as its file says."""
-        return GOES_ON if self.new.checkpoints else FIRST_AGAIN
+        return "goes on from its checkpoint" if self.new.checkpoints else "starts from the beginning"
 
     @property
     def reports(self) -> tuple[str, ...]:
