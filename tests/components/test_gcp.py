@@ -7,24 +7,21 @@ from typing import Any
 
 PROGRAM = """
 import json, sys
-from components.gcp import cloudquota, projects, serviceaccount, storage, vertex
+from components import gcp as alone
 
-asked = [
-    vertex.AiPersistentResource, vertex.AiPersistentResourceEncryptionSpecArgs, storage.Bucket, storage.BucketIAMMember,
-    storage.BucketVersioningArgs, projects.IAMMember, serviceaccount.Account, serviceaccount.IAMMember,
-    cloudquota.SQuotaPreference,
-]
+classes = {
+    "vertex": ["AiPersistentResource", "AiPersistentResourceEncryptionSpecArgs"],
+    "storage": ["Bucket", "BucketIAMMember", "BucketVersioningArgs"], "projects": ["IAMMember"],
+    "serviceaccount": ["Account", "IAMMember"], "cloudquota": ["SQuotaPreference"],
+}
+asked = [getattr(getattr(alone, service), name) for service, names in classes.items() for name in names]
 imported = sorted(name.removeprefix("pulumi_gcp.") for name in sys.modules if name.startswith("pulumi_gcp."))
 
-import pulumi_gcp as gcp
-same = [
-    gcp.vertex.AiPersistentResource, gcp.vertex.AiPersistentResourceEncryptionSpecArgs, gcp.storage.Bucket,
-    gcp.storage.BucketIAMMember, gcp.storage.BucketVersioningArgs, gcp.projects.IAMMember, gcp.serviceaccount.Account,
-    gcp.serviceaccount.IAMMember, gcp.cloudquota.SQuotaPreference,
-]
+import pulumi_gcp as whole
+same = [getattr(getattr(whole, service), name) for service, names in classes.items() for name in names]
 assert asked == same, (asked, same)
 try:
-    storage.Buckets
+    alone.storage.Buckets
 except ImportError as problem:
     print(json.dumps([imported, str(problem)]))
 """

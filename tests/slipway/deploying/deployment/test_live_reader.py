@@ -40,18 +40,9 @@ CATALOG = {
 
 def test_clusters_with_their_pools(connection: Connection, service: Service) -> None:
     name = "projects/1/locations/us-central1/persistentResources/cpu-1a2b3c4"
-    service["clusters"] = {
-        "persistentResources": [
-            {
-                "name": name,
-                "state": "ERROR",
-                "labels": {"a": "b"},
-                "resourcePools": [POOL],
-                "createTime": "2026-11-01T00:00:00.123456789Z",
-                "error": {"code": 8, "message": "no machines"},
-            }
-        ]
-    }
+    error, created = {"code": 8, "message": "no machines"}, "2026-11-01T00:00:00.123456789Z"
+    body = {"name": name, "state": "ERROR", "labels": {"a": "b"}, "resourcePools": [POOL], "createTime": created}
+    service["clusters"] = {"persistentResources": [{**body, "error": error}]}
     workers = ResourcePool("workers", MachineSpec("n1-standard-8"), replicas=2, used=1, min=1, max=4)
     when = datetime(2026, 11, 1, 0, 0, 0, 123456, UTC)
     assert live(connection).clusters == (

@@ -157,13 +157,6 @@ def test_a_damaged_catalog_stops_nothing_and_costs_no_cluster() -> None:  # N1
     assert deleted(after) == (ID_A,) and not after.notes
 
 
-def test_skipped_reading_declares_what_is_asked_for_and_says_so() -> None:
-    unread = Unknown("SLIPWAY_LIVE=skip", "none", "none")
-    decided = planned((A,), Live(unread, unread, unread, unread, skipped=True))
-    assert decided.current == (CurrentCluster(A, ID_A, HASH_A, import_=False),)
-    assert not decided.problems and "were not read" in decided.notes[0]
-
-
 def test_an_id_never_grows_beyond_what_the_api_takes() -> None:
     longest, longer = (spec("a" * length) for length in (53, 54))
     assert not planned((longest,), live(alive(longest, "ERROR"))).problems

@@ -9,14 +9,12 @@ from datetime import timedelta
 from functools import cache
 from typing import Any
 
-import pytest
-
 from bench import month
 from slipway.operating.board.document import as_json, board_of
 from slipway.operating.history.model import History
 from tests.slipway.operating.board.conftest import JOBS, Looked, Looking
 from tests.slipway.operating.board.moment import board
-from tests.slipway.operating.board.test_sweep import study
+from tests.slipway.operating.board.test_life import study
 
 CHARTS = {"pools": "rect", "gauges": "rect", "band": "rect", "days": "rect"}
 CHARTS |= {"parallel": "line", "scatter": "symbol", "curves": "line"}
@@ -98,19 +96,6 @@ def test_the_table_of_pools_says_what_their_chart_shows(looked: Looked) -> None:
         assert dict(drawn[name]) == told
 
 
-def test_the_table_of_usage_says_what_the_bars_of_whom_show(looked: Looked) -> None:
-    for by in ("team", "template", "user"):
-        looked.choose("by", by)
-        drawn: dict[str, float] = defaultdict(float)
-        for row in looked.rows("[data-chart=shares]", "rect"):
-            drawn[str(row["name"])] += float(str(row["dollars"]))
-        table = {row[0]: row for row in looked.table(f"#money [data-of={by}] table")}
-        assert len(drawn) > 3
-        for name, dollars in drawn.items():
-            assert money(table[name][-1]) == pytest.approx(dollars, abs=0.01)
-        assert looked.page.locator("#money article.of:visible").count() == 1
-
-
 def test_a_click_on_a_job_leads_to_it_and_so_does_its_row(looked: Looked) -> None:
     page = looked.page
     page.locator("#rows a").first.click()
@@ -175,17 +160,6 @@ def test_jobs_are_looked_for_by_keyboard(looked: Looked) -> None:
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")
     assert page.evaluate("() => document.activeElement.closest('#rows') !== null")
-
-
-def test_ranges_and_colours_are_chosen_by_keyboard(looked: Looked) -> None:
-    page = looked.page
-    looked.choose("days", "7")
-    page.locator("#time input[data-param=days]:checked").focus()
-    page.keyboard.press("ArrowLeft")
-    looked.chosen("days", "1")
-    since = (the_past().until - timedelta(days=1)).timestamp() * 1000
-    rows = [row for row in looked.rows("[data-chart=band]", "rect") if "lane" in row]
-    assert rows and all(float(str(row["end"])) >= since for row in rows)
 
 
 def test_names_that_would_do_harm_do_nothing(looked: Looked) -> None:

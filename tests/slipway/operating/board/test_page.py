@@ -17,7 +17,6 @@ import pytest
 import slipway.operating.board
 from bench import month
 from slipway.base.errors import HARMFUL
-from slipway.model.budget import Budget
 from slipway.operating.board.document import as_json, board_of
 from slipway.operating.board.page import page
 from slipway.operating.history.model import History
@@ -127,12 +126,6 @@ def test_idle_machines_that_nobody_recorded_are_unknown_and_cost_not_nothing() -
     html = page(as_json(board_of(replace(past(), samples=()), now_of(past())), 2))
     rows = re.findall(r"<tr><th scope=\"row\">idle h100/workers</th>(.*?)</tr>", html)
     assert rows and all(re.findall(r">([^<>]+)</td>", row) == ["?"] * 4 for row in rows)
-
-
-def test_the_forecast_of_a_month_that_is_not_wholly_known_is_a_least_one() -> None:
-    html = page(as_json(board_of(replace(past(), samples=()), budget=Budget(0)), 2))
-    (told,) = re.findall(r"November: (.*?)\. List prices", html)
-    assert re.fullmatch(r"≥ \$[\d,]+, ≥ \$[\d,]+ by its end, budget \$0.00", told)
 
 
 def test_of_very_many_users_the_page_says_how_many_it_leaves_out() -> None:

@@ -12,7 +12,6 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.seasons import judge
-from slipway.model.catalog.withdrawal import withdrawn
 from slipway.model.findings.finding import Grade, shape_of
 from slipway.operating.doctor.access import NEEDS
 from slipway.operating.doctor.examination import examine
@@ -89,16 +88,6 @@ def test_a_state_ahead_of_the_catalog_tells_of_a_deployment_that_ended_early() -
     one = found(backend=backend)["deployment-unfinished"]
     assert f"the state has {new.id}," in one.sentence
     assert set(found(backend=replace(backend, pending=("work",)))) == {"operation-pending"}, "it is under way"
-
-
-def test_a_cluster_that_a_deployment_could_not_make_is_told_once_nobody_is_at_work_on_it() -> None:  # N2
-    going = withdrawn(catalog(CPU), (CPU.id,), NOW)
-    awaited = replace(going, dormant={"cpu": replace(going.dormant["cpu"], why="season", since=None)})
-    known = replace(published(awaited), clusters={})
-    one = found(published=known, jobs=(), backend=Backend("gs://s", state()))["deployment-unfinished"]
-    assert one.sentence == "a deployment ended before cpu was made: no job can be sent to it"
-    busy = Backend("gs://s", state(), pending=("work",))
-    assert "deployment-unfinished" not in found(published=known, jobs=(), backend=busy)
 
 
 def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> None:

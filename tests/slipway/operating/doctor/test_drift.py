@@ -1,4 +1,4 @@
-"""What a person did is drift, field by field, and what the autoscaler does within bounds is none. # N10"""
+"""What a person did is drift, field by field, and what an adopted cluster's owner does is theirs. # N10 N13"""
 
 from __future__ import annotations
 
@@ -9,10 +9,13 @@ from datetime import UTC, datetime
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from slipway.authoring.stack.yaml_file import from_text
 from slipway.deploying.engine.drift import NextDeployment, drift
 from slipway.deploying.engine.preview import EngineStep, Preview, Resource
+from slipway.deploying.generations.adoption import differences
 from slipway.google.permissions import Bound
 from slipway.model.catalog.withdrawal import withdrawn
+from slipway.model.cluster import Adoption, DnsPeering, PscInterface
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.labels import HASH_LABEL
 from slipway.operating.doctor.drift import (
@@ -24,9 +27,10 @@ from slipway.operating.doctor.drift import (
     shape_of,
     together,
 )
-from slipway.operating.doctor.picture import Policy
+from slipway.operating.doctor.examination import examine
+from slipway.operating.doctor.picture import Picture, Policy
 from tests.builders.clusters import having
-from tests.slipway.operating.doctor.picture import CPU, lives
+from tests.slipway.operating.doctor.picture import BUSY, CPU, FILE, lives, picture, published
 from tests.slipway.reviewing.builders import STACK, TRAINER, asked_for, catalog, cluster
 from tests.slipway.reviewing.recordings import preview
 
@@ -211,3 +215,61 @@ def test_the_shape_follows_what_was_changed() -> None:
     found = tuple(of_engine(preview("by_hand")))
     assert shape_of(found) == shape_of(reversed(found)) != shape_of(found[1:])
     assert shape_of(found) != shape_of(found, ["clusters: denied"])
+
+
+THEIRS = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"), labels={})
+LIVES = having(replace(lives(THEIRS, days=90), labels={"team": "a"}), custom_service_account=True)
+PEERED = (DnsPeering("a.", "p", "n"),)
+WITH_IT = from_text("config:\n  slipway:persistentResources:\n    cpu: {}\n    theirs:\n      id: team-a\n", FILE)
+
+
+def seen(*clusters: object, **fields: object) -> Picture:
+    there = replace(published(catalog(CPU, THEIRS)), adopted=frozenset({"team-a"}))
+    return picture(lives(used=1), *clusters, published=there, document=WITH_IT, jobs=(BUSY,), **fields)  # type: ignore[arg-type]
+
+
+def test_an_adopted_cluster_is_well_however_old_idle_and_unlabelled_it_is() -> None:
+    assert examine(seen(LIVES)) == ()
+
+
+def test_one_that_is_gone_or_failed_is_mended_in_the_stack_file() -> None:
+    (gone,) = examine(seen())
+    assert gone.kind == "cluster-gone" and gone.fix == f"{FILE}:5" and "as theirs" in gone.sentence
+    (failed,) = examine(seen(replace(LIVES, state="ERROR", error="no machines")))
+    assert failed.kind == "cluster-failed" and failed.fix == f"{FILE}:5" and "no machines" in failed.sentence
+
+
+def test_what_another_stack_of_the_checkout_adopts_is_not_for_deletion() -> None:
+    assert [one.kind for one in examine(picture(lives(used=1), LIVES))] == ["cluster-in-no-stack"]
+    assert examine(picture(lives(used=1), LIVES, adopted_by_stacks=frozenset({"team-a"}))) == ()
+
+
+def test_its_owners_changes_are_told_and_the_stack_file_has_to_follow() -> None:
+    deployed = catalog(THEIRS)
+    assert list(of_clusters(deployed, (replace(LIVES, display_name="theirs, renamed"),))) == []
+    pools = (replace(LIVES.pools[0], max=9),)
+    (drift,) = of_clusters(deployed, (replace(LIVES, pools=pools),))
+    assert drift.field == "pools.workers.replicas.max" and drift.facts["then"] is NextDeployment.REFUSES
+    few = (replace(LIVES.pools[0], replicas=0),)
+    assert list(of_clusters(deployed, (replace(LIVES, pools=few),))) == [], "no deployment looks at that"
+    (gone,) = of_clusters(deployed, ())
+    assert gone.facts["then"] is NextDeployment.REFUSES
+
+
+def test_whatever_stops_the_next_deployment_is_drift() -> None:  # N13
+    lives = having(LIVES, custom_service_account=False, psc=PscInterface(dns_peerings=PEERED))
+    drifts = list(of_clusters(catalog(THEIRS), (lives,)))
+    for told, refused in zip(drifts, differences(THEIRS, lives), strict=True):
+        assert told.field in refused and told.facts["then"] is NextDeployment.REFUSES
+    assert [one.sentence.partition(", ")[0] for one in drifts] == [
+        "pscInterface.dnsPeeringConfigs is a. p n",
+        "serviceAccount.custom is false",
+    ]
+
+
+def test_what_the_owner_of_an_adopted_bucket_does_is_no_drift_unless_it_is_gone() -> None:
+    type_, before = "gcp:storage/bucket:Bucket", Resource({"name": "acme"}, {"name": "acme"})
+    after = Resource({"name": "acme", "versioning": {"enabled": True}}, {"name": "acme"})
+    for name, now, told in (("work.acme", after, 0), ("work.acme", None, 1), ("work", after, 1)):
+        step = EngineStep("refresh", f"urn:{name}", type_, name, "", before, now)
+        assert len(list(of_engine(Preview(standing={step.urn: step})))) == told

@@ -1,13 +1,8 @@
 """A made month of a training cluster, since no package has a public one.
 
 Its shapes are those that three published traces agree on: Microsoft's Philly (Jeon and others, USENIX ATC 2019),
-SenseTime's Helios (Hu and others, SC 2021) and Alibaba's PAI (Weng and others, NSDI 2022).
-
-- Arrivals: several times denser by day than at night and at the weekend, and in bursts, as sweeps are.
-- Run times: lognormal, so that the median is minutes and the mean hours; one in twenty ends at once.
-- Machines: most jobs take one; shares halve with each doubling.
-
-The numbers are made, no job of those traces is in here. A seed gives the same month each time.
+SenseTime's Helios (Hu and others, SC 2021) and Alibaba's PAI (Weng and others, NSDI 2022): jobs arrive in bursts,
+denser by day; run times are lognormal, one in twenty ends at once; most jobs take one machine. The numbers are made.
 """
 
 from __future__ import annotations

@@ -9,15 +9,12 @@ from functools import cache
 from itertools import product
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from slipway.model.capacity import FLEX_START
 from slipway.model.catalog.model import Catalog, Parameter
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
 from slipway.operating.history.model import History, MachinesUsed
-from slipway.operating.history.waits import Waits, rank
 from slipway.operating.whatif.calibration import FEWEST, TOLERATED
 from slipway.operating.whatif.comparison import Replayer
 from slipway.operating.whatif.delays import ASSUMED, MeasuredDelays, measure
@@ -68,12 +65,6 @@ def test_delays_are_measured_where_the_history_shows_them() -> None:
     assert found.scale_up.seconds == pytest.approx(REAL.scale_up, rel=0.1) and found.scale_up.count >= 3
     assert found.of("n1-standard-8").scale_up == pytest.approx(REAL.scale_up, rel=0.1)
     assert (found.idle.seconds, found.idle.count) == (ASSUMED.idle, 0)  # Nobody took samples.
-
-
-def test_nothing_is_measured_of_too_few_cases() -> None:
-    few = [job(str(number), number * 1000, 33, 10, on=ELASTIC) for number in range(2)]
-    found = measured(history(few, [ELASTIC]))
-    assert (found.start.seconds, found.start.count) == (ASSUMED.start, 0) and found.of("x") == ASSUMED
 
 
 def test_the_idle_delay_is_what_agrees_with_most_samples() -> None:
@@ -196,13 +187,6 @@ def test_dollars_beside_the_pools_are_those_that_were_paid() -> None:
     here = Replayer.of(history([paid], [ELASTIC]), catalog([ELASTIC], {}))
     found = here.comparison([ELASTIC], []).after
     assert found.beside_cost.known == Decimal("1.25") and found.pools_cost.known == 0 and found.idle is None
-
-
-@given(st.lists(st.floats(0, 1e6), min_size=1))
-def test_median_and_p95_are_waits_that_somebody_had(seconds: list[float]) -> None:
-    found = Waits.of(seconds)
-    assert found.median in seconds and found.p95 in seconds and found.longest == max(seconds)
-    assert sum(one <= rank(sorted(seconds), 0.95) for one in seconds) >= 0.95 * len(seconds)
 
 
 def test_pools_are_paid_for_since_the_first_job_where_earlier_deployments_are_not_known() -> None:
