@@ -117,6 +117,7 @@ class Deployment:
 
 
 def build_packages(proven: ProvenStack, checkout: Path) -> Packages:
+    """Pack the folders that templates name. Raises ConfigError for those that can't be packed."""
     return {
         name: {code: build(name, checkout / code.folder, code.module) for code in template.packages}
         for name, template in proven.templates.items()

@@ -28,7 +28,10 @@ Clusters = tuple[PersistentResource, ...]
 
 
 class Destruction:
-    """A stack that is taken down, in all its places. `file` is the stack file, where that can be read."""
+    """A stack that is taken down, in all its places. `file` is the stack file, where that can be read.
+
+    Raises AuthError without credentials.
+    """
 
     def __init__(
         self,

@@ -145,6 +145,8 @@ class JobEvent:
 
 @dataclass(frozen=True)
 class JobEvents:
+    """Events of a job, the oldest first."""
+
     all: tuple[JobEvent, ...] = ()
     why: str = ""
     more: bool = False
