@@ -124,14 +124,6 @@ def test_both_read_every_answer_alike(absent: str | None, reason: dict[str, str]
     assert QuotaInfo.read(body) == quota_info(body) or reason.get("ineligibilityReason") == "NOT_KNOWN"
 
 
-@pytest.mark.parametrize(
-    "body", [{"metric": 3}, {"dimensionsInfos": {}}, {"dimensionsInfos": [{"details": {"value": "many"}}]}]
-)
-def test_what_is_no_quota_is_a_value_error(body: dict[str, Any]) -> None:
-    with pytest.raises(ValueError, match="Failed to parse"):
-        quota_info(body)
-
-
 H100, ID = "custom_model_training_nvidia_h100_gpus", "CustomModelTrainingH100GPUsPerProjectPerRegion"
 
 

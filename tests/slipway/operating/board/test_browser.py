@@ -3,7 +3,6 @@ charts show. # Z5"""
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache
@@ -82,18 +81,6 @@ def test_on_the_first_day_of_a_stack_that_day_is_shown(look: Looking) -> None:
     looked = look(as_json(board_of(past), 2))
     assert looked.page.locator("#time input[data-param=days]:checked").get_attribute("value") == "1"
     assert looked.said == []
-
-
-def test_the_table_of_pools_says_what_their_chart_shows(looked: Looked) -> None:
-    drawn: dict[str, dict[str, int]] = defaultdict(lambda: defaultdict(int))
-    for row in looked.rows("[data-chart=pools]", "rect"):
-        drawn[str(row["name"])][str(row["user"] or row["what"])] += int(str(row["machines"]))
-    table = looked.table("#now article:has([data-chart=pools]) table")
-    assert [row[0] for row in table] == [one["name"] for one in shown()["now"]["pools"]]
-    for name, _, _, busy, free, room, _ in table:
-        told = {user: int(count) for user, _, count in (one.rpartition(" ") for one in busy.split(", ") if one != "–")}
-        told |= {key: int(count) for key, count in (("free", free), ("room", room)) if count != "0"}
-        assert dict(drawn[name]) == told
 
 
 def test_a_click_on_a_job_leads_to_it_and_so_does_its_row(looked: Looked) -> None:
