@@ -185,7 +185,7 @@ def _asked(check: Callable[[DeclaredStack], Iterable[Breach]]) -> Check:
 
 RULES = (
     Rule("regions", "Clusters and jobs are in one of these regions.", _regions),
-    Rule("machines", "Pools and jobs have machines of these types (patterns as of file names).", _machines),
+    Rule("machines", "Pools and jobs have machines of these types (* and ? as in file names).", _machines),
     Rule("idleCost", "With nothing running the stack costs at most so many USD an hour.", _idle_cost),
     Rule("mostCost", "With every pool at its maximum the stack costs at most so many USD an hour.", _most_cost),
     Rule("protection", "No cluster is deleted before its successor is there.", _asked(_protection)),
