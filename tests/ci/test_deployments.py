@@ -57,7 +57,7 @@ class TestSchedule:  # B6
         assert job["concurrency"] == {"group": "schedule-${{ matrix.stack }}", "cancel-in-progress": False}
 
     def test_one_that_has_waited_looks_up_what_is_deployed_and_does_what_was_announced(self, workflows: All) -> None:
-        """Which commit that is: test_schedule.py."""  # N2
+        """The commit of a scheduled deployment is test_schedule.py's."""  # N2
         checkout = workflows["schedule-stack"].using("actions/checkout")
         assert (checkout["ref"], checkout["fetch-depth"]) == ("main", 0)
         names = [step.get("name") for step in workflows["schedule-stack"].steps()]

@@ -184,7 +184,7 @@ class TestPullRequest:
 
 
 class TestFiles:
-    """What GitHub lists of a pull request, and where the project lies."""
+    """A pull request as GitHub lists it, and the project's folder."""
 
     def review(
         self, runner: Runner, workflows: dict[str, Workflow], folder: str, *files: dict[str, str]

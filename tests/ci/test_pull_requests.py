@@ -109,7 +109,7 @@ class TestTheChecksToRequire:
     @pytest.mark.parametrize("name", ["reviewed", "previewed"])
     @pytest.mark.parametrize(("check", "code"), [("success", 0), ("failure", 1), ("cancelled", 1)])
     def test_of_a_queued_merge_it_passes_with_the_check(self, workflows: All, name: str, check: str, code: int) -> None:
-        """What was reviewed before is asked anew by `up`."""
+        """`up` asks anew for an approval of an earlier review."""
         first, *others = workflows["preview"].jobs()[name]["steps"]
         environ = {"QUEUED": "true", "FORK": "true", "CHECK": check, "REVIEW": "skipped", "PREVIEW": "skipped"}
         assert tools.run(first, environ).returncode == code

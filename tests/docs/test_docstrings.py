@@ -1,4 +1,4 @@
-"""What docstrings name is there: files, and words of the code. (D8)"""
+"""Names in docstrings are there: files, and words of the code. (D8)"""
 
 from __future__ import annotations
 

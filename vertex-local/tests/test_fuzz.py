@@ -30,7 +30,7 @@ from vertex_local.vertex.scheduling.scheduler import Scheduler
 MANY = int(os.environ.get("VERTEX_LOCAL_FUZZ", "0"))
 LENGTH = 40
 UNLIKE = (":disable", "/vertex-local/settings")
-"""What is disabled answers nothing any more, and a setting can do as much."""
+"""A disabled thing answers nothing any more, and a setting can disable."""
 
 
 class Client:

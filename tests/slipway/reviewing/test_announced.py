@@ -1,4 +1,4 @@
-"""What comes by time alone, with no edit and no hand: the schedule is there for it, and goes on; what nobody deployed
+"""Changes that come by time alone: the schedule is there for them, and goes on; what nobody deployed
 stops it. # N1 # N2 # N5 # B6 # Z2"""
 
 from __future__ import annotations
@@ -213,7 +213,7 @@ OPEN = ClusterSpec("open", (CPUS,), season=BEGINS, alternatives=(Alternative((FE
 
 
 def made(spec: ClusterSpec, option: int = 0) -> Cluster:
-    """As the catalog has it when it is there, by the id that it would have."""
+    """A cluster as the catalog has it, by the id that it would have."""
     there = spec.options[option]
     fingerprint = fingerprint_of(STACK, PROJECT, REGION, there)
     return published(CurrentCluster(there, cluster_id(spec.name, fingerprint), fingerprint, import_=True), REGION)

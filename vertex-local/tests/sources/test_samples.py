@@ -344,7 +344,7 @@ def test_the_fine_tune_waits_for_its_h100s_and_runs(sdk: LocalCloud) -> None:
 
 
 def accelerators(cloud: LocalCloud, name: str) -> list[str]:
-    """Of which GPUs there are utilisation and memory to be seen."""
+    """GPUs of which utilisation and memory can be seen."""
     found: list[list[str]] = []
     for metric in ("utilization", "memory/utilization"):
         query = (

@@ -1,4 +1,4 @@
-"""Which machines are given, and which Spot machines are taken. Which there are: `contracts/answered_machines.txt`."""
+"""Machines that are given, and Spot machines that are taken. Those that exist: `contracts/answered_machines.txt`."""
 
 from collections import Counter
 from dataclasses import replace

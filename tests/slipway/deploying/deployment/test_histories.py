@@ -118,7 +118,7 @@ def declarations(modes: tuple[str, ...], **fields: st.SearchStrategy[Any]) -> De
 
 
 def steps_of(declared: Declarations, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[str, Any]]]:
-    """What happens, by its name, with how; `more` besides what every history has."""
+    """Steps of a history by name; `more`: beside those of every history."""
     usual = {
         "up": declared,
         "killed": st.tuples(declared, st.integers(0, 4)),

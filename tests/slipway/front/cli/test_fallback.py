@@ -129,7 +129,7 @@ def limit(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_a_rate_limit_while_a_later_attempt_goes_on_sends_nobody_back_to_the_first_type(  # N3, N7
     waiting: Waiting, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """That sent a second run beside the one on Spot."""
+    """A second run was sent beside the one on Spot."""
     journal = SubmissionJournal(waiting.stack.journal(waiting.request_id).parent)
     limit(monkeypatch)
     for state in (EntryState.SENDING, EntryState.ACCEPTED, EntryState.REFUSED):

@@ -132,7 +132,7 @@ SOON = {"SLIPWAY_LOOK_FOR": "1s"}
 
 @pytest.fixture
 def launched(small: Stack) -> Iterator[Stack]:
-    """Its pool is full, its jobs have a launcher, and stay while they fetch their package."""
+    """The pool is full; its jobs have a launcher, and stay while they fetch their package."""
     held(small)
     packaged(small)
     with small.settings(quota=SPOT_CPUS):

@@ -204,7 +204,7 @@ def test_what_is_being_replaced_in_place_is_not_said_to_come_back(stack: Stack) 
 
 
 def test_what_is_out_of_season_takes_no_more_jobs_also_before_anybody_deploys(stack: Stack) -> None:  # B6 # N3
-    """It was accepted without a word, kept the cluster, and had it grow."""
+    """The job was accepted without a word, kept the cluster, and had it grow."""
     ended = (datetime.now(UTC) - timedelta(days=30)).replace(microsecond=0)
     why = f"cluster cpu is out of season since {moment_in_words(ended)}"
     deployed(stack, Season(None, ended))

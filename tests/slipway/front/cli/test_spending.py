@@ -207,7 +207,7 @@ def test_a_wrong_clock_gets_nobody_round_it(limited: Stack, days: int) -> None:
 
 
 def test_what_was_within_the_budget_moves_on_though_it_is_spent_up_by_then(limited: Stack) -> None:  # N3
-    """It had given up its place in the queue, and was refused with nothing sent in its stead."""
+    """The job had given up its place in the queue, and nothing was sent in its stead."""
     held(limited)
     spent(limited, 100)
     move = ("--wait-for", "pool=3s", "--then", "spot", "--request-id", "r1")

@@ -135,7 +135,7 @@ AWAY = "us-east4"
 FAR = replace(cluster("cpu", id="cpu-00000a1"), region=AWAY, alternative=1)
 THEIR_JOB = job("train-1", on=FAR)
 SEEN = {"published": published(catalog(FAR, other_regions=(AWAY,))), "jobs": (THEIR_JOB,), "recent": (THEIR_JOB,)}
-"""What the stack has published, and its job."""
+"""The stack's catalog, and its job."""
 
 
 def placed(one: PersistentResource, region: str = AWAY) -> PersistentResource:

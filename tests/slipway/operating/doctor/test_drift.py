@@ -1,4 +1,4 @@
-"""What a person did is drift, field by field, and what an adopted cluster's owner does is theirs. # N10 N13"""
+"""Drift is a person's edit, field by field; an adopted cluster's owner may edit it. # N10 N13"""
 
 from __future__ import annotations
 

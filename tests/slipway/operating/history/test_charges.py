@@ -1,4 +1,4 @@
-"""What a stack has spent: shares of its pools' cost, jobs by whose they are, and a month of all that. # N19"""
+"""The charges of a stack: shares of its pools' cost, jobs by their people, and a month of all that. # N19"""
 
 from __future__ import annotations
 
@@ -163,7 +163,7 @@ def test_whoever_made_an_adopted_cluster_pays_for_it_and_nothing_of_another_mont
 
 
 def test_a_stack_of_two_days_is_not_forecast_by_the_days_before_it() -> None:
-    """Its first week looked cheaper than it was, by as much as the stack was younger than a week."""
+    """The stack's first week looked cheaper than it was, by as much as the stack was younger than a week."""
     past = history([], [TWO], days=9)
     begun = SINCE + timedelta(days=7)
     found = ledger(replace(past, deployments=tuple(replace(one, at=begun) for one in past.deployments)))

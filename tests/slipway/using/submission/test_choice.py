@@ -316,7 +316,7 @@ def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:
 
 
 def test_quota_suffices_only_where_all_that_the_job_draws_was_read() -> None:  # P5, N3
-    """It was said of Spot without its disks, and of A2 without its vCPUs: QUEUED for ever, or 429."""
+    """Quota was said to suffice for Spot without its disks and A2 without its vCPUs: QUEUED for ever, or 429."""
     no_role = NotRead("denied")
     cases: tuple[tuple[Limits, str], ...] = (
         ({CPUS: 24}, "PD SSD GB not read: the service lists no such quota"),

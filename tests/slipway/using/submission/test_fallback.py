@@ -144,7 +144,7 @@ WAITS_FOR_THE_POOL = SubmissionRequest("digits", waits={"pool": 10.0}, then=("sp
 def test_killed_as_it_is_given_up_or_before_it_moves_on_after_a_deployment_too(  # N3, N7
     launcher: bool, killed: str, renewed: bool, lacks: str
 ) -> None:
-    """It said that nothing is sent again, and the job that was left ended without having run, or waited for ever."""
+    """Nothing was to be sent again, and the job that was left ended without having run, or waited for ever."""
     service = Service(launcher=launcher, faults={killed: ["kill"]}, starts=[None, 0])
     asked = SubmissionRequest("digits") if lacks else WAITS_FOR_THE_POOL
     with pytest.raises(Killed):

@@ -139,7 +139,7 @@ def test_a_job_that_wrote_no_error_shows_its_last_lines_and_one_that_wrote_nothi
 
 
 def test_who_ran_out_of_memory_is_told_how_much_it_used(stack: Stack) -> None:
-    """What a process that was killed wrote last tells nothing."""
+    """The last words of a killed process tell nothing."""
     flag = stack.folder / "sampled"
     waits = f"while not os.path.exists({str(flag)!r}): time.sleep(0.05)"
     code = f"import os, time\nprint('begun')\nheld = bytearray(10**8)\n{waits}\nos._exit(137)"

@@ -150,7 +150,7 @@ def job(name: str, output: str, **more: Any) -> VertexJob:
 
 
 def jobs(stack: Stack, contents: dict[str, bytes | None]) -> list[VertexJob]:
-    """One of each name, that has written this; None for nothing."""
+    """A job of each name with its results; None for no results."""
     for name, content in contents.items():
         if content is not None:
             stack.write(f"jobs/{name}/metrics.json", content)
