@@ -64,6 +64,14 @@ def test_a_parameter_has_the_form_that_the_document_says(api: str) -> None:
     assert seen
 
 
+def test_one_parameter_is_there_once_unless_it_is_a_list() -> None:
+    path = "/v3/projects/p/timeSeries"
+    twice = [("pageSize", "1"), ("page_size", "2")]
+    with pytest.raises(ApiError, match="cannot start list"):
+        discovery.check_query("GET", path, twice)
+    discovery.check_query("GET", path, [("aggregation.groupByFields", "a"), ("aggregation.groupByFields", "b")])
+
+
 def enums(descriptor: Descriptor, above: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     """The paths of all fields with an enum, some levels deep; the item of a list has the index None."""
     for field in descriptor.fields:

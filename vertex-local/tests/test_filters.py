@@ -105,6 +105,7 @@ def test_a_field_is_found_by_either_spelling() -> None:
 
 CONTEXT, EXECUTION = MESSAGES.fields("v1", "Context"), MESSAGES.fields("v1", "Execution")
 ENTRY = filter_fields.of_schema("logging.v2", "LogEntry")
+TREE = filter_fields.of_tree({"metric": {"type": None, "labels": {}}, "state": frozenset({"ON"})})
 
 
 @pytest.mark.parametrize(
@@ -128,6 +129,9 @@ ENTRY = filter_fields.of_schema("logging.v2", "LogEntry")
         (ENTRY, "errorGroups.id", ("errorGroups.id", "text")),
         (ENTRY, "traceSampled", ("traceSampled", "flag")),
         (ENTRY, "payload", None),
+        (TREE, "metric.labels.x", ("metric.labels.x", "open")),
+        (TREE, "metric.kind", None),
+        (TREE, "metric", ("metric", "whole")),
     ],
 )
 def test_a_field_is_known_by_either_spelling(fields: FilterFields, path: str, known: tuple[str, str] | None) -> None:
@@ -149,6 +153,7 @@ def test_a_field_is_known_by_either_spelling(fields: FilterFields, path: str, kn
         (CONTEXT, "display_name", "=", "*", ""),
         (ENTRY, "httpRequest.status", ">", "many", "is a number"),
         (ENTRY, "traceSampled", "=", "perhaps", "true or false"),
+        (TREE, "state", "=", "OFF", "which are ON"),
     ],
 )
 def test_a_value_that_a_field_can_t_have_is_refused(

@@ -55,20 +55,20 @@ def test_a_list_is_in_order_of_creation_also_after_an_update(store: Store) -> No
 @settings(
     max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
 )
-@given(count=st.integers(0, 12), size=st.integers(1, 5))
-def test_pages_put_together_are_the_list(store: Store, count: int, size: int) -> None:
+@given(count=st.integers(0, 12), size=st.integers(1, 5), newest_first=st.booleans())
+def test_pages_put_together_are_the_list(store: Store, count: int, size: int, newest_first: bool) -> None:
     kind = uuid.uuid4().hex
     for number in range(count):
         store.put(kind, f"p/{number}", {"n": number})
     store.put(kind, "other", {})
     found, after = [], ""
     while True:
-        page, after = store.page(kind, "p/", after, size)
+        page, after = store.page(kind, "p/", after, size, newest_first=newest_first)
         assert len(page) <= size
         found += [int(str(body["n"])) for _, body in page]
         if not after:
             break
-    assert found == list(range(count))
+    assert found == sorted(range(count), reverse=newest_first)
 
 
 def test_a_page_token_that_is_none_is_a_value_error(store: Store) -> None:

@@ -18,7 +18,8 @@ _ALTERNATIVES: Mapping[str, Sequence[str]] = {
 def parsed(api: str, schema: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a body with its fields named as in JSON, and without its nulls, which mean that a field is not set.
 
-    Raises 400 INVALID_ARGUMENT, in Google's words, for a field that the schema lacks, or a value of another form.
+    Raises 400 INVALID_ARGUMENT, in Google's words, for a field that the schema lacks, a field in two spellings, or a
+    value of another form.
     """
     return _Reader(api).object(discovery.document(api)["schemas"][schema], body, "")
 
@@ -30,7 +31,7 @@ class _Reader:
 
     def object(self, schema: Mapping[str, Any], body: Mapping[str, Any], at: str) -> dict[str, Any]:
         known, rest = schema.get("properties", {}), schema.get("additionalProperties")
-        found: dict[str, Any] = {}
+        found, seen = {}, set()
         for sent, value in body.items():
             name = camel(sent) if self._snake and sent not in known and camel(sent) in known else sent
             where = f"{at}.{name}".lstrip(".")
@@ -39,6 +40,9 @@ class _Reader:
                 raise invalid_argument(
                     f'Invalid JSON payload received. Unknown name "{sent}"{inside}: Cannot find field.',
                 )
+            if name in seen:
+                raise invalid_argument(f"Invalid JSON payload received. The field '{where}' is there more than once.")
+            seen.add(name)
             item = known.get(name, rest)
             # A null among values of any kind is a value itself.
             if value is not None or item.get("type", "") == "any":

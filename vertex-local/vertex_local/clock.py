@@ -20,10 +20,10 @@ class Clock(Protocol):
 
 
 class RealClock:
-    """The machine's clock, ahead of it by as much as it was moved."""
+    """The machine's clock, `ahead` of it by the seconds it was moved."""
 
-    def __init__(self) -> None:
-        self._ahead = timedelta()
+    def __init__(self, ahead: float = 0.0) -> None:
+        self._ahead = timedelta(seconds=ahead)
 
     def now(self) -> datetime:
         return datetime.now(UTC) + self._ahead

@@ -70,14 +70,15 @@ def method_of(verb: str, path: str) -> Method | None:
 
 
 def check_query(verb: str, path: str, pairs: Iterable[tuple[str, str]]) -> None:
-    """Raise 400 INVALID_ARGUMENT for a query parameter that Google's method for a raw path lacks, and for a value of
-    another form. An empty one is not set: Go's clients send all names."""
+    """Raise 400 INVALID_ARGUMENT for a query parameter that Google's method for a raw path lacks, for a repeated one
+    that it takes once, and for a value of another form. An empty one is not set: Go's clients send all names."""
     own = [(name, text) for name, text in bound(pairs) if not is_shared(name)]
     method = method_of(verb, path) if own else None
     if method is None:
         return
     with _shaped(method):
         refuse_unknown((name for name, _ in own), method.parameters)
+        refuse_repeated(own, [name for name, item in method.parameters.items() if item.get("repeated")])
         for name, text in own:
             schema = method.parameters[name]
             if text and not value_forms.text_fits(schema, text, numbered=not method.api.startswith("storage.")):
@@ -104,6 +105,18 @@ def in_response(verb: str, path: str, text: str) -> Selection:
     with _shaped(method):
         wanted = partial_responses.parsed(text)
         return _resolved(method.api, {"$ref": method.response}, wanted, partial_responses.refusal)
+
+
+def refuse_repeated(pairs: Iterable[tuple[str, str]], lists: Collection[str]) -> None:
+    """Raise 400 INVALID_ARGUMENT for a repeated parameter that is none of the lists."""
+    seen = set()
+    for name, _ in pairs:
+        if name in seen and name not in lists:
+            raise invalid_argument(
+                f'Invalid JSON payload received. Unknown name "{name}": Proto field is not repeating, cannot start '
+                "list."
+            )
+        seen.add(name)
 
 
 def refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:

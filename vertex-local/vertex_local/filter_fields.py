@@ -74,6 +74,24 @@ def of_schema(api: str, name: str) -> FilterFields:
     return found
 
 
+def of_tree(tree: Mapping[str, Any]) -> FilterFields:
+    """Return texts (None) and choices (sets of values) by name, as a tree; below `{}` any field is allowed."""
+
+    def found(path: Sequence[str]) -> FilterField | None:
+        node: Any = tree
+        for name in path:
+            if not node and isinstance(node, Mapping):
+                return FilterField(tuple(path), "open")
+            if not isinstance(node, Mapping) or name not in node:
+                return None
+            node = node[name]
+        if isinstance(node, frozenset):
+            return FilterField(tuple(path), "choice", node)
+        return FilterField(tuple(path), "text" if node is None else "whole")
+
+    return found
+
+
 def _in_message(descriptor: Descriptor, path: tuple[str, ...], above: tuple[str, ...]) -> FilterField | None:
     if not path:
         return None

@@ -18,7 +18,7 @@ from google.protobuf import field_mask_pb2, json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from . import filter_fields, projection
+from . import discovery, filter_fields, projection
 from .filter_fields import FilterFields
 from .wire import Call, camel, invalid_argument
 
@@ -36,8 +36,10 @@ class Messages:
     told: Collection[str] = ()
 
     def parse(self, version: str, kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a request's body as canonical JSON. Raises 400 with the path of an unknown or ill-typed field."""
+        """Return a request's body as canonical JSON. Raises 400 with the path of an unknown, repeated or ill-typed
+        field."""
         message = self._type(version, kind)()
+        _check_spellings(message.DESCRIPTOR, body, "")
         try:
             json_format.ParseDict(dict(body), message)
         except json_format.ParseError as error:
@@ -52,6 +54,21 @@ class Messages:
         descriptor = self.descriptor(version, kind)
         shown = projection.projection(descriptor, wants_numbers(call))(body)
         return projection.masked(shown, _mask(mask, descriptor)) if mask else shown
+
+    def check_query(self, call: Call, version: str, request: str, bound: Collection[str]) -> None:
+        """Raise 400 for a query parameter that is no field of a request's message, is `bound` to path or body, is
+        repeated, or has a value of another form."""
+        message = self._type(version, request)
+        fields = {field.json_name: field for field in message.DESCRIPTOR.fields if field.json_name not in bound}
+        discovery.refuse_unknown(call.query, fields)
+        own = [(name, text) for name, text in call.pairs if name in fields]
+        discovery.refuse_repeated(own, [name for name, field in fields.items() if field.is_repeated])
+        for name, text in own:
+            value: Any = {"true": True, "false": False}.get(text.lower(), text)
+            try:
+                json_format.ParseDict({name: [value] if fields[name].is_repeated else value}, message())
+            except json_format.ParseError as error:
+                raise invalid_argument(f"Invalid value at '{name}', \"{text}\"") from error
 
     def masked(self, version: str, kind: str, mask: str) -> Collection[str]:
         """Return the fields of a message, in JSON, that a mask names whole or in part. Raises 400."""
@@ -118,6 +135,25 @@ def _mask(text: str, descriptor: Descriptor) -> Mapping[str, Any]:
         if node is not None:
             node.setdefault(last, {})
     return tree
+
+
+def _check_spellings(descriptor: Descriptor, body: Any, at: str) -> None:
+    """Raise 400 for a field that is there twice, once as in JSON and once as in the message."""
+    if _well_known(descriptor) or not isinstance(body, Mapping):
+        return
+    known = {name: field for field in descriptor.fields for name in (field.name, field.json_name)}
+    seen = set()
+    for name, value in body.items():
+        field = known.get(name)
+        if field is None:
+            continue  # The parser has a better error for this.
+        where = f"{at}.{field.json_name}".lstrip(".")
+        if field.number in seen:
+            raise invalid_argument(f"Invalid JSON payload received. The field '{where}' is there more than once.")
+        seen.add(field.number)
+        if field.message_type is not None:
+            for inner in value if isinstance(value, list) else [value]:
+                _check_spellings(field.message_type, inner, where)
 
 
 def _values(field: FieldDescriptor, value: Any) -> Iterable[Any]:

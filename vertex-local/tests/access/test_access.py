@@ -83,7 +83,7 @@ def test_a_token_of_an_account_gives_that_account_s_rights(cloud: LocalCloud, ne
     ("api", "path"),
     [
         ("aiplatform", "/v1/projects/{}/locations/us-central1/persistentResources?colour=red"),
-        ("cloudquotas", "/v1/projects/{}/locations/global/services/aiplatform.googleapis.com/quotaInfos?pageSize=-1"),
+        ("cloudquotas", "/v1/projects/{}/locations/global/services/aiplatform.googleapis.com/quotaInfos?colour=red"),
         ("logging", "/v2/projects/{}/logs?colour=red"),
         ("storage", "/storage/v1/b?project={}&colour=red"),
     ],

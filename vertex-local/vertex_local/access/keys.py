@@ -4,6 +4,7 @@ A key exists as its file alone: whoever holds it may sign in, and the cloud veri
 """
 
 import json
+import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -13,7 +14,6 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from google.auth import exceptions, jwt
 
-from .. import files
 from ..identities import Project
 
 TOKEN_PATH = "/token"
@@ -77,7 +77,10 @@ def write(folder: Path, project: Project, who: str, url: str) -> Path:
         "universe_domain": "googleapis.com",
     }
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    files.write_json(file, content)
+    draft = file.with_name(f"{file.name}.{os.getpid()}")
+    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as written:
+        json.dump(content, written, indent=1)
+    draft.replace(file)
     return file
 
 

@@ -1,27 +1,31 @@
 """The method that lists time series."""
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
+from typing import Any
 
-from .. import document_filters, documents, filters
+from .. import document_filters, documents, filter_fields, filters
 from ..clock import moment_of, timestamp
 from ..document_filters import Test
-from ..filter_fields import FilterField
 from ..filters import Values
 from ..wire import Call, Reply, Route, invalid_argument, not_found
 from ..world import World
 from . import aggregation, gauges
 
 _PAGE = 100_000
+_LABELLED: Mapping[str, Any] = {"type": None, "labels": {}, "label": {}}
+_FIELDS = filter_fields.of_tree(
+    {
+        "project": None,
+        "group": {"id": None},
+        "metric": _LABELLED,
+        "resource": _LABELLED,
+        "metadata": {"system_labels": {}, "user_labels": {}},
+    }
+)
 _TYPE = re.compile(r"metric\.type\s*=\s*[\"']([^\"']*)[\"']")
 _INSTANT = timedelta(microseconds=1)
-
-
-def _field(path: Sequence[str]) -> FilterField | None:
-    """Return a field that filters may name: the project, a type, or a label of the metric or the resource."""
-    named = path[0] in ("metric", "resource") and len(path) > 1 and path[1] in ("type", "labels", "label")
-    return FilterField(tuple(path), "text") if named or [*path] == ["project"] else None
 
 
 class TimeSeries:
@@ -39,7 +43,7 @@ class TimeSeries:
         text = call.query.get("filter", "")
         if "metric.type" not in text:
             raise invalid_argument('The filter must name a metric type: metric.type = "…".')
-        test = document_filters.parsed(text, _field, {"one_of": _one_of})
+        test = document_filters.parsed(text, _FIELDS, {"one_of": _one_of})
         kinds = set(_TYPE.findall(text))
         if len(kinds) > 1:
             raise invalid_argument("The filter must name a single metric type.")
@@ -97,6 +101,6 @@ def _moment(call: Call, name: str, default: str) -> datetime:
 
 def _one_of(values: Values) -> Test:
     field, wanted = values[0], values[1:]
-    if _field(filters.path(field)) is None:
+    if _FIELDS(filters.path(field)) is None:
         raise invalid_argument(f"Invalid filter: field '{field}' is not supported.")
     return lambda document: str(document_filters.value_at(document, field) or "") in wanted

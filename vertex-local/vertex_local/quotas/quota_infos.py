@@ -8,7 +8,7 @@ from ..wire import Call, Reply, Route, not_found, unimplemented
 from ..world import World
 from . import limits
 from .metrics import SERVICE, Quota, table
-from .records import MESSAGES
+from .records import MESSAGES, check_query
 
 _BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/services/{service}/quotaInfos"
 
@@ -21,14 +21,14 @@ class QuotaInfos:
         return [Route("GET", _BASE, self.list_all), Route("GET", _BASE + "/{quota}", self.get)]
 
     def get(self, call: Call) -> Reply:
-        self._require(call)
+        self._require(call, "GetQuotaInfoRequest")
         quota = table().by_id(call.params["quota"])
         if quota is None or call.params["service"] != SERVICE:
             raise not_found(f"Quota {call.params['quota']} of service {call.params['service']} not found.")
         return Reply(body=self._answer(call, quota))
 
     def list_all(self, call: Call) -> Reply:
-        self._require(call)
+        self._require(call, "ListQuotaInfosRequest")
         if call.params["service"] != SERVICE:
             raise unimplemented(f"The local cloud has no quotas of {call.params['service']}, only those of {SERVICE}.")
         every = table().quotas
@@ -70,5 +70,6 @@ class QuotaInfos:
         others = [region for region, value in found.items() if value == common]
         return [*named, {"details": {"value": str(common)}, "applicableLocations": others}]
 
-    def _require(self, call: Call) -> None:
+    def _require(self, call: Call, request: str) -> None:
+        check_query(call, request)
         self._world.access.require(call.principal, "cloudquotas.quotas.get", call.params["project"])

@@ -3,13 +3,14 @@
 import hashlib
 import re
 import uuid
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from .. import documents, identities
+from .. import document_filters, documents, identities
 from ..clock import timestamp
+from ..filter_fields import FilterField, FilterFields
 from ..supply import machines
 from ..wire import (
     Call,
@@ -17,10 +18,10 @@ from ..wire import (
     Route,
     aborted,
     already_exists,
+    camel,
     failed_precondition,
     invalid_argument,
     not_found,
-    unimplemented,
 )
 from ..world import World
 from . import limits, records
@@ -31,6 +32,7 @@ _BASE = "/{version:v1|v1beta}/projects/{project}/locations/global/quotaPreferenc
 _ID = re.compile(r"[a-zA-Z0-9][a-zA-Z0-9._~+-]*")
 _BELOW_USAGE, _TOO_HIGH = "QUOTA_DECREASE_BELOW_USAGE", "QUOTA_DECREASE_PERCENTAGE_TOO_HIGH"
 _SAFE_DECREASE = 0.10
+_NAMES_IN_FILTERS = {"creationTime": ("create_time",), "requestType": ("quota_config", "request_origin")}
 _IMMUTABLE = ("dimensions", "service", "quotaId", "name")
 
 
@@ -49,7 +51,7 @@ class QuotaPreferences:
         ]
 
     def create(self, call: Call) -> Reply:
-        self._require(call, "update")
+        self._require(call, "update", "CreateQuotaPreferenceRequest")
         body = self._body(call)
         name = call.query.get("quotaPreferenceId") or body.get("name", "").rpartition("/")[2] or uuid.uuid4().hex
         if not _ID.fullmatch(name):
@@ -62,29 +64,38 @@ class QuotaPreferences:
         return self._answer(call, made)
 
     def get(self, call: Call) -> Reply:
-        self._require(call, "get")
+        self._require(call, "get", "GetQuotaPreferenceRequest")
         return self._answer(call, self._find(call))
 
     def list(self, call: Call) -> Reply:
-        self._require(call, "get")
+        self._require(call, "get", "ListQuotaPreferencesRequest")
         version, now = call.params["version"], self._world.clock.now()
-        for name in ("filter", "orderBy"):
-            if call.query.get(name):
-                raise unimplemented(f"Listing quota preferences with {name} is not implemented by the local cloud.")
+        fields = _fields(version)
+        test = document_filters.parsed(call.query.get("filter", ""), fields)
+        every = (records.answer(item, now) for item in PREFERENCES.every(self._world.store))
+        found = documents.in_order(filter(test, every), call.query.get("orderBy", ""), fields)
         return documents.listed(
             call,
             "quotaPreferences",
-            documents.sliced(PREFERENCES.every(self._world.store)),
-            lambda item: MESSAGES.render(call, version, "QuotaPreference", records.answer(item, now)),
+            documents.sliced(found),
+            lambda body: MESSAGES.render(call, version, "QuotaPreference", body),
         )
 
     def patch(self, call: Call) -> Reply:
-        self._require(call, "update")
+        self._require(call, "update", "UpdateQuotaPreferenceRequest")
         body = self._body(call)
         masked = MESSAGES.masked(call.params["version"], "QuotaPreference", call.query.get("updateMask", ""))
+        name = f"{self._parent}/{call.params['preference']}"
         with self._world.store.transaction():
-            changed = self._changed(call, self._find(call), body, masked)
-            PREFERENCES.put(self._world.store, changed)
+            found = PREFERENCES.get(self._world.store, name)
+            if found is None:
+                if not call.flag("allowMissing"):
+                    raise not_found(f"Quota preference {name} not found.")
+                changed = self._created(call, name, body)
+            else:
+                changed = self._changed(call, found, body, masked)
+            if not call.flag("validateOnly"):
+                PREFERENCES.put(self._world.store, changed)
         return self._answer(call, changed)
 
     def _created(self, call: Call, name: str, body: Mapping[str, Any]) -> Preference:
@@ -186,8 +197,21 @@ class QuotaPreferences:
         body = records.answer(item, self._world.clock.now())
         return Reply(body=MESSAGES.render(call, call.params["version"], "QuotaPreference", body))
 
-    def _require(self, call: Call, verb: str) -> None:
+    def _require(self, call: Call, verb: str, request: str) -> None:
+        records.check_query(call, request)
         self._world.access.require(call.principal, f"cloudquotas.quotas.{verb}", call.params["project"])
+
+
+def _fields(version: str) -> FilterFields:
+    """Return the fields in filters and orders; the reference's own examples have other names for two, and times without
+    a zone."""
+    known = MESSAGES.fields(version, "QuotaPreference")
+
+    def found(path: Sequence[str]) -> FilterField | None:
+        field = known((*_NAMES_IN_FILTERS.get(camel(path[0]), (path[0],)), *path[1:])) if path else None
+        return field and replace(field, zoned=False)
+
+    return found
 
 
 def _quota(body: Mapping[str, Any]) -> Quota:

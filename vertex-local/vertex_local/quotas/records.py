@@ -9,14 +9,26 @@ from typing import Any
 from ..clock import timestamp
 from ..messages import Messages
 from ..repository import Repository
+from ..wire import Call
 
 MESSAGES = Messages(
     packages={"v1": "cloudquotas_v1", "v1beta": "cloudquotas_v1beta"},
     modules={
+        "CreateQuotaPreferenceRequest": "cloudquotas",
+        "GetQuotaInfoRequest": "cloudquotas",
+        "GetQuotaPreferenceRequest": "cloudquotas",
+        "ListQuotaInfosRequest": "cloudquotas",
+        "ListQuotaPreferencesRequest": "cloudquotas",
         "QuotaInfo": "resources",
         "QuotaPreference": "resources",
+        "UpdateQuotaPreferenceRequest": "cloudquotas",
     },
 )
+
+
+def check_query(call: Call, request: str) -> None:
+    """Raise 400 for a query parameter that the request's message lacks. This API has no discovery document."""
+    MESSAGES.check_query(call, call.params["version"], request, ("parent", "name", "quotaPreference"))
 
 
 @dataclass(frozen=True)

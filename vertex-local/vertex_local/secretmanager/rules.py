@@ -8,7 +8,7 @@ from ..regions import REGIONS
 from ..wire import invalid_argument
 
 _LABEL_KEY, _LABEL_VALUE = re.compile(r"[^\W\d_][-\w]{0,62}"), re.compile(r"[-\w]{0,63}")
-_MOST_LABELS = 64
+_MOST_LABELS, _LABEL_BYTES = 64, 128
 
 
 def check(secret: Mapping[str, Any]) -> None:
@@ -35,6 +35,8 @@ def _labels(labels: Mapping[str, str]) -> Iterator[str]:
     if len(labels) > _MOST_LABELS:
         yield f"A secret has at most {_MOST_LABELS} labels."
     for key, value in labels.items():
+        if any(len(text.encode()) > _LABEL_BYTES for text in (key, value)):
+            yield f'The key and the value of label "{key}" have at most {_LABEL_BYTES} bytes.'
         if not _LABEL_KEY.fullmatch(key) or key != key.lower():
             yield f'Invalid label key "{key}": a lowercase letter, then at most 62 of these, digits, "_" and "-".'
         if not _LABEL_VALUE.fullmatch(value) or value != value.lower():

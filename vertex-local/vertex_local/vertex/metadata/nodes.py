@@ -46,9 +46,15 @@ class Nodes(Documents):
     def patch(self, call: Call) -> Reply:
         self.enter(call, "update")
         with self.world.store.transaction():
-            found = self.find(self.named(call))
-            kept = {key: found[key] for key in _IMMUTABLE if key in found}
-            changed = self.change(self.patched(call, found) | kept)
+            name = self.named(call)
+            found = self.look(name)
+            if found is None and call.flag("allowMissing"):
+                used(self.world, self.parent(call))
+                changed = self.add(name, self.parsed(call))
+            else:
+                found = found or self.find(name)
+                kept = {key: found[key] for key in _IMMUTABLE if key in found}
+                changed = self.change(self.patched(call, found) | kept)
             self._check(changed)
         return self.shown(call, changed)
 

@@ -15,8 +15,12 @@ class Runs(Contents):
     def routes(self) -> list[Route]:
         return [
             *super().routes(),
+            Route("POST", self.kind.base + ":batchCreate", self.batch_create),
             Route("POST", self.kind.each + ":write", self.write),
         ]
+
+    def batch_create(self, call: Call) -> Reply:
+        return self.created_at_once(call, "BatchCreateTensorboardRunsRequest")
 
     def write(self, call: Call) -> Reply:
         self.enter(call, "write")
