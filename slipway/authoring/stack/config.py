@@ -6,7 +6,6 @@ from typing import Annotated, Any
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from slipway.authoring.policy.rules import BY_KEY
 from slipway.authoring.stack import bounds
 from slipway.authoring.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry
 
@@ -65,28 +64,52 @@ class TrainerEntry(Entry):
     )
 
 
-def _rule(key: str, example: object) -> Any:
-    return Field(default=None, description=BY_KEY[key].text, examples=[example])
-
-
 class PolicyRulesEntry(Entry):
     """Rules of your own (docs/policy.md); one that is left out does not hold."""
 
-    regions: list[Annotated[str, bounds.REGION]] | None = _rule("regions", "[us-central1, europe-west4]")
-    machines: list[str] | None = _rule("machines", '["n1-*"]')
-    idle_cost: Annotated[float, bounds.COST] | None = _rule("idleCost", 120)
-    most_cost: Annotated[float, bounds.COST] | None = _rule("mostCost", 500)
-    protection: bool | None = _rule("protection", "true")
-    quota_headroom: Annotated[float, bounds.COST] | None = _rule("quotaHeadroom", 20)
-    labels: list[str] | None = _rule("labels", "[team, cost-center]")
-    images_by_digest: bool | None = _rule("imagesByDigest", "true")
-    own_service_account: bool | None = _rule("ownServiceAccount", "true")
-    cmek: bool | None = _rule("cmek", "true")
-    nothing_public: bool | None = _rule("nothingPublic", "true")
-    submitter_roles: bool | None = _rule("submitterRoles", "true")
-    spot_checkpoints: bool | None = _rule("spotCheckpoints", "true")
-    longest_timeout: Annotated[float, bounds.HOURS] | None = _rule("longestTimeout", 48)
-    reviewed_code_only: bool | None = _rule("reviewedCodeOnly", "true")
+    regions: list[Annotated[str, bounds.REGION]] | None = Field(
+        default=None, description="Where clusters and jobs may be.", examples=["[us-central1, europe-west4]"]
+    )
+    machines: list[str] | None = Field(
+        default=None, description="Machine types of pools and jobs; * and ? as in file names.", examples=['["n1-*"]']
+    )
+    idle_cost: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="USD an hour that the stack may cost with nothing running.", examples=[120]
+    )
+    most_cost: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="USD an hour that it may cost with every pool at its maximum.", examples=[500]
+    )
+    protection: bool | None = Field(
+        default=None, description="No cluster is deleted before its successor is there.", examples=["true"]
+    )
+    quota_headroom: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="Per cent of what pools take at most that the quota must leave free.", examples=[20]
+    )
+    labels: list[str] | None = Field(
+        default=None, description="Labels that each cluster must have.", examples=["[team, cost-center]"]
+    )
+    images_by_digest: bool | None = Field(
+        default=None, description="Container and executor images end in @sha256:….", examples=["true"]
+    )
+    own_service_account: bool | None = Field(
+        default=None, description="Each template names an account of its own.", examples=["true"]
+    )
+    cmek: bool | None = Field(default=None, description="A key of your own for clusters and jobs.", examples=["true"])
+    nothing_public: bool | None = Field(
+        default=None, description="No submitter is a whole domain or everybody.", examples=["true"]
+    )
+    submitter_roles: bool | None = Field(
+        default=None, description="Submitters have the roles that submitting needs, no others.", examples=["true"]
+    )
+    spot_checkpoints: bool | None = Field(
+        default=None, description="Templates offered on Spot machines say checkpoints=True.", examples=["true"]
+    )
+    longest_timeout: Annotated[float, bounds.HOURS] | None = Field(
+        default=None, description="Hours after which a job is ended at the latest.", examples=[48]
+    )
+    reviewed_code_only: bool | None = Field(
+        default=None, description="`submit --code` is not allowed.", examples=["true"]
+    )
 
 
 class PolicyEntry(Entry):
