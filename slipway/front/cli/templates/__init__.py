@@ -35,7 +35,10 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
             (
                 template.name,
                 types[template.name],
-                ", ".join(f"{parameter.name}{'*' * parameter.required}" for parameter in template.parameters) or "–",
+                ", ".join(
+                    f"{parameter.name}*" if parameter.required else parameter.name for parameter in template.parameters
+                )
+                or "–",
                 template.summary or (template.unread and f"can't be read: slipway templates show {template.name}"),
             )
             for template in templates
