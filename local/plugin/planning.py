@@ -71,7 +71,7 @@ def _labels(old: Properties | None, labels: Any, settings: Settings) -> dict[str
     if is_later(labels):
         return dict.fromkeys(_LABELS, labels)
     before: Mapping[str, Any] = {} if old is None else old.get("effectiveLabels") or {}
-    ours = {**(labels or {})}
+    ours = dict(labels or {})
     # The attribution label comes with a create; later it is only kept up where it is.
     if settings.attribution and (old is None or ATTRIBUTION in before):
         ours[ATTRIBUTION] = "true"

@@ -144,9 +144,8 @@ def _parsed(content: bytes | str) -> dict[str, Any]:
         text = content.decode("utf-8-sig") if isinstance(content, bytes) else content
         body = json.loads(text, parse_constant=_number, parse_float=_number)
         if _HALF_A_CHARACTER.search(text):
-            json.dumps(
-                body, ensure_ascii=False
-            ).encode()  # Raises UnicodeEncodeError for a half without its other half.
+            # Raises UnicodeEncodeError for a half without its other half.
+            json.dumps(body, ensure_ascii=False).encode()
     except (ValueError, RecursionError) as problem:
         raise ValueError(f"not valid JSON: {problem}") from problem
     if not isinstance(body, dict):

@@ -172,7 +172,8 @@ def _entry(run: object, place: str) -> Node:
 
 
 def _node(value: object, place: str) -> Node:
-    """Return a node; for a value that is no text, number, or made of them, a list without items, which is refused."""
+    """Return a node. A value that is neither text nor number, nor a list or mapping of these, becomes a list without
+    items, which is refused."""
     if value is None:
         return Node(place)
     if isinstance(value, str | Real):
