@@ -10,10 +10,10 @@ import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from importlib.metadata import version
 from typing import Any, get_args, get_origin
 
+import pulumi_gcp
 from pulumi import _types
 
 from local.plugin.schema import Field, Schema
@@ -22,7 +22,6 @@ Properties = Mapping[str, str]
 """Each property by its path, such as `resourcePools[].id`, with its kind."""
 
 _KINDS = {str: "string", int: "integer", float: "integer", bool: "boolean"}
-_WORD = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
 @dataclass(frozen=True)
@@ -42,8 +41,9 @@ def installed() -> str:
 def of_sdk(token: str) -> Type:
     """Return the type as the installed SDK has it."""
     _, path, name = token.split(":")
-    module = import_module(f"pulumi_gcp.{path.split('/')[0]}.{_WORD.sub('_', name).lower()}")
-    given, made = getattr(module, f"{name}Args"), getattr(module, name)
+    # By its whole service: importing a class's module alone leaves Pulumi's lazy service half imported in this process.
+    service = getattr(pulumi_gcp, path.split("/")[0])
+    given, made = getattr(service, f"{name}Args"), getattr(service, name)
     takes = _types.input_type_types(given)
     return Type(
         takes=dict(_paths(takes)),
