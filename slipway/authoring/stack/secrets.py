@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath, dotted
-from slipway.base.formatting import short
+from slipway.base.formatting import quoted, short
 
 _KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
 FORMS = (
@@ -83,7 +83,7 @@ def shown(value: Any, text: str = "the text ") -> str:
     if isinstance(value, str):
         if any(pattern.search(value) for pattern, _ in FORMS):
             return "hidden"
-        return f"{text}'{short(value, 57) if len(value) > 60 else value}'"
+        return f"{text}{quoted(value)}"
     return short(str(value))
 
 
