@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import pulumi
 
-from slipway.authoring.stack.stack import TrainerSettings, WorkspaceSettings
+from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     CATALOG,
@@ -65,11 +65,11 @@ class Workspace(pulumi.ComponentResource):
         *,
         project: str,
         region: str,
-        settings: WorkspaceSettings,
+        settings: WorkspaceEntry,
         live: Live,
         facts: Mapping[str, Any],
         work_elsewhere: Mapping[str, str] | None = None,
-        trainers: Mapping[str, TrainerSettings] | None = None,
+        trainers: Mapping[str, TrainerEntry] | None = None,
         writers: Collection[str] = (),
         plan: WorkspacePlan | None = None,
         hooks: pulumi.ResourceHookBinding | None = None,

@@ -8,11 +8,11 @@ from pulumi.runtime import mocks
 from pulumi.runtime.proto import resource_pb2
 from pulumi.runtime.rpc import deserialize_properties
 
-from slipway.authoring.stack.stack import WorkspaceSettings
 from slipway.google.live import Live
+from tests.builders.stacks import workspace_entry
 
 PROJECT, REGION = "acme-dev", "us-central1"
-SETTINGS = WorkspaceSettings(("group:ml@acme.example",), "acme-catalog", "acme-work", "slipway-dev-trainer")
+SETTINGS = workspace_entry(("group:ml@acme.example",), "acme-catalog", "acme-work", "slipway-dev-trainer")
 FACTS = {"package": "gs://acme-catalog/packages/nap.tar.gz", "pools": {"workers": {"min": 1}}, "id": "cpu-1a2b3c4"}
 """The facts of a component, in the form of slipway.deploying.deployment.facts."""
 NOTHING = Live(clusters=(), jobs=(), limits={}, catalog=None)

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from components.workspace import Workspace, leave_grants
-from slipway.authoring.stack.stack import TrainerSettings, WorkspaceSettings
+from slipway.authoring.stack.config import TrainerEntry, WorkspaceEntry
 from slipway.deploying.deployment.workspace_plan import RetiringWorkspaceResource, SharedGrant, WorkspacePlan
 from slipway.deploying.generations.action import Why
 from slipway.google.live import Unknown
@@ -21,7 +21,7 @@ TRAINER = "serviceAccount:slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
 TEAM = "group:ml@acme.example"
 
 
-def workspace(settings: WorkspaceSettings = SETTINGS, **more: Any) -> list[Asked]:
+def workspace(settings: WorkspaceEntry = SETTINGS, **more: Any) -> list[Asked]:
     """All that it declares, where nothing is there yet."""
     known = {"live": NOTHING, **more}
     return declared(
@@ -96,7 +96,7 @@ def test_jobs_in_another_region_have_a_bucket_there() -> None:  # N2 P5
 
 
 def test_a_trainer_that_writes_to_vertex_ai_may_do_so_and_no_more() -> None:  # P5 W8
-    granted = only(workspace(replace(SETTINGS, submitters=()), writers={""}), PROJECT_ROLE)
+    granted = only(workspace(SETTINGS.model_copy(update={"submitters": ()}), writers={""}), PROJECT_ROLE)
     assert granted.name == "trainer-aiplatform.user"
     assert (granted.inputs["member"], granted.inputs["role"]) == (TRAINER, "roles/aiplatform.user")
 
@@ -209,7 +209,7 @@ def test_another_trainer_keeps_its_logical_name_and_the_roles_that_its_jobs_use(
     names = {**WorkspacePlan().logical, "trainer": "trainer-new", "trainer evals": "trainer"}
     kept = {"trainer evals": {"trainer-aiplatform.user": "roles/aiplatform.user"}}
     evals, eva = "serviceAccount:slipway-dev-evals@acme-dev.iam.gserviceaccount.com", "user:eva@acme.example"
-    trainers = {"evals": TrainerSettings("slipway-dev-evals", (eva,))}
+    trainers = {"evals": TrainerEntry(account="slipway-dev-evals", submitters=(eva,))}
     asked = workspace(trainers=trainers, plan=WorkspacePlan(names, grants=kept))
     accounts = every(asked, ACCOUNT)
     assert accounts["trainer"].inputs["accountId"] == "slipway-dev-evals"

@@ -18,9 +18,11 @@ from vertex_local.testing.calling import JOBS, PARENT, Calling, every_service
 from vertex_local.wire import ApiError
 
 from components.workspace import Workspace
-from slipway.authoring.stack.stack import TrainerSettings, WorkspaceSettings, parse
+from slipway.authoring.stack.config import TrainerEntry
+from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import from_text
 from slipway.google.live import Live
+from tests.builders.stacks import workspace_entry
 from tests.components.conftest import PROJECT as MOCKED
 from tests.components.conftest import declared
 
@@ -126,8 +128,8 @@ DOES: Mapping[str, Callable[[Calling, str], object]] = {
 
 def workspace() -> Iterator[tuple[str, str, str]]:
     """What the component grants: the path of the policy, role and member."""
-    settings = WorkspaceSettings((TEAM,), CATALOG, WORK, TRAINER.partition("@")[0])
-    evals = TrainerSettings(EVALS.partition("@")[0], (WHO["a submitter of `evals` alone"],))
+    settings = workspace_entry((TEAM,), CATALOG, WORK, TRAINER.partition("@")[0])
+    evals = TrainerEntry(account=EVALS.partition("@")[0], submitters=(WHO["a submitter of `evals` alone"],))
     asked = declared(
         lambda: Workspace(
             "workspace",

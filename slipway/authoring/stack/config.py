@@ -4,29 +4,32 @@ from __future__ import annotations
 
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, Strict
 
 from slipway.authoring.stack import bounds
 from slipway.authoring.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry
+
+Members = Annotated[tuple[Annotated[str, bounds.MEMBER], ...], Strict(False)]
+"""IAM members; the file has a list, and their order means nothing."""
 
 
 class WorkspaceEntry(Entry):
     """Buckets, the trainer's service account, and who may submit."""
 
-    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
-        default=[], description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
+    submitters: Members = Field(
+        default=(), description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
     )
-    catalog_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
-        default=None, description="<project>-<stack>-catalog when left out.", examples=["acme-slipway-catalog"]
+    catalog_bucket: Annotated[str, bounds.BUCKET_NAME] = Field(
+        default="", description="<project>-<stack>-catalog when left out.", examples=["acme-slipway-catalog"]
     )
-    work_bucket: Annotated[str, bounds.BUCKET_NAME] | None = Field(
-        default=None,
+    work_bucket: Annotated[str, bounds.BUCKET_NAME] = Field(
+        default="",
         description="In the stack's region; <project>-<stack>-work when left out. An alternative's region has another, "
         "with the region behind its name.",
         examples=["acme-slipway-work"],
     )
-    trainer: Annotated[str, bounds.TRAINER] | None = Field(
-        default=None,
+    trainer: Annotated[str, bounds.TRAINER] = Field(
+        default="",
         description="Account id that jobs run as, made in the stack's project; slipway-<stack>-trainer when left out.",
         examples=["slipway-trainer"],
     )
@@ -52,13 +55,13 @@ class WorkspaceEntry(Entry):
 class TrainerEntry(Entry):
     """Another account that jobs run as, for templates that name it: with secrets, data and people of its own."""
 
-    account: Annotated[str, bounds.TRAINERS_ACCOUNT] | None = Field(
-        default=None,
+    account: Annotated[str, bounds.TRAINERS_ACCOUNT] = Field(
+        default="",
         description="Account id, made in the stack's project; slipway-<stack>-<name> when left out.",
         examples=["slipway-evals"],
     )
-    submitters: list[Annotated[str, bounds.MEMBER]] = Field(
-        default=[],
+    submitters: Members = Field(
+        default=(),
         description="IAM members that may submit its templates, and so may run any code as it; nobody when left out.",
         examples=["[group:evals@acme.example]"],
     )

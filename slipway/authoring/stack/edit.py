@@ -59,9 +59,9 @@ def _config(stack: Stack) -> dict[str, Any]:
         "slipway:quota": stack.quota.model_dump(by_alias=True, exclude_defaults=True),
         "slipway:policy": stack.policy.model_dump(by_alias=True, exclude_none=True),
         "slipway:templates": list(stack.templates),
-        "slipway:workspace": codec.write(stack.workspace),
+        "slipway:workspace": stack.workspace.model_dump(by_alias=True, exclude_none=True),
         "slipway:reservations": {name: _reservation(reservation) for name, reservation in stack.reservations.items()},
-        "slipway:trainers": {name: codec.write(trainer) for name, trainer in stack.trainers.items()},
+        "slipway:trainers": {name: trainer.model_dump(by_alias=True) for name, trainer in stack.trainers.items()},
         **({"slipway:budget": codec.write(stack.budget)} if stack.budget else {}),
     }
 

@@ -15,9 +15,17 @@ FIXED, RANGE = "<fixed>", "<range>"
 
 
 class Entry(BaseModel):
-    """A mapping in the file: its keys in camelCase, no others, and no value taken for another type's."""
+    """A mapping in the file: its keys in camelCase, no others, and no value taken for another type's. Programs write
+    the fields' own names."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, alias_generator=to_camel)
+    model_config = ConfigDict(
+        extra="forbid",
+        strict=True,
+        frozen=True,
+        alias_generator=to_camel,
+        validate_by_alias=True,
+        validate_by_name=True,
+    )
 
 
 class AcceleratorEntry(Entry):

@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import PurePath
-from typing import Any
+from typing import Any, TypeVar
 
-from slipway.authoring.stack.config import PolicyEntry
+from slipway.authoring.stack.config import PolicyEntry, TrainerEntry, WorkspaceEntry
 from slipway.authoring.stack.consistency import check_rules, default_trainer
 from slipway.authoring.stack.entries import (
     ClusterEntry,
+    Entry,
     PoolEntry,
     QuotaEntry,
     ReplicaRange,
@@ -36,29 +37,7 @@ from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.machines.table import machine
 from slipway.model.season import Season, moment
 
-
-@dataclass(frozen=True)
-class WorkspaceSettings:
-    """The workspace of a stack."""
-
-    submitters: tuple[str, ...]
-    catalog_bucket: str
-    work_bucket: str
-    trainer: str
-    #: Whether `submit --code` is allowed, on templates that allow it too.
-    code: bool = False
-    #: The USD an hour above which a submission is confirmed; None for no confirmation.
-    confirm_above: float | None = None
-    #: Whether the hourly run writes the board into the catalog's bucket.
-    board: bool = False
-
-
-@dataclass(frozen=True)
-class TrainerSettings:
-    """A trainer that templates choose."""
-
-    account: str
-    submitters: tuple[str, ...] = ()
+T = TypeVar("T", bound=Entry)
 
 
 @dataclass(frozen=True)
@@ -68,7 +47,8 @@ class Stack:
     name: str
     project: str
     region: str
-    workspace: WorkspaceSettings
+    #: With the usual names in place of those that its file leaves out; so are the trainers.
+    workspace: WorkspaceEntry
     clusters: tuple[ClusterSpec, ...] = ()
     quota: QuotaEntry = field(default_factory=QuotaEntry)
     policy: PolicyEntry = field(default_factory=PolicyEntry)
@@ -76,7 +56,7 @@ class Stack:
     #: The reservations, by the names that templates use.
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     #: The other trainers, by the names that templates use.
-    trainers: Mapping[str, TrainerSettings] = field(default_factory=dict)
+    trainers: Mapping[str, TrainerEntry] = field(default_factory=dict)
     budget: Budget | None = None
 
     @property
@@ -155,7 +135,6 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
     config = file.config
     catalog, work = default_buckets(config.project, name)
     usual = {"catalog_bucket": catalog, "work_bucket": work, "trainer": default_trainer(name)}
-    given = config.workspace.model_dump(exclude_none=True)
     return Stack(
         name=name,
         project=config.project,
@@ -164,15 +143,19 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         quota=config.quota,
         policy=config.policy,
         templates=tuple(config.templates),
-        # A key of the workspace or of the budget is a setting by the same name.
-        workspace=WorkspaceSettings(**{**usual, **given, "submitters": tuple(config.workspace.submitters)}),
+        workspace=_completed(config.workspace, usual),
+        # A key of the budget is a field by the same name.
         budget=Budget(**config.budget.model_dump()) if config.budget is not None else None,
         reservations={key: _reservation(entry) for key, entry in config.reservations.items()},
         trainers={
-            key: TrainerSettings(entry.account or default_trainer(name, key), tuple(entry.submitters))
-            for key, entry in config.trainers.items()
+            key: _completed(entry, {"account": default_trainer(name, key)}) for key, entry in config.trainers.items()
         },
     )
+
+
+def _completed(entry: T, usual: Mapping[str, str]) -> T:
+    """Return the entry with the usual names in place of those that the file leaves out."""
+    return entry.model_copy(update={field: name for field, name in usual.items() if not getattr(entry, field)})
 
 
 def _reservation(entry: ReservationEntry) -> Reservation:

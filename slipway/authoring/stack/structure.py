@@ -25,6 +25,7 @@ _KINDS = {
     "string_type": "text",
     "bool_type": "true or false",
     "list_type": "a list",
+    "tuple_type": "a list",
     "dict_type": "a mapping of keys and values",
     "model_type": "a mapping of keys and values",
 }
@@ -101,7 +102,7 @@ def schema_text() -> str:
 def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
     """Return the file as typed entries, or every mistake that prevents that."""
     try:
-        return StackFile.model_validate(document.values)
+        return StackFile.model_validate(document.values, by_alias=True, by_name=False)
     except ValidationError as error:
         details = error.errors(include_url=False)
         unknown = [_path(detail) for detail in details if detail["type"] == "extra_forbidden"]

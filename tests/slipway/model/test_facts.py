@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.authoring.stack.stack import Stack
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.deployment import facts
 from slipway.deploying.deployment.plan import Plan
@@ -26,12 +26,13 @@ from slipway.model.labels import Revision
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.prices import UNKNOWN, Price
 from slipway.model.season import Season
+from tests.builders.stacks import workspace_entry
 
 TEAM, TRAINER = "group:ml@acme.example", "trainer@acme-dev.iam.gserviceaccount.com"
 H100 = PoolSpec("h100", MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8, Disk("pd-ssd", 500)), 0, 2, True, 1)
 WORKERS = PoolSpec("workers", MachineSpec("n1-standard-8"), min=1, max=4, autoscaled=True, replicas=1)
 CPU = ClusterSpec("cpu", (WORKERS, H100))
-STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer"))
+STACK = Stack("dev", "acme-dev", "us-central1", workspace_entry((TEAM,), "acme-catalog", "acme-work", "trainer"))
 JOB = VertexJob("j/1", "tune", "JOB_STATE_RUNNING", persistent_resource_id="cpu-0000000")
 OLD = Action("cpu", "cpu-0000000", What.RETIRE, Why.JOBS, (JOB,))
 RESULTS = RetiringWorkspaceResource("work", "work", "acme-results", (), Why.IN_USE)
@@ -219,7 +220,7 @@ def test_what_is_published() -> None:
 def test_what_a_stack_sets_of_its_workspace_is_published_and_compared(setting: str, value: Any, key: str) -> None:
     """# D6 # N20"""
     changed: dict[str, Any] = {setting: value}
-    asking = told(of=replace(STACK, workspace=replace(STACK.workspace, **changed)))
+    asking = told(of=replace(STACK, workspace=STACK.workspace.model_copy(update=changed)))
     assert getattr(asking.catalog, setting) == asking.published[key] == value
     back = read(components(asking))
     assert back is not None and getattr(back.catalog, setting) == value

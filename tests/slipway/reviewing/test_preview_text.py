@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.authoring.stack.stack import Stack
 from slipway.deploying.deployment.deployment import Deployment
 from slipway.deploying.deployment.plan import Plan
 from slipway.google.catalog.document import PublishedCatalog
@@ -16,6 +16,7 @@ from slipway.model.facts import Facts
 from slipway.model.labels import Revision
 from slipway.model.state import State, StatePreference
 from slipway.reviewing.preview_text import UNTOUCHED, preview_text
+from tests.builders.stacks import workspace_entry
 from tests.slipway.reviewing.builders import (
     H100,
     NOW,
@@ -31,7 +32,7 @@ from tests.slipway.reviewing.builders import (
     quota,
 )
 
-SETTINGS = WorkspaceSettings((TEAM,), "acme-catalog", "acme-work", "trainer")
+SETTINGS = workspace_entry((TEAM,), "acme-catalog", "acme-work", "trainer")
 KNOWN = State(submitters=(TEAM,), catalog_bucket="acme-catalog")
 OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
 

@@ -5,8 +5,8 @@ import re
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from slipway.authoring.stack.config import TrainerEntry
 from slipway.authoring.stack.members import PATTERN, check_warnings, invalid_member, open_to
-from slipway.authoring.stack.stack import TrainerSettings
 from slipway.authoring.stack.yaml_file import from_text
 from slipway.model.cluster import Reservation
 from tests.slipway.authoring.mistakes import texts
@@ -76,8 +76,8 @@ def test_each_has_an_account_and_submitters_of_its_own() -> None:
         )
     )
     assert stack.trainers == {
-        "evals": TrainerSettings("slipway-prod-evals", (EVA, TEAM)),
-        "tuning": TrainerSettings("tuning-of-research"),
+        "evals": TrainerEntry(account="slipway-prod-evals", submitters=(EVA, TEAM)),
+        "tuning": TrainerEntry(account="tuning-of-research"),
     }
     assert stack.workspace.submitters == (TEAM,), "nobody gets more than they are given"
     assert stack.submitters == (TEAM, EVA)

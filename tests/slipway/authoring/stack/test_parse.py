@@ -6,11 +6,12 @@ from typing import Any
 
 import pytest
 
-from slipway.authoring.stack.stack import WorkspaceSettings, from_config, parse, stack_of
+from slipway.authoring.stack.stack import from_config, parse, stack_of
 from slipway.authoring.stack.yaml_file import StackErrors, from_text, load
 from slipway.base.errors import ConfigError
 from slipway.model.cluster import ClusterSpec, PoolSpec
 from slipway.model.machines.spec import MachineSpec
+from tests.builders.stacks import workspace_entry
 
 from .files import HEAD, read, with_config, with_pool, wrong
 
@@ -22,7 +23,7 @@ def test_a_small_stack_with_its_defaults() -> None:  # D1, D6
     assert stack.clusters == (ClusterSpec("cpu", (workers,), display_name="cpu"),)
     assert (stack.quota.mode, stack.quota.contact_email, stack.quota.strict) == ("enforce", "", False)
     assert stack.templates == ()
-    assert stack.workspace == WorkspaceSettings(
+    assert stack.workspace == workspace_entry(
         (), "acme-ml-prod-prod-catalog", "acme-ml-prod-prod-work", "slipway-prod-trainer"
     )
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import PolicyError, ResourceError
 from slipway.deploying.deployment.destruction import Destruction, lacking
 from slipway.google.catalog import document
@@ -21,6 +21,7 @@ from slipway.model.fingerprint import cluster_id, fingerprint_of
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.state import State, StateResource
+from tests.builders.stacks import workspace_entry
 
 from . import world
 from .conftest import PATHS, Service
@@ -98,7 +99,7 @@ def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_mad
     id_ = cluster_id(spec.name, other)
     one = body(id_, {STACK_LABEL: "prod", NAME_LABEL: spec.name, HASH_LABEL: other})
     service.answers[f"{PATHS['clusters']}/{id_}"] = (200, one)
-    file = Stack("prod", PROJECT, REGION, WorkspaceSettings((), "", "work", "trainer"), (spec,))
+    file = Stack("prod", PROJECT, REGION, workspace_entry((), "", "work", "trainer"), (spec,))
     assert f"cluster {id_} (running) would be left" in refusal(environ, file=file).what
 
 
@@ -106,7 +107,7 @@ def test_one_elsewhere_is_found_by_the_published_catalog_alone(
     environ: dict[str, str], service: Service
 ) -> None:  # N1 # N2
     """The state was lost, and the alternative by which it was made is taken out of the stack file."""
-    file = Stack("prod", PROJECT, REGION, WorkspaceSettings((), "acme-catalog", "work", "trainer"), ())
+    file = Stack("prod", PROJECT, REGION, workspace_entry((), "acme-catalog", "work", "trainer"), ())
     service["far clusters"] = {"persistentResources": [body(ID)]}
     destruction(environ, file=file).must_leave_none()
     there = Catalog("prod", PROJECT, REGION, "", False, "w", "t", {}, (), {}, other_regions=(FAR,))

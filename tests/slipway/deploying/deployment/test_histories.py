@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.authoring.stack.stack import Stack
 from slipway.base.clock import right_time, wrong_clock
 from slipway.deploying.deployment.live_plan import read_and_plan
 from slipway.deploying.deployment.plan import Plan
@@ -19,6 +19,7 @@ from slipway.google.live import Live
 from slipway.google.live_reader import LiveScope
 from slipway.model.cluster import Alternative, ClusterSpec
 from slipway.model.season import Season
+from tests.builders.stacks import workspace_entry
 
 from .world import PROJECT, REGION, STACK, World, alive, cluster, creates, deleted, hash_of, job, live, planned, spec
 
@@ -62,7 +63,7 @@ def test_labels_that_somebody_edited_stop_it_while_the_cluster_is_offered_or_ret
 
 def decide(monkeypatch: pytest.MonkeyPatch, one: ClusterSpec, now: datetime, seen: Live) -> tuple[Plan, list[str]]:
     """Return what a program plans whose clock says `now`, and what it warns of."""
-    settings = WorkspaceSettings((), "acme-catalog", "acme-work", "trainer")
+    settings = workspace_entry((), "acme-catalog", "acme-work", "trainer")
     stack, warned = Stack(STACK, PROJECT, REGION, settings, clusters=(one,)), [""][:0]
 
     def read(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:

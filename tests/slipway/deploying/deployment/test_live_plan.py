@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 
 import pytest
 
-from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.live_plan import await_provisioned, read_and_plan
@@ -21,11 +21,12 @@ from slipway.google.snapshot import read
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import Alternative, ClusterSpec, CurrentCluster
 from slipway.model.state import State, StateResource
+from tests.builders.stacks import workspace_entry
 
 from . import world
 from .conftest import WANTED, Service
 
-STACK = Stack("dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-catalog", "acme-work", "trainer"))
+STACK = Stack("dev", "acme-dev", "us-central1", workspace_entry((), "acme-catalog", "acme-work", "trainer"))
 NOW = datetime(2026, 11, 20, tzinfo=UTC)
 NOBODY = {
     f"GOOGLE_{name}_CUSTOM_ENDPOINT": "http://127.0.0.1:1/v1/"

@@ -9,7 +9,8 @@ from typing import Any
 
 import pytest
 
-from slipway.authoring.stack.stack import Stack, TrainerSettings, WorkspaceSettings
+from slipway.authoring.stack.config import TrainerEntry
+from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.proof import StackResources, prove
 from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.actions import of_current, resting
@@ -36,6 +37,7 @@ from slipway.model.catalog.model import Catalog, Parameter
 from slipway.model.cluster import ClusterSpec, CurrentCluster
 from slipway.model.labels import Revision
 from slipway.model.season import Season
+from tests.builders.stacks import workspace_entry
 from tests.builders.templates import job_template as template
 from tests.slipway.authoring.stack.files import read as parsed
 from tests.slipway.authoring.stack.files import with_config
@@ -68,7 +70,7 @@ def test_what_nobody_could_read_is_refused_before_it_is_published(changes: dict[
     assert why in error.value.why and "templates/" in error.value.fix
 
 
-STACK = Stack("dev", "acme", "us-central1", WorkspaceSettings((), "acme-dev-catalog", "acme-dev-work", "trainer"))
+STACK = Stack("dev", "acme", "us-central1", workspace_entry((), "acme-dev-catalog", "acme-dev-work", "trainer"))
 REVISION = Revision("3f9c2e1", dirty=False)
 JANUARY = datetime(2027, 1, 10, tzinfo=UTC)
 RESTING = "cluster cpu is out of season until 2027-01-10"
@@ -105,7 +107,7 @@ def test_an_offer_on_a_dormant_cluster_is_unavailable_in_words_and_others_are_ta
 
 def test_the_accounts_of_all_trainers_are_published() -> None:  # P5 N1
     """An account that is still offered is not deleted before its time."""
-    stack = replace(STACK, trainers={"evals": TrainerSettings("evals-1")})
+    stack = replace(STACK, trainers={"evals": TrainerEntry(account="evals-1")})
     found = catalog_of(compile_context(stack, REVISION, Plan()), stack, Plan(), {})
     evals = "evals-1@acme.iam.gserviceaccount.com"
     assert read(write(found), "gs://c/catalog.json").trainers == {"evals": evals}

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from slipway.authoring.stack.stack import Stack, TrainerSettings, WorkspaceSettings
+from slipway.authoring.stack.config import TrainerEntry
+from slipway.authoring.stack.stack import Stack
 from slipway.deploying.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.deploying.deployment.shared_grants import asked_of, dropped, shared, stacks_of
 from slipway.deploying.deployment.workspace_plan import (
@@ -26,6 +27,7 @@ from slipway.google.live_reader import Reader
 from slipway.google.snapshot import neighbours
 from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateGrant, StateResource
+from tests.builders.stacks import workspace_entry
 
 from .conftest import CLUSTER, PATHS, POOL, SPEC, WANTED, Service
 
@@ -133,8 +135,10 @@ def test_where_it_can_not_be_told_all_stays_and_the_reason_is_kept(
 
 def test_what_the_stack_asks_for_is_not_dropped() -> None:
     """Neither by the workspace's trainer nor by another one; metrics only where a template writes some."""
-    workspace = WorkspaceSettings((TEAM,), "acme-dev-catalog", "acme-results", "slipway-dev-trainer")
-    stack = Stack("dev", "acme", "us-central1", workspace, trainers={"ml": TrainerSettings("ml-training", (BOB,))})
+    workspace = workspace_entry((TEAM,), "acme-dev-catalog", "acme-results", "slipway-dev-trainer")
+    stack = Stack(
+        "dev", "acme", "us-central1", workspace, trainers={"ml": TrainerEntry(account="ml-training", submitters=(BOB,))}
+    )
     left = {(one.role, one.member) for one in dropped(KNOWN, asked_of(stack, ["ml"]))}
     assert left == {(SUBMITTER_ROLES["submit"], "user:EVE@acme.example"), (ACT_AS, TEAM)}
     assert (WRITES_METRICS, f"serviceAccount:{THEIRS}") in {

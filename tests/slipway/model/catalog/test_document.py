@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.authoring.stack.stack import Stack, WorkspaceSettings
+from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.proof import StackResources, prove
 from slipway.base.errors import ConfigError
 from slipway.base.installation import updating
@@ -25,12 +25,13 @@ from slipway.model.catalog.model import Template
 from slipway.model.cluster import CurrentCluster
 from slipway.model.prices import UNKNOWN, Price
 from tests.builders.documents import with_value
+from tests.builders.stacks import workspace_entry
 from tests.builders.templates import job_template as template
 from tests.slipway.authoring.template.conftest import CONTEXT, cluster
 
 CPU = cluster()
 STACK = Stack(
-    "dev", "acme-dev", "us-central1", WorkspaceSettings((), "acme-dev-catalog", "acme-dev-work", "trainer"), (CPU,)
+    "dev", "acme-dev", "us-central1", workspace_entry((), "acme-dev-catalog", "acme-dev-work", "trainer"), (CPU,)
 )
 CURRENT = CurrentCluster(CPU, "cpu-1a2b3c4", "1a2b3c4", import_=False)
 PLAN = Plan((of_current(CURRENT), Action("cpu", "cpu-0000000", What.RETIRE)))
