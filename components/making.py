@@ -11,7 +11,7 @@ import pulumi
 from slipway.deploying.creation.parallel_creation import creator
 from slipway.deploying.deployment.deletion_guard import GuardSubject
 from slipway.deploying.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
-from slipway.deploying.deployment.interim_catalog import Offers, interim
+from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, interim
 from slipway.deploying.deployment.plan import Plan, as_made
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.summary import made_otherwise
@@ -67,7 +67,7 @@ class Making:
         """Return the function that makes the clusters of these ids, and returns the ids of those that run by the first
         ids. Raises ConfigError for settings that can't be read."""
         run, first, planned = self._run, self.first, self._planned
-        offers = Offers(
+        catalogs = DeploymentCatalogs(
             before=first.live.deployed,
             interim=interim(first.plan, first.live, lambda plan: planned(plan).catalog),
             final=lambda made: planned(as_made(first.plan, made, last=True)).catalog,
@@ -84,7 +84,7 @@ class Making:
             say=pulumi.log.info,
             warn=pulumi.log.warn,
             awaited=first.report.awaited,
-            offers=offers,
+            catalogs=catalogs,
             grace=grace,
         )
 

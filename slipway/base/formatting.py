@@ -28,9 +28,10 @@ def few(names: Iterable[str], most: int = 2) -> str:
 
 
 def short(text: str, longest: int = 60) -> str:
-    """Return a value within a line: its spaces and newlines as one space, and at most so long."""
-    line = " ".join(text[: 4 * longest].split())  # No more of it is looked at, as it may be megabytes.
-    return line if len(line) <= longest and len(text) <= 4 * longest else f"{line[:longest]}…"
+    """Return a text to stand within a line: each run of spaces and newlines as one space, cut after `longest`."""
+    start = text[: 4 * longest]  # The rest is not looked at: it may be megabytes.
+    line = " ".join(start.split())
+    return line if start == text and len(line) <= longest else f"{line[:longest]}…"
 
 
 def quoted(value: object) -> str:
@@ -46,12 +47,12 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     from difflib import get_close_matches  # Needed only after a mistake: importing it costs time.
 
     listed = list(known)
-    start = f"{word.rpartition(':')[0]}:" if ":" in word else ""
-    if not any(name.startswith(start) for name in listed):
-        start = ""
-    by_folded = {name.removeprefix(start).casefold(): name for name in listed if name.startswith(start)}
+    prefix = f"{word.rpartition(':')[0]}:" if ":" in word else ""
+    if not any(name.startswith(prefix) for name in listed):
+        prefix = ""
+    by_folded = {name.removeprefix(prefix).casefold(): name for name in listed if name.startswith(prefix)}
     # Cut, as the time grows with the square of the length.
-    close = get_close_matches(word.removeprefix(start).casefold()[:200], by_folded, n=1, cutoff=cutoff)
+    close = get_close_matches(word.removeprefix(prefix).casefold()[:200], by_folded, n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
 
 
@@ -109,7 +110,7 @@ def last_part(name: str) -> str:
 
 def usd(amount: float) -> str:
     """Return USD, with cents where they matter: `$27,600`, `$0.56`, `$0`."""
-    return f"${amount:,.0f}" if amount >= 100 or not amount else f"${amount:,.2f}"
+    return f"${amount:,.0f}" if amount >= 100 or amount == 0 else f"${amount:,.2f}"
 
 
 def size(count: int) -> str:

@@ -24,7 +24,7 @@ PACKAGE = Path(__file__).parents[1]
 
 def version() -> str:
     """Return "0.1.0", or "unknown" for a copy of the package alone."""
-    if checkout():
+    if in_checkout():
         return str(_project()["version"])
     installed = _distribution()
     return installed.version if installed else "unknown"
@@ -36,27 +36,27 @@ def commit() -> str:
     return str(direct_url().get("vcs_info", {}).get("commit_id", "")) or ("" if baked.startswith("$") else baked)
 
 
-def checkout() -> bool:
-    """Tell whether this runs in a checkout of its own."""
+def in_checkout() -> bool:
+    """Tell whether this runs in a checkout of slipway's own repository."""
     return _project().get("name") == NAME
 
 
 def local_shell() -> str:
     """Return the command that prints the variables of a shell on the local cloud."""
-    # Installed with -P, as a person's folder may have the name of a package of ours.
-    return ".venv/bin/python -m local.shell" if checkout() else ".venv/bin/python -P -m slipway.local.shell"
+    # -P, as the folder where a person types it may have one named `slipway`.
+    return ".venv/bin/python -m local.shell" if in_checkout() else ".venv/bin/python -P -m slipway.local.shell"
 
 
-def adding(extra: str) -> str:
+def install_extra(extra: str) -> str:
     """Return the command that installs an extra of this same slipway."""
-    if checkout():
+    if in_checkout():
         return "make setup, then .venv/bin/slipway"  # It installs every extra.
     return _install(requirement(direct_url(), extra))
 
 
 def source(extra: str = "") -> str:
     """Return the source that this runs from, as a line of requirements.txt."""
-    if checkout():
+    if in_checkout():
         return requirement({"url": PACKAGE.parent.as_uri(), "dir_info": {}}, extra)
     origin = direct_url()
     return requirement(origin, extra) + ("" if origin else f"=={version()}")
@@ -64,14 +64,15 @@ def source(extra: str = "") -> str:
 
 def updating() -> str:
     """Return how to get a newer slipway: a command where its source stays the same, else the source."""
-    if checkout():
+    if in_checkout():
         return "update slipway: git pull in its checkout, then make setup"
     origin = direct_url()
     vcs = origin.get("vcs_info", {})
     requested = vcs.get("requested_revision", "")
     source = requirement({**origin, "vcs_info": {**vcs, "commit_id": requested}} if vcs else origin)
-    # The command is the same only for an index and for a branch's newest commit: else a person names the newer one.
-    if origin and (requested or not vcs):
+    # Only an index, and a repository without a requested revision, have the newer one at the same address.
+    same_address = not origin or (vcs and not requested)
+    if not same_address:
         return f"update slipway from where it came: {source}"
     return f"update slipway: {_install(source, newer=True)}"
 
@@ -80,8 +81,8 @@ def local_cloud(origin: Mapping[str, Any]) -> Mapping[str, Any]:
     """Return the source of the local cloud that belongs to slipway from `origin`; empty for a package of an index."""
     from urllib.parse import urlsplit
 
-    url = PACKAGE.parent.as_uri() if checkout() else str(origin.get("url", ""))
-    if checkout() or "dir_info" in origin:
+    url = PACKAGE.parent.as_uri() if in_checkout() else str(origin.get("url", ""))
+    if in_checkout() or "dir_info" in origin:
         return {"url": f"{url}/{LOCAL_CLOUD}", "dir_info": {}}
     if not url or "vcs_info" in origin:
         within = "/".join(filter(None, (origin.get("subdirectory"), LOCAL_CLOUD)))
@@ -124,7 +125,7 @@ def sha256(origin: Mapping[str, Any]) -> str:
     return str(origin.get("archive_info", {}).get("hashes", {}).get("sha256") or behind.get("sha256", [""])[0])
 
 
-def beside_another() -> str:
+def remove_namesake() -> str:
     """Return the command that removes the index's `slipway` from this environment; empty where it is not there.
 
     Both have files of the same names, so removing one takes the other's along: both are removed, and this one is
@@ -145,7 +146,7 @@ def _project() -> Mapping[str, Any]:
     try:
         return dict(tomllib.loads((PACKAGE.parent / "pyproject.toml").read_text(encoding="utf-8"))["project"])
     except (OSError, ValueError, KeyError):
-        return {}  # Installed: a file of that name beside the package is another's.
+        return {}  # Installed, not a checkout: a pyproject.toml beside the package would be another project's.
 
 
 def _install(source: str, *, newer: bool = False) -> str:

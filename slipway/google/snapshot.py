@@ -15,8 +15,7 @@ from slipway.google.live_reader import LiveScope, Reader, all_or_unknown, merged
 from slipway.model.kinds import JobKind
 
 AT_ONCE = 256
-"""The most threads, begun as needed: no answer of one API, in one region, may depend on the number of other
-requests."""
+"""The most threads, which begin as needed: so many that no request waits until another one's thread is free."""
 _BUCKETS_AT_ONCE = 32
 CATALOG, _CLUSTERS, _ENDS = "the catalog", "clusters", "ended jobs"
 _QUOTA, _REQUESTS, _NEIGHBOURS = "quota", "requests for quota", "catalogs of other stacks"
@@ -40,7 +39,8 @@ class Snapshot:
         self.reader = Reader(connection, wanted, identity, off_is_empty=off_is_empty)
         self._wanted, self._threads = wanted, threads
         self._kinds = {f"{kind.words}s": kind for kind in wanted.kinds}
-        self._places: dict[str, Reader] = {}
+        self._readers: dict[str, Reader] = {}
+        #: By the part and its region, empty for parts of the whole project.
         self._asked: dict[tuple[str, str], Future[Any]] = {}
 
     @property
@@ -62,16 +62,16 @@ class Snapshot:
     def look_in(self, regions: Iterable[str]) -> None:
         """Ask for the clusters and jobs of these regions."""
         for region in regions:
-            self._places[region] = place = self.reader.at(region)
-            self.ask(_CLUSTERS, place.clusters, region)
+            self._readers[region] = reader = self.reader.at(region)
+            self.ask(_CLUSTERS, reader.clusters, region)
             for words, kind in self._kinds.items():
-                self.ask(words, partial(place.jobs, kind), region)
+                self.ask(words, partial(reader.jobs, kind), region)
             self._look_back(region, self._wanted.now)
 
     def look_at_quota(self, metrics: frozenset[str] | None) -> None:
         """Ask for the limits of these metrics, None for all, in the snapshot's regions, and for requests for more."""
-        for region, place in self._places.items():
-            self.ask(_QUOTA, partial(place.limits, metrics), region)
+        for region, reader in self._readers.items():
+            self.ask(_QUOTA, partial(reader.limits, metrics), region)
         self.ask(_REQUESTS, self.reader.preferences)
 
     def live(self) -> Live:
@@ -81,16 +81,16 @@ class Snapshot:
             part.result()
         time = right_time(wanted.now, session.time) if wanted.now else session.time
         if time != wanted.now:  # The parts that depend on it were read by a wrong clock.
-            for region in self._places:
+            for region in self._readers:
                 self._look_back(region, time)
-        regions = [region for region in self._places if not self._left_out(region)]
+        regions = [region for region in self._readers if not self._warn_if_unreadable(region)]
 
         def everywhere(*parts: str) -> Any:
             return all_or_unknown(self.found(part, (), region) for region in regions for part in parts)
 
-        limits = {region: self.found(_QUOTA, {}, region) for region in self._places}
-        adopted = merged(self.found(name, {}) for name in wanted.buckets)
-        bodies = {} if isinstance(adopted, Unknown) else adopted
+        limits = {region: self.found(_QUOTA, {}, region) for region in self._readers}
+        buckets = merged(self.found(name, {}) for name in wanted.buckets)
+        bodies = {} if isinstance(buckets, Unknown) else buckets
         recent = everywhere(*self._recent)
         return Live(
             clusters=everywhere(_CLUSTERS),
@@ -98,7 +98,7 @@ class Snapshot:
             limits=limits.pop(wanted.region, {}),
             limits_elsewhere=limits,
             catalog=self.found(CATALOG),
-            buckets=adopted if isinstance(adopted, Unknown) else frozenset(adopted),
+            buckets=buckets if isinstance(buckets, Unknown) else frozenset(buckets),
             by_hand=frozenset(
                 name for name, body in bodies.items() if not made_by_us(body, catalog=name == wanted.catalog_bucket)
             ),
@@ -125,15 +125,15 @@ class Snapshot:
         }
 
     def _look_back(self, region: str, now: datetime | None) -> None:
-        wanted, place = self._wanted, self._places[region]
+        wanted, reader = self._wanted, self._readers[region]
         if now and wanted.ends_within:
-            self.ask(_ENDS, partial(place.last_ends, now - wanted.ends_within), region)
+            self.ask(_ENDS, partial(reader.last_ends, now - wanted.ends_within), region)
         for part, (kind, window) in self._recent.items():
             if now and wanted.recent:
-                self.ask(part, partial(place.recent, kind, wanted.recent, window, now), region)
+                self.ask(part, partial(reader.recent, kind, wanted.recent, window, now), region)
 
-    def _left_out(self, region: str) -> bool:
-        """Tell whether a part of a region that can be spared is unreadable, which is reported."""
+    def _warn_if_unreadable(self, region: str) -> bool:
+        """Tell whether a region is to be left out: it can be spared, and a part of it could not be read."""
         if region not in self._wanted.spared:
             return False
         parts = (part.result() for (_, at), part in self._asked.items() if at == region)
@@ -176,8 +176,8 @@ def read(
 
 def neighbours(reader: Reader) -> Neighbours:
     """Return the catalogs of the project, this stack's own as well."""
-    # A catalog in an adopted bucket does not count: anybody who may write there, a former submitter too, could name
-    # themselves.
+    # A catalog in an adopted bucket does not count: whoever may write there, a former submitter too, could keep a
+    # grant by naming themselves in it.
     listed = reader.buckets()
     if isinstance(listed, Unknown):
         return listed
@@ -188,10 +188,11 @@ def neighbours(reader: Reader) -> Neighbours:
 
 
 def made_by_us(bucket: Mapping[str, Any], *, catalog: bool) -> bool:
-    """Tell whether Slipway made a bucket: then a rule lets old packages or claims age away from its first moment on.
+    """Tell whether Slipway made a bucket: from its first moment on a catalog's has a rule for old packages, and a work
+    bucket one for old claims.
 
-    The work bucket of another stack, which may be gone, counts as adopted where a catalog is declared: a destruction
-    empties a catalog's bucket, and that one has people's results.
+    A work bucket of ours that is declared as a catalog's counts as adopted: a destruction empties a catalog's bucket,
+    and this one has people's results.
     """
     prefix = "packages/" if catalog else "claims/"
     rules = bucket.get("lifecycle", {}).get("rule", [])

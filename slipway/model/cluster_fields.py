@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 from slipway.model.cluster import ClusterSpec, PoolSpec, PscInterface
 
 Of = TypeVar("Of", ClusterSpec, PoolSpec)
-GOOGLES = ("goog-", "pulumi-")
-"""The prefixes of labels that no person wrote."""
+AUTOMATIC_LABELS = ("goog-", "pulumi-")
+"""The prefixes of labels that Google and the engine add by themselves."""
 NAMES = ("displayName", "labels.")
 """The prefixes of the keys for a cluster's names, which jobs never see."""
 
@@ -154,14 +154,18 @@ def as_asked(living: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) ->
     """Return the living cluster in the declaration's spelling where both mean the same: the order of lists, the short
     name of a network attachment, values without a request field (`generation`), Google's labels.
 
-    `steady`: its number of machines is not changing; otherwise the number in a pool of a fixed size means nothing.
+    `steady`: its number of machines is not changing; while it does, each pool counts as having the asked number.
     Display name and labels of an adopted cluster are its owner's.
     """
     living_psc, asked_psc = _psc(living), _psc(asked)
     attachment = living_psc.network_attachment
     if attachment.rpartition("/")[2] == asked_psc.network_attachment:
         attachment = asked_psc.network_attachment
-    labels = {key: value for key, value in living.labels.items() if key in asked.labels or not key.startswith(GOOGLES)}
+    labels = {
+        key: value
+        for key, value in living.labels.items()
+        if key in asked.labels or not key.startswith(AUTOMATIC_LABELS)
+    }
     return replace(
         living,
         generation=asked.generation,
@@ -177,7 +181,7 @@ def as_asked(living: ClusterSpec, asked: ClusterSpec, *, steady: bool = True) ->
 
 
 def strays(asked: ClusterSpec, living: ClusterSpec) -> Iterator[FieldDifference]:
-    """Yield autoscaled pools beyond their bounds, without a number, as it moves."""
+    """Yield the autoscaled pools that have machines beyond their bounds. How many is not said, as it changes."""
     for pool in living.pools:
         if pool.autoscaled and asked.pool(pool.name) and not pool.min <= pool.replicas <= pool.max:
             beyond = f"fewer than {pool.min}" if pool.replicas < pool.min else f"more than {pool.max}"

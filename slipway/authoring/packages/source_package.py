@@ -20,7 +20,7 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 # Not 0: setuptools builds a wheel from it, and a zip file has no time before 1980.
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
-_EVERY = ("slipway_launcher", "slipway_results", "slipway_storage")
+_LAUNCHER = ("slipway_launcher", "slipway_results", "slipway_storage")
 """Modules of every package: the launcher, and what it keeps results with."""
 
 
@@ -57,8 +57,8 @@ class SourcePackage:
 
 
 def build(template: str, folder: Path, module: str = "") -> SourcePackage:
-    """Return the package of the import package in `folder`, named for its template; for the module SCRIPT, of any files
-    there. Raises ConfigError for a folder that is none, lacks the `module`, or holds files that can't be part of it."""
+    """Return the package of a template's code: of the import package in `folder`, or of any files there where `module`
+    is SCRIPT. Raises ConfigError where there is no such package or module, or a file that can't be part of it."""
     if module == SCRIPT:
         if not folder.is_dir():
             raise ConfigError(
@@ -88,7 +88,7 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
 
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
-    sources = {**sources, **_own(*_EVERY)}
+    sources = {**sources, **_bundled(*_LAUNCHER)}
     digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
     short = short_hash(digest)
     # The version tells one build from another wherever an installer compares only name and version.
@@ -103,13 +103,14 @@ def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
     They travel as one archive: of single files an installer takes only a package's data files.
     """
     return {
-        **_own(SCRIPT),
+        **_bundled(SCRIPT),
         f"{SCRIPT}_folder/__init__.py": b"",
         f"{SCRIPT}_folder/folder.tar": _tar(files, programs=True),
     }
 
 
-def _own(*modules: str) -> dict[str, bytes]:
+def _bundled(*modules: str) -> dict[str, bytes]:
+    """Return the sources of modules that lie beside this one."""
     return {f"{name}.py": Path(__file__).with_name(f"{name}.py").read_bytes() for name in modules}
 
 
@@ -213,7 +214,7 @@ def _tar(members: Mapping[str, bytes], *, programs: bool = False) -> bytes:
     return buffer.getvalue()
 
 
-_BLOCK = 0xFFFF
+_BLOCK = 0xFFFF  # The most bytes of a stored block.
 
 
 def stored(content: bytes) -> bytes:

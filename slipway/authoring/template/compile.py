@@ -83,21 +83,21 @@ def request(
     }
     if on is not None and on.kms_key:
         body["encryptionSpec"] = {"kmsKeyName": on.kms_key}
-    if _of_any_commit(body) not in map(_of_any_commit, checked):
+    if _without_commit(body) not in map(_without_commit, checked):
         check(template, body, kind=kind, case=case)  # The check imports the type, which takes longer than all the rest.
     if not refused:
         _obey(template, body, kind, capacity_type, case, (on.region if on else "") or context.region)
     return body
 
 
-def _of_any_commit(body: Mapping[str, Any]) -> dict[str, Any]:
+def _without_commit(body: Mapping[str, Any]) -> dict[str, Any]:
     labels = {name: value for name, value in body["labels"].items() if name not in (COMMIT_LABEL, DIRTY_LABEL)}
     return {**body, "labels": labels}
 
 
 def usual_values(template: JobTemplate, case: Case | None = None) -> Mapping[str, Value]:
-    """Return a value for every placeholder: its default, and an allowed value where there is none or the case has
-    another."""
+    """Return a value for every placeholder: a parameter's default, or an allowed value where it has no default or the
+    case is another one."""
     built_in: dict[str, Value] = {
         JOB: f"{template.name}-aaaaaaaa",
         REQUEST: "request",
@@ -138,18 +138,18 @@ def _obey(
 ) -> None:
     """Raise ConfigError with every rule that the request breaks wherever it runs."""
     filled = fill(body, usual_values(template, case))
-    record(
-        KINDS[kind].spec_of(filled), recorded({parameter.name: parameter.usual for parameter in template.parameters})
-    )
+    # A submission records its parameters in a variable of each worker, which counts for the rules too.
+    usual = {parameter.name: parameter.usual for parameter in template.parameters}
+    record(KINDS[kind].spec_of(filled), recorded(usual))
     breaches = check_rules(kind, capacity_type, filled, region=region)
     broken = [breach for breach in breaches if not breach.rule.of_place]
     if broken:
         where = f" ({case})" if case.when else ""
         # Only for these rules does another capacity type make a difference.
-        its_own = all(breach.rule in (*strategies.RULES, *reservations.RULES) for breach in broken)
-        other = f", or take {capacity_type} out of its capacity_types"
+        of_capacity_type = all(breach.rule in (*strategies.RULES, *reservations.RULES) for breach in broken)
+        other = f", or take {capacity_type} out of its capacity_types" if of_capacity_type else ""
         raise ConfigError(
             f"template {template.name}: capacity type {capacity_type}{where} breaks {len(broken)} of Vertex AI's rules",
             why="\n".join(map(str, broken)),
-            fix=f"correct templates/{file_of(template.name)}{other if its_own else ''}",
+            fix=f"correct templates/{file_of(template.name)}{other}",
         )

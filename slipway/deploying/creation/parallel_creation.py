@@ -11,7 +11,7 @@ from slipway.base.formatting import join, seconds
 from slipway.deploying.creation.cluster_creation import ClusterCreation
 from slipway.deploying.creation.creation_context import WITHIN_S, CreationContext, CreationPolicy, await_grant
 from slipway.deploying.deployment.deletion_guard import GuardSubject
-from slipway.deploying.deployment.interim_catalog import InterimCatalog, Offers
+from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, InterimCatalog
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.generations.action import What, Why
@@ -36,7 +36,7 @@ def creator(
     say: Callable[[str], None],
     warn: Callable[[str], None],
     awaited: Mapping[str, int],
-    offers: Offers,
+    catalogs: DeploymentCatalogs,
     grace: GracePeriod,
 ) -> Callable[[Sequence[str]], Mapping[str, str]]:
     """Return a function that makes clusters of the plan, given their ids, and returns the ids of those that run, by the
@@ -64,14 +64,14 @@ def creator(
             warn=warn,
         )
         quotas, within = connection.quotas(project), min(WITHIN_S, policy.refused)
-        catalog = InterimCatalog(offers, connection.storage, warn)
+        catalog = InterimCatalog(catalogs, connection.storage, warn)
 
         def make(cluster: CurrentCluster) -> str:
             limits = {metric: limit for metric, limit in awaited.items() if metric in needs[cluster.id] | of_all}
             await_grant(quotas, region, limits, [cluster.id], say, within_s=within)
             why = "it is replaced in place, and its successor is made when it is gone"
             replaced = _living(plan, Why.IN_PLACE, cluster.spec.name)
-            cloud.removal(replaced, why=why, grace=grace, offers=catalog).run()
+            cloud.removal(replaced, why=why, grace=grace, catalog=catalog).run()
             failed = [
                 action.living.name
                 for action in plan.of(What.CLEAR)

@@ -30,8 +30,8 @@ from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.model.season import MACHINES
 
 CatalogOf = Callable[[Mapping[str, str]], Catalog]
-"""A function that returns the catalog, given the ids of the new clusters that run, by the first ids: that of the first
-configuration, which an alternative in its place does not have."""
+"""A function that returns the catalog while some new clusters run: it takes their ids by the ids of their first
+configurations, as an alternative that was made in a cluster's place has another id."""
 
 
 def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> CatalogOf:
@@ -40,73 +40,78 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
     The parts that wait for clusters being made stay as published: their predecessors, and templates that would lose
     these.
     """
-    whole = live.deployed
+    published = live.deployed
     listed = () if isinstance(live.clusters, Unknown) else live.clusters
     usable = {cluster.id for cluster in listed if cluster.state not in SPENT_STATES}
-    published = whole.clusters if whole else {}
-    offered = {name: cluster for name, cluster in published.items() if cluster.id in usable and not cluster.adopted}
-    resting = {dormancy.spec.name for dormancy in plan.dormant}
-    named = resting | {cluster.spec.name for cluster in plan.current}
-    # Nothing of these names is being made.
-    decided = resting | {cluster.spec.name for cluster in plan.current if cluster.import_}
+    predecessors = {
+        name: cluster
+        for name, cluster in (published.clusters if published else {}).items()
+        if cluster.id in usable and not cluster.adopted
+    }
+    dormant_names = {dormancy.spec.name for dormancy in plan.dormant}
+    declared = dormant_names | {cluster.spec.name for cluster in plan.current}
+    # Nothing is being made under these names, so what the plan says of them holds already.
+    decided = dormant_names | {cluster.spec.name for cluster in plan.current if cluster.import_}
 
-    def published_of(made: Mapping[str, str]) -> Catalog:
-        catalog = catalog_of(_plan_of_existing(as_made(plan, made), offered, named, made))
-        # They live until all else is done.
+    def interim_of(made: Mapping[str, str]) -> Catalog:
+        existing = _plan_of_existing(as_made(plan, made), predecessors=predecessors, declared=declared, made=made)
+        catalog = catalog_of(existing)
+        # The clusters that are deleted last live until all else is done.
         last = (action.id for action in plan.of(What.DELETE_LAST) if not catalog.cluster_named(action.id))
         catalog = replace(catalog, retiring=tuple(dict.fromkeys((*catalog.retiring, *last))))
-        if whole is None:
+        if published is None:
             return catalog
-        was = {
+        waiting = {
             name: cluster
-            for name, cluster in whole.clusters.items()
+            for name, cluster in published.clusters.items()
             if name not in decided and catalog.cluster_named(cluster.id)
         }
-        rests = {
+        in_place = {
             name: dormant
-            for name, dormant in whole.dormant.items()
+            for name, dormant in published.dormant.items()
             if dormant.why == "in-place" and name in catalog.dormant
         }
         templates = {
-            name: before if (before := whole.templates.get(name)) and _loses(before, now, was) else now
+            name: before if (before := published.templates.get(name)) and _loses(before, now, waiting) else now
             for name, now in catalog.templates.items()
         }
-        clusters, dormant = {**catalog.clusters, **was}, {**catalog.dormant, **rests}
+        clusters, dormant = {**catalog.clusters, **waiting}, {**catalog.dormant, **in_place}
         return replace(catalog, clusters=clusters, dormant=dormant, templates=templates)
 
-    return published_of
+    return interim_of
 
 
 def _plan_of_existing(
-    plan: Plan, offered: Mapping[str, Cluster], named: Collection[str], made: Collection[str]
+    plan: Plan, *, predecessors: Mapping[str, Cluster], declared: Collection[str], made: Collection[str]
 ) -> Plan:
     """Return the plan of the existing clusters, while only some of those to be made run.
 
-    `offered`: the usable clusters of the published catalog, by name.
-    `named`: the names that the stack file has.
+    `predecessors`: the usable clusters of the published catalog, by name.
+    `declared`: the names in the stack file.
     `made`: the first ids of the new clusters that run.
     """
     current, dormant = [], list(plan.dormant)
-    stays = {name: CurrentCluster(former, former.id, "", import_=True) for name, former in offered.items()}
+    living = {name: CurrentCluster(former, former.id, "", import_=True) for name, former in predecessors.items()}
     for cluster in plan.current:
         if cluster.import_ or cluster.id in made:
             current.append(cluster)
-        elif was := stays.get(cluster.spec.name):
-            current.append(was)
+        elif predecessor := living.get(cluster.spec.name):
+            current.append(predecessor)
         else:
             lacks = {MACHINES: ""} if cluster.spec.season.begins else {}
             dormant.append(Dormancy(cluster.spec, cluster.id, "season", lacks=lacks))
-    current += (former for name, former in stays.items() if name not in named)
+    current += (former for name, former in living.items() if name not in declared)
     return plan.with_clusters(current, dormant)
 
 
 def _loses(before: Template, now: Template, clusters: Collection[str]) -> bool:
+    """Tell whether a template no longer offers one of these clusters."""
     was, is_ = ({offer.cluster for offer in template.offers if offer.available} for template in (before, now))
     return bool((was - is_) & set(clusters))
 
 
 @dataclass(frozen=True)
-class Offers:
+class DeploymentCatalogs:
     """The catalogs of a deployment."""
 
     #: The published one at the beginning of the deployment.
@@ -126,10 +131,10 @@ class Offers:
 class InterimCatalog:
     """The publisher of the interim catalog. Threads share it."""
 
-    def __init__(self, offers: Offers, storage: Storage, warn: Callable[[str], None]) -> None:
-        self._offers, self._storage, self._warn = offers, storage, warn
-        self._before = document.write(offers.before) if offers.before else ""
-        self._published, self._packages = self._before, offers.packages
+    def __init__(self, catalogs: DeploymentCatalogs, storage: Storage, warn: Callable[[str], None]) -> None:
+        self._catalogs, self._storage, self._warn = catalogs, storage, warn
+        self._before = document.write(catalogs.before) if catalogs.before else ""
+        self._published, self._packages = self._before, catalogs.packages
         self._made: dict[str, str] = {}
         self._withdrawn: frozenset[str] = frozenset()
         self._lock = threading.Lock()
@@ -154,29 +159,29 @@ class InterimCatalog:
                 self._warn(f"the catalog does not offer {join(ids)} until the next pulumi up: {error.why}")
 
     def end(self) -> None:
-        """Write the catalog as it was, where the engine finds its own unchanged and so does not write it."""
+        """Write the catalog as it was before, where the final one is no other: the engine then writes nothing."""
         with self._lock:
-            if document.write(self._offers.final(self._made)) == self._before:
+            if document.write(self._catalogs.final(self._made)) == self._before:
                 self._write(self._before)
 
     def _publish(self) -> None:
-        offers = self._offers
-        catalog = withdrawn(offers.interim(self._made), self._withdrawn, offers.now)
-        # Where only the commit under way would be new, the catalog stays, or becomes once more, what it was.
-        as_before = replace(catalog, under_way=offers.before.under_way if offers.before else None)
+        catalogs = self._catalogs
+        catalog = withdrawn(catalogs.interim(self._made), self._withdrawn, catalogs.now)
+        # Where only the commit under way is new, nothing is to be told: the catalog is, or becomes again, what it was.
+        as_before = replace(catalog, under_way=catalogs.before.under_way if catalogs.before else None)
         if document.write(as_before) == self._before:
             self._write(self._before)
             return
         for package in self._packages:
             self._storage.create(Location(catalog.catalog_bucket, package.path), package.content, "application/gzip")
         self._packages = ()
-        if revision := offers.revision:
-            # Nobody else has local changes, or what is in no commit, to continue with.
-            known = not revision.dirty and revision.commit != UNKNOWN_COMMIT
-            catalog = mark_under_way(catalog, revision.commit if known else "")
+        if revision := catalogs.revision:
+            # Another machine can continue a commit alone: it does not have local changes.
+            continuable = not revision.dirty and revision.commit != UNKNOWN_COMMIT
+            catalog = mark_under_way(catalog, revision.commit if continuable else "")
         self._write(document.write(catalog))
 
     def _write(self, text: str) -> None:
         if text != self._published:
-            self._storage.write(Location(self._offers.bucket, NAME), text.encode(), "application/json")
+            self._storage.write(Location(self._catalogs.bucket, NAME), text.encode(), "application/json")
             self._published = text

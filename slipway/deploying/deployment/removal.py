@@ -119,7 +119,7 @@ class Removal:
     #: None where no catalog offers the clusters.
     grace: GracePeriod | None = None
     #: None where no catalog offers the clusters.
-    offers: InterimCatalog | None = None
+    catalog: InterimCatalog | None = None
     why: str = ""
     #: The seconds for which a cluster in another than a deletable state is waited for.
     within: float = WITHIN_S
@@ -136,8 +136,8 @@ class Removal:
         ids = [last_part(name) for name in self.names]
         try:
             self.must_be_idle(self.names)
-            if self.offers:
-                self.offers.withdraw(ids)
+            if self.catalog:
+                self.catalog.withdraw(ids)
             if grace := self.grace:
                 grace.withdraw(ids)
                 let_time_pass(
@@ -152,8 +152,8 @@ class Removal:
             left = [id_ for id_ in ids if id_ not in self._going]
             if self.grace:
                 self.grace.offer_again(left)
-            if self.offers:
-                self.offers.offer_again(left)
+            if self.catalog:
+                self.catalog.offer_again(left)
             if left and self._going:
                 self.warn(f"{_named(sorted(self._going))} {'is' if len(self._going) == 1 else 'are'} deleted already")
             raise

@@ -1,7 +1,7 @@
 """The engine's stream of events, as `pulumi preview --json` writes it, a JSON object a line, read into values.
 
-Never raises: a stream may be cut, be another engine's, or that of a failed preview. Missing parts are told. The first
-event has the stack's configuration in the plain; none of it is kept.
+Reading never raises: a stream may be cut, be another engine's, or that of a failed preview. `Preview.why` names what is
+missing. The first event has the stack's configuration in the plain; none of it is kept.
 """
 
 from __future__ import annotations
@@ -39,6 +39,7 @@ _CHECKSUM, _BUCKET, _PATH = "detectMd5hash", "bucket", "b/"
 _NOT_DONE = ("same", "refresh", "read", "read-replacement")
 
 Published = tuple[str, str, Fact]
+"""The type, the logical name and the inputs of a resource."""
 
 
 def read(lines: Iterable[str]) -> Preview:
@@ -54,7 +55,7 @@ def read(lines: Iterable[str]) -> Preview:
 
 
 def declared(preview: Preview) -> tuple[Published, ...]:
-    """Return type, logical name and inputs of each component, as they would be deployed."""
+    """Return the resources as they would be deployed."""
     gone = {step.urn for step in preview.steps if step.new is None}
     steps = {urn: step for urn, step in preview.standing.items() if urn not in gone}
     steps |= {step.urn: step for step in preview.steps if step.new is not None}
@@ -62,6 +63,7 @@ def declared(preview: Preview) -> tuple[Published, ...]:
 
 
 def deployed(preview: Preview) -> tuple[Published, ...]:
+    """Return the resources as they are deployed."""
     steps = {step.urn: step for step in preview.steps if step.old is not None} | dict(preview.standing)
     return tuple((step.type, step.name, step.old.inputs) for step in steps.values() if step.old)
 
@@ -73,7 +75,9 @@ class _Stream:
     errors: list[str] = field(default_factory=list)
     warnings: list[str] = field(default_factory=list)
     result: str | None = None
+    #: The number of events that could not be understood.
     odd: int = 0
+    #: None where the program's debug messages are missing, so that nothing is known of its hooks.
     hooks: frozenset[str] | None = None
     stack: str = ""
     objections: set[Objection] = field(default_factory=set)
@@ -91,9 +95,10 @@ class _Stream:
                 self.errors.append(text)
             elif severity == "warning" and text and text not in self.warnings:
                 self.warnings.append(text)
-            elif severity == "debug" and text.startswith((_RESOURCE, _HOOK)):
-                registered = {text.removeprefix(_HOOK)} if text.startswith(_HOOK) else set()
-                self.hooks = (self.hooks or frozenset()) | registered
+            elif severity == "debug" and text.startswith(_HOOK):
+                self.hooks = (self.hooks or frozenset()) | {text.removeprefix(_HOOK)}
+            elif severity == "debug" and text.startswith(_RESOURCE):
+                self.hooks = self.hooks or frozenset()
         elif "policyEvent" in event:
             broken = event["policyEvent"]
             objection = Objection(
@@ -110,15 +115,17 @@ class _Stream:
     def _resource(self, metadata: Mapping[str, Any], *, done: bool) -> None:
         op, urn = str(metadata["op"]), str(metadata["urn"])
         self.stack = self.stack or urn.removeprefix("urn:pulumi:").partition("::")[0]
-        if done and op != "refresh" and (op != "same" or urn in self.standing):
+        # The second event of a step tells more than its first one only after a refresh, or where that one is missing.
+        if done and not (op == "refresh" or (op == "same" and urn not in self.standing)):
             return
         step = _step(metadata)
         if step.type == _ENGINE or step.type.startswith("pulumi:providers:"):
             return
-        if step.op == "refresh" or (step.op == "same" and step.urn not in self.standing):
-            self.standing[step.urn] = step
-        if (step.op not in _NOT_DONE or (step.op == "same" and _kept_otherwise(step))) and not done:
-            self.steps[step.urn, step.op] = step
+        if op == "refresh" or (op == "same" and urn not in self.standing):
+            self.standing[urn] = step
+        changes = op not in _NOT_DONE or (op == "same" and _kept_otherwise(step))
+        if changes and not done:
+            self.steps[urn, op] = step
 
     def preview(self) -> Preview:
         # Sorted by name: the engine's order differs from run to run.

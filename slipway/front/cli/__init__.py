@@ -110,7 +110,7 @@ def _version(ctx: click.Context, _: click.Parameter, wanted: bool) -> None:
         from slipway.model.labels import Revision
 
         built = Revision(installation.commit(), dirty=False)
-        if not built.commit and installation.checkout():
+        if not built.commit and installation.in_checkout():
             built = checkout_revision(installation.PACKAGE.parent, {})
         click.echo(f"slipway {installation.version()}" + (f" @ {built.short}" if built.commit else ""))
         ctx.exit()
@@ -154,7 +154,7 @@ def main(args: Sequence[str] | None = None) -> int:
     try:
         if "_SLIPWAY_COMPLETE" in os.environ:
             importlib.import_module(f"{__name__}.completion")  # The module tells click how to read bash's words.
-        elif mend := installation.beside_another():
+        elif mend := installation.remove_namesake():
             note(
                 f"warning: another package called slipway is in this environment, and has files of ours\n  fix: {mend}"
             )
@@ -197,7 +197,7 @@ def _not_installed(error: ModuleNotFoundError) -> ConfigError:
     needed = ConfigError(
         "this command needs packages that are not installed",
         why=f"there is no {error.name}: slipway alone has what submitting needs, not what {does} does",
-        fix=installation.adding(extra),
+        fix=installation.install_extra(extra),
     )
     needed.__cause__ = error
     return needed

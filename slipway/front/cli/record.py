@@ -106,7 +106,9 @@ def _keep_board(context: Context) -> str:
         content = page(as_json(read_board(context, Wanted(lines=False), screen.note), screen.SCHEMA)).encode()
         context.connection.storage.write(at, content, "text/html; charset=utf-8")
     except ModuleNotFoundError as problem:
-        screen.note(f"! the board was not written: there is no {problem.name}\n  fix: {installation.adding('board')}")
+        screen.note(
+            f"! the board was not written: there is no {problem.name}\n  fix: {installation.install_extra('board')}"
+        )
         return ""
     except SlipwayError as problem:
         screen.note(f"! the board was not written: {problem.what}{f': {problem.why}' if problem.why else ''}")

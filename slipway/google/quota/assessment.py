@@ -11,13 +11,13 @@ from slipway.base.formatting import counted, few
 from slipway.google.live import UNLIMITED, Increase, Live, QuotaLimit, Unknown
 from slipway.google.quota.findings import (
     UNKNOWN,
-    beyond,
-    cannot_run,
     draws_by_metric,
-    notes,
-    short,
-    unavailable,
-    unsure,
+    shortages,
+    stranded_templates,
+    unavailable_offers,
+    unchecked_draws,
+    unknown_limits,
+    unreachable_maxima,
 )
 from slipway.google.quota.increases import requested, requests
 from slipway.google.quota.metrics import Need
@@ -87,19 +87,19 @@ def _of_region(
     lines = [*pools, *(_of_offers(grounds, metric, draws) for metric, draws in draws_by_metric(grounds))]
     asked = requests(lines, live, known, strict=strict) if mode == "request" else ()
     hoped = {request.metric for request in asked if request.open}
-    wrong = [*short(grounds, pools), *cannot_run(grounds, by_template)]
-    later = [*beyond(pools), *unavailable(grounds, by_template)]
+    wrong = [*shortages(grounds, pools), *stranded_templates(grounds, by_template)]
+    later = [*unreachable_maxima(pools), *unavailable_offers(grounds, by_template)]
     if strict:
         wrong, later = [*wrong, *later], []
     # A request that may still be granted mends these: the deployment waits for it in place of failing.
-    waiting = [finding for finding in wrong if any(way <= hoped for way in finding.facts.get("ways", ()))]
+    waiting = [finding for finding in wrong if any(metrics <= hoped for metrics in finding.facts.get("mended_by", ()))]
     errors = [finding for finding in wrong if finding not in waiting]
-    warnings = [*(replace(finding, fix="") for finding in waiting), *notes(grounds), *later]
+    warnings = [*(replace(finding, fix="") for finding in waiting), *unchecked_draws(grounds), *later]
     if mode == "request" and isinstance(live.preferences, Unknown):
         sentence = f"cannot tell which quota was asked for, so no more is: {live.preferences}"
         warnings.append(UNKNOWN(Subject("quota", "requests"), sentence))
     creates = any(not cluster.import_ for cluster in grounds.current)
-    unknown = dict.fromkeys(unsure(grounds))
+    unknown = dict.fromkeys(unknown_limits(grounds))
     if creates and not preview:
         errors.extend(unknown)
     else:

@@ -1,4 +1,7 @@
-"""Findings of a quota verdict: pools and offers that do not fit now or later, and unknown limits."""
+"""Findings of a quota verdict: pools and offers that do not fit now or later, and unknown limits.
+
+`mended_by`, a fact of theirs: sets of metrics, of which any one mends the finding once more of all in it is granted.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +22,7 @@ from slipway.model.labels import NAME_LABEL
 UNKNOWN = KINDS["quota-unknown"].of
 
 
-def short(grounds: Grounds, lines: Iterable[QuotaRow]) -> Iterator[Finding]:
+def shortages(grounds: Grounds, lines: Iterable[QuotaRow]) -> Iterator[Finding]:
     """Find the quota that this deployment draws and does not get."""
     for line in lines:
         if line.short and line.limit is not None:
@@ -30,12 +33,12 @@ def short(grounds: Grounds, lines: Iterable[QuotaRow]) -> Iterator[Finding]:
                 f"{', '.join(sorted(line.created))} needs {created:,}, limit {line.limit:,}, "
                 f"used {line.limit + line.short - created:,}",
                 _fix(grounds, line, line.limit + line.short),
-                ways=(frozenset({line.metric}),),
+                mended_by=(frozenset({line.metric}),),
             )
 
 
 def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
-    """Return the ways out of a shortage: those of the stack's own, and a request for more."""
+    """Return the ways out of a shortage: what the stack itself can give up, and a request for more."""
     live = grounds.live
     clusters = () if isinstance(live.clusters, Unknown) else live.clusters
     ours = live.catalog.clusters.values() if isinstance(live.catalog, PublishedCatalog) else ()
@@ -50,7 +53,8 @@ def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
         fixes.append(f"revert the edit (the new generation needs its machines beside those of {join(replaced)})")
     # Waiting alone frees nothing: an old generation goes with a deployment, and this one is refused.
     leaving = tuple(cluster for cluster in clusters if cluster.id in grounds.old and cluster.id not in replaced)
-    if usage(leaving, (), old=grounds.old).old.get(line.metric, 0) >= line.short:
+    freed = usage(leaving, (), old=grounds.old).old.get(line.metric, 0)
+    if freed >= line.short:
         names = join(sorted(cluster.id for cluster in leaving))
         fixes.append(f"run pulumi up without this edit first, which deletes {names} once no job needs that")
     fixes.append("lower `replicas` in the stack file")
@@ -60,7 +64,7 @@ def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
     return ", or ".join([*fixes, f"{ask}: {hope}" if hope else ask])
 
 
-def beyond(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
+def unreachable_maxima(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
     """Find pools that can't reach their maximum."""
     for line in lines:
         if line.at_most and not line.short:
@@ -68,11 +72,11 @@ def beyond(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
                 Subject("quota", line.metric),
                 f"quota {line.metric} in {line.region}: {few(line.drawn)} would draw {line.ceiling:,} at the maximum, "
                 f"{line.room:,} can be had ({line.others:,} are used by others): {line.at_most}",
-                ways=(frozenset({line.metric}),),
+                mended_by=(frozenset({line.metric}),),
             )
 
 
-def unsure(grounds: Grounds) -> Iterator[Finding]:
+def unknown_limits(grounds: Grounds) -> Iterator[Finding]:
     """Find the reasons why it is unknown whether the present draw fits."""
     for metric in grounds.shares:
         limit = grounds.limit(metric)
@@ -85,7 +89,7 @@ def unsure(grounds: Grounds) -> Iterator[Finding]:
             yield UNKNOWN(Subject("quota", what), f"cannot tell what quota the {what} use: {part}")
 
 
-def notes(grounds: Grounds) -> Iterator[Finding]:
+def unchecked_draws(grounds: Grounds) -> Iterator[Finding]:
     """Find draws that are not checked, or not counted."""
     for metric in filter(grounds.unchecked, grounds.shares):
         sentence = f"{label(metric)} are not checked: the service lists no quota {metric}"
@@ -100,7 +104,7 @@ def notes(grounds: Grounds) -> Iterator[Finding]:
         yield UNKNOWN(Subject("quota"), sentence)
 
 
-def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
+def stranded_templates(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
     """Find templates without any available offer."""
     for template, by_label in offers.items():
         if any(verdict.available or verdict.dormant for verdict in by_label.values()):
@@ -109,8 +113,8 @@ def cannot_run(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]
         yield KINDS["no-offer-left"].of(
             Subject("template", template),
             f"template {template} can't run by any of its capacity types: {reasons}",
-            # The metrics that each offer lacks: more of all of these alone would do.
-            ways=tuple(
+            # For each offer the metrics that it lacks: any one offer would do.
+            mended_by=tuple(
                 frozenset(need.metric for need in needs if grounds.lacking(need))
                 for draw, needs in grounds.draws
                 if draw.template == template and by_label[draw.label].lacks_quota
@@ -127,7 +131,7 @@ def draws_by_metric(grounds: Grounds) -> list[tuple[str, list[tuple[OfferDraw, N
     return [(metric, sorted(drawn[metric], key=lambda pair: -pair[1].amount)) for metric in sorted(drawn, key=rank)]
 
 
-def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
+def unavailable_offers(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
     """Find offers that lack quota, by metric, and those that are ruled out by anything but the template itself."""
     for metric, draws in draws_by_metric(grounds):
         limit = grounds.limit(metric)
@@ -145,7 +149,7 @@ def unavailable(grounds: Grounds, verdicts: Mapping[str, Mapping[str, OfferVerdi
                 f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {shortages}"
             )
             yield KINDS["offer-unavailable"].of(
-                Subject("quota", metric), f"{sentence} · {hope}" if hope else sentence, ways=(frozenset({metric}),)
+                Subject("quota", metric), f"{sentence} · {hope}" if hope else sentence, mended_by=(frozenset({metric}),)
             )
     by_reason: dict[str, dict[str, list[str]]] = {}
     for template, by_label in verdicts.items():

@@ -42,7 +42,7 @@ class Search:
     conditions: tuple[Condition, ...] = ()
 
     def problems(self) -> Iterator[str]:
-        """Yield ambiguities; whether the service takes it is left to a rule."""
+        """Yield what makes the parameter unclear; the service's own limits are rules (`slipway.model.rules`)."""
         numbers = self.kind in ("double", "integer")
         if self.kind not in ("double", "integer", "categorical", "discrete"):
             yield f"{self.name}: unknown kind {self.kind!r}; known: double, integer, categorical, discrete"
@@ -51,7 +51,7 @@ class Search:
         elif not numbers and (self.min is not None or self.max is not None or not self.values):
             yield f"{self.name}: {self.kind} needs values, and takes neither min nor max"
         else:
-            yield from self._no_numbers()
+            yield from self._not_numbers()
         if self.scale not in (None, "linear", "log", "reverse-log"):
             yield f"{self.name}: unknown scale {self.scale!r}; known: linear, log, reverse-log"
         for condition in self.conditions:
@@ -60,7 +60,7 @@ class Search:
             for inner in condition.parameters:
                 yield from inner.problems()
 
-    def _no_numbers(self) -> Iterator[str]:
+    def _not_numbers(self) -> Iterator[str]:
         if self.kind == "categorical":
             return
         what = "whole number" if self.kind == "integer" else "number"
@@ -108,12 +108,13 @@ class Study:
         return tuple(name for parameter in self.parameters for name in _names(parameter))
 
     def problems(self) -> Iterator[str]:
-        """Yield ambiguities, except in its counts of trials."""
+        """Yield what makes the study unclear, except in its counts of trials."""
+        stopping = [self.stopping.rule] if self.stopping else []
         known = (
             ("algorithm", self.algorithm, ("bayesian", "grid", "random")),
             ("measurement", self.measurement, ("best", "last")),
             *(("goal", metric.goal, ("maximize", "minimize")) for metric in self.metrics),
-            *((("stopping", self.stopping.rule, ("median", "decay-curve", "convex")),) if self.stopping else ()),
+            *(("stopping", rule, ("median", "decay-curve", "convex")) for rule in stopping),
         )
         for what, value, words in known:
             if value not in words:
@@ -145,7 +146,8 @@ _PARENTS = {
 
 
 def study_spec(study: Study) -> dict[str, Any]:
-    """Return canonical JSON. The Bayesian algorithm is the API's unspecified one."""
+    """Return the API's StudySpec, canonical JSON. The Bayesian algorithm is the unspecified one; the counts of trials
+    are fields of the job."""
     spec: dict[str, Any] = {
         "metrics": [{"metricId": metric.id, "goal": metric.goal.upper()} for metric in study.metrics],
         "parameters": [_parameter(search) for search in study.parameters],
@@ -182,7 +184,7 @@ def _parameter(search: Search) -> dict[str, Any]:
 
 
 def _sent(search: Search, value: float | str | None) -> float | str:
-    """Return a value of that kind as the API has it: integers are int64, which JSON carries as text."""
+    """Return a value of the parameter's kind as the API has it: integers are int64, which JSON carries as text."""
     assert value is not None, "checked when the template was made"
     if search.kind == "categorical":
         return str(value)

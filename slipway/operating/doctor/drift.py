@@ -19,7 +19,7 @@ from slipway.google.answers import MISREAD
 from slipway.google.clusters import STEADY, PersistentResource
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.withdrawal import unfinished
-from slipway.model.cluster_fields import GOOGLES, FieldDifference, as_asked, compare
+from slipway.model.cluster_fields import AUTOMATIC_LABELS, FieldDifference, as_asked, compare
 from slipway.model.findings.finding import Finding, Subject, shape
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.state import is_adopted_bucket
@@ -145,7 +145,7 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
         name = subject(step, step.old).name
         known = {*(step.old.inputs.get("labels") or {}), *of_all}
         for key in sorted(labels.get(name, {}).keys() - known):
-            if not key.startswith(GOOGLES):
+            if not key.startswith(AUTOMATIC_LABELS):
                 words = f"label {key} {labels[name][key]!r} was added"
                 mend = f"gcloud storage buckets update gs://{name} --remove-labels={key}"
                 yield drift(Subject("bucket", name), f"labels.{key}", words, NextDeployment.STAYS, mend)

@@ -75,7 +75,7 @@ def test_an_extra_is_added_to_the_source_that_is_installed(origin: dict[str, Any
 def test_the_local_cloud_comes_from_beside_it(
     monkeypatch: pytest.MonkeyPatch, origin: dict[str, Any], source: str
 ) -> None:
-    monkeypatch.setattr(installation, "checkout", lambda: False)
+    monkeypatch.setattr(installation, "in_checkout", lambda: False)
     assert installation.requirement(installation.local_cloud(origin), name=installation.LOCAL_CLOUD) == source
 
 
@@ -92,9 +92,9 @@ def test_no_credential_of_a_source_is_shown(url: str, shown: str) -> None:
 
 
 def test_a_source_is_quoted_as_a_shell_wants_it(site: Path) -> None:
-    assert installation.adding("deploy") == "pip install 'slipway-vertex[deploy]'"
+    assert installation.install_extra("deploy") == "pip install 'slipway-vertex[deploy]'"
     come_from(site, {"url": WHEEL, "archive_info": {}})
-    assert installation.adding("deploy") == f"pip install 'slipway-vertex[deploy] @ {WHEEL}'"
+    assert installation.install_extra("deploy") == f"pip install 'slipway-vertex[deploy] @ {WHEEL}'"
 
 
 @pytest.mark.parametrize(
@@ -114,7 +114,7 @@ def test_the_tool_that_made_the_environment_is_what_is_typed(
     made.mkdir(parents=True)
     (made / mark).touch()
     monkeypatch.setattr(sys, "prefix", str(made))
-    assert installation.adding("deploy") == command.format(made)
+    assert installation.install_extra("deploy") == command.format(made)
 
 
 @pytest.mark.parametrize(
@@ -133,7 +133,7 @@ def test_an_update_is_a_command_only_where_it_brings_another(site: Path, origin:
 
 
 def test_in_a_checkout_setup_does_both() -> None:
-    assert installation.adding("deploy").startswith("make setup")
+    assert installation.install_extra("deploy").startswith("make setup")
     assert installation.updating().endswith("make setup")
 
 
@@ -181,7 +181,7 @@ class TestTheIndexsSlipwayBesideIt:
     @pytest.mark.parametrize("own", ["slipway_vertex-0.1.0.dist-info", "slipway.egg-info", "slipway-notes"])
     def test_is_nothing_else(self, site: Path, own: str) -> None:
         (site / own).mkdir(exist_ok=True)
-        assert installation.beside_another() == ""
+        assert installation.remove_namesake() == ""
 
     def test_does_not_disturb_completion(
         self, site: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]

@@ -33,7 +33,7 @@ def source_with_hash() -> tuple[Mapping[str, Any], str]:
     url, known = str(origin.get("url", "")), installation.sha256(origin)
     if known:
         return origin, ""
-    if installation.checkout() or "dir_info" in origin:
+    if installation.in_checkout() or "dir_info" in origin:
         return origin, "slipway comes from a folder"
     if "vcs_info" in origin:
         return origin, "slipway comes from a commit of git, and pip takes hashes for all or none"

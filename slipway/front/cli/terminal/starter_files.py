@@ -43,7 +43,7 @@ def files(*, workflows: bool, production: bool, forge: ForgeRow = GITHUB) -> dic
 def of_templates(names: Iterable[str]) -> dict[str, str]:
     """Return the files of templates of this repository, by their names: the template and its code, for the machines of
     the starter's stacks. Raises ConfigError for a template that this copy lacks."""
-    root = installation.PACKAGE.parent if installation.checkout() else installation.PACKAGE / "examples"
+    root = installation.PACKAGE.parent if installation.in_checkout() else installation.PACKAGE / "examples"
     texts = {}
     for name in names:
         if not (root / file_of(name)).is_file():

@@ -20,7 +20,7 @@ from slipway.google.live import InUse, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.machines.spec import MachineSpec
 
-from .test_in_place import offers
+from .test_in_place import catalogs
 from .vertex import LABELS, OPERATION, RUNS, Script, Step, Waits, cluster, gone, refused, taken, unanswered, unreachable
 
 ID = "cpu-1a2b3c4"
@@ -306,7 +306,7 @@ def test_a_patience_that_is_none_is_refused_before_anything() -> None:
             say=print,
             warn=print,
             awaited={},
-            offers=offers(),
+            catalogs=catalogs(),
             grace=GracePeriod(0),
         )
     assert caught.value.what == "invalid SLIPWAY_CREATE_PATIENCE: 'long'"

@@ -13,7 +13,7 @@ from slipway.authoring.packages.source_package import SourcePackage
 from slipway.base.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.deploying.creation.creation_context import CreationContext
 from slipway.deploying.creation.parallel_creation import remove_ahead
-from slipway.deploying.deployment.interim_catalog import InterimCatalog, Offers
+from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, InterimCatalog
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.engine.drift import NextDeployment, drift
 from slipway.google.catalog import document
@@ -41,13 +41,13 @@ PUBLISHED = document.write(CATALOG).encode()
 REVISION = Revision("3f9c2e1", dirty=False)
 
 
-def offers(
+def catalogs(
     *, before: Catalog | None = CATALOG, interim: Catalog | None = None, revision: Revision = REVISION
-) -> Offers:
+) -> DeploymentCatalogs:
     """Of a deployment that changes nothing else, unless told."""
     meanwhile = interim or before or CATALOG
     assert meanwhile is not None
-    return Offers(before, lambda _: meanwhile, lambda _: meanwhile, "b", (), revision, NOW)
+    return DeploymentCatalogs(before, lambda _: meanwhile, lambda _: meanwhile, "b", (), revision, NOW)
 
 
 JOB = VertexJob("j/1", "tune", "JOB_STATE_QUEUED", {}, persistent_resource_id=ALIVE.id)
@@ -107,8 +107,8 @@ class Story:
         cloud = CreationContext(
             STACK, self.vertex, self.use, self.said.append, self.warned.append, self.waits.now, self.waits.pause
         )
-        catalog = InterimCatalog(offers(), self.bucket, self.warned.append)
-        cloud.removal(clusters, grace=self.grace, offers=catalog).run()
+        catalog = InterimCatalog(catalogs(), self.bucket, self.warned.append)
+        cloud.removal(clusters, grace=self.grace, catalog=catalog).run()
         return self
 
     def fails(self, kind: type[SlipwayError]) -> Any:
@@ -213,22 +213,22 @@ def published(bucket: Bucket) -> Catalog:
     return document.read(bucket.content or b"", "x")
 
 
-def interim(offers: Offers, bucket: Bucket) -> InterimCatalog:
-    return InterimCatalog(offers, bucket, bucket.warned.append)
+def interim(catalogs: DeploymentCatalogs, bucket: Bucket) -> InterimCatalog:
+    return InterimCatalog(catalogs, bucket, bucket.warned.append)
 
 
 def test_it_is_marked_so_that_the_next_deployment_goes_on_and_nobody_takes_it_for_a_change_by_hand() -> None:
     bucket = Bucket(None)
-    interim(offers(interim=BOTH), bucket).publish()
+    interim(catalogs(interim=BOTH), bucket).publish()
     assert BOTH and bucket.content == document.write(mark_under_way(BOTH, "3f9c2e1")).encode()
     for nobodys in (replace(REVISION, dirty=True), Revision("unknown", dirty=False)):
-        interim(offers(interim=BOTH, revision=nobodys), bucket).publish()
+        interim(catalogs(interim=BOTH, revision=nobodys), bucket).publish()
         assert published(bucket).under_way == UNCOMMITTED and list(by_hand([DRIFT], published(bucket))) == []
 
 
 def test_what_it_names_is_there_before_it() -> None:
     bucket = Bucket(None)
-    packed = replace(offers(interim=replace(BOTH, catalog_bucket="moved") if BOTH else None), packages=(PACKAGE,))
+    packed = replace(catalogs(interim=replace(BOTH, catalog_bucket="moved") if BOTH else None), packages=(PACKAGE,))
     catalog = interim(packed, bucket)
     catalog.publish()
     catalog.publish({"gpu": "gpu"})
@@ -238,7 +238,7 @@ def test_what_it_names_is_there_before_it() -> None:
 @pytest.mark.parametrize("before", [CATALOG, mark_under_way(CATALOG, "3f9c2e1") if CATALOG else None])
 def test_where_there_is_nothing_else_to_publish_nothing_is_written(before: Catalog | None) -> None:
     bucket = Bucket(None)
-    interim(offers(before=before, interim=CATALOG), bucket).publish()
+    interim(catalogs(before=before, interim=CATALOG), bucket).publish()
     assert bucket.content is None and bucket.created == []
 
 
@@ -249,7 +249,7 @@ def test_what_is_replaced_in_place_stays_out_of_it_until_its_successor_runs() ->
         assert SUCCESSOR and BOTH
         return SUCCESSOR if "cpu" in made else BOTH
 
-    catalog = interim(replace(offers(), interim=there), bucket)
+    catalog = interim(replace(catalogs(), interim=there), bucket)
     catalog.withdraw([ALIVE.id])
     assert bucket.offered == {"gpu"} and published(bucket).dormant["cpu"].why == "in-place"
     catalog.publish({"gpu": "gpu"})
@@ -260,7 +260,7 @@ def test_what_is_replaced_in_place_stays_out_of_it_until_its_successor_runs() ->
 
 def test_one_that_can_not_be_written_back_is_said() -> None:
     bucket = Bucket(None)
-    catalog = interim(offers(), bucket)
+    catalog = interim(catalogs(), bucket)
     catalog.withdraw([ALIVE.id])
     bucket.refuses = True
     catalog.offer_again([ALIVE.id])
@@ -271,7 +271,7 @@ def test_where_the_engine_finds_its_catalog_as_it_was_it_is_put_back() -> None:
     """Else nobody would: the engine writes what changes. So it is where a cluster is made again under its id."""
     assert CATALOG
     bucket = Bucket(None)
-    again = replace(offers(interim=replace(CATALOG, clusters={})), final=lambda _: CATALOG)
+    again = replace(catalogs(interim=replace(CATALOG, clusters={})), final=lambda _: CATALOG)
     catalog = interim(again, bucket)
     catalog.publish()
     assert bucket.offered == set()

@@ -19,7 +19,7 @@ from slipway.model.machines.spec import MachineSpec
 from tests.slipway.deploying.deployment.test_replacement import ALIVE, NEW, OLD
 from tests.slipway.deploying.deployment.world import PROJECT, REGION, STACK, catalog_with, id_of, live, planned, spec
 
-from .test_in_place import JOB, RUNS, Bucket, offers
+from .test_in_place import JOB, RUNS, Bucket, catalogs
 from .vertex import OPERATION, Script, Step, refused
 
 GPUS, QUOTA = "custom_model_training_nvidia_h100_gpus", "CustomModelTrainingH100GPUsPerProjectPerRegion"
@@ -80,7 +80,7 @@ def play(
         say=said.append,
         warn=said.append,
         awaited=awaited or {},
-        offers=offers(before=BEFORE, interim=INTERIM),
+        catalogs=catalogs(before=BEFORE, interim=INTERIM),
         grace=GracePeriod(0),
     )
     try:
