@@ -116,9 +116,9 @@ def machine_of(pool: DocumentPart) -> Machine | None:
     if type_ is None:
         return None
     accelerator = pool["accelerator"]
-    asked, count = accelerator["type"].of(str), accelerator["count"].of(int)
-    if accelerator.value is not None and asked is None:
-        asked = count = None  # The type check reports it.
+    asked = accelerator["type"].of(str)
+    # A count alone is no second mistake: the type check reports that its type is missing or wrong.
+    count = accelerator["count"].of(int) if asked is not None else None
     try:
         return machine(type_, asked, count)
     except MachineError as error:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import resource
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -117,6 +118,13 @@ def test_a_write_that_fails_leaves_the_old_file_and_nothing_beside_it(tmp_path: 
     write_atomically(file, "old")
     with pytest.raises(UnicodeEncodeError):
         write_atomically(file, "\ud800")
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    try:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2, before[1]))
+        with pytest.raises(OSError):
+            write_atomically(file, "longer than the disk takes")
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
     assert file.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["file"]
 

@@ -91,10 +91,17 @@ def test_another_place_is_no_matter() -> None:
 
 
 def test_no_reservation_is_none_and_a_spot_job_stays_one() -> None:
-    for kind in ("NO_RESERVATION", "TYPE_UNSPECIFIED"):
+    path = "projects/p/zones/us-central1-a/reservations/r"
+    named = f"SPECIFIC_RESERVATION, key: compute.googleapis.com/reservation-name, values: [{path}]"
+    for kind, reservation, strategy in (
+        ("NO_RESERVATION", None, "SPOT"),
+        ("TYPE_UNSPECIFIED", None, "SPOT"),
+        (named, path, "STANDARD"),
+    ):
         machine = f"machineType: n1-standard-4, reservationAffinity: {{reservationAffinityType: {kind}}}"
-        found = imported(job(machine=machine, more="scheduling: {strategy: SPOT}")).template
-        assert found.capacity_types == ("spot",) and found.worker_pools[0].reservation is None
+        found = imported(job(machine=machine, more=f"scheduling: {{strategy: {strategy}}}")).template
+        assert found.capacity_types == ("reservation" if reservation else "spot",)
+        assert found.worker_pools[0].reservation == reservation
 
 
 TOKENS = """\

@@ -190,7 +190,7 @@ def test_what_is_missing_is_told_with_the_command_that_sets_it() -> None:
     bad = {"retentionPolicy": {"retentionPeriod": "86400"}, "iamConfiguration": {"publicAccessPrevention": "inherited"}}
     every = lacks(bad, catalog=True)
     assert lacks(GOOD, catalog=False) == () and lacks(GOOD, catalog=True) == ("--versioning",)
-    (said,) = kept_settings(["acme"], {"acme": every, "other": every})
+    (said,) = kept_settings(["acme", "fine"], {"acme": every, "fine": (), "other": every})
     assert said.startswith("bucket gs://acme was there before")
     assert [word for word in said.split() if word.startswith("--")] == [
         "--uniform-bucket-level-access",

@@ -76,6 +76,8 @@ def test_more_quota_is_asked_for_by_hand(stack: Stack) -> None:  # Z2
     assert refused.code == 3 and "roles/cloudquotas.admin" in refused.err
     nobody = stack.run("quota", "--request")
     assert nobody.code == 2 and "name whom Google asks about" in nobody.err
+    odd = stack.run("quota", SLIPWAY_CONTACT="\udcff")
+    assert odd.code == 2 and "it is not valid UTF-8" in odd.err
     (sent,) = stack.run(*ask, "--dry-run").json["requests"]
     assert (sent["metric"], sent["body"]["quotaConfig"]) == (metric, {"preferredValue": "16"})
     stack.grant("roles/cloudquotas.admin")

@@ -192,6 +192,7 @@ def test_the_hourly_run_keeps_the_ledger_that_submissions_read(limited: Stack) -
     refused = limited.run("submit", "hello")
     assert refused.code == 5 and "nothing was sent" in refused.err
     used = limited.run("usage", "--since", "1h", "--output", "json", role="owner").json
+    assert " this month, " in limited.run("usage", "--since", "1h", role="owner").out.splitlines()[-1]
     assert used["budget"]["enforce"] and used["ledger"]["spent"] == pytest.approx(float(used["total"]["cost"]), rel=1)
 
 

@@ -60,6 +60,9 @@ def test_a_field_that_the_program_leaves_to_the_cloud_is_seen_too() -> None:
     after = Resource({"name": "acme-work"}, {"name": "acme-work", "retentionPolicy": {"retentionPeriod": 86400}})
     (one,) = of_engine(refreshed("gcp:storage/bucket:Bucket", "work", before, after))
     assert (one.subject, one.field, one.facts["then"]) == ("bucket acme-work", "retentionPolicy", NextDeployment.STAYS)
+    rules = [{"action": {"type": "Delete"}, "condition": {"age": age}} for age in (3, 9)]
+    before, after = (Resource({"lifecycleRules": order}) for order in (rules, rules[::-1]))
+    assert not [*of_engine(refreshed("gcp:storage/bucket:Bucket", "work", before, after))], "their order means nothing"
 
 
 def test_an_account_that_was_disabled_and_things_that_were_deleted(snapshot: SnapshotAssertion) -> None:
