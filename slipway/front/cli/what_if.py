@@ -1,8 +1,8 @@
 """Replay the jobs of the last days on other pools: waits, dollars, and what could never run.
 
-FILE is a stack file; without one that of this checkout for the stack of the catalog. It is compared with what is
-deployed, or with the same file at a git REF. The stack as it was is replayed as well, and how far that is off what
-happened is told: where it is too far, waits and dollars are not.
+FILE is a stack file: by default this checkout's file of the catalog's stack. It is compared with what is deployed, or
+with the same file at a git REF. The stack as it was is replayed as well, to see how far a replay is off what happened:
+where it is too far, neither waits nor dollars are shown.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ def command(
     if target is not None and not suggest:
         raise ConfigError("--target is what --suggest holds, and that is not asked for", fix="add --suggest")
     target = _TARGET if target is None else target
-    wanted, context = seconds(target), Context(catalog)
+    target_s, context = seconds(target), Context(catalog)
     path = Path(file) if file else _stack_file(context)
     before, after = _before_and_after(context, path, base)
     replayer = _replayer(context, days)
     heads, suggestion = (base or "NOW", "WITH THIS CHANGE"), None
     if suggest:
-        suggestion = _suggestion(replayer, after, wanted, target)
+        suggestion = _suggestion(replayer, after, target_s, target)
         heads = (path.name, "SUGGESTED")
         before, after = after, tuple(with_bounds(cluster, suggestion.bounds) for cluster in after)
     compared = replayer.comparison(before, after)
@@ -75,7 +75,7 @@ def command(
             has = f"the same pools at {base}" if base else "the pools that are deployed"
             screen.hint(f"nothing differs: {path} has {has}; edit its replicas and look again, or try --suggest")
     if suggestion is not None:
-        _edit(path, suggestion, shown=output != "json")
+        _print_edit(path, suggestion, shown=output != "json")
 
 
 def _stack_file(context: Context) -> Path:
@@ -127,7 +127,7 @@ def _replayer(context: Context, days: int) -> Replayer:
     return replayer
 
 
-def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: float, target: str) -> BoundsSuggestion:
+def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], target_s: float, target: str) -> BoundsSuggestion:
     """Return the suggestion. Raises ResourceError where replays can't be trusted, or no bounds hold the target."""
     from slipway.operating.whatif.suggestion import suggest
 
@@ -137,7 +137,7 @@ def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: flo
             why=f"a replay of the stack as it was: {calibration.words}",
             fix="slipway what-if",
         )
-    suggestion = suggest(replayer, replayer.pools(clusters), wanted)
+    suggestion = suggest(replayer, replayer.pools(clusters), target_s)
     if suggestion.outcome is None:
         least = span(suggestion.shortest or 0)
         raise ResourceError(
@@ -148,7 +148,7 @@ def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], wanted: flo
     return suggestion
 
 
-def _edit(path: Path, suggestion: BoundsSuggestion, *, shown: bool) -> None:
+def _print_edit(path: Path, suggestion: BoundsSuggestion, *, shown: bool) -> None:
     """Print the edit as a diff. Raises ConfigError for a file that shares its bounds."""
     from slipway.authoring.stack.replicas_edit import with_bounds
 

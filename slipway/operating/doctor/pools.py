@@ -86,7 +86,7 @@ def jobs(picture: Picture) -> Iterator[Finding]:
             continue  # The pools of its own stack are for that one's doctor.
         pools_with_room = (_room(job, cluster, picture.now) for cluster in _current(picture))
         if fitting := next(filter(None, pools_with_room), ""):
-            yield _beside(job, fitting, picture)
+            yield _job_beside_pool(job, fitting, picture)
 
 
 def _room(job: VertexJob, cluster: PersistentResource, now: datetime) -> str:
@@ -99,14 +99,14 @@ def _room(job: VertexJob, cluster: PersistentResource, now: datetime) -> str:
     return ", ".join(f"{name}/{id_}" for id_ in sorted(needs))
 
 
-def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
+def _job_beside_pool(job: VertexJob, fits: str, picture: Picture) -> Finding:
     does = f"{'waits for' if waits(job) else 'runs on'} machines of its own"
     costs = f"{job.capacity_type}, {dollars(picture.cost(job))}"
     words = f"job {job.display_name} {does} ({costs}), and pool {fits} has them free"
     mend, means = f"slipway templates{picture.of_catalog}", "shows what can be submitted to the pool, the next time"
     template = picture.catalog.templates.get(job.template) if picture.catalog else None
     if template is not None and any(offer.capacity_type == POOL for offer in template.offers):
-        typed = submitted(picture.catalog, job)
+        typed = words_submitted(picture.catalog, job)
         mend = f"submit {template.name} with --capacity pool, with its own parameters"
         if typed is not None:
             mend = shlex.join(["slipway", "submit", template.name, *typed, "--capacity", "pool"]) + picture.of_catalog
@@ -114,7 +114,7 @@ def _beside(job: VertexJob, fits: str, picture: Picture) -> Finding:
     return KINDS["job-beside-pool"].of(Subject("job", job.name), words, mend, means)
 
 
-def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
+def words_submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
     """Return the words after the template, without flags; None where the job does not tell them all.
 
     A job of a folder's own code does not, for one.
@@ -131,34 +131,34 @@ def submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None
     return (*again.words(), *kind)
 
 
-def sampled(jobs: tuple[VertexJob, ...] | Unknown, stack: str, now: datetime) -> tuple[str, ...]:
+def idle_candidates(jobs: tuple[VertexJob, ...] | Unknown, stack: str, now: datetime) -> tuple[str, ...]:
     """Return the numbers of a stack's jobs that have run for long enough to be idle."""
     listed = () if isinstance(jobs, Unknown) else jobs
-    old = [job for job in listed if job.start_time and job.start_time <= now - _JOB_IDLE - _LATE]
-    return tuple(id_ for job in old if job.labels.get(STACK_LABEL) == stack for id_ in job.run_ids)[:_MOST]
+    long_running = [job for job in listed if job.start_time and job.start_time <= now - _JOB_IDLE - _LATE]
+    return tuple(id_ for job in long_running if job.labels.get(STACK_LABEL) == stack for id_ in job.run_ids)[:_MOST]
 
 
-def use_of(monitoring: Monitoring, jobs: tuple[str, ...], now: datetime) -> tuple[Series, ...]:
+def read_utilization(monitoring: Monitoring, jobs: tuple[str, ...], now: datetime) -> tuple[Series, ...]:
     """Read the utilization of jobs. Raises CloudError."""
     of_metrics = (monitoring.series(metric, jobs, now - _JOB_IDLE - _LATE, now) for metric in (CPU, ACCELERATOR))
     return tuple(series for part in of_metrics for series in part if series.points)
 
 
 def idle_jobs(picture: Picture) -> Iterator[Finding]:
-    """Find jobs of which every replica was sampled for that time, and used nothing."""
+    """Find jobs of which every replica was sampled for all of the idle time, and used next to nothing."""
     use = () if isinstance(picture.use, Unknown) else picture.use
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
-        used = [
+        of_job = [
             series for series in use if series.job in job.run_ids and series.points[-1].at >= picture.now - 2 * _LATE
         ]
-        long = {
+        sampled_throughout = {
             (series.job, series.task)
-            for series in used
+            for series in of_job
             if series.metric == CPU and series.points[0].at <= picture.now - _JOB_IDLE
         }
-        if not used or len(long) < job.replicas:
+        if not of_job or len(sampled_throughout) < job.replicas:
             continue
-        if any(point.value >= IDLE_BELOW for series in used for point in series.points):
+        if any(point.value >= IDLE_BELOW for series in of_job for point in series.points):
             continue
         words = f"job {job.display_name} has used under 5 % of its machines for {span(_JOB_IDLE.total_seconds())}"
         mend = f"slipway jobs logs {job.typed} --tail 20{picture.of_catalog}"
@@ -174,7 +174,7 @@ def quota(picture: Picture) -> Iterator[Finding]:
         yield from _nearly(line, picture)
     for finding in picture.quota.findings:
         if finding.kind == AWAITS:
-            # Metrics without a request; else those whose answers are pending.
+            # Where all that is short was asked for already, `slipway quota` shows those requests.
             short = (line for line in finding.facts["lines"] if not line.requested and line.limit is not None)
             asks = dict.fromkeys(_ask_for_more(line, line.limit, picture) for line in short)
             yield replace(finding, fix=join(asks) or f"slipway quota{picture.of_catalog}")

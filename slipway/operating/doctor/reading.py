@@ -38,7 +38,7 @@ from slipway.operating.doctor.backend_reading import look
 from slipway.operating.doctor.drift import by_hand, of_clusters, of_engine, of_labels, of_policies, together
 from slipway.operating.doctor.picture import Backend, Picture, Policy, Submission
 from slipway.operating.doctor.place import Place
-from slipway.operating.doctor.pools import sampled, submitted, use_of
+from slipway.operating.doctor.pools import idle_candidates, read_utilization, words_submitted
 from slipway.using.context import Context
 from slipway.using.submission.budget_check import read_ledger
 from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
@@ -97,8 +97,8 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
         if catalog is not None:
             unread = [part for part in (live.limits, *live.limits_elsewhere.values()) if isinstance(part, Unknown)]
             quota = unread[0] if unread else judge(catalog, live, now)
-        ids = sampled(live.jobs, place.stack, now)
-        used = partial(use_of, connection.monitoring(place.project), ids, now)
+        ids = idle_candidates(live.jobs, place.stack, now)
+        used = partial(read_utilization, connection.monitoring(place.project), ids, now)
         return Picture(
             **vars(place),
             now=now,
@@ -169,7 +169,7 @@ def _typed(catalog: Catalog | None, entry: JournalEntry) -> tuple[str, ...] | No
         with contextlib.suppress(KeyError, TypeError, ValueError, AttributeError):
             job = VertexJob.read(entry.body or {}, kind)
             if job.parameters is not None:
-                return submitted(catalog, job)
+                return words_submitted(catalog, job)
     return None
 
 

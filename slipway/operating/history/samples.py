@@ -29,7 +29,7 @@ _Time = Annotated[datetime, codec.As(lambda text: moment(str(text)), moment_text
 
 @dataclass(frozen=True)
 class _Sample:
-    """Pools by `<cluster's id>/<pool's id>`, which have no slash."""
+    """Pools by `<cluster's id>/<pool's id>`; neither id has a slash."""
 
     at: _Time
     pools: Mapping[str, PoolSample]
@@ -96,23 +96,23 @@ def add_sample(storage: Storage, bucket: str, sample: Sample) -> bool:
 
     Raises CloudError; ResourceError where others write all the time, or where it has foreign contents, which stay.
     """
-    at = _object(bucket, sample.at.date())
+    place = _object(bucket, sample.at.date())
     for _ in range(_ATTEMPTS):
-        stored = next((listed for listed in storage.objects(at) if listed.at == at), None)
+        stored = next((listed for listed in storage.objects(place) if listed.at == place), None)
         try:
             before = read_day(storage, stored) if stored else ()
         except NotFound:  # Another process has written since.
             continue
         except ValueError as problem:
             fix = "delete it, where no newer version of slipway wrote it"
-            raise ResourceError(f"{at} can't be added to", why=str(problem), fix=fix) from problem
+            raise ResourceError(f"{place} can't be added to", why=str(problem), fix=fix) from problem
         if before and abs(sample.at - before[-1].at) < APART:
             return False
         content = write_samples((*before, sample))
         media = "application/json"
-        if storage.replace(stored, content, media) if stored else storage.create(at, content, media):
+        if storage.replace(stored, content, media) if stored else storage.create(place, content, media):
             return True
-    raise ResourceError(f"{at} could not be written", why="others wrote it meanwhile, each time", fix="try again")
+    raise ResourceError(f"{place} could not be written", why="others wrote it meanwhile, each time", fix="try again")
 
 
 def _object(bucket: str, day: date) -> Location:

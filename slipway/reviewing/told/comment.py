@@ -33,12 +33,15 @@ _SINCE = (
 
 @dataclass(frozen=True)
 class Place:
-    """The place of a comment. `tree`: the git tree of the merge result; `base`: the commit whose code reviews it;
-    `change`: a forge's word for the merged change; `folder`: the project's, empty where it is the whole repository."""
+    """The place of a comment."""
 
+    #: The git tree of the merge result.
     tree: str = ""
+    #: The commit whose code reviews it.
     base: str = ""
+    #: The forge's word for the merged change.
     change: str = "pull request"
+    #: The project's; empty where it is the whole repository.
     folder: str = ""
 
 
@@ -138,21 +141,22 @@ def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
 
 
 def _row(review: Review) -> tuple[str, ...]:
-    changed: dict[str, str] = {}
+    changes: dict[str, str] = {}
+    # Of each thing its fate comes first, where there is one, and then the gravest consequence.
     for part in sorted(review.yours, key=lambda part: (not part.of.becomes, -part.grade)):
         if part.section is not Section.MONEY:
-            what, name = part.thing
-            what = name if what in ("cluster", "template") else part.section.value
+            kind, name = part.thing
+            label = name if kind in ("cluster", "template") else part.section.value
             strong = part.grade is Grade.BLOCKING or bool(part.of.becomes and part.grade > Grade.NOTE)
-            changed.setdefault(what, _cell(f"{what} {part.of.becomes}".strip(), strong=strong))
-    stops = [part for part in review.yours if part.grade is Grade.BLOCKING and part.of.refuses]
-    refused = bool(stops) or any(part.kind == FAILED for part in review.yours)
+            changes.setdefault(label, _cell(f"{label} {part.of.becomes}".strip(), strong=strong))
+    stops = any(part.grade is Grade.BLOCKING and part.of.refuses for part in review.yours)
+    refused = stops or any(part.kind == FAILED for part in review.yours)
     if refused:
-        changed = {"": _cell("nothing: refused", strong=True), **changed}
+        changes = {"": _cell("nothing: refused", strong=True), **changes}
     worse = {part.section for part in review.yours if part.grade > Grade.NOTE}
     return (
         text(short(review.stack, _LONGEST_NAME)),
-        _few(changed.values()),
+        _few(changes.values()),
         _dollars(review.money) if review.money else "?",
         *(
             _cell("–" if refused and state.startswith("ok") else state or "?", strong=section in worse)
@@ -188,16 +192,18 @@ def _cell(words: str, *, strong: bool) -> str:
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:
-    refused = [any(each.kind == FAILED for each in review.consequences) for review in reviews]
-    comes = any(review.consequences and not no for review, no in zip(reviews, refused, strict=True))
-    words = [_SINCE] if comes else []
+    words = [_SINCE] if any(review.consequences and not _failed(review) for review in reviews) else []
     words += [f"of the project in {code(place.folder)}"] if mark(place.folder) != MARKER else []
     words += [text(note) for note in dict.fromkeys(note for review in reviews for note in review.notes)]
-    if place.tree and not any(refused):
+    if place.tree and not any(map(_failed, reviews)):
         words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")
     if place.base:
         words.append(f"judged by the code of {code(place.base[:12])}")
     return f"\n<sub>{'; '.join(words)}</sub>\n" if words else ""
+
+
+def _failed(review: Review) -> bool:
+    return any(consequence.kind == FAILED for consequence in review.consequences)
 
 
 def _shown(words: str) -> str:

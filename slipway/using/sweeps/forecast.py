@@ -28,7 +28,7 @@ class Share:
     #: USD an hour for one run's machines.
     hourly: Price
     #: The machines are a pool's, which are paid for anyway, but for those that it may have to add.
-    pool: bool
+    on_pool: bool
     #: The most runs that the pool takes, None on machines of their own.
     at_once: int | None
     #: None where there are too few earlier runs.
@@ -42,15 +42,16 @@ class Share:
 
     @property
     def paid_anyway(self) -> bool:
-        return self.pool and self.grows == Price()
+        return self.on_pool and self.grows == Price()
 
     @property
     def bound(self) -> Price:
         """The most that the runs may cost beyond what is paid for anyway."""
-        return (self.grows if self.pool else self.hourly) * (Decimal(str(self.longest)) / 3600 * self.runs)
+        return (self.grows if self.on_pool else self.hourly) * (Decimal(str(self.longest)) / 3600 * self.runs)
 
     @property
     def rounds(self) -> int:
+        """The times that the pool is filled with runs, one after another."""
         return 1 if self.at_once is None else -(-self.runs // self.at_once)
 
 
@@ -92,8 +93,8 @@ class Forecast:
 
     @property
     def least_cost(self) -> Price | None:
-        vague = any(share.trials or share.hourly.at_most for share in self.shares)
-        return None if vague else self._cost(lambda times: times.shortest)
+        only_bounded = any(share.trials or share.hourly.at_most for share in self.shares)
+        return None if only_bounded else self._cost(lambda times: times.shortest)
 
     @property
     def most_cost(self) -> Price | None:
@@ -125,7 +126,7 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
     return Share(
         runs=runs,
         hourly=price(catalog, candidate),
-        pool=bool(offer.cluster),
+        on_pool=bool(offer.cluster),
         at_once=at_once,
         times=times,
         trials=candidate.kind.has_trials,
@@ -138,13 +139,14 @@ def bound_words(shares: Sequence[Share]) -> str:
     """Return `at most $3,084.40 for all 40 runs, as each ends after 7 days at the latest`."""
     runs = sum(share.runs for share in shares)
     paid = [share for share in shares if not share.paid_anyway]
-    every, most = _every(runs), sum((share.bound for share in paid), Price())
+    every = _every(runs)
+    most = sum((share.bound for share in paid), Price())
     if not paid:
         return f"at most $0 for {every}, beyond the pools' own price"
     if most.unknown:
         return f"the most that {every} may cost is not known: no list has the price of such machines"
     words = f"{'at most ' if most.complete else ''}{amount(Price(most.known, most.complete))} for {every}"
-    if any(share.pool for share in paid):
+    if any(share.on_pool for share in paid):
         words += ", where a pool grows for them"
     elif len(paid) < len(shares):
         words += ", of which those on pools cost nothing extra"
@@ -163,17 +165,16 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     if len(forecast.shares) == 1:
         (only,) = forecast.shares
         anyway = "paid for anyway" if only.paid_anyway else "paid for anyway where the pool need not grow for it"
-        rate = f"{dollars(only.hourly)}{f', {anyway}' if only.pool else ' while it runs'}"
+        rate = f"{dollars(only.hourly)}{f', {anyway}' if only.on_pool else ' while it runs'}"
         lines = [f"each run: {rate}{f'; {only.times}' if only.times else ''}"]
     every = _every(forecast.runs)
     lines.append(bound_words(forecast.shares))
     if forecast.earlier is None:
-        few = forecast.unread or f"fewer than {FEWEST} earlier runs on such machines succeeded in {SINCE.days} days"
+        why = forecast.unread or f"fewer than {FEWEST} earlier runs on such machines succeeded in {SINCE.days} days"
         verbs = ("costs", "takes") if forecast.runs == 1 else ("cost", "take")
-        return [*lines, f"what {every} usually {join(verbs)} is not known: {few}"]
-    pools = any(share.pool for share in forecast.shares)
+        return [*lines, f"what {every} usually {join(verbs)} is not known: {why}"]
     cost = _between(forecast.least_cost, forecast.most_cost)
-    where = " of machine time on pools" if pools else ""
+    where = " of machine time on pools" if any(share.on_pool for share in forecast.shares) else ""
     return [*lines, f"{every}: {cost}{where}; {_how_long(forecast)}"]
 
 

@@ -67,11 +67,11 @@ class _Yaml:
     """A converter of YAML's nodes to ours. Aliases may repeat a value, but neither multiply nor contain themselves."""
 
     def __init__(self, file: str) -> None:
-        self._file, self._left = file, 20 * MOST
+        self._file, self._nodes_left = file, 20 * MOST
 
     def node(self, node: Any, depth: int = 0) -> Node:
-        self._left -= 1
-        if self._left < 0 or depth > _DEEPEST:
+        self._nodes_left -= 1
+        if self._nodes_left < 0 or depth > _DEEPEST:
             raise ConfigError(f"{self._file}: expands to more than a sweep can hold", fix=SHAPE)
         place = f"{self._file}:{node.start_mark.line + 1}:{node.start_mark.column + 1}"
         if node.id == "scalar":
@@ -89,7 +89,7 @@ def _joined(text: str) -> str:
 
 
 def of_json(text: str, file: str) -> Content:
-    """Read JSON as YAML, whose reader tells the place of every value, once tabs between its words are spaces."""
+    """Read JSON as YAML, whose reader tells the place of every value. YAML takes no tabs where JSON may have them."""
     try:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
     except JSONDecodeError as problem:
@@ -109,15 +109,15 @@ def of_csv(text: str, file: str) -> Content:
     try:
         header = _cells(next(reader, []), lines, 0, file)
         names = [Node(cell.place, (cell.text or "").strip()) for cell in header]
-        known = [name.text for name in names]
-        wrong = [name for place, name in enumerate(names) if not name.text or name.text in known[:place]]
+        texts = [name.text for name in names]
+        wrong = [name for index, name in enumerate(names) if not name.text or name.text in texts[:index]]
         if wrong or not names:
             place = wrong[0].place if wrong else f"{file}:1"
             mistakes.append(PointMistake(place, "the first line must name each parameter once", "trees,seed"))
-        begin = reader.line_num
+        lines_read = reader.line_num
         for row in reader:
-            cells = _cells(row, lines[begin : reader.line_num], begin, file)
-            begin = reader.line_num
+            cells = _cells(row, lines[lines_read : reader.line_num], lines_read, file)
+            lines_read = reader.line_num
             if not any(cell.text for cell in cells):
                 continue
             if len(cells) != len(names):
@@ -136,12 +136,12 @@ def of_csv(text: str, file: str) -> Content:
 def _cells(row: Sequence[str], lines: Sequence[str], before: int, file: str) -> list[Node]:
     """Return the cells of a row that is written in `lines`, after `before` lines; an empty cell is null."""
     cells: list[Node] = []
-    written, at = "".join(lines), 0
+    written, offset = "".join(lines), 0
     for cell in row:
-        line, begin = written.count("\n", 0, at), written.rfind("\n", 0, at) + 1
-        cells.append(Node(f"{file}:{before + line + 1}:{at - begin + 1}", cell if cell.strip() else None))
-        match = _CELL.match(written, at)
-        at = match.end() + 1 if match else at
+        line, line_start = written.count("\n", 0, offset), written.rfind("\n", 0, offset) + 1
+        cells.append(Node(f"{file}:{before + line + 1}:{offset - line_start + 1}", cell if cell.strip() else None))
+        match = _CELL.match(written, offset)
+        offset = match.end() + 1 if match else offset
     return cells
 
 

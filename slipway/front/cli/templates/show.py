@@ -101,12 +101,12 @@ def _offers(context: Context, template: Template, offers: list[Offer]) -> None:
         words = [f"{name}={' or '.join(map(render, values))}" for name, values in offer.when.items()]
         cases.setdefault(", ".join(words) or "always", []).append(offer)
     rows: list[tuple[str, ...]] = []
-    for when, those in cases.items():
-        alike = len(those) > 1 and len({reason(offer) for offer in those}) == 1
-        if alike and not any(offer.available for offer in those):
-            of_case: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(those[0]))]
+    for when, case_offers in cases.items():
+        alike = len(case_offers) > 1 and len({reason(offer) for offer in case_offers}) == 1
+        if alike and not any(offer.available for offer in case_offers):
+            of_case: list[tuple[str, ...]] = [("none", "–", "–", "–", reason(case_offers[0]))]
         else:
-            of_case = [_offer_row(context, template, offer) for offer in those]
+            of_case = [_offer_row(context, template, offer) for offer in case_offers]
         rows += [(row[0], when, *row[1:]) if choice else row for row in of_case]
     columns = ["CAPACITY TYPE", "ON", "MACHINES", "$/h", ""]
     if choice:
@@ -129,11 +129,10 @@ def _offer_row(context: Context, template: Template, offer: Offer) -> tuple[str,
 def _study(template: Template, study: Study) -> str:
     """Return `searches rate, depth for accuracy (maximize): 8 trials, 2 at once, bayesian`."""
     metrics = ", ".join(f"{name} ({goal})" for name, goal in study.metrics)
-    trials, at_once = _usual(template, study.max_trials), _usual(template, study.parallel_trials)
-    return (
-        f"searches {', '.join(study.parameters)} for {metrics}: {trials[0]} trials{trials[1]}, "
-        f"{at_once[0]} at once{at_once[1]}, {study.algorithm}"
-    )
+    trials, of_trials = _usual(template, study.max_trials)
+    at_once, of_at_once = _usual(template, study.parallel_trials)
+    counts = f"{trials} trials{of_trials}, {at_once} at once{of_at_once}"
+    return f"searches {', '.join(study.parameters)} for {metrics}: {counts}, {study.algorithm}"
 
 
 def machines_words(template: Template, offer: Offer) -> str:
@@ -144,8 +143,9 @@ def machines_words(template: Template, offer: Offer) -> str:
         if not spec:
             continue
         role = roles[index] if index < len(roles) else f"workerpool{index}"
-        count, machine = _usual(template, spec.get("replicaCount", "?")), spec.get("machineSpec", {})
-        words.append(f"{counted(count[0], role)} {machine.get('machineType', '?')}{count[1]}")
+        count, of_parameter = _usual(template, spec.get("replicaCount", "?"))
+        machine = spec.get("machineSpec", {}).get("machineType", "?")
+        words.append(f"{counted(count, role)} {machine}{of_parameter}")
     return ", ".join(words)
 
 

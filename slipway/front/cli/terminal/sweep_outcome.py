@@ -75,7 +75,7 @@ def forecast_document(forecast: Forecast | None) -> dict[str, Any] | None:
             "bound": price_text(forecast.bound),
         },
         "usdComplete": bool(most and most.complete),
-        "paidAnyway": all(share.pool for share in forecast.shares),
+        "paidAnyway": all(share.on_pool for share in forecast.shares),
     }
 
 

@@ -33,7 +33,7 @@ _MOVES = ("gcp:project", "gcp:region")
 
 @dataclass(frozen=True)
 class ClusterChange:
-    """The deployed cluster under a name and the declared one. Adopted clusters are none of these."""
+    """The deployed cluster under a name, `old`, and the declared one, `new`. Adopted clusters are none of these."""
 
     name: str
     old: Cluster | None
@@ -41,20 +41,16 @@ class ClusterChange:
     edits: tuple[Edit, ...] = ()
     #: The action by which the old one stays for now; None where the engine deletes it, or the program does not keep it.
     retires: Action | None = None
-    #: The old one in the cloud.
-    left: PersistentResource | None = None
-    #: The new one in the cloud.
-    there: PersistentResource | None = None
+    old_in_cloud: PersistentResource | None = None
+    new_in_cloud: PersistentResource | None = None
     #: The jobs on the old one that have not ended.
     jobs: tuple[VertexJob, ...] = ()
-    #: The cloud was read, so that None for `left` means that it has none.
+    #: The cloud was read, so that None for `old_in_cloud` means that it has none.
     read: bool = True
     #: The new one is an earlier generation.
     returns: bool = False
-    #: The entry before, where the cluster was dormant.
-    slept: DormantCluster | None = None
-    #: The entry after, where the cluster is dormant.
-    sleeps: DormantCluster | None = None
+    dormant_before: DormantCluster | None = None
+    dormant_after: DormantCluster | None = None
 
     @property
     def key(self) -> str:
@@ -69,29 +65,30 @@ class ClusterChange:
     @property
     def gone(self) -> bool:
         """Tell whether the old one is no longer in the cloud."""
-        return self.read and self.left is None
+        return self.read and self.old_in_cloud is None
 
     @property
     def failed(self) -> bool:
         """Tell whether the old one failed and holds nothing."""
-        return self.left is not None and self.left.failed
+        return self.old_in_cloud is not None and self.old_in_cloud.failed
 
     @property
-    def is_made(self) -> bool:
-        """Tell whether a cluster is made beside one that holds machines."""
-        another, holds = not (self.stays or self.there), not (self.gone or self.failed)
-        return self.old is not None and self.new is not None and another and holds
+    def is_replaced(self) -> bool:
+        """Tell whether a new one is made while the old one holds machines."""
+        is_made = not (self.stays or self.new_in_cloud)
+        old_holds = not (self.gone or self.failed)
+        return self.old is not None and self.new is not None and is_made and old_holds
 
     @property
     def in_place(self) -> bool:
-        return self.is_made and self.new is not None and self.new.replacement == IN_PLACE
+        return self.is_replaced and self.new is not None and self.new.replacement == IN_PLACE
 
     @property
     def held(self) -> tuple[MachineGroup, ...]:
         """The old one's machines: those that are up, or the minimum where they were not read."""
         if self.gone or self.failed or self.old is None:
             return ()
-        return self.left.machines if self.left else always(self.old)
+        return self.old_in_cloud.machines if self.old_in_cloud else minimum_machines(self.old)
 
     @property
     def held_price(self) -> Price:
@@ -113,7 +110,7 @@ def cluster_changes(change: Change) -> Iterator[ClusterChange]:
     moved = tuple(Edit(key, *side) for key, side in zip(_MOVES, sides, strict=True) if side[0] != side[1])
     living, stay, doomed = change.living or {}, staying(change), {*destroyed(change), *undeclared(change)}
     for name in dict.fromkeys((*before.clusters, *after.clusters)):
-        old, new = _own(before.clusters.get(name)), _own(after.clusters.get(name))
+        old, new = _unless_adopted(before.clusters.get(name)), _unless_adopted(after.clusters.get(name))
         if old is None and new is None:
             continue
         id_ = old.id if old else ""
@@ -122,26 +119,26 @@ def cluster_changes(change: Change) -> Iterator[ClusterChange]:
             regions = (old.region or before.region, new.region or after.region)
             far = (Edit(_REGION, *regions),) if (old.region or new.region) and regions[0] != regions[1] else ()
             edited = (*moved, *far, *edits(old, new))
-        # Of a stack that moves the old place was not read: nothing is known of the clusters there.
+        # Where the stack moves, its old project or region was not read: nothing is known of the clusters there.
         yield ClusterChange(
-            name,
-            old,
-            new,
-            edited,
+            name=name,
+            old=old,
+            new=new,
+            edits=edited,
             retires=None if id_ in doomed else stay.get(id_),
-            left=None if moved else living.get(id_),
-            there=living.get(new.id) if new else None,
+            old_in_cloud=None if moved else living.get(id_),
+            new_in_cloud=living.get(new.id) if new else None,
             jobs=change.jobs_on(id_) if old and not moved else (),
             read=change.living is not None and not moved,
             returns=new is not None and new.id in change.retiring and new.id in living,
-            slept=before.dormant.get(name),
-            sleeps=after.dormant.get(name),
+            dormant_before=before.dormant.get(name),
+            dormant_after=after.dormant.get(name),
         )
 
 
 def staying(change: Change) -> Mapping[str, Action]:
-    """Return the old generations that stay for now, by id: as this version decides, or as the program says where
-    clusters or jobs were not read."""
+    """Return the old generations that stay for now, by id: as decided here from what lives, or, where clusters or jobs
+    were not read, as the program's own preview says."""
     if change.living is not None and not isinstance(change.live.jobs, Unknown):
         return {action.id: action for action in change.of(What.RETIRE)}
     found = {}
@@ -153,12 +150,11 @@ def staying(change: Change) -> Mapping[str, Action]:
     return found
 
 
-def _own(cluster: Cluster | None) -> Cluster | None:
+def _unless_adopted(cluster: Cluster | None) -> Cluster | None:
     return None if cluster is None or cluster.adopted else cluster
 
 
-def always(cluster: Cluster) -> tuple[MachineGroup, ...]:
-    """Return the minimum machines of a cluster."""
+def minimum_machines(cluster: Cluster) -> tuple[MachineGroup, ...]:
     return tuple(MachineGroup(pool.machine, pool.min) for pool in cluster.pools if pool.min)
 
 
@@ -180,7 +176,7 @@ def costs(cluster: Cluster) -> str:
 
 
 def within(cluster: Cluster) -> str:
-    """Return the end of a search for machines."""
+    """Return what happens if no machines are found in time."""
     seconds = (cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)).total_seconds()
     return f"if none come within {span(seconds)} (`createWithin`), the deployment fails, whatever else it brings"
 

@@ -34,7 +34,7 @@ _BACK_AGAIN = {
     "a higher `generation`": "nothing brings it back by itself: raise `generation`, and its machines must be found",
     "a later `until`": "nothing brings it back by itself: give it a later `until`, while its machines are there",
 }
-"""The way back of a cluster that sleeps, by the edit that its entry needs."""
+"""The way back of a dormant cluster, by the edit that its entry needs."""
 _FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short", "failed", "spent")
 """Fates by which machines must be found with nothing in their place."""
 _BACK = "goes back to an older cluster that still lives"
@@ -128,15 +128,15 @@ def _told(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Chang
 
 def _fate(cluster: ClusterChange, change: Change) -> str:
     """Return the row of the table."""
-    old, new, slept = cluster.old, cluster.new, cluster.slept
+    old, new, dormant = cluster.old, cluster.new, cluster.dormant_before
     retires, lost = cluster.retires, cluster.gone or cluster.failed
     if new is None:
         goes = "retires" if retires else "deleted"
         return "gone" if cluster.gone else "cleared" if cluster.failed else goes
-    if old is None and slept:
-        return "awaited" if slept.awaited else "wanted" if slept.why == "idle" else "season"
+    if old is None and dormant:
+        return "awaited" if dormant.awaited else "wanted" if dormant.why == "idle" else "season"
     if old is None:
-        return "there" if cluster.there else "made"
+        return "there" if cluster.new_in_cloud else "made"
     if cluster.returns:
         # Otherwise the edit is a revert, and the machines of the newer one go.
         return "falls-back" if lost and (not cluster.edits or old.alternative != new.alternative) else "returns"
@@ -147,7 +147,7 @@ def _fate(cluster: ClusterChange, change: Change) -> str:
         return "failed" if cluster.failed else "spent"
     if cluster.in_place:
         return "in-place-busy" if cluster.jobs and retires else "in-place"
-    if cluster.there:
+    if cluster.new_in_cloud:
         return "taken" if retires else "taken-idle"
     of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
     wasteful = cluster.jobs and price(new).known >= _WASTE and not of_machines
@@ -156,7 +156,7 @@ def _fate(cluster: ClusterChange, change: Change) -> str:
 
 def _renamed(cluster: ClusterChange, listed: Sequence[ClusterChange]) -> ClusterChange | None:
     """Return the cluster that is made of equal machines under another name, where this one goes by an edit."""
-    if cluster.old is None or cluster.new or cluster.sleeps:
+    if cluster.old is None or cluster.new or cluster.dormant_after:
         return None
     wanted = _all_machines(cluster.old)
     made = (other for other in listed if other.old is None and other.new and _all_machines(other.new) == wanted)
@@ -173,12 +173,12 @@ def _values(cluster: ClusterChange, other: ClusterChange | None, change: Change)
     brief = [str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24))) for edit in cluster.edits]
     older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]
     on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
-    held = machines(summed(cluster.held or (of.always(old) if old and new is None else ())))
+    held = machines(summed(cluster.held or (of.minimum_machines(old) if old and new is None else ())))
     unique = bool(held and old and scarce(old))
     away, lost = "nobody can submit to it until the new one is there", "nobody can submit to it any more"
     cost = price(old) if old else None
     keep = "keep the entry: such machines may not be had again" if unique else ""
-    keep = _BACK_AGAIN.get(cluster.sleeps.edit, "") if cluster.sleeps else keep
+    keep = _BACK_AGAIN.get(cluster.dormant_after.edit, "") if cluster.dormant_after else keep
     saved = f"{lost}; {of.with_month(cost)}, saved" if cost and cost.known else lost
     return {
         "costs": of.costs(new) if new else "",
@@ -207,10 +207,12 @@ def _end(cluster: ClusterChange, when: str) -> str:
 
 
 def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]:
-    old, new, sleeps = cluster.old, cluster.new, cluster.sleeps
-    if sleeps and old and new is None:
-        yield from ["given up for want of jobs"] if sleeps.why == "idle" else []
-        yield from [] if sleeps.why == "idle" or sleeps.awaited else [sleeps.reason().of("it")]
+    old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
+    if dormant and old and new is None:
+        if dormant.why == "idle":
+            yield "given up for want of jobs"
+        elif not dormant.awaited:
+            yield dormant.reason().of("it")
         yield from before_creates(old.id, change)
     if fate in ("returns", "falls-back") and new:
         yield f"its id is `{new.id}`"
@@ -218,7 +220,7 @@ def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]
         yield f"`{old.id}` {_end(cluster, 'then')}"
     elif only := new if old is None else old if new is None else None:
         yield from (f"its id is `{only.id}`", *of.pools_of(only))
-    if new and scarce(new) and of.always(new) and not cluster.there and fate in _FOUND:
+    if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and fate in _FOUND:
         yield of.within(new)
     if fate.startswith("in-place"):
         yield from (f"until the new one is there, {line}" for line in without_cluster(change.new, cluster.name))
@@ -227,7 +229,7 @@ def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]
 
 def _grade(cluster: ClusterChange, fate: str, other: ClusterChange | None) -> Grade | None:
     """Return the grade where it is not the kind's."""
-    old, sleeps, doomed = cluster.old, cluster.sleeps, cluster.jobs and not cluster.retires
+    old, dormant, doomed = cluster.old, cluster.dormant_after, cluster.jobs and not cluster.retires
     match fate:
         case "failed" | "gone" | "cleared":
             return Grade.NOTE  # It was deployed, and only its cost returns; or nothing is lost.
@@ -235,7 +237,7 @@ def _grade(cluster: ClusterChange, fate: str, other: ClusterChange | None) -> Gr
             return None if any(edit.key == "generation" for edit in cluster.edits) else Grade.BLOCKING
         case "in-place" | "in-place-busy":
             return None if cluster.scarce or cluster.jobs else Grade.WARNING
-        case "retires" | "deleted" if sleeps and old and sleeps.season == old.season:
+        case "retires" | "deleted" if dormant and old and dormant.season == old.season:
             return Grade.NOTE  # The stack file announced it.
         case "retires" | "deleted":
             return None if (old and scarce(old)) or other or doomed else Grade.WARNING
@@ -245,7 +247,7 @@ def _grade(cluster: ClusterChange, fate: str, other: ClusterChange | None) -> Gr
 
 def _unchecked_key(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
     """Find a key that no deployed cluster has, of a cluster to be made."""
-    key = cluster.new.kms_key if cluster.new and not (cluster.stays or cluster.there) else ""
+    key = cluster.new.kms_key if cluster.new and not (cluster.stays or cluster.new_in_cloud) else ""
     if key and not any(deployed.kms_key == key for deployed in change.old.clusters.values()):
         does, so = "can't be made unless Vertex AI's service agent may use its key", "not known: nobody looked"
         parts: dict[str, Any] = {"so": so, "instead": "ask whoever owns the key", "details": (f"the key is `{key}`",)}

@@ -12,7 +12,14 @@ from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price, dollars, signed
 from slipway.reviewing.change.change import Change, come_by_time, gone_by_time
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, always, of_cluster, price, scarce, within
+from slipway.reviewing.rules.clusters.cluster_change import (
+    ClusterChange,
+    minimum_machines,
+    of_cluster,
+    price,
+    scarce,
+    within,
+)
 from slipway.reviewing.rules.words import have_ended, machines, named, summed
 
 _ANEW = "capacity-found-anew"
@@ -20,14 +27,14 @@ _ANEW = "capacity-found-anew"
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
     for cluster in listed:
-        if cluster.new and cluster.is_made:
+        if cluster.new and cluster.is_replaced:
             yield from _anew(cluster, cluster.new)
         yield from _alternatives(cluster, change)
     yield from _under_another_name(listed, change)
 
 
 def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
-    name, found, up = cluster.name, machines(summed(always(new))), machines(summed(cluster.held))
+    name, found, up = cluster.name, machines(summed(minimum_machines(new))), machines(summed(cluster.held))
     grade, who, does = None if scarce(new) else Grade.NOTE, "", f"{found} must be found"
     if cluster.in_place and found:
         does, so = f"{found} must be found when the old ones are gone", f"until then there is no {IT}; {within(new)}"
@@ -59,7 +66,7 @@ def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iter
     # The last consequence of a cluster counts: one whose end was not announced.
     going.sort(key=lambda pair: pair[0].name not in gone)
     for cluster in listed:
-        wanted = always(cluster.new) if cluster.new and not (cluster.old or cluster.there) else ()
+        wanted = minimum_machines(cluster.new) if cluster.new and not (cluster.old or cluster.new_in_cloud) else ()
         for other, old in going if cluster.new and scarce(cluster.new) else ():
             if not {group.machine for group in wanted} & {group.machine for group in other.held}:
                 continue
@@ -82,8 +89,8 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         return
     name, listed, before = cluster.name, new.alternatives, cluster.old.alternatives if cluster.old else ()
     may = [_option(new, number, other, home=change.new.region) for number, other in enumerate(listed, 1)]
-    if listed and not cluster.there and not (cluster.stays and not cluster.gone):
-        was = change.old.clusters.get(name) or cluster.slept
+    if listed and not cluster.new_in_cloud and not (cluster.stays and not cluster.gone):
+        was = change.old.clusters.get(name) or cluster.dormant_before
         dearer = Price(max(_idle(other.pools).known for other in listed) - price(new).known)
         so = f"up to {signed(dearer.known)}" if dearer.known > 0 else ""
         kind, does = "cluster-may-become", "is made of others where its machines can't be had"

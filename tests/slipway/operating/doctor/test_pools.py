@@ -18,7 +18,7 @@ from slipway.model.findings.finding import Finding
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import STACK_LABEL
 from slipway.model.season import Season
-from slipway.operating.doctor.pools import sampled
+from slipway.operating.doctor.pools import idle_candidates
 from tests.slipway.operating.doctor.picture import CPU, FILE, found, lives, picture, published
 from tests.slipway.reviewing.builders import NOW, STACK, catalog, cluster, job, offer, template
 
@@ -123,12 +123,13 @@ def test_what_is_not_known_to_idle_is_not_told_as_idle(use: tuple[Series, ...]) 
 
 
 def test_only_a_stacks_own_jobs_that_have_run_for_long_are_looked_at() -> None:
-    assert sampled((ALONE,), STACK, NOW) == ("alone",)
+    assert idle_candidates((ALONE,), STACK, NOW) == ("alone",)
     young, waiting = job("young", minutes=18), job("waits", state="PENDING")
     others = replace(ALONE, labels={STACK_LABEL: "dev"})
-    assert sampled((young, waiting, others), STACK, NOW) == () == sampled(Unknown("denied", "", ""), STACK, NOW)
+    for unlikely in ((young, waiting, others), Unknown("denied", "", "")):
+        assert idle_candidates(unlikely, STACK, NOW) == ()
     trial = Trial("1", "ACTIVE", {}, {}, "projects/1/jobs/4711")
-    assert sampled((replace(ALONE, kind=TUNING_JOB, tried=(trial,)),), STACK, NOW) == ("4711",)
+    assert idle_candidates((replace(ALONE, kind=TUNING_JOB, tried=(trial,)),), STACK, NOW) == ("4711",)
 
 
 def test_use_that_may_not_be_read_is_told_and_nobody_idles() -> None:
