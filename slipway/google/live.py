@@ -12,6 +12,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.quotas import QuotaPreference
 from slipway.model.catalog.model import Catalog
+from slipway.model.draw import Draw
 
 
 @dataclass(frozen=True)
@@ -58,7 +59,6 @@ class InUse:
 
 Neighbours = Mapping[str, PublishedCatalog | Unknown] | Unknown
 """Catalogs of the project by their buckets; an unreadable one is Unknown, and all are where they can't be listed."""
-UNLIMITED = -1
 
 
 class Increase(StrEnum):
@@ -84,6 +84,10 @@ class QuotaLimit:
     increase: Increase = Increase.UNTOLD
     #: The name under which a higher limit is asked for.
     quota_id: str = ""
+
+    def lacks(self, amount: int) -> int:
+        """Return by how much the limit alone is too small for an amount; 0 where it suffices."""
+        return Draw(amount, self.limit).short
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,7 @@ from slipway.google.live import InUse, Live, Unknown
 from slipway.google.live_reader import limits
 from slipway.google.quota.increases import requested
 from slipway.google.quota.metrics import request_command
-from slipway.google.quota.request import Requested, lacks, more
+from slipway.google.quota.request import Requested, more
 from slipway.google.quotas import Quotas
 from slipway.google.vertex import Vertex
 from slipway.model.cluster import CREATE_WITHIN_S, CurrentCluster
@@ -170,7 +170,7 @@ def await_grant(
 
 def _missing(quotas: Quotas, region: str, awaited: Mapping[str, int]) -> list[_Missing]:
     now = limits(quotas.infos(awaited), region) if awaited else {}
-    short = {metric: limit for metric, limit in now.items() if lacks(limit, awaited[metric])}
+    short = {metric: limit for metric, limit in now.items() if limit.lacks(awaited[metric])}
     if not short:
         return []
     asked = {preference.quota_id: preference for preference in quotas.preferences(region)}

@@ -31,6 +31,7 @@ from slipway.google.quotas import preference_body
 from slipway.google.snapshot import read
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.draw import Draw
 from slipway.model.kinds import KINDS
 from slipway.model.machines.spec import MachineGroup
 from slipway.using.context import Context
@@ -108,8 +109,7 @@ def requests(catalog: Catalog, lines: Iterable[QuotaRow]) -> list[str]:
     return [
         asked
         for line in lines
-        if line.limit is not None
-        and 0 <= line.limit < line.enough
+        if Draw(line.enough, line.limit).short
         and line.increase == Increase.POSSIBLE
         and line.requested is None
         and (asked := by_gcloud(catalog.project, line, line.enough, catalog.quotas))

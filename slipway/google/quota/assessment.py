@@ -8,7 +8,7 @@ from dataclasses import replace
 from itertools import chain
 
 from slipway.base.formatting import counted, few
-from slipway.google.live import UNLIMITED, Increase, Live, QuotaLimit, Unknown
+from slipway.google.live import Increase, Live, QuotaLimit, Unknown
 from slipway.google.quota.findings import (
     UNKNOWN,
     draws_by_metric,
@@ -26,6 +26,7 @@ from slipway.google.quota.request import Requested
 from slipway.google.quota.usage import Grounds, Share
 from slipway.model.cluster import IN_PLACE, CurrentCluster
 from slipway.model.cluster_fields import size
+from slipway.model.draw import UNLIMITED, Draw
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.state import StatePreference
 
@@ -124,15 +125,10 @@ def _of_region(
 def _awaited(lines: Iterable[QuotaRow], hoped: set[str], *, strict: bool) -> dict[str, int]:
     awaited: dict[str, int] = {}
     for line in lines:
-        if line.metric not in hoped or line.limit is None or line.limit == UNLIMITED:
-            continue
-        if strict:
-            enough = line.enough
-        elif line.now is not None:
-            enough = line.limit + line.short
-        else:
+        if line.metric not in hoped or line.limit is None or (line.now is None and not strict):
             continue  # Offers keep no cluster waiting.
-        if enough > line.limit:
+        enough = line.enough if strict else line.limit + line.short
+        if Draw(enough, line.limit).short:
             awaited[line.metric] = max(enough, awaited.get(line.metric, 0))
     return awaited
 
@@ -174,20 +170,19 @@ def _of_pools(grounds: Grounds, metric: str, shares: list[Share]) -> QuotaRow:
     for share in shares:
         if not share.cluster.import_:
             created[share.cluster.spec.name] += share.initial
-    at_once = used.total(metric) + created.total() if used and created.total() else 0
-    enough = max(line.ceiling + (line.others or 0), at_once)
+    at_once = Draw(created.total(), line.limit, used.total(metric) if used else None)
+    enough = max(line.most.enough, at_once.enough if used and at_once.amount else 0)
     line = replace(line, enough=enough, created=created, each=max(share.each for share in shares))
-    if line.room is None:
+    if line.most.room is None:
         if line.state == "ok" and line.limit != UNLIMITED:  # The limit is known, and what others draw is not.
             return replace(line, state="unknown", verdict="cannot tell")
         return line
-    room = line.room
-    line = replace(line, at_most=_at_most(shares, room))
-    lacking = max(0, at_once - (line.limit or 0))
-    if lacking:
-        return replace(line, short=lacking, state="short", verdict=f"short by {lacking:,}")
-    remarks = _remarks(shares, room, now)
-    if not remarks and (until := _remarks(shares, room - (line.retiring or 0), now)):
+    line = replace(line, at_most=_at_most(shares, line.most))
+    if at_once.short:
+        return replace(line, short=at_once.short, state="short", verdict=f"short by {at_once.short:,}")
+    remarks = _remarks(shares, line.most, now)
+    beside_old = replace(line.most, used=(line.others or 0) + (line.retiring or 0))
+    if not remarks and (until := _remarks(shares, beside_old, now)):
         remarks = [f"{' and '.join(until)} until what retires is gone"]
     if remarks:
         return replace(line, state="tight", verdict="; ".join(["ok now", *remarks]))
@@ -229,22 +224,21 @@ def _verdict(grounds: Grounds, draw: OfferDraw, needs: Iterable[Need]) -> OfferV
     return OfferVerdict(available=True, why=f"quota not checked: {unknown[0]}" if unknown else "")
 
 
-def _remarks(shares: list[Share], room: int, now: int) -> list[str]:
+def _remarks(shares: list[Share], most: Draw, now: int) -> list[str]:
     """Return remarks on a room that is too small: for growth, or for the largest cluster beside its predecessor."""
     successors: Counter[str] = Counter()
     for share in shares:
         if share.cluster.spec.replacement != IN_PLACE:
             successors[share.cluster.id] += share.initial
-    largest = max(successors.values(), default=0)
-    rollover = "no room for a rollover" if 0 < largest > room - now else ""
-    return [*filter(None, (_at_most(shares, room), rollover))]
+    largest = Draw(max(successors.values(), default=0), most.limit, (most.used or 0) + now)
+    rollover = "no room for a rollover" if largest.short else ""
+    return [*filter(None, (_at_most(shares, most), rollover))]
 
 
-def _at_most(shares: list[Share], room: int) -> str:
+def _at_most(shares: list[Share], most: Draw) -> str:
     """Return the growth that pools have room for, as text; empty where they can reach their maximum."""
-    lacking = sum(share.ceiling for share in shares) - room
-    if lacking <= 0:
+    if not most.short:
         return ""
     if len(shares) == 1:
-        return f"at most {max(room, 0) // shares[0].each:,} of {shares[0].pool.max:,} machines"
-    return f"short by {lacking:,} at the maximum"
+        return f"at most {(most.room or 0) // shares[0].each:,} of {shares[0].pool.max:,} machines"
+    return f"short by {most.short:,} at the maximum"

@@ -71,7 +71,7 @@ def unreachable_maxima(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
             yield KINDS["quota-short-at-most"].of(
                 Subject("quota", line.metric),
                 f"quota {line.metric} in {line.region}: {few(line.drawn)} would draw {line.ceiling:,} at the maximum, "
-                f"{line.room:,} can be had ({line.others:,} are used by others): {line.at_most}",
+                f"{line.most.room:,} can be had ({line.others:,} are used by others): {line.at_most}",
                 mended_by=(frozenset({line.metric}),),
             )
 

@@ -15,7 +15,7 @@ from slipway.base.formatting import join, nearest, numbered
 from slipway.google.live import Increase, Live, QuotaLimit, Unknown
 from slipway.google.quota.metrics import quota_id
 from slipway.google.quota.report import QuotaRow
-from slipway.google.quota.request import QuotaRequest, Requested, lacks, limit_in_words, more
+from slipway.google.quota.request import QuotaRequest, Requested, limit_in_words, more
 from slipway.google.quotas import PREFIX, SERVICE, QuotaPreference
 from slipway.model.machines.table import all_accelerators
 from slipway.model.state import StatePreference
@@ -40,7 +40,7 @@ def requested(live: Live, metric: str, enough: int) -> Requested | None:
     if preference := preference_of(live, metric):
         return became_of(preference)
     limit = live.limit(metric)
-    if limit and limit.increase not in (Increase.UNTOLD, Increase.POSSIBLE) and lacks(limit, enough):
+    if limit and limit.increase not in (Increase.UNTOLD, Increase.POSSIBLE) and limit.lacks(enough):
         return Requested("hopeless", asked=None, why=limit.increase)
     return None
 
@@ -88,7 +88,7 @@ def _request(
         # Nothing else was read: the stack's own request stays as it is.
         return QuotaRequest(metric=metric, region=region, quota_id=quota, id=ours.id, value=ours.preferred, known=True)
     limit = live.limit(metric)
-    lacking = [line for line in lines if limit and lacks(limit, line.enough)]
+    lacking = [line for line in lines if limit and limit.lacks(line.enough)]
     wanted = max((line.enough for line in lacking), default=0)
     can_be_raised = limit is not None and limit.increase == Increase.POSSIBLE and bool(quota)
     preference = preference_of(live, metric)
@@ -247,7 +247,7 @@ def _enough(lines: Iterable[QuotaRow], live: Live) -> dict[str, int]:
     by_metric: dict[str, int] = {}
     for line in lines:
         limit = live.limit(line.metric)
-        if limit and not line.elsewhere and lacks(limit, line.enough):
+        if limit and not line.elsewhere and limit.lacks(line.enough):
             by_metric[line.metric] = max(line.enough, by_metric.get(line.metric, 0))
     return by_metric
 

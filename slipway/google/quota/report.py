@@ -8,9 +8,10 @@ from itertools import groupby
 from typing import Literal
 
 from slipway.base.errors import PolicyError
-from slipway.google.live import UNLIMITED, Increase
+from slipway.google.live import Increase
 from slipway.google.quota.metrics import label, namespace
 from slipway.google.quota.request import QuotaRequest, Requested
+from slipway.model.draw import UNLIMITED, Draw
 from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Finding, Grade
 from slipway.model.machines.spec import MachineGroup
@@ -103,20 +104,13 @@ class QuotaRow:
         return QuotaLine.key_of(self.metric, self.region if self.elsewhere else "", of_offers=self.now is None)
 
     @property
-    def room(self) -> int | None:
-        """The limit less the draw of others: this stack's room when its old generations are gone.
-
-        None without a limit, and where either is unknown.
-        """
-        if self.limit is None or self.limit == UNLIMITED or self.others is None:
-            return None
-        return self.limit - self.others
+    def most(self) -> Draw:
+        """The draw at the maximum, when this stack's old generations are gone."""
+        return Draw(self.ceiling, self.limit, self.others)
 
     def lacks(self, *, strict: bool) -> int:
         """Return the amount that is missing now; with `strict`, at the maximum of pools."""
-        if self.short or not strict or self.now is None or self.room is None:
-            return self.short
-        return max(0, self.ceiling - self.room)
+        return self.short if self.short or not strict or self.now is None else self.most.short
 
     def shortage(self, by: int, more: str) -> str:
         """Return `quota X in us-central1 is short by 1 (limit 1; asked for 2: pending)`."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 from slipway.base.codec import MaybeText
-from slipway.google.live import UNLIMITED, QuotaLimit
 from slipway.google.quotas import QuotaPreference
+from slipway.model.draw import UNLIMITED
 
 RequestState = Literal["new", "pending", "granted", "partly", "hopeless"]
 """The state of a request. `new`: this deployment asks. `hopeless`: nothing was granted, or no increase is possible."""
@@ -38,11 +38,6 @@ class Requested:
 
 def limit_in_words(limit: int) -> str:
     return "no limit" if limit == UNLIMITED else f"{limit:,}"
-
-
-def lacks(limit: QuotaLimit, amount: int) -> bool:
-    """Tell whether a limit is too small for an amount."""
-    return limit.limit != UNLIMITED and amount > limit.limit
 
 
 def more(limit: int, other: int) -> bool:

@@ -14,7 +14,6 @@ from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, QuotaLimit, Unknown
 from slipway.google.quota.metrics import Need, needs_of, rank
 from slipway.google.quota.report import OfferDraw
-from slipway.google.quota.request import lacks
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.machines.table import MachineError
@@ -168,9 +167,7 @@ class Grounds:
     def lacking(self, need: Need) -> int:
         """Return the amount by which the limit alone is too small; 0 where it suffices or can't be told."""
         limit = self.limit(need.metric)
-        if isinstance(limit, QuotaLimit) and lacks(limit, need.amount):
-            return need.amount - limit.limit
-        return 0
+        return limit.lacks(need.amount) if isinstance(limit, QuotaLimit) else 0
 
 
 def _needs_of_one(pool: PoolSpec) -> tuple[Need, ...]:

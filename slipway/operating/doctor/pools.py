@@ -12,13 +12,14 @@ from math import ceil
 from slipway.base.formatting import join, span
 from slipway.google.clusters import RUNNING_STATES, PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
-from slipway.google.live import UNLIMITED, Increase, Unknown
+from slipway.google.live import Increase, Unknown
 from slipway.google.monitoring import ACCELERATOR, CPU, Monitoring, Series
 from slipway.google.quota.increases import by_gcloud
 from slipway.google.quota.metrics import label, namespace
 from slipway.google.quota.report import QuotaReport, QuotaRow
 from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Catalog
+from slipway.model.draw import Draw
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import AWAITS, KINDS
 from slipway.model.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
@@ -181,12 +182,12 @@ def quota(picture: Picture) -> Iterator[Finding]:
 
 
 def _nearly(line: QuotaRow, picture: Picture) -> Iterator[Finding]:
-    if line.now is None or line.others is None or line.limit is None or line.limit == UNLIMITED:
+    if line.now is None or line.others is None or line.limit is None:
         return
     used = line.now + (line.retiring or 0) + line.others
-    if not used or used < _NEARLY * line.limit:
+    rest = Draw(0, line.limit, used).room
+    if rest is None or not used or used < _NEARLY * line.limit:
         return
-    rest = max(0, line.limit - used)
     which = f"{namespace(line.metric)} {label(line.metric)} in {line.region}"
     words = f"{which}: {used:,} of {line.limit:,} in use, {rest:,} left"
     if line.others:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from slipway.google.live import UNLIMITED, Increase, Live, Unknown
+from slipway.google.live import Increase, Live, Unknown
 from slipway.google.quota.increases import became_of, preference_of
 from slipway.google.quota.metrics import quota_id
 from slipway.google.quota.request import Requested
 from slipway.google.quota.usage import Usage, usage
+from slipway.model.draw import Draw
 from slipway.model.facts import QuotaLine
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.rules.words import in_words
@@ -40,16 +41,15 @@ class QuotaDraw:
     @property
     def room(self) -> int | None:
         """The amount that pools can have; None where no limit is known, or there is none."""
-        limit = self.line.limit
-        return None if limit is None or limit == UNLIMITED else max(limit - self.others, 0)
+        return Draw(self.line.ceiling, self.line.limit, self.others).room
 
     @property
     def lacks(self) -> int:
-        return 0 if self.room is None else max(self.line.ceiling - self.room, 0)
+        return Draw(self.line.ceiling, self.line.limit, self.others).short
 
     @property
     def lacked(self) -> int:
-        return 0 if self.room is None else max(self.was.ceiling - self.room, 0)
+        return Draw(self.was.ceiling, self.line.limit, self.others).short
 
     @property
     def differs(self) -> bool:

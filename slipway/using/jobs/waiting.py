@@ -9,10 +9,10 @@ from operator import itemgetter
 from slipway.base.formatting import few, join, span
 from slipway.google.clusters import RUNNING_STATES, PersistentResource
 from slipway.google.jobs import VertexJob, state_word
-from slipway.google.live import UNLIMITED
-from slipway.google.quota.metrics import Need, drawn_by, label, namespace
+from slipway.google.quota.metrics import Need, drawn_by, label, namespace, unmetered
 from slipway.google.quota.usage import usage
 from slipway.model.capacity import DAY, WAIT_BY_THEMSELVES
+from slipway.model.draw import Draw
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.verdict import Outcome, holder, on_cluster, waiting
 
@@ -112,15 +112,19 @@ def quota_reason(
     """
     others = tuple(other for other in jobs if other.id != job.id)
     needs, there = draws(job), tuple(clusters)
-    full = []
+    used = usage(there, others)
+    never, full = [], []
     for need in needs:
-        limit = limits.get(need.metric, UNLIMITED)
-        users = _users(need.metric, there, others, now)
-        used = usage(there, others).total(need.metric)
-        if limit != UNLIMITED and used + need.amount > limit:
-            who = few((name for _, name in users), _NAMED)
-            amounts = f"{used:,} of {limit:,} {label(need.metric)} in use{f' with {who}' if who else ''}"
-            full.append(f"{namespace(need.metric)} quota full: {amounts}, this needs {need.amount:,}")
+        draw = Draw(need.amount, limits.get(need.metric), used.total(need.metric))
+        quota, unit = f"{namespace(need.metric)} quota", label(need.metric)
+        if draw.never:
+            never.append(f"{quota} is too small: the limit is {draw.limit:,} {unit}, this needs {need.amount:,}")
+        elif draw.short:
+            who = few((name for _, name in _users(need.metric, there, others, now)), _NAMED)
+            amounts = f"{draw.used:,} of {draw.limit:,} {unit} in use{f' with {who}' if who else ''}"
+            full.append(f"{quota} full: {amounts}, this needs {need.amount:,}")
+    if never:
+        return "; ".join(never)
     if full:
         metrics = {need.metric for need in needs}
         queued = (other for other in others if not other.persistent_resource_id and other.state == "JOB_STATE_QUEUED")
@@ -128,6 +132,7 @@ def quota_reason(
     if not any(need.metric in limits for need in needs):
         return ""
     unread = [label(need.metric) for need in needs if need.metric not in limits]
+    unread += unmetered(job.machines, preemptible=job.preemptible)
     quota = f"quota of {join(unread)} was not read" if unread else "quota suffices now"
     return f"queued by the service: {quota}, machines are not promised"
 

@@ -10,7 +10,6 @@ from slipway.base.formatting import counted, join, span
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, NotFound, needs_role
 from slipway.google.jobs import VertexJob
-from slipway.google.live import UNLIMITED
 from slipway.google.quota.metrics import (
     ON_DEMAND_QUOTA,
     Need,
@@ -23,6 +22,7 @@ from slipway.google.quota.metrics import (
 from slipway.google.quota.usage import usage
 from slipway.google.quotas import SERVICE, Quotas
 from slipway.model.capacity import CAPACITY_TYPES, DAY
+from slipway.model.draw import UNLIMITED, Draw
 from slipway.model.machines.spec import MachineGroup
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate
@@ -73,22 +73,20 @@ def on_own_machines(
     needs = draws(candidate)
     for need in needs:
         limit = limits.get(need.metric, _NOT_LISTED)
-        have = used.total(need.metric) if used else 0
         if isinstance(limit, NotRead):
             unread.setdefault(limit.why, []).append(label(need.metric))
             continue
-        if limit == UNLIMITED:
-            continue
+        draw = Draw(need.amount, limit, used.total(need.metric) if used else None)
         why = f"quota {need.metric} {region}: needs {need.amount:,}, limit {limit:,}"
-        if need.amount > limit:
+        if draw.short:
+            lacking.append((need.metric, draw.enough))
+        if draw.never:
             never.append(why)
-        elif need.amount + have > limit:
-            waits.append((need.metric, f"{why}, used {least}{have:,}"))
-            busy.append(f"{need.amount:,} {label(need.metric)} needed, {least}{have:,} of {limit:,} used")
-        else:
+        elif draw.short:
+            waits.append((need.metric, f"{why}, used {least}{draw.used:,}"))
+            busy.append(f"{need.amount:,} {label(need.metric)} needed, {least}{draw.used:,} of {limit:,} used")
+        elif limit != UNLIMITED:
             unsure = unsure or used is None or not all_read
-            continue
-        lacking.append((need.metric, need.amount + have))
     if never:
         return Verdict(Outcome.NEVER, f"can never run on {name} machines", tuple(never), lacking=tuple(lacking))
     place = _place(candidate)

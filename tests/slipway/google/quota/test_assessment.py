@@ -109,6 +109,13 @@ def test_a_pool_that_cannot_reach_its_maximum_is_reported_and_with_strict_an_err
     assert strict.errors == report.warnings and strict.warnings == ()
 
 
+def test_no_less_than_nothing_can_be_had_where_others_use_more_than_a_limit() -> None:  # N6
+    """A preview said `-8 can be had`, where the review of the same stack said that there are none."""
+    live = region(cluster("h100-1a2b3c4", h100()), cluster("other", h100(), replicas=5))
+    (warning,) = judge(wanted("h100", h100(), lives=True), live=live).warnings
+    assert ", 0 can be had (40 are used by others): at most 0 of 4 machines" in warning
+
+
 def test_a_rollover_without_room_is_said() -> None:  # N1
     live = region(cluster("h100-1a2b3c4", h100(4), replicas=4))
     report = judge(wanted("h100", h100(4), lives=True), live=live)

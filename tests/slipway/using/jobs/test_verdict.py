@@ -182,6 +182,20 @@ def test_quota_suffices_only_where_all_of_it_was_read() -> None:  # N9
     assert "with cluster cpu-1" in reason({CPUS: 32, DISKS: 400}, waiting=MINE, there=there)
 
 
+def test_a_limit_that_the_job_alone_exceeds_is_too_small_and_not_full() -> None:  # N9
+    """A submission said that it can never run, and afterwards that the quota was full, with nothing in use."""
+    assert reason({CPUS: 15}, spot("later", minutes=None), waiting=MINE) == (
+        "preemptible quota is too small: the limit is 15 vCPUs, this needs 16"
+    )
+
+
+def test_what_draws_quota_that_nobody_knows_is_not_called_enough() -> None:  # N9
+    """A submission said that the quota of hyperdisks is not known, and afterwards that quota suffices."""
+    machine = MachineSpec("n1-standard-8", disk=Disk("hyperdisk-balanced", 100))
+    waiting = replace(MINE, worker_pools=(replace(MINE.worker_pools[0], machine=machine),))
+    assert "quota of hyperdisk-balanced was not read" in reason({CPUS: 32}, waiting=waiting)
+
+
 def test_what_is_not_known_is_not_told() -> None:
     assert reason({}, spot("tune", 2), waiting=MINE) == ""
     unknown = replace(MINE, worker_pools=(replace(MINE.worker_pools[0], machine=MachineSpec("x9-new-8")),))
