@@ -196,8 +196,7 @@ def _values(
         values = {run.run: run.parameters[name] for run in runs if name in run.parameters}
         if len(set(map(render, values.values()))) > 1:
             yield f"params.{name}" if name == metric else name, values
-    if metric:
-        yield metric, {run.run: run.metrics[metric] for run in runs if metric in run.metrics}
+    yield metric, {run.run: run.metrics[metric] for run in runs if metric in run.metrics}
 
 
 def _points(runs: Sequence[SweepRun], parameters: Sequence[str], metric: str, *, falls: bool) -> Iterator[AxisPoint]:

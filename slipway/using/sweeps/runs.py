@@ -180,12 +180,8 @@ class RunsAgain:
 
     @property
     def words(self) -> list[str]:
-        words = []
-        if self.failed:
-            words.append("has failed")
-        if self.cancelled:
-            words.append("was cancelled")
-        return words
+        asked = (("has failed", self.failed), ("was cancelled", self.cancelled))
+        return [words for words, so in asked if so]
 
 
 def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = False) -> RemainingRuns:

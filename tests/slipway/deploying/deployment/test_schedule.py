@@ -16,6 +16,7 @@ from slipway.deploying.generations.dormant import Dormancy
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.live import Live, QuotaLimit, Unknown
 from slipway.google.quota.increases import all_short
+from slipway.google.quota.report import QuotaReport, QuotaRow
 from slipway.google.quota.seasons import judge
 from slipway.google.quotas import QuotaPreference
 from slipway.model.cluster import ClusterSpec
@@ -128,6 +129,12 @@ def five_days(mode: str = "enforce", *entries: str, gpus: int = 1) -> FiveDays:
     return made
 
 
+def judged(made: Story, seen: Live | None = None) -> tuple[QuotaReport, QuotaRow]:
+    report = judge(made.whole, seen or made.seen(), made.now)
+    (line,) = (one for one in report.lines if one.metric == GPUS)
+    return report, line
+
+
 def previewed(made: Story) -> str:
     done = made.decided(preview=True)
     return "\n".join(preview_text(done, State(), made.now, preview=True))
@@ -160,14 +167,17 @@ def test_the_schedule_says_that_it_is_not_ready_until_it_is() -> None:
     (due,) = upcoming(made.whole, made.seen(), made.now)
     assert due.what == "season-begins" and due.why.startswith(f"not ready, because {LACKS}")
     assert due.readiness and due.readiness.ready is False
-    report = judge(made.whole, made.seen(), made.now)
-    (line,) = (one for one in report.lines if one.metric == GPUS)
+    report, line = judged(made)
     assert (line.now, line.short, line.enough, line.state) == (0, 0, 2, "tight"), "it draws nothing yet"
     assert [(one.metric, one.preference.preferred) for one in all_short(report.lines, made.seen())] == [(GPUS, 2)]
     made.gpus = 2
     assert not judge(made.whole, made.seen(), made.now).findings
     (due,) = upcoming(made.whole, made.seen(), made.now)
     assert due.readiness and due.readiness.ready and due.why.startswith("ready; ")
+    made = five_days("enforce", TWO.replace("two", "more").replace("11-26", "11-27"))
+    made.up()
+    _, line = judged(made)
+    assert line.verdict == "ok now; short by 1 from 2026-11-26 on; short by 3 from 2026-11-27 on" and line.enough == 4
 
 
 def test_who_may_read_no_limits_is_told_that() -> None:
@@ -176,7 +186,7 @@ def test_who_may_read_no_limits_is_told_that() -> None:
     unread = replace(made.seen(), limits=Unknown("denied", "cloudquotas.googleapis.com", "roles/cloudquotas.viewer"))
     (due,) = upcoming(made.whole, unread, made.now)
     assert due.readiness and due.readiness.ready is None and "roles/cloudquotas.viewer" in due.why
-    (line,) = (one for one in judge(made.whole, unread, made.now).lines if one.metric == GPUS)
+    _, line = judged(made, unread)
     assert (line.state, line.verdict) == ("unknown", "cannot tell"), "`slipway quota` said that it suffices"
 
 

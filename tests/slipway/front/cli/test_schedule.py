@@ -97,6 +97,7 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
     # Also where a deployment has left the region.
     stack.catalog |= {"otherRegions": None, "formerRegions": ["us-east4"]}
     stack.publish()
+    assert "not looked at" not in stack.well("schedule").err
     with monkeypatch.context() as left:
         denied = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer")
         jobs = Reader.jobs

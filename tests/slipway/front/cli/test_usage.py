@@ -13,6 +13,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.front.cli.terminal import usage_table
+from slipway.model.budget import Budget, Ledger
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import hourly
 from slipway.operating.history.model import MachinesUsed, PoolKey, PoolSample, Sample
@@ -90,6 +91,17 @@ def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssert
     usage_table.show_csv(usage(unread, "team"))
     told = capsys.readouterr()
     assert f"{told.out}\n{told.err}" == snapshot(name="csv")
+
+
+def test_what_is_spent_of_a_budget(capsys: pytest.CaptureFixture[str]) -> None:
+    ledger = Ledger(SINCE, "2026-11", 900.0, forecast=1234.0, complete=False)
+    usage_table.show_budget(Budget(stack=1000.0), ledger, "dev")
+    told = capsys.readouterr()
+    share, forecast = told.out.splitlines()
+    assert share.startswith("! stack dev has spent $900 ") and forecast.endswith("as the last week was: $1,234")
+    assert told.err.startswith("at least: some of this month is not known")
+    usage_table.show_budget(Budget(stack=1000.0), replace(ledger, forecast=None, complete=True), "dev")
+    assert capsys.readouterr() == (f"{share}\n", "")
 
 
 @pytest.mark.parametrize("since", ["401d", "9999999999d", "soon", "-1d"])

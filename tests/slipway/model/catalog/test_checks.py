@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from slipway.authoring.template.proof import StackResources, prove
 from slipway.base.codec import write as written
-from slipway.base.errors import ConfigError, SlipwayError
+from slipway.base.errors import ConfigError, PolicyError, SlipwayError
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.publication import catalog_of, draws, template_entry
@@ -22,7 +22,7 @@ from slipway.model.catalog.model import Catalog, Template
 from slipway.model.cluster import Reservation
 from slipway.template import Image, Metric, Parameter, Search, Study, Variant, WorkerPool
 from slipway.using.submission.candidates import SubmissionRequest, prepare, price, summary
-from slipway.using.submission.preflight import offline
+from slipway.using.submission.preflight import offline, offline_candidate
 from tests.builders.documents import places, with_value
 from tests.builders.templates import job_template as template
 from tests.slipway.authoring.template.conftest import CONTEXT
@@ -127,10 +127,14 @@ def test_a_reservation_gives_no_more_machines_than_the_stack_says_it_holds() -> 
     catalog = read(write(catalog_of(context, stack, Plan(), {RESERVED.name: entry})), SOURCE)
     found = {}
     for workers in ("2", "5"):
-        (candidate,) = prepare(catalog, SubmissionRequest(RESERVED.name, {"workers": workers}), "ada").candidates
+        prepared = prepare(catalog, SubmissionRequest(RESERVED.name, {"workers": workers}), "ada")
+        (candidate,) = prepared.candidates
         found[workers] = offline(candidate, reserved=catalog.reservations)
     why = f"worker pool 1: {PATH} holds 3 machines, the job needs 6; lower the replicas [reservation-fits]"
     assert found["2"] is None and found["5"] is not None and found["5"].reasons == (why,)
+    with pytest.raises(PolicyError) as refused:
+        offline_candidate(prepared)
+    assert why in refused.value.why
 
 
 def test_what_is_published_can_be_submitted() -> None:

@@ -12,6 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from components.persistent_resource import NAME, OBJECT
 from slipway.google.live import Unknown
+from slipway.model.catalog.clusters import DormantCluster
 from slipway.model.findings.finding import Grade
 from slipway.model.state import State
 from slipway.operating.doctor.backend_reading import look
@@ -66,6 +67,30 @@ def test_where_no_catalog_is_published_the_way_down_is_named_beside_the_way_up(
     assert (made.fix, made.means) == (f"pulumi up --stack {STACK}", f"it publishes one; {DESTROY}")
     new = found(backend=Backend("gs://s", state()), published=None)
     assert new["catalog-missing"].means == "it publishes one", "there is nothing to take down"
+
+
+ENDED = Backend("gs://s", state())
+SENT = "no job can be sent to it"
+
+
+@pytest.mark.parametrize(
+    ("why", "hours", "backend", "told"),
+    [
+        ("in-place", 4, None, f"{SENT} for 4 h"),
+        ("in-place", 2, None, ""),
+        ("in-place", 2, ENDED, f"{SENT} for 2 h"),
+        ("in-place", 2, replace(ENDED, pending=("work",)), ""),
+        ("season", None, ENDED, SENT),
+        ("season", None, None, ""),
+    ],
+)
+def test_a_cluster_that_a_deployment_ended_before_it_made_is_told_once_none_may_be_at_work(
+    why: str, hours: int | None, backend: Backend | None, told: str
+) -> None:
+    rests = DormantCluster(**vars(CPU) | {"why": why, "since": None if hours is None else NOW - timedelta(hours=hours)})
+    seen = found(backend=backend, published=published(catalog(dormant={"cpu": rests})), jobs=())
+    one = seen.get("deployment-unfinished")
+    assert (one.sentence if one else "") == (told and f"a deployment ended before cpu was made: {told}")
 
 
 def test_submissions_that_nobody_waits_for() -> None:

@@ -106,8 +106,12 @@ def test_of_one_that_is_named_no_more_and_had_no_limit_only_what_is_known_is_an_
     """Seconds after the `up` that took the entry out, a person was told that it should have retired by now."""
     gone = cluster("big")
     stays = job("tune-27b-x1", on=gone)
-    for hours, grade, words in ((23, Grade.NOTE, "for 23 h or longer"), (25, Grade.WARNING, "for 25 h or longer")):
-        told = replace(published(catalog(CPU, retiring=(gone.id,))), age=timedelta(hours=hours))
+    for age, grade, words in (
+        (timedelta(hours=23), Grade.NOTE, "for 23 h or longer"),
+        (timedelta(hours=25), Grade.WARNING, "for 25 h or longer"),
+        (None, Grade.NOTE, "for an unknown time"),
+    ):
+        told = replace(published(catalog(CPU, retiring=(gone.id,))), age=age)
         one = found(lives(used=1), lives(gone, used=1), jobs=(BUSY, stays), published=told)["cluster-retires-long"]
         assert gone.id in one.sentence and f" {words}: tune-27b-x1 " in one.sentence and "$0.46/h" in one.sentence
         assert (one.grade, one.fix) == (grade, "slipway jobs show tune-27b-x1")

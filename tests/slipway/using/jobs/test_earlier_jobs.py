@@ -168,6 +168,7 @@ def test_a_job_that_runs_longer_than_some_is_compared_with_those_that_did_too() 
     [
         ((taker("a", 30, 2),), HOUR),  # Nobody knows how long it runs on two machines.
         ((taker("a", 30), taker("b", 30, template="other")), HOUR),  # b may end at any moment.
+        ((taker("a", 30, template=""),), tuple(ended(minutes, template="") for minutes in (60, 70, 80))),
         ((), HOUR),  # Who holds the machines is not listed.
         ((taker("a", 30, 2),), tuple(ended(minutes, 2) for minutes in (60, 70))),
         (

@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any, cast
 
 import pytest
 from hypothesis import given
@@ -18,19 +19,21 @@ from slipway.google.jobs import VertexJob, WorkerPool
 from slipway.google.logging import LogEntry, Logging
 from slipway.google.monitoring import CPU, Point, Series
 from slipway.google.trials import Trial
-from slipway.model.kinds import TUNING_JOB
+from slipway.model.kinds import PIPELINE, TUNING_JOB
 from slipway.model.machines.spec import MachineSpec
 from slipway.using.jobs.log import (
+    JobEvents,
     LogPolling,
     Tail,
     event_kind,
     events_of,
     job_filter,
     line,
+    read_events,
     read_events_of_many,
 )
 from slipway.using.jobs.roles import of_role, prefix, role_filter
-from slipway.using.jobs.utilization import period_of, rows_of
+from slipway.using.jobs.utilization import period_of, read_utilization, rows_of
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -290,6 +293,13 @@ def test_the_rows_of_trials_have_their_numbers() -> None:
     tuned = replace(JOB, kind=TUNING_JOB, tried=tried)
     found = [series(CPU, "workerpool0-0", job=job) for job in ("8", "9")]
     assert [row.role for row in rows_of(found, tuned)] == ["1/chief", "2/chief"]
+
+
+def test_of_one_that_has_no_job_behind_it_yet_nothing_is_asked() -> None:
+    """A query without ids would have every job's lines."""
+    book, waits = Book(), replace(JOB, kind=PIPELINE, start_time=NOW)
+    assert read_events(book, waits) == JobEvents() and book.asked == []
+    assert read_utilization(cast(Any, None), waits, NOW).why == "no samples yet"
 
 
 @pytest.mark.parametrize(

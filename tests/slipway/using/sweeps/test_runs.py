@@ -15,6 +15,7 @@ from slipway.using.submission.choice import Choice, JudgedCandidate, broken
 from slipway.using.sweeps.runs import (
     KnownRuns,
     Run,
+    RunsAgain,
     being_cancelled,
     copies,
     known_runs,
@@ -35,6 +36,11 @@ def job(run: Run, state: str = "JOB_STATE_SUCCEEDED", number: int = 1, sweep: st
 
 def facts(*listed: VertexJob, jobs: dict[Run, str] | None = None, open_: dict[Run, float] | None = None) -> KnownRuns:
     return known_runs("s", jobs or {}, open_ or {}, listed)
+
+
+def test_kinds_of_runs_to_send_once_more_are_told_apart() -> None:
+    failed, cancelled, both = (RunsAgain(*asked).words for asked in ((True, False), (False, True), (True, True)))
+    assert both == ["has failed", "was cancelled"] and (failed, cancelled) == (both[:1], both[1:])
 
 
 @pytest.mark.parametrize("text", ["", "a", "1-b", "-1", "1-2-3"])

@@ -13,7 +13,7 @@ from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.request import RequestOverrides
 from slipway.using.sweeps.points import Given, Point
 from slipway.using.sweeps.runs import Run, SendState
-from slipway.using.sweeps.sweep_journal import SweepDigests, SweepHeader, SweepJournal, was_begun
+from slipway.using.sweeps.sweep_journal import SweepDigests, SweepHeader, SweepJournal, instead, was_begun
 
 HEAD = SweepHeader("digits-1", "digits", "abc", 3, "3f9c2e1", "2026-11-20T12:00:00+00:00", "work")
 
@@ -103,6 +103,12 @@ def test_other_runs_of_a_name_that_is_being_sent_are_a_mistake_at_once(tmp_path:
 
 
 ASKED = SubmissionRequest("digits")
+
+
+def test_what_is_to_be_typed_for_the_other_sweep_is_what_it_has_and_this_one_lacks() -> None:
+    spot = replace(ASKED, capacity_type="spot")
+    assert instead(ASKED, spot) == ({"capacity": "spot"},) == instead(replace(ASKED, capacity_type="pool"), spot)
+    assert instead(spot, ASKED) == ("without ", {"capacity": "spot"})
 
 
 def points(*values: dict[str, str]) -> list[Point]:

@@ -101,6 +101,8 @@ def test_no_object_leaves_the_folder_and_what_can_be_no_file_is_said(snapshot: S
     (stack.folder / "planted" / PARTS).symlink_to(stack.folder / "linked")
     planted = stack.run("jobs", "download", name, "planted")
     assert planted.code == 2 and f"planted/{PARTS} is a link" in planted.err
+    blocked = stack.run("jobs", "download", name, "into/here/kept/below")
+    assert blocked.code == 2 and "into/here/kept/below can't be made a folder" in blocked.err
     nowhere = stack.run("jobs", "download", name, "")  # A script's variable that nobody set, not the current folder.
     assert nowhere.code == 2 and "it is empty" in nowhere.err and not (stack.folder / "kept").exists()
 

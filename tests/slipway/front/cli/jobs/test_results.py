@@ -90,6 +90,7 @@ def test_the_runs_of_a_sweep_by_a_metric_the_best_first_and_starred(
 def test_jobs_show_has_the_metrics_and_in_json_their_steps(stack: Stack) -> None:  # N19
     name = held(stack, 1)
     assert "\nmetrics " not in stack.run("jobs", "show", name).out and stack.shown(name)["metricsWhy"]
+    assert re.search(r"  running [\d.]+ s *\n", stack.well("jobs", "list", "--metric", "accuracy").out)
     measured(stack, name, [{"step": 1, "loss": 2}, {"step": 2, "loss": 1.5, "accuracy": 0.9}])
     assert "\nmetrics    loss=1.5, accuracy=0.9\n" in stack.run("jobs", "show", name).out
     assert re.search(r"  0\.9  .* s so far  ", stack.well("jobs", "list", "--metric", "accuracy").out.splitlines()[1])

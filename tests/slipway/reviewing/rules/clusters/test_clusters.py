@@ -63,6 +63,7 @@ def fates(change: Change) -> dict[str, Consequence]:
 ONCE = withdrawn(facts(OLD).catalog, {OLD.id}, NOW)
 WITHDRAWN = Live((), (), {}, PublishedCatalog(whole=ONCE))
 CUT_SHORT = "a deployment that did not come to its end deleted it; with nothing running"
+TAKES = "is there already and takes the new jobs: "
 FAILED = [living(cluster()), living(OLD, state="ERROR")]
 
 
@@ -77,6 +78,16 @@ FAILED = [living(cluster()), living(OLD, state="ERROR")]
         (replace(change(facts(OLD), facts(OLD), clusters=[]), live=WITHDRAWN), {"cluster-created": NOTE}, CUT_SHORT),
         (change(facts(OLD), facts(OLD, kept(NEW)), clusters=[living(OLD), living(NEW)]), {"cluster-retires": NOTE}, ""),
         (change(facts(OLD, cluster()), facts(cluster()), clusters=FAILED), {"cluster-cleared": NOTE}, ""),
+        (
+            change(facts(OLD), facts(NEW), clusters=[living(OLD), living(NEW)]),
+            {"cluster-new-generation": WARNING},
+            f"{TAKES}the old one is idle",
+        ),
+        (
+            change(facts(OLD), facts(NEW, kept(OLD, TUNE)), clusters=[living(OLD, used=1), living(NEW)], jobs=(TUNE,)),
+            {"cluster-new-generation": WARNING, "jobs-finish-on-old": NOTE},
+            f"{TAKES}both are paid until",
+        ),
     ],
 )  # N1 N14
 def test_what_becomes_of_a_cluster(change: Change, grades: dict[str, Grade], words: str) -> None:
