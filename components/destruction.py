@@ -12,7 +12,7 @@ from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject, guarded_grants, guarded_use
 from slipway.deploying.deployment.destruction import Destruction
 from slipway.deploying.deployment.removal import GracePeriod
-from slipway.deploying.deployment.summary import outliving, shared_grants, untold_grants
+from slipway.deploying.deployment.summary import doubtful_grants, outliving, shared_grants
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, configured, left
@@ -50,7 +50,7 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
         stay = destruction.shared_grants()
         for told in filter(None, (outliving(run.state), shared_grants(stay))):
             pulumi.log.info(told)
-        for warning in untold_grants(stay, run.project):
+        for warning in doubtful_grants(stay, run.project):
             pulumi.log.warn(warning)
         if stay:
             leave_grants([one.grant for one in stay], run.project)

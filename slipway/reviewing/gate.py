@@ -64,23 +64,22 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
         for part in review.consequences:
             is_edit = part.kind == "cluster-created" and part.subject.name in review.added
             announced = is_announced(part.kind, part.grade) and not is_edit
-            if not (announced or _begun(part, review)):
+            if not (announced or _continues(part, review)):
                 yield _consequence(review, part)
 
 
-def _begun(part: Consequence, review: Review) -> bool:
-    """Tell whether a deployment that was cut short began it. A blocking effect may concern live clusters, except for
-    the machines of a cluster that is being replaced in place: those are as good as gone."""
+def _continues(part: Consequence, review: Review) -> bool:
+    """Tell whether a deployment that was cut short began it, so that this one may go on. A blocking consequence may hit
+    what lives, unless its cluster was being replaced in place: that one is as good as gone, its jobs are not."""
     if review.begun is None or part.kind == "drift":
         return False
-    own = part.subject.cluster in review.begun and part.kind != "jobs-cancelled"
-    return part.grade is not Grade.BLOCKING or own
+    in_place = part.subject.cluster in review.begun and part.kind != "jobs-cancelled"
+    return part.grade is not Grade.BLOCKING or in_place
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[GateObstacle]:
     """Yield what goes beyond the approval: a blocking consequence of a subject that had none, a subject that is hit
-    harder, USD an hour beyond `tolerance`. The number of jobs on a retiring cluster is in no subject, and moves all the
-    time."""
+    harder, USD an hour beyond `tolerance`. A retiring cluster's number of jobs, which moves all the time, is none."""
     before = {review.stack: review for review in approved}
     for review in now:
         known = before.get(review.stack, Review(review.stack))
@@ -98,17 +97,17 @@ def _graver(now: Review, approved: Review) -> Iterator[GateObstacle]:
         known = graded.get(part.key) or graded.get((part.kind, hidden(part.subject)))
         was = known.pop(0) if known else None
         if (was is None and part.grade is Grade.BLOCKING) or (was is not None and part.grade > was):
-            told = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
-            yield _consequence(now, part, f" ({told})")
+            approval = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
+            yield _consequence(now, part, f" ({approval})")
 
 
 def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateObstacle]:
     if now.money is None:
         return
-    told, known = now.money, approved.money
+    money, known = now.money, approved.money
     for when, amount, allowed in (
-        ("with nothing running", told.idle, known.idle.after if known else told.idle.before),
-        ("with every pool at its maximum", told.most, known.most.after if known else told.most.before),
+        ("with nothing running", money.idle, known.idle.after if known else money.idle.before),
+        ("with every pool at its maximum", money.most, known.most.after if known else money.most.before),
     ):
         more = amount.after.known - allowed.known
         if more > tolerance:
@@ -219,16 +218,16 @@ def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal
     record of its review."""
     pull = result.pull_request
     if pull is None or not result.merged:
-        yield from () if result.approvers else unapproved(reviews)
+        if not result.approvers:
+            yield from unapproved(reviews)
         return
-    told = pull.record.reviews(result.tree) if pull.record else ()
+    approved = pull.record.reviews(result.tree) if pull.record else ()
     if not result.approvers:
-        told = tuple(
-            replace(
-                review,
-                consequences=tuple(part for part in review.consequences if part.grade < Grade.BLOCKING),
-                incomplete=(),
-            )
-            for review in told
-        )
-    yield from worse(reviews, told, tolerance)
+        # Merged without an approval: what needed none holds.
+        approved = tuple(map(_without_need_of_approval, approved))
+    yield from worse(reviews, approved, tolerance)
+
+
+def _without_need_of_approval(review: Review) -> Review:
+    harmless = tuple(part for part in review.consequences if part.grade < Grade.BLOCKING)
+    return replace(review, consequences=harmless, incomplete=())

@@ -197,19 +197,18 @@ class Declaration:
 
     def trials_at_once(self, kind: str) -> int:
         """Return the number of the job's concurrent trials at the usual numbers; 1 for kinds without trials."""
-        return self.count(self.study.parallel_trials)[1] if KINDS[kind].has_trials and self.study else 1
+        return self._usual(self.study.parallel_trials) if KINDS[kind].has_trials and self.study else 1
 
-    def replicas(self, pool: WorkerPool) -> tuple[int, int, int]:
-        """Return the replicas of a worker pool: minimum, usual (the default, else the minimum), and maximum."""
-        return self.count(pool.replicas)
+    def usual_replicas(self, pool: WorkerPool) -> int:
+        """Return the replicas of a worker pool with the defaults of its parameters."""
+        return self._usual(pool.replicas)
 
-    def count(self, text: int | str) -> tuple[int, int, int]:
-        """Return minimum, usual value and maximum of a number, or of the int parameter that a placeholder names."""
-        if isinstance(text, int):
-            return text, text, text
-        parameter = self.parameter(whole(text) or "")
+    def _usual(self, number: int | str) -> int:
+        """Return a number, or of the int parameter that a placeholder names the default, else the least value."""
+        if isinstance(number, int):
+            return number
+        parameter = self.parameter(whole(number) or "")
         assert parameter is not None, "checked when the template was made"
-        counts = sorted(int(choice) for choice in parameter.choices)
-        least = counts[0] if counts else int(parameter.min or 1)
-        most = counts[-1] if counts else int(parameter.max or least)
-        return least, int(parameter.default) if parameter.default is not None else least, most
+        if parameter.default is not None:
+            return int(parameter.default)
+        return min(map(int, parameter.choices), default=int(parameter.min or 1))

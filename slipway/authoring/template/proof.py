@@ -131,16 +131,15 @@ def _placements(
 
 def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
     """Return demands with the machines of all concurrent trials, at the usual numbers."""
-    times = template.trials_at_once(kind)
-    workers = case.worker_pools(template)
+    trials = template.trials_at_once(kind)
     return tuple(
         WorkerPoolDemand(
             worker=worker,
-            machines=template.replicas(worker)[1] * times,
+            machines=template.usual_replicas(worker) * trials,
             at_home=template.at_home,
             network=template.network,
         )
-        for worker in workers
+        for worker in case.worker_pools(template)
     )
 
 
@@ -150,7 +149,7 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
         if lacking := lacks(here.region, shape.accelerator):
             yield "; ".join(lacking)
         if capacity_type == RESERVATION and worker.reservation == ANY_RESERVATION:
-            asked = template.replicas(worker)[1]
+            asked = template.usual_replicas(worker)
             if why := undeclared(here.reservations.values(), here.region, worker.spec, shape, asked):
                 yield why
         elif capacity_type == RESERVATION and worker.reservation:
@@ -158,7 +157,7 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
             if known is None and zone(worker.reservation) is None:
                 yield f"the stack declares no reservation {worker.reservation!r} under slipway:reservations"
             elif known is not None:
-                yield from misfits_of(known, here.region, shape, template.replicas(worker)[1])
+                yield from misfits_of(known, here.region, shape, template.usual_replicas(worker))
 
 
 def _nearest(refused: list[tuple[PoolMismatch, ...]]) -> tuple[PoolMismatch, ...]:
@@ -187,8 +186,9 @@ def _no_pool(
     nearest = _nearest(refused)
     fix = f"make the template and the pool equal, in {file} or in the stack file; a job runs only on a pool like it"
     cluster = next(cluster for cluster in clusters if cluster.name == nearest[0].nearest.partition("/")[0])
+    # That it takes no job of a template is a difference of each worker pool: if there is no other, this is the mend.
     if cluster.closed and all(mismatch.differences == 1 for mismatch in nearest):
-        fix = cluster.closed[1]
+        _, fix = cluster.closed
     return ConfigError(
         f"template {template.name} fits no pool of this stack",
         why="\n".join(map(str, nearest)),

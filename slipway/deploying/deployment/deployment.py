@@ -30,7 +30,7 @@ from slipway.deploying.deployment.publication import (
 )
 from slipway.deploying.deployment.schedule import with_seasons
 from slipway.deploying.deployment.shared_grants import by_member
-from slipway.deploying.deployment.summary import kept_settings, lost, of_alternatives, overdue, untold_grants
+from slipway.deploying.deployment.summary import doubtful_grants, kept_settings, lost, of_alternatives, overdue
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     SUBMITTER_ROLES,
@@ -207,7 +207,7 @@ def plan_deployment(
             *(dormancy.waits for dormancy in plan.dormant if dormancy.lacks),
             *(overdue(item) for item in plan.retiring if item.overdue),
             *(str(refusal.error) for refusal in plan.refusals),
-            *untold_grants(plan.workspace.shared),
+            *doubtful_grants(plan.workspace.shared),
             *lost(plan.workspace.lost),
             *kept_settings(plan.workspace.untouched, live.lacking),
             *open_to(stack.submitters),

@@ -143,7 +143,7 @@ def _draw(template: JobTemplate, placement: Placement) -> OfferDraw:
         return OfferDraw(*named, refusal=placement.refusal, intended=intended)
     times = template.trials_at_once(placement.kind)
     groups = tuple(
-        MachineGroup(worker.spec, template.replicas(worker)[1] * times * worker.shape.vms)
+        MachineGroup(worker.spec, template.usual_replicas(worker) * times * worker.shape.vms)
         for worker in placement.case.worker_pools(template)
     )
     return OfferDraw(*named, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown")
@@ -259,7 +259,7 @@ def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> 
 def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:
     times = template.trials_at_once(placement.kind)
     prices = (
-        hourly(worker.spec, region, placement.capacity_type) * (template.replicas(worker)[1] * times)
+        hourly(worker.spec, region, placement.capacity_type) * (template.usual_replicas(worker) * times)
         for worker in placement.case.worker_pools(template)
     )
     return sum(prices, Price())

@@ -31,9 +31,10 @@ _MEANS: Mapping[str, str] = {
 def workspace(plan: Plan, now: datetime) -> Iterator[str]:
     """Yield a line for each account and bucket that is no longer declared, with its command."""
     for resource in plan.workspace.retiring:
-        jobs = join(f"{job.display_name} ({job.owner_and_age(now)})" for job in resource.jobs)
-        ended = f"when {jobs} {'has' if len(resource.jobs) == 1 else 'have'} ended"
-        when = ended if jobs else f"with a later deployment ({resource.why.words})"
+        when = f"with a later deployment ({resource.why.words})"
+        if resource.jobs:
+            jobs = join(f"{job.display_name} ({job.owner_and_age(now)})" for job in resource.jobs)
+            when = f"when {jobs} {'has' if len(resource.jobs) == 1 else 'have'} ended"
         yield f"{resource.words} retires {when}"
     for resource in plan.workspace.released:
         becomes = "will be deleted, as no job needs it"
@@ -59,21 +60,23 @@ def shared_grants(grants: Iterable[SharedGrant]) -> str:
     return "\n".join(f"the roles of {member} stay, as {who_needs(stacks)} them" for member, stacks in needed.items())
 
 
-def untold_grants(grants: Iterable[SharedGrant], project: str = "") -> tuple[str, ...]:
+def doubtful_grants(grants: Iterable[SharedGrant], project: str = "") -> tuple[str, ...]:
     """Return a warning where it is unknown whether another stack needs undeclared grants. With `project` the stack is
     being destroyed: no later deployment takes them away, so the warning has commands."""
-    untold = [grant for grant in grants if not grant.stacks]
-    if not untold:
+    doubtful = [grant for grant in grants if not grant.stacks]
+    if not doubtful:
         return ()
-    whose = join(by_member(untold))
-    why = "\n  ".join(dict.fromkeys(reason for grant in untold for reason in grant.unread))
+    whose = join(by_member(doubtful))
+    why = "\n  ".join(dict.fromkeys(reason for grant in doubtful for reason in grant.unread))
     fix = "correct that; the next pulumi up takes away what no stack needs"
     if project:
-        fix = "\n    ".join(("correct that first, or afterwards:", *(_taking(grant, project) for grant in untold)))
+        fix = "\n    ".join(
+            ("correct that first, or afterwards:", *(_revocation(grant, project) for grant in doubtful))
+        )
     return (f"the roles of {whose} stay, as nobody can tell whether another stack needs them:\n  {why}\n  fix: {fix}",)
 
 
-def _taking(shared: SharedGrant, project: str) -> str:
+def _revocation(shared: SharedGrant, project: str) -> str:
     grant = shared.grant
     on = f"projects remove-iam-policy-binding {project}"
     if grant.on:
@@ -84,13 +87,13 @@ def _taking(shared: SharedGrant, project: str) -> str:
 
 def outliving(known: State) -> str:
     """Return the resources that a destruction leaves on purpose, and how to delete them; empty for none."""
-    theirs = [bucket.name for bucket in known.buckets if is_adopted_bucket(bucket.logical)]
-    buckets = (bucket.name for bucket in known.buckets if bucket.logical.startswith(WORK) and bucket.name not in theirs)
-    results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in buckets)
+    adopted = [bucket.name for bucket in known.buckets if is_adopted_bucket(bucket.logical)]
+    work = (bucket.name for bucket in known.buckets if bucket.logical.startswith(WORK) and bucket.name not in adopted)
+    results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in work)
     catalogs = (
         bucket.name for bucket in known.buckets if bucket.logical.startswith(CATALOG) and bucket.name in known.spared
     )
-    stay = dict.fromkeys((*theirs, *catalogs))
+    stay = dict.fromkeys((*adopted, *catalogs))
     kept = (f"cluster {id_} is kept, as it was adopted: it was there before the stack" for id_ in known.adopted)
     others = (*(f"bucket gs://{name}" for name in stay), *(f"account {name}" for name in others_accounts(known)))
     return "\n".join((*results, *kept, *(f"{what} stays: it was there before the stack" for what in others)))
@@ -140,7 +143,8 @@ def of_alternatives(plan: Plan, live: Live, stack: Stack, templates: Iterable[Jo
 
 def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], region: str) -> Iterator[str]:
     """Yield a sentence for each cluster that was made as an alternative. `before`: the first configurations."""
-    known, first = tuple(templates), {cluster.spec.name: cluster.spec for cluster in before.current}
+    known = tuple(templates)
+    first = {cluster.spec.name: cluster.spec for cluster in before.current}
     for cluster in after.current:
         spec, asked = cluster.spec, first[cluster.spec.name]
         if not spec.alternative or asked.alternative:
@@ -148,11 +152,8 @@ def made_otherwise(before: Plan, after: Plan, templates: Iterable[JobTemplate], 
         price, usual = total((spec,), region), total((asked,), region)
         more = signed(price.floor.known - usual.floor.known)
         change = f" ({more} idle)" if price.complete and usual.complete else ""
-        far = (
-            f"; its jobs' results stay there, and what they read from {region} crosses regions, at a price"
-            if spec.region
-            else ""
-        )
+        crossing = f"; its jobs' results stay there, and what they read from {region} crosses regions, at a price"
+        far = crossing if spec.region else ""
         unfit = misfits(known, asked).get(spec.alternative, {})
         without = f"; not offered on it: {join(unfit)}" if unfit else ""
         where = "in the place of this one, which goes first" if spec.replacement == IN_PLACE else "beside this one"

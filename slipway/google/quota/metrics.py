@@ -1,7 +1,7 @@
 """The quota metrics that a machine draws, and how much of each.
 
-Names are those of service aiplatform.googleapis.com, without the service, each limited per region. They are for finding
-the metric in a listed `quotaInfos`; those marked as not documented are inferred by pattern.
+A metric has its name in the service's list of quotas (`quotaInfos`), without `aiplatform.googleapis.com/`, and a limit
+in each region. Where no page of Google's has the name, it is inferred by pattern, and the need is not `documented`.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ _DISKS: Mapping[str, tuple[str, str, bool]] = {
     "pd-ssd": ("pd_ssd", "PD SSD GB", True),
     "pd-standard": ("pd_standard", "PD Standard GB", False),
 }
+"""By the type of a disk: the end of the metric's name, its label, and whether a page names it."""
 
 
 @dataclass(frozen=True)

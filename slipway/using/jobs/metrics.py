@@ -116,7 +116,7 @@ def _thinned(steps: tuple[MetricStep, ...]) -> tuple[MetricStep, ...]:
     if len(steps) <= MOST_STEPS:
         return steps
     last = len(steps) - 1
-    return tuple(steps[round(place * last / (MOST_STEPS - 1))] for place in range(MOST_STEPS))
+    return tuple(steps[round(number * last / (MOST_STEPS - 1))] for number in range(MOST_STEPS))
 
 
 def read_metrics(context: Context, jobs: Sequence[VertexJob]) -> dict[str, Metrics]:

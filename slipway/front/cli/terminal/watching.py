@@ -47,9 +47,9 @@ class PlainDisplay:
     def state(self, text: Callable[[datetime], str]) -> None:
         words = text(self._clock.now())
         # A running clock alone is not worth a line.
-        news = " ".join(word for word in words.split() if not word.strip("()").replace(":", "").isdigit())
-        if news != self._last:
-            self._last = news
+        timeless = " ".join(word for word in words.split() if not word.strip("()").replace(":", "").isdigit())
+        if timeless != self._last:
+            self._last = timeless
             screen.note(words)
 
     def line(self, text: str) -> None:

@@ -24,9 +24,9 @@ def test_all_problems_come_at_once() -> None:
 
 def test_replicas_are_a_number_or_a_parameters_range() -> None:
     asked = template()
-    assert [asked.replicas(pool) for pool in asked.worker_pools] == [(1, 1, 1), (1, 2, 16)]
+    assert [asked.usual_replicas(pool) for pool in asked.worker_pools] == [1, 2]
     by_choice = template(parameters=(Parameter("workers", int, choices=(8, 2, 4)), Parameter("trees", int, default=1)))
-    assert by_choice.replicas(by_choice.worker_pools[1]) == (2, 2, 8)
+    assert by_choice.usual_replicas(by_choice.worker_pools[1]) == 2
     assert [one.usual for one in by_choice.parameters] == [8, 1], "without a default the first choice"
 
 

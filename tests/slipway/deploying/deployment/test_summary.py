@@ -11,11 +11,11 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.deploying.deployment.actions import of_catalog, of_current
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.summary import (
+    doubtful_grants,
     made_otherwise,
     outliving,
     overdue,
     shared_grants,
-    untold_grants,
     workspace,
 )
 from slipway.deploying.deployment.workspace_plan import (
@@ -207,9 +207,9 @@ def test_grants_that_stay_for_another_stack_are_told_and_how_to_end_what_nobody_
         SharedGrant(StateGrant(role, f"roles/{role}", trainer, on), unread=unread)
         for role, on in (("viewer", ""), ("user", "gs://acme-work"), ("actor", "t@acme.iam.gserviceaccount.com"))
     ]
-    (later,), (at_the_end,) = untold_grants([needed, *untold]), untold_grants([needed, *untold], "acme")
+    (later,), (at_the_end,) = doubtful_grants([needed, *untold]), doubtful_grants([needed, *untold], "acme")
     assert "\n\n".join((shared_grants([needed, *untold]), later, at_the_end)) == snapshot
-    assert (shared_grants(untold), untold_grants([needed])) == ("", ())
+    assert (shared_grants(untold), doubtful_grants([needed])) == ("", ())
 
 
 def test_an_alternative_that_costs_less_has_the_minus_that_all_sums_have() -> None:
