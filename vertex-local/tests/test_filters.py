@@ -221,7 +221,7 @@ def database() -> sqlite3.Connection:
     ],
 )
 def test_a_filter_finds(database: sqlite3.Connection, text: str, names: str) -> None:
-    found = conditions.condition(text, conditions.FIELDS, JOB_FIELDS)
+    found = conditions.condition(text, JOB_FIELDS)
     rows = database.execute(f"SELECT display_name FROM jobs WHERE {found.sql}", found.values)
     assert [name for (name,) in rows] == names.split()
 
@@ -247,7 +247,7 @@ def test_a_filter_finds(database: sqlite3.Connection, text: str, names: str) -> 
 )
 def test_a_filter_that_can_not_be_read_is_refused(text: str) -> None:
     with pytest.raises(ApiError, match="Invalid filter"):
-        conditions.condition(text, conditions.FIELDS, JOB_FIELDS)
+        conditions.condition(text, JOB_FIELDS)
 
 
 @given(st.text(max_size=40))
@@ -255,7 +255,7 @@ def test_no_text_breaks_the_filter(text: str) -> None:
     database = sqlite3.connect(":memory:")
     database.execute("CREATE TABLE jobs (display_name, state, cluster, create_time, body)")
     try:
-        found = conditions.condition(text, conditions.FIELDS, JOB_FIELDS)
+        found = conditions.condition(text, JOB_FIELDS)
     except ApiError as error:
         assert error.code == 400
     else:

@@ -33,10 +33,14 @@ def without_empty(reply: Reply) -> Reply:
     return Reply(body={key: value for key, value in reply.body.items() if value != []})
 
 
-def sliced(items: Sequence[T]) -> Pages[T]:
-    """Return the pages of items that are all at hand."""
+def sliced(items: Sequence[T], *, newest_first: bool = False) -> Pages[T]:
+    """Return the pages of items that are all at hand, the oldest first. New ones that come meanwhile shift no page."""
 
     def page(after: str, size: int) -> tuple[Sequence[T], str]:
+        if newest_first:
+            stop = int(after or len(items))
+            start = max(stop - size, 0)
+            return items[start:stop][::-1], str(start) if start else ""
         start = int(after or 0)
         return items[start : start + size], str(start + size) if start + size < len(items) else ""
 

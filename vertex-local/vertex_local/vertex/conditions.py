@@ -1,4 +1,4 @@
-"""Filters of lists as conditions in SQL, for resources that have a table of their own."""
+"""Filters of lists of custom jobs as conditions in SQL, as these have a table of their own."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -35,33 +35,29 @@ class Condition:
     sql: str
     values: tuple[object, ...] = ()
 
-    def older_than(self, moment: str) -> "Condition":
-        """Return the condition for resources that were made before a moment, besides this one."""
-        return Condition(f"({self.sql}) AND create_time < ?", (*self.values, moment))
 
-
-def condition(text: str, columns: Mapping[str, Field], fields: FilterFields) -> Condition:
+def condition(text: str, fields: FilterFields) -> Condition:
     """Return the condition of a filter; the empty filter's holds for all. Raises 400 INVALID_ARGUMENT.
 
-    Of the `columns`, text takes `=`, `!=` and (with `*`) `:`; labels.KEY takes `=`, `!=` and `:*`. `fields` says which
+    Of FIELDS, text takes `=`, `!=` and (with `*`) `:`; labels.KEY takes `=`, `!=` and `:*`. `fields` says which
     values each can have.
     """
-    return filters.parsed(text, _Conditions(columns, fields))
+    return filters.parsed(text, _Conditions(fields))
 
 
 class _Conditions(filters.Meaning[Condition]):
     everything = Condition("1")
     plain = ","
 
-    def __init__(self, columns: Mapping[str, Field], fields: FilterFields) -> None:
-        self._columns, self._fields = columns, fields
+    def __init__(self, fields: FilterFields) -> None:
+        self._fields = fields
 
     def comparison(self, field: str, sign: str, value: str) -> Condition:
         named = self._fields(filters.path(field))
         path = named.path if named else (field,)
         if path[0] == "labels" and len(path) == 2:
             return self._label(path[1], sign, value)
-        known = self._columns.get(".".join(path))
+        known = FIELDS.get(".".join(path))
         if known is None:
             raise self.refusal(f"field '{field}' is not supported")
         if sign not in known.operators:

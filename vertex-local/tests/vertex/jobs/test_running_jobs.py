@@ -18,7 +18,7 @@ from vertex_local.settings import Settings
 from vertex_local.testing.bodies import autoscaled, cluster_body, job_body, worker
 from vertex_local.testing.calling import CLUSTERS, JOBS, REGION, START
 from vertex_local.testing.local_cloud import WAIT_S, LocalCloud
-from vertex_local.vertex import conditions, tables
+from vertex_local.vertex import conditions
 from vertex_local.vertex.jobs import table as jobs
 
 
@@ -158,9 +158,7 @@ def test_ten_thousand_jobs_are_listed_page_by_page_at_the_same_cost(tmp_path: Pa
     costs, seen, after = [], 0, ""
     while seen == 0 or after:
         counted[0] = 0
-        found, after = tables.page(
-            world.store, jobs.NAME, REGION, conditions.Condition("1"), after, 1000, order="create_time", descending=True
-        )
+        found, after = jobs.page(world.store, REGION, conditions.Condition("1"), "u", after, 1000)
         costs.append(counted[0])
         seen += len(found)
     assert (seen, len(costs)) == (10_000, 10)

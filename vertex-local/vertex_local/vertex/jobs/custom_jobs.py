@@ -10,7 +10,7 @@ from ...world import World
 from .. import conditions
 from ..collection import Kind
 from ..names import id_of
-from ..table_collection import TableCollection
+from ..resources import Resources
 from . import life, table
 from .records import Job
 
@@ -21,11 +21,11 @@ Submit = Callable[[World, str, str, Mapping[str, Any]], Job]
 """(world, principal, location, canonical body) to a new job, which may have its machines already. Raises ApiError."""
 
 
-class CustomJobs(TableCollection[Job]):
+class CustomJobs(Resources[Job]):
     """The methods of custom jobs. `submit` comes from the scheduling package above, which knows clusters and quota."""
 
     def __init__(self, world: World, submit: Submit) -> None:
-        super().__init__(world, CUSTOM_JOB, table.NAME, conditions.FIELDS)
+        super().__init__(world, CUSTOM_JOB)
         self._submit = submit
 
     def routes(self) -> list[Route]:
@@ -45,12 +45,15 @@ class CustomJobs(TableCollection[Job]):
     def shown(self, call: Call, body: Mapping[str, Any]) -> Reply:
         return super().shown(call, self._with_shells(body))
 
-    def listed(self, call: Call, pages: Pages[Body]) -> Reply:
-        def page(after: str, size: int) -> tuple[Sequence[Body], str]:
-            found, following = pages(after, size)
-            return [self._with_shells(body) for body in found], following
+    def pages(self, call: Call) -> Pages[Body]:
+        wanted = conditions.condition(call.query.get("filter", ""), self.fields(call))
+        since = self.hidden_since(call) or "9"
 
-        return super().listed(call, page)
+        def page(after: str, size: int) -> tuple[Sequence[Body], str]:
+            found, more = table.page(self.world.store, call.params["location"], wanted, since, after, size)
+            return [self._with_shells(body) for body in found], more
+
+        return page
 
     def _with_shells(self, body: Mapping[str, Any]) -> Body:
         """Return the body with the address of each replica's shell while it runs: addresses that refuse in words."""

@@ -9,10 +9,10 @@ from typing import Any
 from ...repository import document, read
 from ...store import Store
 from ...world import World
+from ..conditions import Condition
 from . import logs
 from .records import Job, Run
 
-NAME = "custom_jobs"
 _TABLES = (
     """CREATE TABLE IF NOT EXISTS custom_jobs (
         number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, region TEXT NOT NULL, cluster TEXT, state TEXT NOT NULL,
@@ -81,6 +81,19 @@ def get(store: Store, name: str) -> Job | None:
 def remove(store: Store, name: str) -> None:
     """Forget a job that has ended."""
     store.execute("DELETE FROM custom_jobs WHERE name = ?", (name,))
+
+
+def page(
+    store: Store, region: str, condition: Condition, before: str, after: str, size: int
+) -> tuple[list[dict[str, Any]], str]:
+    """Return up to `size` bodies of jobs made `before` a moment, the newest first, and where the next page starts (""
+    at the end): its cost is that of the page, whatever there is before it."""
+    rows = store.execute(
+        f"SELECT body, number FROM custom_jobs WHERE region = ? AND ({condition.sql}) AND create_time < ? "
+        "AND number < ? ORDER BY number DESC LIMIT ?",
+        (region, *condition.values, before, int(after or 2**62), size + 1),
+    ).fetchall()
+    return [json.loads(body) for body, _ in rows[:size]], str(rows[size - 1][1]) if len(rows) > size else ""
 
 
 def started(store: Store, region: str | None = None, cluster: str | None = None) -> list[Job]:

@@ -3,14 +3,15 @@
 from collections.abc import Sequence
 
 from ... import document_filters, documents
+from ...filter_fields import FilterField, FilterFields
 from ...wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument
 from ...world import World
+from ..collection import Collection
 from ..field_errors import Mistake, field_errors, refuse
 from ..messages import MESSAGES
-from ..names import location_name
-from ..table_collection import Entries
+from ..names import id_of, location_name
 from . import records, registration, rules
-from .records import DEFAULT, MODELS, Model
+from .records import DEFAULT, KIND, Model
 from .registration import UnusableError
 
 _UPDATABLE = ("displayName", "description", "labels", "versionDescription", "explanationSpec")
@@ -18,15 +19,14 @@ _MAX_PAGE = 1000
 _INVALID_ARGUMENT = 3
 
 
-class Models(Entries):
+class Models(Collection):
     def __init__(self, world: World) -> None:
-        super().__init__(world, MODELS)
+        super().__init__(world, KIND)
 
     def routes(self) -> list[Route]:
         return [
             *super().routes(),
             Route("POST", self.kind.base + ":upload", self.upload),
-            Route("PATCH", self.kind.each, self.patch),
             Route("GET", self.kind.each + ":listVersions", self.list_versions),
             Route("DELETE", self.kind.each + ":deleteVersion", self.delete_version),
             Route("POST", self.kind.each + ":mergeVersionAliases", self.merge_version_aliases),
@@ -49,6 +49,14 @@ class Models(Entries):
             parent = result.get("model", location_name(self.world.project, location))
             metadata, response = "UploadModelOperationMetadata", "UploadModelResponse"
             return self.done(call, parent, metadata, response, parent, result=result, error=error)
+
+    def list(self, call: Call) -> Reply:
+        """Return the default versions, the newest models first."""
+        location = self.enter(call, "list")
+        test = document_filters.parsed(call.query.get("filter", ""), self._fields_and_id(call))
+        found = [body for body in records.every(self.world, location) if test({**body, "model": id_of(body["name"])})]
+        found = documents.in_order(reversed(found), call.query.get("orderBy", ""), self.fields(call))
+        return self.listed(call, documents.sliced(found))
 
     def get(self, call: Call) -> Reply:
         location = self.enter(call, "get", "call")
@@ -107,10 +115,15 @@ class Models(Entries):
             changed = records.give_aliases(self.world, version["name"], version["versionId"], aliases)
             return self.shown(call, changed)
 
+    def _fields_and_id(self, call: Call) -> FilterFields:
+        """Return the fields that a filter may name: those of a model, and `model`, its id."""
+        known = self.fields(call)
+        return lambda path: FilterField(("model",), "text") if tuple(path) == ("model",) else known(path)
+
     def _version(self, call: Call, location: str) -> Model:
         """Return the version that a path names, by id or alias, or the model's default one. Raises 404."""
         model_id, _, reference = call.params["resource"].partition("@")
-        return records.find(self.world, MODELS.full_name(self.world.project, location, model_id), reference)
+        return records.find(self.world, records.full_name(self.world, location, model_id), reference)
 
 
 def _named(version: Model) -> Model:

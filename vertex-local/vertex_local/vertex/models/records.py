@@ -1,29 +1,21 @@
-"""Models in the store: every version a document, and the default one in a table for lists."""
+"""Models in the store: every version a document, and of each model the number of its last version."""
 
 import hashlib
 import json
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
+from ...repository import Repository
 from ...wire import already_exists, not_found
 from ...world import World
-from .. import conditions
 from ..collection import Kind
-from ..conditions import Field
-from ..names import id_of
-from ..tables import Entry, ResourceTable
+from ..names import id_of, location_name
 
-MODELS = ResourceTable(
-    kind=Kind("Model", "/models", "resource", "models", trains=True),
-    table="models",
-    first=8_000_000_000_000_000_000,
-    fields={
-        "model": Field("id"),
-        "displayName": conditions.FIELDS["displayName"],
-    },
-)
+KIND = Kind("Model", "/models", "resource", "models", trains=True)
+_FIRST_ID = 8_000_000_000_000_000_000
 DEFAULT = "default"
-_VERSION = "modelVersion"
 _SERVED = {
     "supportedDeploymentResourcesTypes": ["DEDICATED_RESOURCES"],
     "supportedInputStorageFormats": ["jsonl", "bigquery", "csv", "tf-record", "tf-record-gzip", "file-list"],
@@ -33,6 +25,19 @@ _SERVED = {
 Model = dict[str, Any]
 
 
+@dataclass(frozen=True)
+class Registered:
+    """A model by its full name, and the number of its last version, 0 before there is one."""
+
+    name: str
+    create_time: str
+    last: int = 0
+
+
+MODELS = Repository(kind="model", record=Registered, key=attrgetter("name"))
+_VERSIONS = Repository(kind="modelVersion", record=dict, key=lambda body: f"{body['name']}@{body['versionId']}")
+
+
 def add(
     world: World, location: str, model: Mapping[str, Any], *, model_id: str = "", parent: str = "", pipeline: str = ""
 ) -> Model:
@@ -40,17 +45,16 @@ def add(
 
     `pipeline` is the training pipeline that made it. Within a transaction. Raises 404, 409.
     """
-    entry = _entry(world, location, model_id, parent)
-    number, now = int((entry.work or {})["last"]) + 1, world.now()
-    first = number == 1
+    found = registered(world, location, parent) if parent else _new(world, location, model_id)
+    number, now = found.last + 1, world.now()
     body: Model = {
         **model,
-        "name": entry.name,
+        "name": found.name,
         "versionId": str(number),
         "versionAliases": [],
         "versionCreateTime": now,
         "versionUpdateTime": now,
-        "createTime": entry.body.get("createTime", now),
+        "createTime": found.create_time,
         "updateTime": now,
         "modelSourceInfo": {"sourceType": "CUSTOM"},
         **(_SERVED if "containerSpec" in model else {}),
@@ -58,12 +62,30 @@ def add(
     }
     if body.get("artifactUri"):
         body["artifactUri"] = body["artifactUri"].rstrip("/")
-    world.store.put(_VERSION, _key(entry.name, str(number)), _tagged(body))
-    MODELS.put(world.store, Entry(entry.number, _tagged(body), {"last": number}) if first else _counted(entry, number))
+    _VERSIONS.put(world.store, _tagged(body))
+    MODELS.put(world.store, replace(found, last=number))
     aliases = list(model.get("versionAliases", []))
-    if first and DEFAULT not in aliases:
+    if number == 1 and DEFAULT not in aliases:
         aliases = [DEFAULT, *aliases]
-    return give_aliases(world, entry.name, str(number), aliases)
+    return give_aliases(world, found.name, str(number), aliases)
+
+
+def full_name(world: World, location: str, model_id: str) -> str:
+    return f"{location_name(world.project, location)}{KIND.path}/{model_id}"
+
+
+def registered(world: World, location: str, name: str) -> Registered:
+    """Return a model by its name or the name of one of its versions, in the project's location. Raises 404."""
+    name = full_name(world, location, id_of(name).partition("@")[0])
+    found = MODELS.get(world.store, name)
+    if found is None:
+        raise not_found(f"The Model {name} does not exist.")
+    return found
+
+
+def every(world: World, location: str) -> list[Model]:
+    """Return the default versions of all models, oldest first."""
+    return [find(world, model.name) for model in MODELS.every(world.store, full_name(world, location, ""))]
 
 
 def find(world: World, name: str, reference: str = "") -> Model:
@@ -79,20 +101,19 @@ def check(world: World, location: str, names: Iterable[str]) -> None:
     """Raise 404 for a model, as `…/models/ID` or `…/models/ID@VERSION`, that does not exist."""
     for name in names:
         model_id, _, reference = id_of(name).partition("@")
-        find(world, MODELS.full_name(world.project, location, model_id), reference)
+        find(world, full_name(world, location, model_id), reference)
 
 
 def versions(world: World, name: str) -> list[Model]:
     """Return all versions of a model, oldest first; none for a model that does not exist."""
-    return [body for _, body in world.store.list(_VERSION, f"{name}@")]
+    return _VERSIONS.every(world.store, f"{name}@")
 
 
 def change(world: World, version: Mapping[str, Any]) -> Model:
     """Keep a changed version. Within a transaction."""
     now = world.now()
     body = _tagged({**version, "updateTime": now, "versionUpdateTime": now})
-    world.store.put(_VERSION, _key(body["name"], body["versionId"]), body)
-    _show_default(world, body["name"])
+    _VERSIONS.put(world.store, body)
     return body
 
 
@@ -109,13 +130,12 @@ def give_aliases(world: World, name: str, version_id: str, aliases: Sequence[str
         if own:
             has += [alias for alias in given if alias not in has]
         if has != version["versionAliases"]:
-            world.store.put(_VERSION, _key(name, version["versionId"]), _tagged({**version, "versionAliases": has}))
-    _show_default(world, name)
+            _VERSIONS.put(world.store, _tagged({**version, "versionAliases": has}))
     return find(world, name, version_id)
 
 
-def remove_version(world: World, version: Mapping[str, Any]) -> None:
-    world.store.delete(_VERSION, _key(version["name"], version["versionId"]))
+def remove_version(world: World, version: Model) -> None:
+    _VERSIONS.remove(world.store, _VERSIONS.key(version))
 
 
 def remove(world: World, name: str) -> None:
@@ -125,35 +145,12 @@ def remove(world: World, name: str) -> None:
     MODELS.remove(world.store, name)
 
 
-def _entry(world: World, location: str, model_id: str, parent: str) -> Entry:
-    """Return the model that a version is added to: that of the parent, or a new one."""
-    if parent:
-        name = MODELS.full_name(world.project, location, id_of(parent).partition("@")[0])
-        found = MODELS.get(world.store, name)
-        if found is None:
-            raise not_found(f"The Model {name} does not exist.")
-        return found
-    number, name = MODELS.new_name(world.store, world.project, location)
-    if model_id:
-        name = MODELS.full_name(world.project, location, model_id)
-        if MODELS.get(world.store, name) is not None:
-            raise already_exists(f"The Model {name} already exists; name it as parent model to add a version.")
-    return Entry(number, {"name": name}, {"last": 0})
-
-
-def _counted(entry: Entry, number: int) -> Entry:
-    return Entry(entry.number, entry.body, {"last": number})
-
-
-def _show_default(world: World, name: str) -> None:
-    """Write the default version of a model, which lists show, to the table."""
-    entry = MODELS.get(world.store, name)
-    assert entry is not None
-    MODELS.put(world.store, Entry(entry.number, find(world, name), entry.work))
-
-
-def _key(name: str, version_id: str) -> str:
-    return f"{name}@{version_id}"
+def _new(world: World, location: str, model_id: str) -> Registered:
+    """Return a new model, which is not kept yet. Raises 409."""
+    name = full_name(world, location, model_id or str(_FIRST_ID + world.store.next_id("model")))
+    if MODELS.get(world.store, name) is not None:
+        raise already_exists(f"The Model {name} already exists; name it as parent model to add a version.")
+    return Registered(name, world.now())
 
 
 def _tagged(body: Mapping[str, Any]) -> Model:

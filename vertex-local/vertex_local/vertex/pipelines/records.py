@@ -1,24 +1,41 @@
 """A training pipeline, which follows the job behind it."""
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from typing import Any
 
-from .. import conditions
 from ..collection import Kind
-from ..conditions import Field
-from ..tables import Entry, ResourceTable
+from ..names import location_of
+from ..resources import Followed
 from .rules import Task
 
-_DEFINITION = Field("json_extract(body, '$.trainingTaskDefinition')", ("=", "!=", ":"))
-PIPELINES = ResourceTable(
-    kind=Kind("TrainingPipeline", "/trainingPipelines", "resource", "trainingPipelines", trains=True),
-    table="training_pipelines",
-    first=6_000_000_000_000_000_000,
-    fields={**conditions.FIELDS, "trainingTaskDefinition": _DEFINITION},
-)
+KIND = Kind("TrainingPipeline", "/trainingPipelines", "resource", "trainingPipelines", trains=True)
 SUFFIXES: Mapping[Task, str] = {"custom": "-custom-job", "tuning": "-hyperparameter-tuning-job"}
 _METADATA: Mapping[Task, str] = {"custom": "backingCustomJob", "tuning": "backingHyperparameterTuningJob"}
 _NOT_FOUND, _INTERNAL = 5, 13
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A pipeline: its body for people, the full name of the job behind it, and the directory of that job's output."""
+
+    body: Mapping[str, Any]
+    task: Task
+    job: str
+    output: str
+    over: bool = False
+
+    @property
+    def name(self) -> str:
+        return str(self.body["name"])
+
+    @property
+    def region(self) -> str:
+        return location_of(self.name)
+
+
+PIPELINES = Followed(kind="trainingPipeline", record=Pipeline, key=attrgetter("name"))
 
 
 def metadata(task: Task, job: str, best: str | None = None) -> dict[str, Any]:
@@ -26,40 +43,39 @@ def metadata(task: Task, job: str, best: str | None = None) -> dict[str, Any]:
     return {_METADATA[task]: job} | ({"bestTrialBackingCustomJob": best} if best else {})
 
 
-def followed(entry: Entry, job: Mapping[str, Any] | None, best: str | None, now: str) -> Entry:
+def followed(pipeline: Pipeline, job: Mapping[str, Any] | None, best: str | None, now: str) -> Pipeline:
     """Return the pipeline after a look at its job (None when it is gone). A success is left to be written with the
     model."""
-    work = entry.work or {}
     if job is None:
-        return failed(entry, _NOT_FOUND, f"The job {work['job']} does not exist any more.", now)
+        return failed(pipeline, _NOT_FOUND, f"The job {pipeline.job} does not exist any more.", now)
     state = job["state"].replace("JOB_STATE", "PIPELINE_STATE")
     if state == "PIPELINE_STATE_EXPIRED":
         state = "PIPELINE_STATE_FAILED"
-    body = {**entry.body, "trainingTaskMetadata": metadata(work["task"], work["job"], best)}
+    body = {**pipeline.body, "trainingTaskMetadata": metadata(pipeline.task, pipeline.job, best)}
     if "startTime" in job:
         body["startTime"] = job["startTime"]
     if state in ("PIPELINE_STATE_FAILED", "PIPELINE_STATE_CANCELLED"):
-        error = job.get("error", {"code": _INTERNAL, "message": f"The job {work['job']} ended as {job['state']}."})
-        ended = {"endTime": job.get("endTime", now), "updateTime": now}
-        return Entry(entry.number, {**body, "state": state, "error": error, **ended}, None)
+        error = job.get("error", {"code": _INTERNAL, "message": f"The job {pipeline.job} ended as {job['state']}."})
+        ended = {"state": state, "error": error, "endTime": job.get("endTime", now), "updateTime": now}
+        return replace(pipeline, body=body | ended, over=True)
     if state == "PIPELINE_STATE_SUCCEEDED":
         state = "PIPELINE_STATE_RUNNING"
-    if body == entry.body and state == entry.body["state"]:
-        return entry
-    return Entry(entry.number, {**body, "state": state, "updateTime": now}, entry.work)
+    if body == pipeline.body and state == pipeline.body["state"]:
+        return pipeline
+    return replace(pipeline, body=body | {"state": state, "updateTime": now})
 
 
-def failed(entry: Entry, code: int, message: str, now: str) -> Entry:
+def failed(pipeline: Pipeline, code: int, message: str, now: str) -> Pipeline:
     """Return the pipeline at its end, with an error of its own."""
     error = {"code": code, "message": message}
-    body = {**entry.body, "state": "PIPELINE_STATE_FAILED", "error": error, "endTime": now, "updateTime": now}
-    return Entry(entry.number, body, None)
+    ended = {"state": "PIPELINE_STATE_FAILED", "error": error, "endTime": now, "updateTime": now}
+    return replace(pipeline, body={**pipeline.body, **ended}, over=True)
 
 
-def succeeded(entry: Entry, model: Mapping[str, Any] | None, end_time: str, now: str) -> Entry:
+def succeeded(pipeline: Pipeline, model: Mapping[str, Any] | None, end_time: str, now: str) -> Pipeline:
     """Return the pipeline at its good end, with the model it uploaded."""
-    body = {**entry.body, "state": "PIPELINE_STATE_SUCCEEDED", "endTime": end_time, "updateTime": now}
+    body = {**pipeline.body, "state": "PIPELINE_STATE_SUCCEEDED", "endTime": end_time, "updateTime": now}
     if model is not None:
         named = {key: model[key] for key in ("name", "versionId", "artifactUri") if key in model}
-        body["modelToUpload"] = {**entry.body["modelToUpload"], **named}
-    return Entry(entry.number, body, None)
+        body["modelToUpload"] = {**body["modelToUpload"], **named}
+    return replace(pipeline, body=body, over=True)

@@ -3,23 +3,23 @@
 from collections.abc import Mapping
 from typing import Any
 
-from ...wire import Call, Reply, Route, not_found
+from ...wire import Call, Reply, Route
 from ...world import World
 from ..clusters.work import apply_due
 from ..field_errors import refuse
 from ..messages import MESSAGES
-from ..models.records import MODELS
-from ..names import id_of
+from ..models import records as models
+from ..names import location_name
+from ..resources import FollowedResources
 from ..scheduling import submission
-from ..table_collection import Entries
-from ..tables import Entry
 from ..tuning import hyperparameter_tuning_jobs
 from ..tuning.records import child_name
 from . import records, rules
 from . import work as following
-from .records import PIPELINES, SUFFIXES
+from .records import KIND, PIPELINES, SUFFIXES, Pipeline
 from .rules import Task
 
+_FIRST_ID = 6_000_000_000_000_000_000
 _INPUTS = "training_task_inputs"
 _OUTPUT_ONLY = (
     "name",
@@ -33,9 +33,9 @@ _OUTPUT_ONLY = (
 )
 
 
-class TrainingPipelines(Entries):
+class TrainingPipelines(FollowedResources[Pipeline]):
     def __init__(self, world: World) -> None:
-        super().__init__(world, PIPELINES)
+        super().__init__(world, KIND, PIPELINES)
 
     def routes(self) -> list[Route]:
         return [*super().routes(), Route("POST", self.kind.each + ":cancel", self.cancel)]
@@ -54,46 +54,37 @@ class TrainingPipelines(Entries):
         refuse(rules.output_mistakes(body, spec))
         apply_due(self.world)
         with self.world.store.transaction():
-            self._check_parent(location, body.get("parentModel", ""))
+            if body.get("parentModel"):
+                models.registered(self.world, location, body["parentModel"])
             name, state = self._submitted(call, location, task, job)
-            work = {"task": task, "job": name, "output": spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")}
-            entry = self._made(location, body, work, state.replace("JOB_STATE", "PIPELINE_STATE"))
+            output = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")
+            shown = {**body, **self._new(location, task, name), "state": state.replace("JOB_STATE", "PIPELINE_STATE")}
+            PIPELINES.put(self.world.store, Pipeline(body=shown, task=task, job=name, output=output))
         self.world.changed.set()
-        return self.shown(call, entry.body)
+        return self.shown(call, shown)
 
     def cancel(self, call: Call) -> Reply:
-        return self.cancelled(call, lambda entry: following.cancel(self.world, entry))
+        return self.cancelled(call, lambda pipeline: following.cancel(self.world, pipeline))
 
     def _submitted(self, call: Call, location: str, task: Task, job: Mapping[str, Any]) -> tuple[str, str]:
         """Submit the job behind a pipeline and return its name and state."""
         if task == "tuning":
             root = f"{_INPUTS}.trial_job_spec"
-            entry = hyperparameter_tuning_jobs.submit(self.world, call.principal, location, job, root)
-            return entry.name, entry.body["state"]
+            tuning = hyperparameter_tuning_jobs.submit(self.world, call.principal, location, job, root)
+            return tuning.name, tuning.state
         email = submission.admit(self.world, call.principal, location, job, _INPUTS)
         made = submission.submit(self.world, location, job, email)
         return made.body["name"], made.body["state"]
 
-    def _made(self, location: str, body: Mapping[str, Any], work: Mapping[str, Any], state: str) -> Entry:
-        number, name = PIPELINES.new_name(self.world.store, self.world.project, location)
-        now = self.world.now()
-        shown = {
-            **body,
-            "name": name,
-            "state": state,
-            "trainingTaskMetadata": records.metadata(work["task"], work["job"]),
+    def _new(self, location: str, task: Task, job: str) -> dict[str, Any]:
+        """Return the service's own fields of a new pipeline."""
+        number, now = _FIRST_ID + self.world.store.next_id("trainingPipeline"), self.world.now()
+        return {
+            "name": self.name(location_name(self.world.project, location), str(number)),
+            "trainingTaskMetadata": records.metadata(task, job),
             "createTime": now,
             "updateTime": now,
         }
-        entry = Entry(number, shown, work)
-        PIPELINES.put(self.world.store, entry)
-        return entry
-
-    def _check_parent(self, location: str, parent: str) -> None:
-        if parent:
-            name = MODELS.full_name(self.world.project, location, id_of(parent).partition("@")[0])
-            if MODELS.get(self.world.store, name) is None:
-                raise not_found(f"The Model {name} does not exist.")
 
 
 def _job(body: Mapping[str, Any], task: Task, version: str, location: str) -> dict[str, Any]:

@@ -1,6 +1,7 @@
 """The work behind training pipelines: looks at their jobs and uploads the models made by them."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from ...wire import ApiError
@@ -9,11 +10,10 @@ from ..jobs import table as jobs
 from ..models import registration
 from ..models.registration import UnusableError
 from ..scheduling import submission
-from ..tables import Entry
 from ..tuning import work as tuning_work
-from ..tuning.records import TUNING_JOBS, tuning_of
+from ..tuning.records import TUNING_JOBS
 from . import records
-from .records import PIPELINES
+from .records import PIPELINES, Pipeline
 
 _INVALID_ARGUMENT, _NOT_FOUND, _ALREADY_EXISTS = 3, 5, 6
 _CODES = {"NOT_FOUND": _NOT_FOUND, "ALREADY_EXISTS": _ALREADY_EXISTS}
@@ -22,69 +22,68 @@ _CODES = {"NOT_FOUND": _NOT_FOUND, "ALREADY_EXISTS": _ALREADY_EXISTS}
 def step(world: World) -> bool:
     """Move every pipeline on once and return whether any is under way."""
     alive = PIPELINES.alive(world.store)
-    for entry in alive:
-        _advance(world, entry)
+    for pipeline in alive:
+        _advance(world, pipeline)
     return bool(alive)
 
 
-def cancel(world: World, entry: Entry) -> None:
+def cancel(world: World, pipeline: Pipeline) -> None:
     """End a pipeline that is not over, with its job. Within a transaction."""
-    work = entry.work or {}
-    if work["task"] == "custom":
-        submission.cancel(world, work["job"], "The training pipeline was cancelled.")
+    if pipeline.task == "custom":
+        submission.cancel(world, pipeline.job, "The training pipeline was cancelled.")
     else:
-        job = TUNING_JOBS.get(world.store, work["job"])
-        if job is not None and job.work is not None:
+        job = TUNING_JOBS.get(world.store, pipeline.job)
+        if job is not None and not job.over:
             tuning_work.cancel(world, job)
-    body = {**entry.body, "state": "PIPELINE_STATE_CANCELLING", "updateTime": world.now()}
-    PIPELINES.put(world.store, Entry(entry.number, body, entry.work))
+    body = {**pipeline.body, "state": "PIPELINE_STATE_CANCELLING", "updateTime": world.now()}
+    PIPELINES.put(world.store, replace(pipeline, body=body))
 
 
-def _advance(world: World, entry: Entry) -> None:
+def _advance(world: World, pipeline: Pipeline) -> None:
     """Take a pipeline's step in one transaction, so that a model is uploaded once and its pipeline knows of it."""
     now = world.now()
-    job, best_trial = _look(world, entry.work or {})
+    job, best_trial = _look(world, pipeline)
     best_job = best_trial[1] if best_trial else None
-    seen = records.followed(entry, job, best_job, now)
+    seen = records.followed(pipeline, job, best_job, now)
     over = str(job["endTime"]) if job is not None and job["state"] == "JOB_STATE_SUCCEEDED" else ""
-    if seen is entry and not over:
+    if seen is pipeline and not over:
         return
     with world.store.transaction():
-        if PIPELINES.get(world.store, entry.name) != entry:
+        if PIPELINES.get(world.store, pipeline.name) != pipeline:
             return
         if over:
             seen = _finished(world, seen, best_trial[0] if best_trial else None, over, now)
         PIPELINES.put(world.store, seen)
 
 
-def _finished(world: World, entry: Entry, best: str | None, over: str, now: str) -> Entry:
+def _finished(world: World, pipeline: Pipeline, best: str | None, over: str, now: str) -> Pipeline:
     """Return a pipeline whose job succeeded and was `over` at that time, with its model uploaded; `best` is a tuning
     job's best trial."""
-    declared = entry.body.get("modelToUpload")
+    declared = pipeline.body.get("modelToUpload")
     if not declared:
-        return records.succeeded(entry, None, over, now)
+        return records.succeeded(pipeline, None, over, now)
     model = registration.declared(declared)
     if not model.get("artifactUri"):
-        directory = (entry.work or {})["output"].rstrip("/")
+        directory = pipeline.output.rstrip("/")
         model["artifactUri"] = f"{directory}/{best}/model" if best else f"{directory}/model"
-    ids = {"model_id": entry.body.get("modelId", ""), "parent": entry.body.get("parentModel", "")}
+    ids = {"model_id": pipeline.body.get("modelId", ""), "parent": pipeline.body.get("parentModel", "")}
     try:
-        made = registration.upload(world, entry.region, model, pipeline=entry.name, **ids)
+        made = registration.upload(world, pipeline.region, model, pipeline=pipeline.name, **ids)
     except UnusableError as error:
-        return records.failed(entry, _INVALID_ARGUMENT, f"The model could not be uploaded. {error}", now)
+        return records.failed(pipeline, _INVALID_ARGUMENT, f"The model could not be uploaded. {error}", now)
     except ApiError as error:
         code = _CODES.get(error.status, _INVALID_ARGUMENT)
-        return records.failed(entry, code, f"The model could not be uploaded. {error.message}", now)
-    return records.succeeded(entry, made, now, now)
+        return records.failed(pipeline, code, f"The model could not be uploaded. {error.message}", now)
+    return records.succeeded(pipeline, made, now, now)
 
 
-def _look(world: World, work: Mapping[str, Any]) -> tuple[Mapping[str, Any] | None, tuple[str, str] | None]:
+def _look(world: World, pipeline: Pipeline) -> tuple[Mapping[str, Any] | None, tuple[str, str] | None]:
     """Return the body of a pipeline's job, and a tuning job's best trial: its id and its custom job."""
-    if work["task"] == "custom":
-        job = jobs.get(world.store, work["job"])
+    if pipeline.task == "custom":
+        job = jobs.get(world.store, pipeline.job)
         return (job.body if job else None), None
-    found = TUNING_JOBS.get(world.store, work["job"])
+    found = TUNING_JOBS.get(world.store, pipeline.job)
     if found is None:
         return None, None
-    best = tuning_of(found).best()
+    best = found.best()
     return found.body, (best.id, best.job) if best else None

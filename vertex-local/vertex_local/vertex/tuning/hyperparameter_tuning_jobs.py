@@ -7,12 +7,13 @@ from ...wire import Call, Reply, Route
 from ...world import World
 from ..clusters.work import apply_due
 from ..field_errors import refuse
+from ..names import location_name
+from ..resources import FollowedResources
 from ..scheduling import submission
-from ..table_collection import Entries
-from ..tables import Entry
 from . import rules, work
-from .records import TUNING_JOBS, Tuning, entry_of
+from .records import KIND, TUNING_JOBS, Tuning
 
+_FIRST_ID = 5_000_000_000_000_000_000
 _DECLARED = (
     "displayName",
     "labels",
@@ -24,9 +25,9 @@ _DECLARED = (
 )
 
 
-class TuningJobs(Entries):
+class TuningJobs(FollowedResources[Tuning]):
     def __init__(self, world: World) -> None:
-        super().__init__(world, TUNING_JOBS)
+        super().__init__(world, KIND, TUNING_JOBS)
 
     def routes(self) -> list[Route]:
         return [*super().routes(), Route("POST", self.kind.each + ":cancel", self.cancel)]
@@ -36,12 +37,12 @@ class TuningJobs(Entries):
         declared = checked(self.sent(call), location)
         apply_due(self.world)
         with self.world.store.transaction():
-            entry = submit(self.world, call.principal, location, declared)
+            made = submit(self.world, call.principal, location, declared)
         self.world.changed.set()
-        return self.shown(call, entry.body)
+        return self.shown(call, made.body)
 
     def cancel(self, call: Call) -> Reply:
-        return self.cancelled(call, lambda entry: work.cancel(self.world, entry))
+        return self.cancelled(call, lambda job: work.cancel(self.world, job))
 
 
 def checked(body: Mapping[str, Any], location: str, root: str = "") -> dict[str, Any]:
@@ -60,17 +61,17 @@ def checked(body: Mapping[str, Any], location: str, root: str = "") -> dict[str,
 
 def submit(
     world: World, principal: str, location: str, declared: Mapping[str, Any], root: str = "trial_job_spec"
-) -> Entry:
+) -> Tuning:
     """Write a new tuning job, whose trials then begin by themselves. Within a transaction.
 
     Raises 400, 403, 404, 429.
     """
     email = submission.admit(world, principal, location, _job(declared, declared["trialJobSpec"]), root)
-    number, name = TUNING_JOBS.new_name(world.store, world.project, location)
-    made = Tuning(number, {**declared, "name": name, "createTime": world.now()}, email, "JOB_STATE_QUEUED")
-    entry = entry_of(made, world.now())
-    TUNING_JOBS.put(world.store, entry, declared["trialJobSpec"].get("persistentResourceId"))
-    return entry
+    number, now = _FIRST_ID + world.store.next_id("tuningJob"), world.now()
+    name = f"{location_name(world.project, location)}{KIND.path}/{number}"
+    made = Tuning({**declared, "name": name, "createTime": now}, email, "JOB_STATE_QUEUED", update_time=now)
+    TUNING_JOBS.put(world.store, made)
+    return made
 
 
 def _job(body: Mapping[str, Any], spec: Mapping[str, Any]) -> dict[str, Any]:

@@ -1,30 +1,18 @@
 """A hyperparameter tuning job: its declaration, and its state of life."""
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any, Literal
 
-from .. import conditions
 from ..collection import Kind
-from ..conditions import Field
 from ..field_errors import DISPLAY_NAME_LENGTH
-from ..tables import Entry, ResourceTable
+from ..resources import Followed
 from . import trial as trials
 from .study import Study, study_of
 from .trial import Trial
 
-_CLUSTER = Field("cluster", ("=", "!="))
-TUNING_JOBS = ResourceTable(
-    kind=Kind(
-        "HyperparameterTuningJob", "/hyperparameterTuningJobs", "resource", "hyperparameterTuningJobs", trains=True
-    ),
-    table="tuning_jobs",
-    first=5_000_000_000_000_000_000,
-    fields={
-        **conditions.FIELDS,
-        "trialJobSpec.persistentResourceId": _CLUSTER,
-    },
-)
+KIND = Kind("HyperparameterTuningJob", "/hyperparameterTuningJobs", "resource", "hyperparameterTuningJobs", trains=True)
 EndState = Literal["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED"]
 
 
@@ -42,21 +30,42 @@ class Tuning:
     """A tuning job. `declared` is the canonical body as it was made; `state` and times are those of the job.
 
     `closed` says why no more trials begin; `read` is, by `trial/replica`, the time of the last report that was taken.
+    `end_time` is when it ended as `ending` says.
     """
 
-    number: int
     declared: Mapping[str, Any]
     email: str
     state: str
+    update_time: str
     trials: tuple[Trial, ...] = ()
     start_time: str | None = None
     closed: str = ""
     ending: Ending | None = None
     read: Mapping[str, float] = field(default_factory=dict)
+    end_time: str | None = None
 
     @property
     def name(self) -> str:
         return str(self.declared["name"])
+
+    @property
+    def over(self) -> bool:
+        return self.end_time is not None
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """The canonical HyperparameterTuningJob."""
+        body: dict[str, Any] = {**self.declared, "state": self.state, "updateTime": self.update_time}
+        if self.trials:
+            body["trials"] = [trials.body(item) for item in self.trials]
+        if self.start_time:
+            body["startTime"] = self.start_time
+        if self.end_time is None or self.ending is None:
+            return body
+        body |= {"state": self.ending.state, "endTime": self.end_time}
+        if self.ending.state != "JOB_STATE_SUCCEEDED":
+            body["error"] = {"code": self.ending.code, "message": self.ending.message}
+        return body
 
     @property
     def max_trials(self) -> int:
@@ -84,38 +93,7 @@ class Tuning:
         return found[1] if found else None
 
 
-def tuning_of(entry: Entry) -> Tuning:
-    """Return the job of an entry that is not over, or (with nothing left to work from) of one that is."""
-    work = entry.work or {"email": "", "closed": "", "ending": None, "read": {}}
-    return Tuning(
-        number=entry.number,
-        declared={key: value for key, value in entry.body.items() if key not in ("trials", "startTime")},
-        email=work["email"],
-        state=entry.body["state"],
-        trials=tuple(trials.trial_of(item) for item in entry.body.get("trials", [])),
-        start_time=entry.body.get("startTime"),
-        closed=work["closed"],
-        ending=Ending(**work["ending"]) if work["ending"] else None,
-        read=work["read"],
-    )
-
-
-def entry_of(tuning: Tuning, now: str, end_time: str | None = None) -> Entry:
-    """Return the entry of a job; `end_time` is when it ended as `ending` says, None while it has not."""
-    body: dict[str, Any] = {**tuning.declared, "state": tuning.state, "updateTime": now}
-    if tuning.trials:
-        body["trials"] = [trials.body(item) for item in tuning.trials]
-    if tuning.start_time:
-        body["startTime"] = tuning.start_time
-    if end_time is None:
-        ending = asdict(tuning.ending) if tuning.ending else None
-        work = {"email": tuning.email, "closed": tuning.closed, "ending": ending, "read": dict(tuning.read)}
-        return Entry(tuning.number, body, work)
-    assert tuning.ending is not None
-    body |= {"state": tuning.ending.state, "endTime": end_time}
-    if tuning.ending.state != "JOB_STATE_SUCCEEDED":
-        body["error"] = {"code": tuning.ending.code, "message": tuning.ending.message}
-    return Entry(tuning.number, body, None)
+TUNING_JOBS = Followed(kind="tuningJob", record=Tuning, key=attrgetter("name"))
 
 
 def child_name(display_name: str, suffix: str) -> str:

@@ -1,6 +1,5 @@
 """A trial and its measurements, as a tuning job's body has them."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
@@ -56,30 +55,9 @@ def body(trial: Trial) -> dict[str, Any]:
     return found | {key: value for key, value in optional.items() if value}
 
 
-def trial_of(message: Mapping[str, Any]) -> Trial:
-    """Return the trial of a canonical message."""
-    final = message.get("finalMeasurement")
-    return Trial(
-        id=message["id"],
-        state=message["state"],
-        parameters=tuple((item["parameterId"], item["value"]) for item in message["parameters"]),
-        job=message["customJob"],
-        measurements=tuple(_measurement(item) for item in message.get("measurements", [])),
-        final=_measurement(final) if final else None,
-        start_time=message.get("startTime"),
-        end_time=message.get("endTime"),
-        reason=message.get("infeasibleReason", ""),
-    )
-
-
 def _measurement_body(item: Measurement) -> dict[str, Any]:
     return {
         "stepCount": str(item.step),
         "elapsedDuration": f"{item.elapsed_s:.6f}s",
         "metrics": [{"metricId": metric, "value": value} for metric, value in item.metrics],
     }
-
-
-def _measurement(message: Mapping[str, Any]) -> Measurement:
-    metrics = tuple((item["metricId"], float(item["value"])) for item in message["metrics"])
-    return Measurement(int(message["stepCount"]), float(message["elapsedDuration"].removesuffix("s")), metrics)

@@ -11,10 +11,9 @@ from ..jobs import replicas
 from ..jobs import table as jobs
 from ..names import cluster_name, id_of
 from ..scheduling import submission
-from ..tables import Entry
 from . import life, reports, search, space
 from .life import Progress, Seen
-from .records import TUNING_JOBS, Ending, Tuning, entry_of, trial_job, tuning_of
+from .records import TUNING_JOBS, Ending, Tuning, trial_job
 from .space import Assignment
 from .trial import Trial
 
@@ -30,24 +29,22 @@ _FAILED_PRECONDITION = 9
 def step(world: World) -> bool:
     """Move every tuning job on once and return whether any is under way."""
     alive = TUNING_JOBS.alive(world.store)
-    for entry in alive:
-        _advance(world, entry, world.clock.now())
+    for tuning in alive:
+        _advance(world, tuning, world.clock.now())
     return bool(alive)
 
 
-def cancel(world: World, entry: Entry) -> None:
+def cancel(world: World, before: Tuning) -> None:
     """End a tuning job that is not over, and its trials' jobs. Within a transaction."""
     moment = world.now()
-    before = tuning_of(entry)
     changed = life.cancelled(before)
     _stop_jobs(world, before, changed)
     _keep(world, changed, moment, moment)
 
 
-def _advance(world: World, entry: Entry, now: datetime) -> None:
+def _advance(world: World, before: Tuning, now: datetime) -> None:
     """Take a step of a job. Slow decisions come before the transaction, which then starts the decided trials and writes
     them down, or does nothing when the job has changed meanwhile: so no trial is ever decided twice."""
-    before = tuning_of(entry)
     seen = {trial.id: _look(world, before, trial) for trial in before.open_trials}
     after = life.observed(before, seen, timestamp(now))
     after = life.decided(after, now, world.settings.failed_trials)
@@ -57,7 +54,7 @@ def _advance(world: World, entry: Entry, now: datetime) -> None:
     if after == before and not chosen:
         return
     with world.store.transaction():
-        if TUNING_JOBS.get(world.store, entry.name) != entry:
+        if TUNING_JOBS.get(world.store, before.name) != before:
             return
         _stop_jobs(world, before, after)
         for assignment in chosen:
@@ -135,5 +132,5 @@ def _stop_jobs(world: World, before: Tuning, after: Tuning) -> None:
 
 def _keep(world: World, tuning: Tuning, moment: str, end_time: str) -> None:
     """Write a job, changed at a moment; `end_time` is when it ended, if it is over."""
-    cluster = tuning.declared["trialJobSpec"].get("persistentResourceId")
-    TUNING_JOBS.put(world.store, entry_of(tuning, moment, end_time if life.over(tuning) else None), cluster)
+    ended = replace(tuning, update_time=moment, end_time=end_time if life.over(tuning) else None)
+    TUNING_JOBS.put(world.store, ended)
