@@ -3,7 +3,6 @@
 import sqlite3
 import threading
 import time
-import uuid
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime, timedelta, timezone
@@ -12,8 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from vertex_local import settings as cloud_settings
 from vertex_local.clock import ManualClock, RealClock, timestamp
@@ -50,30 +47,6 @@ def test_a_list_is_in_order_of_creation_also_after_an_update(store: Store) -> No
     store.put("job", "p/2", {"changed": True})
     assert names(store.list("job")) == ["p/2", "p/1", "q/1"]
     assert names(store.list("job", "p/")) == ["p/2", "p/1"] and store.count("job", "p/") == 2
-
-
-@settings(
-    max_examples=30, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.too_slow]
-)
-@given(count=st.integers(0, 12), size=st.integers(1, 5), newest_first=st.booleans())
-def test_pages_put_together_are_the_list(store: Store, count: int, size: int, newest_first: bool) -> None:
-    kind = uuid.uuid4().hex
-    for number in range(count):
-        store.put(kind, f"p/{number}", {"n": number})
-    store.put(kind, "other", {})
-    found, after = [], ""
-    while True:
-        page, after = store.page(kind, "p/", after, size, newest_first=newest_first)
-        assert len(page) <= size
-        found += [int(str(body["n"])) for _, body in page]
-        if not after:
-            break
-    assert found == sorted(range(count), reverse=newest_first)
-
-
-def test_a_page_token_that_is_none_is_a_value_error(store: Store) -> None:
-    with pytest.raises(ValueError, match="invalid literal"):
-        store.page("job", "", "nonsense", 5)
 
 
 def test_a_scan_goes_by_name_within_bounds(store: Store) -> None:
@@ -314,8 +287,6 @@ def test_a_record_is_the_same_again(tmp_path: Path) -> None:
         WHOLES.put(store, whole)
     assert [WHOLES.get(store, name) for name in ("a/one", "a/two", "a/none")] == [bare, full, None]
     assert WHOLES.every(store, "a/") == [bare, full]
-    first, more = WHOLES.page(store, "a/", "", 1)
-    assert first == [bare] and WHOLES.page(store, "a/", more, 1) == ([full], "")
     WHOLES.remove(store, "a/two")
     assert WHOLES.every(store, "a/") == [bare]
     store.close()

@@ -6,7 +6,8 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from . import addressing
@@ -14,13 +15,13 @@ from .iam import service_accounts
 from .identities import Project, folder_of
 from .program import COMMAND
 from .quotas import metrics
+from .repository import Repository
 from .settings import SettingsError
-from .storage.records import BUCKET
+from .storage.records import BUCKETS
 from .supply import machines
 from .wire import ApiError, invalid_argument, permission_denied, unimplemented
 from .world import World, open_world
 
-_KIND = "namedProject"
 _log = logging.getLogger("vertex_local")
 # Files and folders are named for projects and people: both are of bounded length.
 _ID = re.compile(r"([a-z0-9][a-z0-9.-]{0,62}:)?[a-z][a-z0-9-]{4,28}[a-z0-9]")
@@ -34,7 +35,7 @@ class Declaration:
     """The declaration of a project.
 
     `groups` are members by group, `people` principals who can sign in, `accounts` emails of service accounts that exist
-    before a stack, `quota` limits by METRIC or METRIC.REGION.
+    before a stack, `quota` limits by METRIC or METRIC.REGION; `number` is the cloud's own.
     """
 
     project: str
@@ -42,6 +43,7 @@ class Declaration:
     people: tuple[str, ...] = ()
     accounts: tuple[str, ...] = ()
     quota: Mapping[str, int] = field(default_factory=dict)
+    number: str = ""
 
     def joined(self, other: "Declaration") -> "Declaration":
         """Return both declarations together, as several stacks may be in one project: nobody leaves, and the higher
@@ -54,6 +56,9 @@ class Declaration:
             accounts=_union(self.accounts, other.accounts),
             quota={**self.quota, **{name: _higher(self.quota.get(name), most) for name, most in other.quota.items()}},
         )
+
+
+_DECLARED = Repository(kind="namedProject", record=Declaration, key=attrgetter("project"))
 
 
 def parse(body: Mapping[str, Any]) -> Declaration:
@@ -91,11 +96,11 @@ class Projects:
         self._worlds: dict[str, World] = {home.project.id: home}
         self._told: list[Callable[[World], None]] = []
         home.all = self.worlds
-        for _, found in home.store.list(_KIND):
+        for known in _DECLARED.every(home.store):
             try:
-                self._open(found["number"], _read(found))
+                self._open(known)
             except (OSError, sqlite3.Error) as error:
-                _log.error("project %s can't be opened and is left out: %s", found["project"], error)
+                _log.error("project %s can't be opened and is left out: %s", known.project, error)
 
     @property
     def home(self) -> World:
@@ -117,14 +122,13 @@ class Projects:
         with self._lock:
             store = self._home.store
             with store.transaction():
-                found = store.get(_KIND, wanted.project)
-                whole = _read(found).joined(wanted) if found else wanted
-                of_home = wanted.project == self._home.project.id
-                first = int(self._home.project.number)
-                number = str(first) if of_home else found["number"] if found else str(first + store.next_id(_KIND))
+                found, number = _DECLARED.get(store, wanted.project), int(self._home.project.number)
+                if wanted.project != self._home.project.id and not found:
+                    number += store.next_id(_DECLARED.kind)
+                whole = found.joined(wanted) if found else replace(wanted, number=str(number))
                 _check_quota(self._home, whole)
-                store.put(_KIND, wanted.project, {"number": number, **asdict(whole)})
-                world = self._open(number, whole)  # A world that can't be opened is not kept.
+                _DECLARED.put(store, whole)
+                world = self._open(whole)  # A world that can't be opened is not kept.
             for tell in self._told:
                 tell(world)
         return world
@@ -152,15 +156,15 @@ class Projects:
         return named
 
     def _with_bucket(self, bucket: str) -> list[World]:
-        return [one for one in self.worlds() if one.store.get(BUCKET, bucket) is not None]
+        return [one for one in self.worlds() if BUCKETS.get(one.store, bucket)]
 
-    def _open(self, number: str, wanted: Declaration) -> World:
+    def _open(self, wanted: Declaration) -> World:
         """Return the world as it is declared; its existing parts stay."""
         home, world = self._home, self._worlds.get(wanted.project)
         if world is None:
             folder = folder_of(home.state_folder, wanted.project)
             folder.parent.mkdir(mode=0o700, exist_ok=True)
-            project = Project(wanted.project, number)
+            project = Project(wanted.project, wanted.number)
             world = open_world(folder, url=home.url, clock=home.clock, chosen=home.settings, project=project)
             world.faults, world.all = home.faults, self.worlds
         people = _union(world.project.people, wanted.people)
@@ -196,16 +200,6 @@ def _check_metric(limit: str) -> None:
         raise invalid_argument(f"'quota' has no metric '{metric}'; one is custom_model_training_cpus.")
     if dot and region not in machines.table().all_regions:
         raise invalid_argument(f"'quota' has '{limit}', and there is no region '{region}'.")
-
-
-def _read(found: Mapping[str, Any]) -> Declaration:
-    return Declaration(
-        found["project"],
-        {group: tuple(members) for group, members in found["groups"].items()},
-        tuple(found["people"]),
-        tuple(found["accounts"]),
-        found["quota"],
-    )
 
 
 def _texts(found: Any, form: re.Pattern[str]) -> tuple[str, ...]:

@@ -8,6 +8,7 @@ from types import NoneType
 from typing import Any, Generic, TypeVar, get_args, get_origin, get_type_hints
 
 from .store import Store
+from .wire import not_found
 
 R = TypeVar("R")
 Read = Callable[[Any], Any]
@@ -25,21 +26,24 @@ class Repository(Generic[R]):
         found = store.get(self.kind, name)
         return None if found is None else read(self.record, found)
 
+    def find(self, store: Store, name: str, lacking: str) -> R:
+        """Return the record with this name. Raises 404 in these words."""
+        found = self.get(store, name)
+        if found is None:
+            raise not_found(lacking)
+        return found
+
     def put(self, store: Store, record: R) -> None:
         store.put(self.kind, self.key(record), document(record))
 
-    def remove(self, store: Store, name: str) -> None:
-        store.delete(self.kind, name)
+    def remove(self, store: Store, name: str) -> bool:
+        """Remove the record and return whether it was there."""
+        return store.delete(self.kind, name)
 
     def every(self, store: Store, prefix: str = "") -> list[R]:
         """Return all whose names start with `prefix`, oldest first."""
         parsed = loads if self.record is dict else partial(_again, self)  # Whoever gets a body may change it.
         return [parsed(text) for _, text in store.texts(self.kind, prefix)]
-
-    def page(self, store: Store, prefix: str, after: str, size: int) -> tuple[list[R], str]:
-        """Return up to `size` of these, and the `after` of the next page ("" at the end)."""
-        found, more = store.page(self.kind, prefix, after, size)
-        return [read(self.record, body) for _, body in found], more
 
 
 def document(record: Any) -> dict[str, Any]:
@@ -74,6 +78,9 @@ def _reader(hint: Any) -> Read | None:
     if get_origin(hint) is tuple:
         each = _reader(options[0])
         return tuple if each is None else lambda items: tuple(map(each, items))
+    if get_origin(hint) is Mapping:
+        value_of = _reader(options[1])
+        return value_of and (lambda items: {name: value_of(value) for name, value in items.items()})
     if NoneType in options:
         one = next((reader for option in options if (reader := _reader(option))), None)
         return None if one is None else lambda value: None if value is None else one(value)

@@ -102,26 +102,6 @@ class Store:
         )
         return rows.fetchall()
 
-    def page(
-        self, kind: str, prefix: str = "", after: str = "", size: int = 100, *, newest_first: bool = False
-    ) -> tuple[Documents, str]:
-        """Return up to `size` documents in creation order, and the `after` of the next page ("" when this is the last).
-
-        The cost is that of the page, however many documents there are. `after` comes from an earlier page; raises
-        ValueError when it does not.
-        """
-        comes, order = ("<", "DESC") if newest_first else (">", "ASC")
-        start = int(after) if after else (2**62 if newest_first else 0)
-        rows = self._connection().execute(
-            f"SELECT seq, name, body FROM documents WHERE kind = ? AND seq {comes} ? AND name >= ? AND name < ? "
-            f"ORDER BY seq {order} LIMIT ?",
-            (kind, start, prefix, prefix + _TOP, size + 1),
-        )
-        found = rows.fetchall()
-        more = len(found) > size
-        found = found[:size]
-        return [(name, _object(body)) for _, name, body in found], str(found[-1][0]) if more else ""
-
     def scan(self, kind: str, start: str, stop: str, size: int, *, inclusive: bool = True) -> Documents:
         """Return up to `size` documents by name, from `start` (or after it) up to and without `stop`."""
         comes = ">=" if inclusive else ">"

@@ -1,15 +1,17 @@
 """Tokens and permissions: the sender of a request, and whether it is allowed."""
 
 import hashlib
-import hmac
 import re
 import secrets
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter
 from types import MappingProxyType
 
 from ..clock import Clock
 from ..identities import Project
+from ..repository import Repository
 from ..settings import Settings
 from ..store import Store
 from ..wire import invalid_argument, permission_denied
@@ -20,10 +22,22 @@ from .policies import Policies
 TOKEN_HEAD = "ya29."
 _SIGNED_HEAD = "eyJ"
 """Prefix of every JSON web token."""
-_KIND = "token"
 _PERMISSION = re.compile(r"[a-z][A-Za-z0-9]*(\.[A-Za-z0-9-]+){2,}")
 _CONVENIENCE = {"projectOwner": "roles/owner", "projectEditor": "roles/editor", "projectViewer": "roles/viewer"}
 NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
+
+
+@dataclass(frozen=True)
+class _Token:
+    """A token by its digest, and its principal; `purpose` (a job's name) says what it is for."""
+
+    digest: str
+    principal: str
+    purpose: str
+    until: str | None = None
+
+
+_TOKENS = Repository(kind="token", record=_Token, key=attrgetter("digest"))
 
 
 class Access:
@@ -48,13 +62,9 @@ class Access:
         """
         if token.startswith(_SIGNED_HEAD):
             return self.keys.principal(token)
-        digest = _digest(token)
-        found = self._store.get(_KIND, digest)
-        if found is None or not hmac.compare_digest(digest, str(found["digest"])):
-            return None
-        if "until" in found and datetime.fromisoformat(found["until"]) <= self._clock.now():
-            return None
-        return str(found["principal"])
+        found = _TOKENS.get(self._store, _digest(token))
+        ended = found and found.until and datetime.fromisoformat(found.until) <= self._clock.now()
+        return found.principal if found and not ended else None
 
     def mint(self, principal: str, purpose: str, until: datetime | None = None) -> str:
         """Return a new token of a principal; `purpose` (a job's name) says in the store what it is for. The token is
@@ -65,19 +75,15 @@ class Access:
 
     def adopt(self, token: str, principal: str, purpose: str, until: datetime | None = None) -> None:
         """Accept a token that was made before, so that people's shells stay valid after a restart."""
-        digest = _digest(token)
-        found = {"digest": digest, "principal": principal, "purpose": purpose}
-        self._store.put(_KIND, digest, {**found, "until": until.isoformat()} if until else found)
-
-    def revoke(self, token: str) -> None:
-        self._store.delete(_KIND, _digest(token))
+        ends = until.isoformat() if until else None
+        _TOKENS.put(self._store, _Token(_digest(token), principal, purpose, ends))
 
     def revoke_purpose(self, purpose: str) -> None:
         """Revoke all tokens minted for a purpose."""
         with self._store.transaction():
-            for digest, found in self._store.list(_KIND):
-                if found["purpose"] == purpose:
-                    self._store.delete(_KIND, digest)
+            for found in _TOKENS.every(self._store):
+                if found.purpose == purpose:
+                    _TOKENS.remove(self._store, found.digest)
 
     def granted(
         self,

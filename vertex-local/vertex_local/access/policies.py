@@ -3,15 +3,17 @@
 import hashlib
 import json
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from operator import attrgetter
 from typing import Any
 
 from ..identities import Project
+from ..repository import Repository
 from ..store import Store
 from ..wire import ApiError, aborted, invalid_argument, unimplemented
 from . import policy_rules
 
-_KIND = "policy"
 _VERSIONS = (0, 1, 3)
 _MEMBER = re.compile(
     r"(user|serviceAccount|group):[^\s@]+@[^\s@]+|domain:[^\s@]+\.[^\s@]+"
@@ -46,6 +48,23 @@ def account_name(project: str, email: str) -> str:
     return f"//iam.googleapis.com/projects/{project}/serviceAccounts/{email}"
 
 
+@dataclass(frozen=True)
+class _Policy:
+    """The policy of a resource (full name), and how often it was changed."""
+
+    resource: str
+    bindings: Sequence[Mapping[str, Any]] = field(default_factory=list)
+    changes: int = 0
+
+    @property
+    def etag(self) -> str:
+        seen = json.dumps([self.resource, self.changes, self.bindings], sort_keys=True)
+        return "BwY" + hashlib.sha256(seen.encode()).hexdigest()[:9]
+
+
+_POLICIES = Repository(kind="policy", record=_Policy, key=attrgetter("resource"))
+
+
 class Policies:
     """The policies by full resource name. Every change gets a new etag; a change with another's etag is a conflict."""
 
@@ -54,12 +73,9 @@ class Policies:
 
     def get(self, resource: str) -> dict[str, Any]:
         """Return `{version, etag, bindings}`; a resource without a policy has one without bindings."""
-        policy = self._store.get(_KIND, resource) or {"bindings": []}
-        bindings: list[dict[str, Any]] = policy["bindings"]
-        answer: dict[str, Any] = {"version": 1, "etag": _etag(resource, policy)}
-        if bindings:
-            answer["bindings"] = bindings
-        return answer
+        policy = self._find(resource)
+        answer: dict[str, Any] = {"version": 1, "etag": policy.etag}
+        return {**answer, "bindings": policy.bindings} if policy.bindings else answer
 
     def set(self, resource: str, policy: Mapping[str, Any], conflict: Callable[[], ApiError]) -> dict[str, Any]:
         """Replace the policy. Raises the error of `conflict` when the etag sent is not the current one, 400
@@ -70,38 +86,39 @@ class Policies:
             raise unimplemented("Audit configurations in an IAM policy are not implemented by the local cloud.")
         bindings = self._checked(policy)
         with self._store.transaction():
-            current = self._store.get(_KIND, resource) or {"bindings": []}
-            if policy.get("etag") and policy["etag"] != _etag(resource, current):
+            current = self._find(resource)
+            if policy.get("etag") and policy["etag"] != current.etag:
                 raise conflict()
-            policy_rules.check(resource, policy.get("bindings", []), current["bindings"], self._project.is_called)
-            changes = int(current.get("changes", 0)) + 1
-            self._store.put(_KIND, resource, {"bindings": bindings, "changes": changes})
+            policy_rules.check(resource, policy.get("bindings", []), current.bindings, self._project.is_called)
+            _POLICIES.put(self._store, _Policy(resource, bindings, current.changes + 1))
         return self.get(resource)
 
     def seed(self, resource: str, bindings: Mapping[str, Iterable[str]]) -> None:
         """Set the first policy of a resource, unchecked."""
         rows = [{"role": role, "members": sorted(members)} for role, members in sorted(bindings.items())]
-        self._store.put(_KIND, resource, {"bindings": rows, "changes": 1})
+        _POLICIES.put(self._store, _Policy(resource, rows, changes=1))
 
     def delete(self, resource: str) -> None:
-        self._store.delete(_KIND, resource)
+        _POLICIES.remove(self._store, resource)
 
     def bindings(self, resource: str) -> list[tuple[str, list[str]]]:
         """Return (role, members) of the resource."""
-        policy = self._store.get(_KIND, resource) or {"bindings": []}
-        return [(binding["role"], binding["members"]) for binding in policy["bindings"]]
+        return [(binding["role"], binding["members"]) for binding in self._find(resource).bindings]
 
     def rename_member(self, member: str, successor: str) -> None:
         """Rename a member: a deleted service account stays in policies under its `deleted:` name, so that a new one of
         the same name inherits nothing."""
         with self._store.transaction():
-            for resource, policy in self._store.list(_KIND):
-                if any(member in binding["members"] for binding in policy["bindings"]):
-                    for binding in policy["bindings"]:
-                        binding["members"] = sorted(
-                            {successor if name == member else name for name in binding["members"]}
-                        )
-                    self._store.put(_KIND, resource, {**policy, "changes": int(policy.get("changes", 0)) + 1})
+            for policy in _POLICIES.every(self._store):
+                if any(member in binding["members"] for binding in policy.bindings):
+                    bindings = [
+                        {**binding, "members": [successor if name == member else name for name in binding["members"]]}
+                        for binding in policy.bindings
+                    ]
+                    _POLICIES.put(self._store, replace(policy, bindings=bindings, changes=policy.changes + 1))
+
+    def _find(self, resource: str) -> _Policy:
+        return _POLICIES.get(self._store, resource) or _Policy(resource)
 
     def _checked(self, policy: Mapping[str, Any]) -> list[dict[str, Any]]:
         merged: dict[str, set[str]] = {}
@@ -126,8 +143,3 @@ class Policies:
         ours = kind == "serviceAccount" and email.endswith(self._project.address(""))
         if ours and self._store.get("serviceAccount", email) is None:
             raise invalid_argument(f"Service account {email} does not exist.")
-
-
-def _etag(resource: str, policy: Mapping[str, Any]) -> str:
-    seen = json.dumps([resource, policy.get("changes", 0), policy["bindings"]], sort_keys=True)
-    return "BwY" + hashlib.sha256(seen.encode()).hexdigest()[:9]

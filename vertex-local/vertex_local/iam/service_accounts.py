@@ -3,16 +3,17 @@
 import base64
 import re
 from collections.abc import Mapping
+from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
 from .. import bodies, documents, policy_methods
 from ..access import policies
-from ..store import Documents
+from ..repository import Repository
 from ..wire import Call, Reply, Route, already_exists, camel, failed_precondition, invalid_argument, not_found
 from ..world import World
 
-KIND = "serviceAccount"
+ACCOUNTS = Repository(kind="serviceAccount", record=dict, key=itemgetter("email"))
 _ID = re.compile(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])")
 _BASE = "/v1/projects/{project}/serviceAccounts"
 _SETTABLE = {"displayName": 100, "description": 256}
@@ -39,9 +40,8 @@ class Accounts:
     def find(self, project: str, account: str) -> dict[str, Any]:
         """Return the account by email or unique id; the project may be `-`. Raises 404 in the service's words."""
         known = project == "-" or self._world.project.is_called(project)
-        found = self._store.get(KIND, account) if known else None
-        if found is None and known and account.isdigit():
-            found = next((body for _, body in self._store.list(KIND) if body["uniqueId"] == account), None)
+        every = ACCOUNTS.every(self._store) if known else []
+        found = next((body for body in every if account in (body["email"], body["uniqueId"])), None)
         if found is None:
             raise not_found(f"Unknown service account: projects/{project}/serviceAccounts/{account} does not exist.")
         return found
@@ -57,26 +57,19 @@ class Accounts:
         email = self._world.project.address(identifier)
         declared = _settable(body.get("serviceAccount", {}))
         with self._store.transaction():
-            if self._store.get(KIND, email) is not None:
+            if ACCOUNTS.get(self._store, email):
                 raise already_exists(
                     f"Service account {identifier} already exists within project projects/{self._world.project.id}."
                 )
-            make(self._world, email, declared)
-        return Reply(body=self.find("-", email))
+            return Reply(body=make(self._world, email, declared))
 
     def get(self, call: Call) -> Reply:
-        account = self.find(call.params["project"], call.params["account"])
-        self._require(call, "get", account)
-        return Reply(body=account)
+        return Reply(body=self._permitted(call, "get"))
 
     def list_all(self, call: Call) -> Reply:
         self._access.require(call.principal, "iam.serviceAccounts.list", call.params["project"])
-
-        def page(after: str, size: int) -> tuple[Documents, str]:
-            return self._store.page(KIND, "", after, size)
-
-        found = documents.listed(call, "accounts", page, lambda item: item[1], usual=20, most=100)
-        return documents.without_empty(found)
+        pages = documents.sliced(ACCOUNTS.every(self._store))
+        return documents.without_empty(documents.listed(call, "accounts", pages, dict, usual=20, most=100))
 
     def patch(self, call: Call) -> Reply:
         body = bodies.parsed("iam.v1", "PatchServiceAccountRequest", call.object())
@@ -86,48 +79,43 @@ class Accounts:
         if unknown or not mask:
             raise invalid_argument(f"updateMask must name fields among {', '.join(_SETTABLE)}; got {', '.join(mask)}")
         sent = body.get("serviceAccount", {})
-        return self._change(call, dict.fromkeys(names, "") | _settable({name: sent.get(name) for name in names}))
+        values = dict.fromkeys(names, "") | _settable({name: sent.get(name) for name in names})
+        with self._store.transaction():
+            changed = _tagged({**self._permitted(call, "update"), **values})
+            ACCOUNTS.put(self._store, changed)
+        return Reply(body=changed)
 
     def delete(self, call: Call) -> Reply:
         with self._store.transaction():
-            account = self.find(call.params["project"], call.params["account"])
-            self._require(call, "delete", account)
+            account = self._permitted(call, "delete")
             email = account["email"]
             if email in (self._world.project.deployer, self._world.project.previewer):
                 raise failed_precondition(f"{email} belongs to the local cloud itself and can't be deleted.")
-            self._store.delete(KIND, email)
+            ACCOUNTS.remove(self._store, email)
             self._world.policies.delete(policies.account_name(self._world.project.id, email))
             gone = f"deleted:serviceAccount:{email}?uid={account['uniqueId']}"
             self._world.policies.rename_member(f"serviceAccount:{email}", gone)
         return Reply()
 
     def disable(self, call: Call) -> Reply:
-        bodies.parsed("iam.v1", "DisableServiceAccountRequest", call.object())
-        self._switch(call, "disable", True)
-        return Reply()
+        return self._switched(call, "disable")
 
     def enable(self, call: Call) -> Reply:
-        bodies.parsed("iam.v1", "EnableServiceAccountRequest", call.object())
-        self._switch(call, "enable", False)
+        return self._switched(call, "enable")
+
+    def _switched(self, call: Call, verb: str) -> Reply:
+        bodies.parsed("iam.v1", f"{verb.title()}ServiceAccountRequest", call.object())
+        with self._store.transaction():
+            rest = {name: value for name, value in self._permitted(call, verb).items() if name != "disabled"}
+            ACCOUNTS.put(self._store, _tagged({**rest, "disabled": True} if verb == "disable" else rest))
         return Reply()
 
-    def _change(self, call: Call, values: dict[str, Any]) -> Reply:
-        with self._store.transaction():
-            account = self.find(call.params["project"], call.params["account"])
-            self._require(call, "update", account)
-            self._store.put(KIND, account["email"], _tagged({**account, **values}))
-        return Reply(body=self.find("-", account["email"]))
-
-    def _switch(self, call: Call, verb: str, disabled: bool) -> None:
-        with self._store.transaction():
-            account = self.find(call.params["project"], call.params["account"])
-            self._require(call, verb, account)
-            rest = {name: value for name, value in account.items() if name != "disabled"}
-            self._store.put(KIND, account["email"], _tagged({**rest, "disabled": True} if disabled else rest))
-
-    def _require(self, call: Call, verb: str, account: dict[str, Any]) -> None:
+    def _permitted(self, call: Call, verb: str) -> dict[str, Any]:
+        """Return the account of a path. Raises 404, and 403 for a caller who may not do that with it."""
+        account = self.find(call.params["project"], call.params["account"])
         resource = policies.account_name(self._world.project.id, account["email"])
         self._access.require(call.principal, f"iam.serviceAccounts.{verb}", self._world.project.id, resource)
+        return account
 
     def _resource(self, call: Call) -> str:
         return policies.account_name(
@@ -135,20 +123,23 @@ class Accounts:
         )
 
 
-def make(world: World, email: str, declared: Mapping[str, Any] = MappingProxyType({})) -> None:
-    """Make an account of the project unless it exists. Within a transaction."""
-    if world.store.get(KIND, email) is not None:
-        return
-    unique = f"1{100 + world.store.next_id('serviceAccount'):020d}"
-    account = {
-        "name": f"projects/{world.project.id}/serviceAccounts/{email}",
-        "projectId": world.project.id,
-        "uniqueId": unique,
-        "email": email,
-        "oauth2ClientId": unique,
-        **declared,
-    }
-    world.store.put(KIND, email, _tagged(account))
+def make(world: World, email: str, declared: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
+    """Return an account of the project, made unless it exists. Within a transaction."""
+    found = ACCOUNTS.get(world.store, email)
+    if found is None:
+        unique = f"1{100 + world.store.next_id('serviceAccount'):020d}"
+        found = _tagged(
+            {
+                "name": f"projects/{world.project.id}/serviceAccounts/{email}",
+                "projectId": world.project.id,
+                "uniqueId": unique,
+                "email": email,
+                "oauth2ClientId": unique,
+                **declared,
+            }
+        )
+        ACCOUNTS.put(world.store, found)
+    return found
 
 
 def _settable(body: Mapping[str, Any]) -> dict[str, Any]:

@@ -188,10 +188,7 @@ class QuotaPreferences:
 
     def _find(self, call: Call) -> Preference:
         name = f"{self._parent}/{call.params['preference']}"
-        found = PREFERENCES.get(self._world.store, name)
-        if found is None:
-            raise not_found(f"Quota preference {name} not found.")
-        return found
+        return PREFERENCES.find(self._world.store, name, f"Quota preference {name} not found.")
 
     def _answer(self, call: Call, item: Preference) -> Reply:
         body = records.answer(item, self._world.clock.now())

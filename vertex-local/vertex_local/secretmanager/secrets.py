@@ -3,9 +3,11 @@
 import re
 from collections.abc import Iterable
 from dataclasses import replace
+from operator import itemgetter
 from typing import Any
 
 from .. import bodies, document_filters, documents, filter_fields, policy_methods
+from ..repository import Repository
 from ..wire import (
     Call,
     Reply,
@@ -13,7 +15,6 @@ from ..wire import (
     aborted,
     already_exists,
     invalid_argument,
-    not_found,
     permission_denied,
     unimplemented,
 )
@@ -21,7 +22,8 @@ from ..world import World
 from . import rules
 from .vault import Vault
 
-KIND, VERSION = "secret", "secretVersion"
+SECRETS = Repository(kind="secret", record=dict, key=itemgetter("name"))
+VERSIONS = Repository(kind="secretVersion", record=dict, key=itemgetter("name"))
 BASE = "/v1/projects/{project}/secrets"
 _API = "secretmanager.v1"
 _ID = re.compile(r"[A-Za-z0-9_-]{1,255}")
@@ -56,20 +58,19 @@ class Secrets:
         rules.check(body)
         name = self._name(secret_id)
         with self._world.store.transaction():
-            if self._world.store.get(KIND, name):
+            if SECRETS.get(self._world.store, name):
                 raise already_exists(f"Secret [{name}] already exists.")
             kept = {key: value for key, value in body.items() if key in _KEPT}
-            made = self._put({**kept, "name": name, "createTime": self._world.now()})
+            made = self.put(SECRETS, {**kept, "name": name, "createTime": self._world.now()})
         return Reply(body=made)
 
     def get(self, call: Call) -> Reply:
-        name = self.entered(call, "secrets.get")
-        return Reply(body=self.find(name))
+        return Reply(body=self.find(self.entered(call, "secrets.get")))
 
     def list(self, call: Call) -> Reply:
         """Return the secrets, the newest first."""
         self.require(call, "secrets.list", f"projects/{call.params['project']}")
-        return page(call, "secrets", "Secret", [body for _, body in reversed(self._world.store.list(KIND))])
+        return page(call, "secrets", "Secret", reversed(SECRETS.every(self._world.store)))
 
     def patch(self, call: Call) -> Reply:
         name = self.entered(call, "secrets.update")
@@ -82,7 +83,7 @@ class Secrets:
                 raise aborted(f"The etag does not match that of Secret [{name}].")
             changed = documents.merged(found, sent, ("labels",))
             rules.check(changed)
-            made = self._put(changed)
+            made = self.put(SECRETS, changed)
         return Reply(body=made)
 
     def delete(self, call: Call) -> Reply:
@@ -91,7 +92,11 @@ class Secrets:
             found = self.find(name)
             if call.query.get("etag", found["etag"]) != found["etag"]:
                 raise aborted(f"The etag does not match that of Secret [{name}].")
-            self._remove(name)
+            for version in VERSIONS.every(self._world.store, f"{name}/"):
+                VERSIONS.remove(self._world.store, version["name"])
+            self._world.policies.delete(f"//secretmanager.googleapis.com/{name}")
+            SECRETS.remove(self._world.store, name)
+            self.vault.destroy_all(call.params["secret"])
         return Reply(body={})
 
     def entered(self, call: Call, permission: str) -> str:
@@ -104,10 +109,7 @@ class Secrets:
 
     def find(self, name: str) -> dict[str, Any]:
         """Return a secret. Raises 404."""
-        found = self._world.store.get(KIND, name)
-        if found is None:
-            raise not_found(f"Secret [{name}] not found.")
-        return found
+        return SECRETS.find(self._world.store, name, f"Secret [{name}] not found.")
 
     def require(self, call: Call, permission: str, shown: str, secret: str = "") -> None:
         """Check that a role on the project or on the secret grants the permission. Raises 403 in this service's
@@ -118,16 +120,10 @@ class Secrets:
         if not known or not self._world.access.granted(call.principal, permission, resource):
             raise permission_denied(f"Permission '{permission}' denied for resource '{shown}' (or it may not exist).")
 
-    def _remove(self, name: str) -> None:
-        for version, _ in self._world.store.list(VERSION, f"{name}/"):
-            self._world.store.delete(VERSION, version)
-        self._world.policies.delete(f"//secretmanager.googleapis.com/{name}")
-        self._world.store.delete(KIND, name)
-        self.vault.destroy_all(name.rpartition("/")[2])
-
-    def _put(self, body: dict[str, Any]) -> dict[str, Any]:
+    def put(self, records: Repository[dict[str, Any]], body: dict[str, Any]) -> dict[str, Any]:
+        """Keep a secret or a version, and return it with a new etag."""
         body = {**body, "etag": f'"{self._world.store.next_id("secretEtag"):x}"'}
-        self._world.store.put(KIND, body["name"], body)
+        records.put(self._world.store, body)
         return body
 
     def _checked(self, call: Call) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import google_crc32c
 from .. import bodies
 from ..wire import Call, Reply, Route, aborted, failed_precondition, invalid_argument, not_found
 from ..world import World
-from .secrets import BASE, VERSION, Secrets, page
+from .secrets import BASE, VERSIONS, Secrets, page
 
 _MOST_BYTES = 64 * 1024
 _LATEST = "latest"
@@ -37,23 +37,24 @@ class Versions:
         value = _decoded(payload)
         with self._world.store.transaction():
             self._secrets.find(secret)
-            number = len(self._world.store.list(VERSION, f"{secret}/")) + 1
+            number = len(VERSIONS.every(self._world.store, f"{secret}/")) + 1
             self._secrets.vault.put(call.params["secret"], number, value)
             made = {
                 "name": f"{secret}/versions/{number}",
                 "createTime": self._world.now(),
                 "replicationStatus": {"automatic": {}},
                 "clientSpecifiedPayloadChecksum": "dataCrc32c" in payload,
+                "state": "ENABLED",
             }
-            made = self._put(made, "ENABLED")
+            made = self._secrets.put(VERSIONS, made)
         return Reply(body=made)
 
     def list(self, call: Call) -> Reply:
         """Return the versions, the newest first."""
         secret = self._secrets.entered(call, "versions.list")
         self._secrets.find(secret)
-        found = [body for _, body in self._world.store.list(VERSION, f"{secret}/")]
-        return page(call, "versions", "SecretVersion", reversed(found))
+        found = reversed(VERSIONS.every(self._world.store, f"{secret}/"))
+        return page(call, "versions", "SecretVersion", found)
 
     def get(self, call: Call) -> Reply:
         secret = self._secrets.entered(call, "versions.get")
@@ -91,7 +92,7 @@ class Versions:
                 raise failed_precondition(f"Secret Version [{found['name']}] is in DESTROYED state.")
             if state == "DESTROYED":
                 found = {**found, "destroyTime": self._world.now()}
-            made = self._put(found, state)
+            made = self._secrets.put(VERSIONS, {**found, "state": state})
         if state == "DESTROYED":
             self._secrets.vault.destroy(call.params["secret"], _number(made))
         return Reply(body=made)
@@ -100,19 +101,11 @@ class Versions:
         """Return a version by number or `latest`. Raises 404."""
         self._secrets.find(secret)
         if version == _LATEST:
-            version = str(len(self._world.store.list(VERSION, f"{secret}/")))
+            version = str(len(VERSIONS.every(self._world.store, f"{secret}/")))
             if version == "0":
                 raise not_found(f"Secret [{secret}] not found or has no versions.")
         name = f"{secret}/versions/{version}"
-        found = self._world.store.get(VERSION, name)
-        if found is None:
-            raise not_found(f"Secret Version [{name}] not found.")
-        return found
-
-    def _put(self, body: dict[str, Any], state: str) -> dict[str, Any]:
-        body = {**body, "state": state, "etag": f'"{self._world.store.next_id("secretEtag"):x}"'}
-        self._world.store.put(VERSION, body["name"], body)
-        return body
+        return VERSIONS.find(self._world.store, name, f"Secret Version [{name}] not found.")
 
 
 def _decoded(payload: dict[str, Any]) -> bytes:

@@ -3,6 +3,7 @@
 import threading
 from collections.abc import Mapping
 from datetime import timedelta
+from operator import itemgetter
 from typing import Any
 
 from ..access import policies
@@ -19,7 +20,7 @@ from .guard import (
     page_token,
     refuse_lists,
 )
-from .records import BUCKET, Records, is_uniform, merged, moment, show_bucket
+from .records import BUCKETS, Records, is_uniform, merged, moment, show_bucket
 
 _OUTPUT_ONLY = (
     "id",
@@ -71,15 +72,15 @@ class Buckets:
         rules.check_bucket_name(name)
         bucket = self._completed(_settable(body), name)
         with _NAMING, self._store.transaction():
-            if any(one is not self._world and one.store.get(BUCKET, name) for one in self._world.all()):
+            if any(one is not self._world and BUCKETS.get(one.store, name) for one in self._world.all()):
                 raise errors.conflict(
                     "The requested bucket name is not available. The bucket namespace is shared by all users."
                 )
-            if self._store.get(BUCKET, name) is not None:
+            if BUCKETS.get(self._store, name):
                 raise errors.conflict(
                     "Your previous request to create the named bucket succeeded and you already own it."
                 )
-            self._store.put(BUCKET, name, bucket)
+            BUCKETS.put(self._store, bucket)
             project = self._world.project.id
             owners = bucket_owners(project) | (object_owners(project) if is_uniform(bucket) else {})
             self._world.policies.seed(policies.bucket_name(name), owners)
@@ -94,15 +95,13 @@ class Buckets:
     def list_all(self, call: Call) -> Reply:
         self._guard.project(call, "storage.buckets.list", call.query.get("project", ""))
         size = min(call.integer("maxResults", 1000) or 1000, 1000)
-        prefix = call.query.get("prefix", "")
-        after = page_start(call)
-        start, inclusive = max(after, prefix), not after
-        found = self._store.scan(BUCKET, start, prefix + "\U0010ffff", size + 1, inclusive=inclusive)
+        after, every = page_start(call), BUCKETS.every(self._store, call.query.get("prefix", ""))
+        found = sorted((bucket for bucket in every if bucket["name"] > after), key=itemgetter("name"))
         answer: dict[str, Any] = {"kind": "storage#buckets"}
         if found:
-            answer["items"] = [show_bucket(bucket) for _, bucket in found[:size]]
+            answer["items"] = [show_bucket(bucket) for bucket in found[:size]]
         if len(found) > size:
-            answer["nextPageToken"] = page_token(found[size - 1][0])
+            answer["nextPageToken"] = page_token(found[size - 1]["name"])
         return Reply(body=answer)
 
     def patch(self, call: Call) -> Reply:
@@ -118,7 +117,7 @@ class Buckets:
             check_conditions(call, 0, int(bucket["metageneration"]))
             if not self._records.is_empty(bucket["name"]):
                 raise errors.conflict("The bucket you tried to delete is not empty.")
-            self._store.delete(BUCKET, bucket["name"])
+            BUCKETS.remove(self._store, bucket["name"])
             self._world.policies.delete(policies.bucket_name(bucket["name"]))
         return Reply(204)
 
@@ -160,7 +159,7 @@ class Buckets:
             bucket["iamConfiguration"] = self._iam_configuration(bucket, old)
             self._stamp(bucket, old)
             bucket = _without_empty(bucket)
-            self._store.put(BUCKET, old["name"], bucket)
+            BUCKETS.put(self._store, bucket)
         return Reply(body=show_bucket(bucket))
 
     def _completed(self, body: dict[str, Any], name: str) -> dict[str, Any]:

@@ -20,10 +20,6 @@ def required(name: str) -> ApiError:
     return error(400, "required", f"Required parameter: {name}")
 
 
-def no_bucket() -> ApiError:
-    return error(404, "notFound", "The specified bucket does not exist.")
-
-
 def no_object(bucket: str, name: str) -> ApiError:
     return error(404, "notFound", f"No such object: {bucket}/{name}")
 

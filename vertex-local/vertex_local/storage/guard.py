@@ -9,7 +9,7 @@ from ..access.policy_rules import PUBLIC
 from ..wire import Call
 from ..world import World
 from . import errors
-from .records import BUCKET, Version, is_private, is_uniform
+from .records import BUCKETS, Version, is_private, is_uniform
 
 _PAGES = "storage"
 _PREDEFINED = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
@@ -51,7 +51,7 @@ class Guard:
         """Raise 403 unless the permission is granted on the bucket or, for objects of a bucket without uniform access,
         by their default access control list."""
         of_objects = permission.startswith("storage.objects.")
-        listed = of_objects and not is_uniform(self._store.get(BUCKET, bucket) or {})
+        listed = of_objects and not is_uniform(BUCKETS.get(self._store, bucket) or {})
         more = object_owners(self._world.project.id) if listed else {}
         if not self._access.granted(call.principal, permission, policies.bucket_name(bucket), more=more):
             raise errors.forbidden(call.principal, permission, "object" if of_objects else "bucket")

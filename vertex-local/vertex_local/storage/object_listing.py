@@ -9,7 +9,7 @@ from ..wire import Call, Reply, Route
 from ..world import World
 from . import errors
 from .guard import Guard, page_start, page_token
-from .records import OBJECT, Records, show_object
+from .records import OBJECTS, Records, show_object
 
 _TOP = "\U0010ffff"
 _BATCH = 500
@@ -91,7 +91,7 @@ class Listing:
         head = f"{bucket}/"
         at, inclusive = (after.partition("\n")[0], False) if after else (start, True)
         while True:
-            found = self._records.store.scan(OBJECT, head + at, head + stop, _BATCH, inclusive=inclusive)
+            found = self._records.store.scan(OBJECTS.kind, head + at, head + stop, _BATCH, inclusive=inclusive)
             for key, body in found:
                 at = key.removeprefix(head)
                 yield at, body["resource"]
@@ -101,7 +101,7 @@ class Listing:
 
     def _versions(self, bucket: str, start: str, stop: str, after: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield all generations by name and age. The whole prefix is read at once: versions are few."""
-        found = [version.resource for version in self._records.noncurrent(bucket, "")]
+        found = [version.resource for version in self._records.noncurrent(bucket)]
         found += [resource for _, resource in self._current(bucket, "", _TOP, "")]
         found.sort(key=lambda resource: (resource["name"], int(resource["generation"])))
         for resource in found:

@@ -3,10 +3,12 @@
 import re
 import uuid
 from collections.abc import Iterable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from operator import attrgetter
 from pathlib import Path
 from typing import Any
 
+from ..repository import Repository
 from ..wire import Call, Reply, Route
 from . import errors, rules
 from .blobs import Blob
@@ -15,12 +17,27 @@ from .multipart import boundary, parts
 from .objects import Objects
 from .records import Records, show_object
 
-_UPLOAD = "upload"
 _LASTS_S = 7 * 24 * 3600.0
 _CHUNK_UNIT = 256 * 1024
 _CONTENT_RANGE = re.compile(r"bytes (?:(\d+)-(\d+)|\*)/(\d+|\*)")
 _CHECKSUMS = {"md5Hash": "md5", "crc32c": "crc32c"}
 _CONDITIONS = ("ifGenerationMatch", "ifGenerationNotMatch", "ifMetagenerationMatch", "ifMetagenerationNotMatch")
+
+
+@dataclass(frozen=True)
+class _Session:
+    """A resumable upload. `conditions` are the preconditions it began with, `done` the object that it has become."""
+
+    id: str
+    bucket: str
+    name: str
+    metadata: Mapping[str, Any]
+    conditions: Mapping[str, str]
+    received: int = 0
+    done: Mapping[str, Any] | None = None
+
+
+_SESSIONS = Repository(kind="upload", record=_Session, key=attrgetter("id"))
 
 
 class Uploads:
@@ -51,22 +68,20 @@ class Uploads:
 
     def put(self, call: Call) -> Reply:
         """Take a chunk of a resumable upload, or answer how far it is (`Content-Range: bytes */…`)."""
-        identifier = call.query.get("upload_id", "")
         with self._records.store.transaction():
-            session = self._session(identifier, call.params["bucket"])
-            if session.get("done"):
-                return Reply(body=show_object(session["done"], call))
-            received, total = self._append(identifier, session, call)
-        if total is None or received < total:
-            last = {"range": f"bytes=0-{received - 1}"} if received else {}
-            return Reply(308, b"", headers={**last, "x-guploader-uploadid": identifier})
-        return self._finish(call, identifier, session)
+            session = self._session(call)
+            if session.done:
+                return Reply(body=show_object(session.done, call))
+            session, total = self._append(session, call)
+        if total is None or session.received < total:
+            last = {"range": f"bytes=0-{session.received - 1}"} if session.received else {}
+            return Reply(308, b"", headers={**last, "x-guploader-uploadid": session.id})
+        return self._finish(call, session)
 
     def cancel(self, call: Call) -> Reply:
-        identifier = call.query.get("upload_id", "")
-        self._session(identifier, call.params["bucket"])
-        self._records.store.delete(_UPLOAD, identifier)
-        self._file(identifier).unlink(missing_ok=True)
+        session = self._session(call)
+        _SESSIONS.remove(self._records.store, session.id)
+        self._file(session.id).unlink(missing_ok=True)
         return Reply(499, b"")
 
     def _store(self, call: Call, metadata: dict[str, Any], chunks: Iterable[bytes]) -> Reply:
@@ -108,17 +123,16 @@ class Uploads:
         rules.check_object(metadata)
         check_object_conditions(call, self._records.current(bucket, name))
         metadata.setdefault("contentType", call.headers.get("x-upload-content-type", "application/octet-stream"))
-        identifier = uuid.uuid4().hex
         conditions = {key: call.query[key] for key in _CONDITIONS if key in call.query}
-        session = {"bucket": bucket, "name": name, "metadata": metadata, "conditions": conditions, "received": 0}
-        self._file(identifier).touch(mode=0o600)
-        self._records.store.put(_UPLOAD, identifier, session)
-        location = f"{call.base_url}{call.path}?uploadType=resumable&upload_id={identifier}"
-        return Reply(200, b"", headers={"location": location, "x-guploader-uploadid": identifier})
+        session = _Session(uuid.uuid4().hex, bucket, name, metadata, conditions)
+        self._file(session.id).touch(mode=0o600)
+        _SESSIONS.put(self._records.store, session)
+        location = f"{call.base_url}{call.path}?uploadType=resumable&upload_id={session.id}"
+        return Reply(200, b"", headers={"location": location, "x-guploader-uploadid": session.id})
 
-    def _append(self, identifier: str, session: dict[str, Any], call: Call) -> tuple[int, int | None]:
-        """Take the chunk. Return the bytes received so far, and the total if it is known."""
-        received: int = session["received"]
+    def _append(self, session: _Session, call: Call) -> tuple[_Session, int | None]:
+        """Take the chunk. Return the session after it, and the total if it is known."""
+        received = session.received
         match = _CONTENT_RANGE.fullmatch(call.headers.get("content-range", "").strip())
         if not match:
             first, total = 0, len(call.raw)
@@ -132,34 +146,32 @@ class Uploads:
         if (known is None or received + len(fresh) < known) and len(fresh) % _CHUNK_UNIT:
             raise errors.invalid(f"A chunk that is not the last one must be a multiple of {_CHUNK_UNIT} bytes.")
         if fresh:
-            with self._file(identifier).open("r+b") as file:
+            with self._file(session.id).open("r+b") as file:
                 file.truncate(received)
                 file.seek(received)
                 file.write(fresh)
-            received += len(fresh)
-            session["received"] = received
-            self._records.store.put(_UPLOAD, identifier, session)
-        return received, known
+            session = replace(session, received=received + len(fresh))
+            _SESSIONS.put(self._records.store, session)
+        return session, known
 
-    def _finish(self, call: Call, identifier: str, session: dict[str, Any]) -> Reply:
+    def _finish(self, call: Call, session: _Session) -> Reply:
         """Return the object made of all chunks. The session keeps the answer, so that a lost one can be asked for
         again."""
-        path = self._file(identifier)
+        path = self._file(session.id)
         with path.open("rb") as file:
-            blob = self._checked(call, session["metadata"], iter(lambda: file.read(1 << 20), b""))
-        conditioned = replace(call, query={**call.query, **session["conditions"]})
-        bucket, name = session["bucket"], session["name"]
+            blob = self._checked(call, session.metadata, iter(lambda: file.read(1 << 20), b""))
+        conditioned = replace(call, query={**call.query, **session.conditions})
 
         def done(resource: dict[str, Any]) -> None:
-            self._records.store.put(_UPLOAD, identifier, {"bucket": bucket, "done": resource})
+            _SESSIONS.put(self._records.store, replace(session, done=resource))
 
-        resource = self._objects.create(conditioned, bucket, name, session["metadata"], blob, done)
+        resource = self._objects.create(conditioned, session.bucket, session.name, session.metadata, blob, done)
         path.unlink(missing_ok=True)
         return Reply(body=show_object(resource, call))
 
-    def _session(self, identifier: str, bucket: str) -> dict[str, Any]:
-        found = self._records.store.get(_UPLOAD, identifier)
-        if found is None or found["bucket"] != bucket:
+    def _session(self, call: Call) -> _Session:
+        found = _SESSIONS.get(self._records.store, call.query.get("upload_id", ""))
+        if found is None or found.bucket != call.params["bucket"]:
             raise errors.error(404, "notFound", "No such upload session.")
         return found
 
@@ -171,7 +183,7 @@ def sweep_uploads(records: Records, now: float) -> None:
     """Forget uploads that have expired, `now` in seconds since the epoch: the service keeps them for a week."""
     for file in (records.world.state_folder / "uploads").glob("*"):
         if file.is_file() and file.stat().st_mtime < now - _LASTS_S:
-            records.store.delete(_UPLOAD, file.name)
+            _SESSIONS.remove(records.store, file.name)
             file.unlink(missing_ok=True)
 
 

@@ -8,7 +8,7 @@ from ..wire import Call, Reply, Route
 from . import errors, rules
 from .blobs import Blob
 from .guard import Guard, check_object_conditions, checked, refuse_keys, refuse_lists
-from .records import Records, Version, is_versioned, merged, moment, show_object
+from .records import OBJECTS, Records, Version, is_versioned, merged, moment, show_object
 
 _OUTPUT_ONLY = (
     "id",
@@ -92,12 +92,12 @@ class Objects:
                 gone = None
                 if current:
                     self._guard.bucket(call, "storage.objects.delete", bucket)
-                    gone = self._records.retire(bucket, name, current, is_versioned(kept))
+                    gone = self._records.retire(current, is_versioned(kept))
                 generation = self._records.next_generation(current)
                 resource = self._completed(kept, name, _settable(metadata), blob, generation)
                 if components:
                     resource["componentCount"] = components
-                self._records.put(bucket, name, Version(resource, blob.name))
+                OBJECTS.put(self._store, Version(resource, blob.name))
                 also(resource)
         except BaseException:
             self._records.blobs.delete(blob.name)
@@ -120,9 +120,9 @@ class Objects:
             if version.resource.get("temporaryHold") or version.resource.get("eventBasedHold"):
                 raise errors.error(403, "objectUnderActiveHold", f"Object '{bucket}/{name}' is under active hold.")
             if call.integer("generation"):
-                gone: str | None = self._records.remove(bucket, name, version)
+                gone: str | None = self._records.remove(version)
             else:
-                gone = self._records.retire(bucket, name, version, is_versioned(self._records.bucket(bucket)))
+                gone = self._records.retire(version, is_versioned(self._records.bucket(bucket)))
         if gone:
             self._records.blobs.delete(gone)
         return Reply(204)
@@ -201,7 +201,7 @@ class Objects:
             resource["updated"] = moment(self._records.world.clock.now())
             if not resource.get("metadata"):
                 resource.pop("metadata", None)
-            self._records.put_again(call.params["bucket"], call.params["object"], Version(resource, version.blob))
+            self._records.put_again(Version(resource, version.blob))
         return Reply(body=show_object(resource, call))
 
     def _completed(

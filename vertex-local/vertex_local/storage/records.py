@@ -4,17 +4,18 @@ import base64
 from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
+from operator import attrgetter, itemgetter
 from typing import Any
 from urllib.parse import quote
 
 from ..clock import timestamp
+from ..repository import Repository
 from ..store import Store
 from ..wire import Call
 from ..world import World
 from . import errors
 from .blobs import Blobs
 
-BUCKET, OBJECT, NONCURRENT = "bucket", "object", "object-noncurrent"
 _GENERATION_DIGITS = 20
 _SELF = "https://www.googleapis.com/storage/v1/b"
 
@@ -34,9 +35,21 @@ class Version:
     def metageneration(self) -> int:
         return int(self.resource["metageneration"])
 
+    @property
+    def name(self) -> str:
+        """The name by which a current version is kept."""
+        return f"{self.resource['bucket']}/{self.resource['name']}"
+
+
+BUCKETS = Repository(kind="bucket", record=dict, key=itemgetter("name"))
+OBJECTS = Repository(kind="object", record=Version, key=attrgetter("name"))
+_NONCURRENT = Repository(
+    kind="object-noncurrent", record=Version, key=lambda version: _noncurrent(version.name, version.generation)
+)
+
 
 class Records:
-    """The documents of Storage. Callers hold a transaction where they read and then write."""
+    """The records of Storage. Callers hold a transaction where they read and then write."""
 
     def __init__(self, world: World) -> None:
         self.world = world
@@ -45,70 +58,58 @@ class Records:
 
     def bucket(self, name: str) -> dict[str, Any]:
         """Return a bucket. Raises 404 notFound."""
-        found = self.store.get(BUCKET, name)
+        found = BUCKETS.get(self.store, name)
         if found is None:
-            raise errors.no_bucket()
+            raise errors.error(404, "notFound", "The specified bucket does not exist.")
         return found
 
     def current(self, bucket: str, name: str) -> Version | None:
-        return _version(self.store.get(OBJECT, f"{bucket}/{name}"))
+        return OBJECTS.get(self.store, f"{bucket}/{name}")
 
     def version(self, bucket: str, name: str, generation: int) -> Version | None:
         """Return a generation of an object, current or not; 0 means the current one."""
         current = self.current(bucket, name)
         if not generation or (current and current.generation == generation):
             return current
-        return _version(self.store.get(NONCURRENT, _noncurrent_key(bucket, name, generation)))
+        return _NONCURRENT.get(self.store, _noncurrent(f"{bucket}/{name}", generation))
 
     def next_generation(self, current: Version | None) -> int:
         """Return the next generation: microseconds since the epoch, and more than the current one."""
         now = int(self.world.clock.now().timestamp() * 1_000_000)
         return max(now, current.generation + 1 if current else 0)
 
-    def put(self, bucket: str, name: str, version: Version) -> None:
-        """Make this the current version."""
-        self.store.put(OBJECT, f"{bucket}/{name}", {"resource": version.resource, "blob": version.blob})
-
-    def put_again(self, bucket: str, name: str, version: Version) -> None:
+    def put_again(self, version: Version) -> None:
         """Keep a version's changed metadata, current or not."""
-        current = self.current(bucket, name)
-        if current and current.generation == version.generation:
-            self.put(bucket, name, version)
-        else:
-            key = _noncurrent_key(bucket, name, version.generation)
-            self.store.put(NONCURRENT, key, {"resource": version.resource, "blob": version.blob})
+        self._home(version).put(self.store, version)
 
-    def retire(self, bucket: str, name: str, version: Version, versioned: bool) -> str | None:
+    def retire(self, version: Version, versioned: bool) -> str | None:
         """Take the current version away: a versioned bucket keeps it as noncurrent, else its blob's name is returned,
         to be deleted after the commit."""
-        self.store.delete(OBJECT, f"{bucket}/{name}")
+        OBJECTS.remove(self.store, version.name)
         if not versioned:
             return version.blob
-        resource = {**version.resource, "timeDeleted": self.world.now()}
-        key = _noncurrent_key(bucket, name, version.generation)
-        self.store.put(NONCURRENT, key, {"resource": resource, "blob": version.blob})
+        _NONCURRENT.put(self.store, Version({**version.resource, "timeDeleted": self.world.now()}, version.blob))
         return None
 
-    def remove(self, bucket: str, name: str, version: Version) -> str:
+    def remove(self, version: Version) -> str:
         """Remove one version for good and return its blob's name, to be deleted after the commit."""
-        current = self.current(bucket, name)
-        if current and current.generation == version.generation:
-            self.store.delete(OBJECT, f"{bucket}/{name}")
-        else:
-            self.store.delete(NONCURRENT, _noncurrent_key(bucket, name, version.generation))
+        home = self._home(version)
+        home.remove(self.store, home.key(version))
         return version.blob
 
-    def noncurrent(self, bucket: str, prefix: str) -> list[Version]:
-        return [
-            Version(body["resource"], body["blob"]) for _, body in self.store.list(NONCURRENT, f"{bucket}/{prefix}")
-        ]
+    def noncurrent(self, bucket: str) -> list[Version]:
+        return _NONCURRENT.every(self.store, f"{bucket}/")
 
     def is_empty(self, bucket: str) -> bool:
-        return not any(self.store.count(kind, f"{bucket}/") for kind in (OBJECT, NONCURRENT))
+        return not any(self.store.count(kind.kind, f"{bucket}/") for kind in (OBJECTS, _NONCURRENT))
 
     def blob_names(self) -> set[str]:
-        """Return all blobs that a document names."""
-        return {body["blob"] for kind in (OBJECT, NONCURRENT) for _, body in self.store.list(kind)}
+        """Return all blobs that a version names."""
+        return {version.blob for kind in (OBJECTS, _NONCURRENT) for version in kind.every(self.store)}
+
+    def _home(self, version: Version) -> Repository[Version]:
+        current = OBJECTS.get(self.store, version.name)
+        return OBJECTS if current and current.generation == version.generation else _NONCURRENT
 
 
 def is_versioned(bucket: Mapping[str, Any]) -> bool:
@@ -177,12 +178,8 @@ def moment(when: datetime) -> str:
     return timestamp(when)[:-4] + "Z"
 
 
-def _version(found: dict[str, Any] | None) -> Version | None:
-    return None if found is None else Version(found["resource"], found["blob"])
-
-
-def _noncurrent_key(bucket: str, name: str, generation: int) -> str:
-    return f"{bucket}/{name}\n{generation:0{_GENERATION_DIGITS}d}"
+def _noncurrent(name: str, generation: int) -> str:
+    return f"{name}\n{generation:0{_GENERATION_DIGITS}d}"
 
 
 def _varint(number: int) -> bytes:

@@ -13,7 +13,7 @@ from .object_downloads import Downloads
 from .object_listing import Listing
 from .object_uploads import Uploads, sweep_uploads
 from .objects import Objects
-from .records import BUCKET, Records
+from .records import BUCKETS, Records
 
 API = "storage.googleapis.com"
 
@@ -33,7 +33,7 @@ def routes(world: World) -> list[Route]:
 
 
 def summary(world: World) -> dict[str, int]:
-    return {"buckets": world.store.count(BUCKET)}
+    return {"buckets": world.store.count(BUCKETS.kind)}
 
 
 class _Sweep:

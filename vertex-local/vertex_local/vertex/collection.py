@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from operator import itemgetter
 from typing import Any
 
 from .. import document_filters, documents
@@ -12,7 +13,8 @@ from ..document_filters import Function
 from ..documents import Body, Pages
 from ..filter_fields import FilterFields
 from ..identities import Project
-from ..wire import Call, Reply, Route, aborted, invalid_argument, not_found, unimplemented
+from ..repository import Repository
+from ..wire import Call, Reply, Route, aborted, invalid_argument, unimplemented
 from ..world import World
 from . import operations
 from .messages import MESSAGES
@@ -139,7 +141,7 @@ class Documents(Collection):
 
     def __init__(self, world: World, kind: Kind) -> None:
         super().__init__(world, kind)
-        self._documents = f"vertex.{kind.message}"
+        self._records = Repository(kind=f"vertex.{kind.message}", record=dict, key=itemgetter("name"))
 
     def get(self, call: Call) -> Reply:
         self.enter(call, "get")
@@ -151,18 +153,15 @@ class Documents(Collection):
 
     def look(self, name: str) -> Body | None:
         """Return the resource with this full name, if any."""
-        return self.world.store.get(self._documents, name)
+        return self._records.get(self.world.store, name)
 
     def find(self, name: str) -> Body:
         """Return the resource with this full name. Raises 404."""
-        found = self.look(name)
-        if found is None:
-            raise not_found(f"The {self.kind.message} {name} does not exist.")
-        return found
+        return self._records.find(self.world.store, name, f"The {self.kind.message} {name} does not exist.")
 
     def below(self, parent: str) -> Sequence[Body]:
         """Return all resources of this kind below a name, at whatever depth, oldest first."""
-        return [body for _, body in self.world.store.list(self._documents, f"{parent}/")]
+        return self._records.every(self.world.store, f"{parent}/")
 
     def parsed(self, call: Call) -> Body:
         """Return the client's body, reduced to the fields that it may set. Raises 400 for an unknown field."""
@@ -179,12 +178,11 @@ class Documents(Collection):
 
     def keep(self, body: Body) -> Body:
         """Keep a resource that the service itself changed: the etag that clients hold stays good."""
-        self.world.store.put(self._documents, body["name"], body)
+        self._records.put(self.world.store, body)
         return body
 
-    def remove(self, name: str) -> bool:
-        """Remove the resource and return whether it existed."""
-        return self.world.store.delete(self._documents, name)
+    def remove(self, name: str) -> None:
+        self._records.remove(self.world.store, name)
 
     def patched(self, call: Call, found: Body) -> Body:
         """Return a resource after a PATCH: the fields of the mask, or without one all that a client may set.

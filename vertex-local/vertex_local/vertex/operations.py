@@ -1,6 +1,6 @@
 """Long-running operations: their documents, and the methods that read them."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -121,13 +121,9 @@ class Operations:
         self._world.access.require(call.principal, "aiplatform.operations.list", call.params["project"])
         self._world.limits.take("call", location)
         self._refresh()
-        resource = call.params.get("resource")
-
-        def page(after: str, size: int) -> tuple[Sequence[Operation], str]:
-            found, more = _OPERATIONS.page(self._world.store, f"{location}/", after, size)
-            return [item for item in found if resource is None or id_of(item.target) == resource], more
-
-        return documents.listed(call, "operations", page, answer)
+        resource, every = call.params.get("resource"), _OPERATIONS.every(self._world.store, f"{location}/")
+        found = [item for item in every if resource is None or id_of(item.target) == resource]
+        return documents.listed(call, "operations", documents.sliced(found), answer)
 
     def _find(self, call: Call) -> Operation:
         project, location = call.params["project"], region(call)

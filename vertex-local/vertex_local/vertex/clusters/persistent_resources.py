@@ -1,7 +1,7 @@
 """The methods of persistent resources."""
 
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 
@@ -17,7 +17,6 @@ from ...wire import (
     already_exists,
     failed_precondition,
     invalid_argument,
-    not_found,
     unimplemented,
 )
 from ...world import World
@@ -85,13 +84,9 @@ class PersistentResources(Collection):
         location = self.enter(call, "list")
         apply_due(self.world)
         since = self.hidden_since(call) or "9"
-        at = location_name(self.world.project, location)
-
-        def page(after: str, size: int) -> tuple[Sequence[Body], str]:
-            found, more = CLUSTERS.page(self.world.store, below(at), after, size)
-            return [self._answer(cluster) for cluster in found if cluster.create_time < since], more
-
-        return self.listed(call, page)
+        every = CLUSTERS.every(self.world.store, below(location_name(self.world.project, location)))
+        found = [self._answer(cluster) for cluster in every if cluster.create_time < since]
+        return self.listed(call, documents.sliced(found))
 
     def delete(self, call: Call) -> Reply:
         location = self.enter(call, "delete", "submit")
@@ -154,10 +149,7 @@ class PersistentResources(Collection):
         return Reply(body=operations.answer(operation))
 
     def _find(self, call: Call) -> Cluster:
-        cluster = CLUSTERS.get(self.world.store, self.named(call))
-        if cluster is None:
-            raise not_found("The PersistentResource does not exist.")
-        return cluster
+        return CLUSTERS.find(self.world.store, self.named(call), "The PersistentResource does not exist.")
 
     def _answer(self, cluster: Cluster) -> Body:
         return answer(cluster, jobs.pool_use(self.world.store, cluster.region, cluster.id))

@@ -77,10 +77,7 @@ def full_name(world: World, location: str, model_id: str) -> str:
 def registered(world: World, location: str, name: str) -> Registered:
     """Return a model by its name or the name of one of its versions, in the project's location. Raises 404."""
     name = full_name(world, location, id_of(name).partition("@")[0])
-    found = MODELS.get(world.store, name)
-    if found is None:
-        raise not_found(f"The Model {name} does not exist.")
-    return found
+    return MODELS.find(world.store, name, f"The Model {name} does not exist.")
 
 
 def every(world: World, location: str) -> list[Model]:

@@ -4,7 +4,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from ...storage.records import OBJECT
+from ...storage.records import OBJECTS
 from ...world import World
 from . import records
 from .records import Model
@@ -84,4 +84,5 @@ def _files(world: World, uri: str) -> list[str]:
         return []
     directory = matched[2]
     prefix = f"{matched[1]}/{directory}/" if directory else f"{matched[1]}/"
-    return [name.removeprefix(prefix) for name, _ in world.store.list(OBJECT, prefix) if name != prefix]
+    names = [version.name for version in OBJECTS.every(world.store, prefix)]
+    return [name.removeprefix(prefix) for name in names if name != prefix]

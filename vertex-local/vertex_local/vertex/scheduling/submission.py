@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import Any
 
 from ...quotas import limits
-from ...storage.records import BUCKET
+from ...storage.records import BUCKETS
 from ...supply import records as scenarios
-from ...wire import failed_precondition, not_found, resource_exhausted
+from ...wire import failed_precondition, resource_exhausted
 from ...world import World
 from ..clusters.records import CLUSTERS, Cluster
 from ..clusters.work import apply_due
@@ -129,9 +129,8 @@ def cancel(world: World, name: str, message: str) -> None:
 def _admit_to_pool(world: World, location: str, cluster_id: str, body: Mapping[str, Any], root: str) -> str:
     """Check a job against the cluster it names and return the service account it will run as. Raises 400, 404, 429."""
     spec = body["jobSpec"]
-    cluster = CLUSTERS.get(world.store, cluster_name(world.project, location, cluster_id))
-    if cluster is None:
-        raise not_found("The PersistentResource does not exist.")
+    name = cluster_name(world.project, location, cluster_id)
+    cluster = CLUSTERS.find(world.store, name, "The PersistentResource does not exist.")
     if not cluster.takes_jobs:
         raise failed_precondition(
             f"The PersistentResource {cluster.name} is in state {cluster.state} and does not take jobs."
@@ -159,7 +158,7 @@ def _check_output(world: World, location: str, spec: Mapping[str, Any]) -> None:
     uri = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")
     if not uri:
         return
-    bucket = world.store.get(BUCKET, uri.removeprefix("gs://").partition("/")[0])
+    bucket = BUCKETS.get(world.store, uri.removeprefix("gs://").partition("/")[0])
     if bucket is None:
         if world.settings.output_missing == "reject":
             raise failed_precondition(f"The Cloud Storage bucket of `{uri}` does not exist.")

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
-from ...storage.records import OBJECT, Records
+from ...storage.records import OBJECTS
 from ...wire import invalid_argument, not_found
 from ...world import World
 from ..collection import Documents, canonical
@@ -58,8 +58,8 @@ def catch_up(world: World) -> None:
 def _folders(world: World, logs: str) -> set[str]:
     """Return the folders below a job's logs, relative to them, that event files were written to."""
     bucket, _, prefix = logs.removeprefix("gs://").partition("/")
-    names = (key.removeprefix(f"{bucket}/") for key, _ in world.store.list(OBJECT, f"{bucket}/{prefix}"))
-    files = [PurePosixPath(name) for name in names if Records(world).current(bucket, name)]
+    found = OBJECTS.every(world.store, f"{bucket}/{prefix}")
+    files = [PurePosixPath(version.resource["name"]) for version in found]
     return {str(file.parent.relative_to(prefix)) for file in files if _EVENTS in file.name}
 
 
