@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any
+from typing import Literal
 
 from slipway.base.formatting import join
 from slipway.model.catalog.clusters import Cluster, Pool
@@ -57,17 +57,20 @@ class DeclaredStack:
 
 Breach = tuple[str, str]
 """The subject that breaks a rule, such as `cluster h100`, and how."""
-Check = Callable[[DeclaredStack, Any], Iterable[Breach]]
 
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule."""
+    """A rule, which is a key of the stack file."""
 
     key: str
     text: str
-    #: Takes the rule's setting, and yields each breach with its way out.
-    check: Check
+    #: Takes the stack, and the rule's setting unless that is a switch; yields each breach with its way out.
+    check: Callable[..., Iterable[Breach]]
+    #: The form of its setting.
+    takes: Literal["regions", "names", "amount", "hours", "switch"] = "switch"
+    #: A setting, as YAML.
+    example: str | int = "true"
 
 
 def in_offers(breaches: Iterable[tuple[Template, Offer, str]]) -> Iterator[Breach]:

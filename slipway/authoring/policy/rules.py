@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
 
-from slipway.authoring.policy.rule import ADVISORY, MANDATORY, Breach, Check, DeclaredStack, Rule, in_offers
+from slipway.authoring.policy.rule import ADVISORY, MANDATORY, Breach, DeclaredStack, Rule, in_offers
 from slipway.authoring.stack.members import crowd
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join
@@ -179,30 +179,42 @@ def _no_code(subject: DeclaredStack) -> Iterator[Breach]:
         yield "slipway:workspace.code is true", "people may run what nobody has reviewed; leave it out"
 
 
-def _asked(check: Callable[[DeclaredStack], Iterable[Breach]]) -> Check:
-    return lambda subject, asked: check(subject) if asked else ()
-
-
 RULES = (
-    Rule("regions", "Clusters and jobs are in one of these regions.", _regions),
-    Rule("machines", "Pools and jobs have machines of these types (* and ? as in file names).", _machines),
-    Rule("idleCost", "With nothing running the stack costs at most so many USD an hour.", _idle_cost),
-    Rule("mostCost", "With every pool at its maximum the stack costs at most so many USD an hour.", _most_cost),
-    Rule("protection", "No cluster is deleted before its successor is there.", _asked(_protection)),
-    Rule("quotaHeadroom", "At their maximum, pools leave so many per cent of what they take free.", _headroom),
-    Rule("labels", "Each cluster has these labels.", _labels),
-    Rule("imagesByDigest", "Container and executor images are pinned by digest.", _asked(_digests)),
     Rule(
-        "ownServiceAccount",
-        "Each template runs as an account of its own, not as everybody's trainer.",
-        _asked(_own_account),
+        "regions", "Clusters and jobs are in one of these regions.", _regions, "regions", "[us-central1, europe-west4]"
     ),
-    Rule("cmek", "Clusters and jobs are encrypted with a key of your own.", _asked(_cmek)),
-    Rule("nothingPublic", "Nobody submits who is not named: no `domain:`, nothing public.", _asked(_nothing_public)),
-    Rule("submitterRoles", "Submitters have the roles that submitting needs, and no others.", _asked(_roles)),
-    Rule("spotCheckpoints", "What is offered on Spot machines goes on from checkpoints.", _asked(_checkpoints)),
-    Rule("longestTimeout", "A job is ended after at most so many hours.", _timeout),
-    Rule("reviewedCodeOnly", "`submit --code` is not allowed.", _asked(_no_code)),
+    Rule(
+        "machines",
+        "Pools and jobs have machines of these types (* and ? as in file names).",
+        _machines,
+        "names",
+        '["n1-*"]',
+    ),
+    Rule("idleCost", "With nothing running the stack costs at most so many USD an hour.", _idle_cost, "amount", 120),
+    Rule(
+        "mostCost",
+        "With every pool at its maximum the stack costs at most so many USD an hour.",
+        _most_cost,
+        "amount",
+        500,
+    ),
+    Rule("protection", "No cluster is deleted before its successor is there.", _protection),
+    Rule(
+        "quotaHeadroom",
+        "At their maximum, pools leave so many per cent of what they take free.",
+        _headroom,
+        "amount",
+        20,
+    ),
+    Rule("labels", "Each cluster has these labels.", _labels, "names", "[team, cost-center]"),
+    Rule("imagesByDigest", "Container and executor images are pinned by digest.", _digests),
+    Rule("ownServiceAccount", "Each template runs as an account of its own, not as everybody's trainer.", _own_account),
+    Rule("cmek", "Clusters and jobs are encrypted with a key of your own.", _cmek),
+    Rule("nothingPublic", "Nobody submits who is not named: no `domain:`, nothing public.", _nothing_public),
+    Rule("submitterRoles", "Submitters have the roles that submitting needs, and no others.", _roles),
+    Rule("spotCheckpoints", "What is offered on Spot machines goes on from checkpoints.", _checkpoints),
+    Rule("longestTimeout", "A job is ended after at most so many hours.", _timeout, "hours", 48),
+    Rule("reviewedCodeOnly", "`submit --code` is not allowed.", _no_code),
 )
 BY_KEY: dict[str, Rule] = {rule.key: rule for rule in RULES}
 
@@ -249,6 +261,8 @@ def _breaches(key: str, stack: DeclaredStack, setting: Any) -> Iterable[Breach]:
     if rule is None:
         return ((f"unknown rule {key}", "this version of slipway can't check it"),)
     try:
+        if rule.takes == "switch":
+            return tuple(rule.check(stack)) if setting else ()
         return tuple(rule.check(stack, setting))
     except (ArithmeticError, AttributeError, TypeError, ValueError) as problem:
         return ((f"setting {setting!r} of {rule.key}", f"this version of slipway can't check it ({problem})"),)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BaseModel, ConfigDict, Field, Strict
+from pydantic import BaseModel, ConfigDict, Field, Strict, create_model
 
+from slipway.authoring.policy.rules import RULES
 from slipway.authoring.stack import bounds
 from slipway.authoring.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry
 
@@ -67,52 +69,22 @@ class TrainerEntry(Entry):
     )
 
 
-class PolicyRulesEntry(Entry):
-    """Rules of your own (docs/policy.md); one that is left out does not hold."""
+_SETTINGS: Mapping[str, Any] = {
+    "regions": list[Annotated[str, bounds.REGION]],
+    "names": list[str],
+    "amount": Annotated[float, bounds.COST],
+    "hours": Annotated[float, bounds.HOURS],
+    "switch": bool,
+}
+# A key for each rule.
+_RULES: dict[str, Any] = {
+    rule.key: (_SETTINGS[rule.takes] | None, Field(default=None, description=rule.text, examples=[rule.example]))
+    for rule in RULES
+}
 
-    regions: list[Annotated[str, bounds.REGION]] | None = Field(
-        default=None, description="Where clusters and jobs may be.", examples=["[us-central1, europe-west4]"]
-    )
-    machines: list[str] | None = Field(
-        default=None, description="Machine types of pools and jobs; * and ? as in file names.", examples=['["n1-*"]']
-    )
-    idle_cost: Annotated[float, bounds.COST] | None = Field(
-        default=None, description="USD an hour that the stack may cost with nothing running.", examples=[120]
-    )
-    most_cost: Annotated[float, bounds.COST] | None = Field(
-        default=None, description="USD an hour that it may cost with every pool at its maximum.", examples=[500]
-    )
-    protection: bool | None = Field(
-        default=None, description="No cluster is deleted before its successor is there.", examples=["true"]
-    )
-    quota_headroom: Annotated[float, bounds.COST] | None = Field(
-        default=None, description="Per cent of what pools take at most that the quota must leave free.", examples=[20]
-    )
-    labels: list[str] | None = Field(
-        default=None, description="Labels that each cluster must have.", examples=["[team, cost-center]"]
-    )
-    images_by_digest: bool | None = Field(
-        default=None, description="Container and executor images end in @sha256:….", examples=["true"]
-    )
-    own_service_account: bool | None = Field(
-        default=None, description="Each template names an account of its own.", examples=["true"]
-    )
-    cmek: bool | None = Field(default=None, description="A key of your own for clusters and jobs.", examples=["true"])
-    nothing_public: bool | None = Field(
-        default=None, description="No submitter is a whole domain or everybody.", examples=["true"]
-    )
-    submitter_roles: bool | None = Field(
-        default=None, description="Submitters have the roles that submitting needs, no others.", examples=["true"]
-    )
-    spot_checkpoints: bool | None = Field(
-        default=None, description="Templates offered on Spot machines say checkpoints=True.", examples=["true"]
-    )
-    longest_timeout: Annotated[float, bounds.HOURS] | None = Field(
-        default=None, description="Hours after which a job is ended at the latest.", examples=[48]
-    )
-    reviewed_code_only: bool | None = Field(
-        default=None, description="`submit --code` is not allowed.", examples=["true"]
-    )
+
+class PolicyRulesEntry(create_model("Rules", __base__=Entry, **_RULES)):  # type: ignore[misc]
+    """Rules of your own (docs/policy.md); one that is left out does not hold."""
 
 
 class PolicyEntry(Entry):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 
 from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
 from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, machine_of
@@ -120,27 +120,18 @@ def _trainers(config: DocumentPart, stack: str) -> None:
     """Check derived account ids, and that no two trainers have the same: they would have the same secrets and
     people."""
     seen: dict[str, str] = {}
-    for name, part, account, derived in _accounts(config, stack):
-        if derived and (mistake := (TRAINERS_ACCOUNT if name else TRAINER).wrong(account)):
+    trainers = {name: part["account"] for name, part in config["slipway:trainers"].items() if re.fullmatch(NAME, name)}
+    # The workspace's own has no name.
+    for name, part in {"": config["slipway:workspace"]["trainer"], **trainers}.items():
+        account = part.of(str)
+        if account is None and (part.value is not None or not re.fullmatch(NAME, stack)):
+            continue
+        derived = default_trainer(stack, name or "trainer")
+        if account is None and (mistake := (TRAINERS_ACCOUNT if name else TRAINER).wrong(derived)):
             part.wrong(*mistake)
-        elif account in seen:
+        elif (earlier := seen.get(account or derived)) is not None:
             part.wrong(
-                f"{quoted(account)} is the account of {seen[account]} as well",
+                f"{quoted(account or derived)} is the account of {earlier} as well",
                 "an account of its own: secrets and people belong to accounts",
             )
-        seen.setdefault(account, f"trainer {name}" if name else "slipway:workspace")
-
-
-def _accounts(config: DocumentPart, stack: str) -> Iterator[tuple[str, DocumentPart, str, bool]]:
-    """Yield by name, empty for the workspace's: the trainer's place, its account id, and whether that is derived."""
-    named = re.fullmatch(NAME, stack) is not None
-    parts = [("", config["slipway:workspace"]["trainer"])]
-    parts += [
-        (name, trainer["account"]) for name, trainer in config["slipway:trainers"].items() if re.fullmatch(NAME, name)
-    ]
-    for name, part in parts:
-        given = part.of(str)
-        if given is not None:
-            yield name, part, given, False
-        elif part.value is None and named:
-            yield name, part, default_trainer(stack, name or "trainer"), True
+        seen.setdefault(account or derived, f"trainer {name}" if name else "slipway:workspace")

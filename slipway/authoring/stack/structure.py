@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+import re
+from collections.abc import Mapping
 from types import UnionType
-from typing import Annotated, Any, Literal, Union, get_args, get_origin
+from typing import Annotated, Any, Union, get_args, get_origin
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from pydantic.alias_generators import to_camel
@@ -140,8 +141,7 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
         example = _example(path)
         return "is missing", f"add `{key}: {example}`" if example else f"add `{key}`"
     if kind == "literal_error":
-        choices = get_args(next(iter(_leaves(_field(path), Literal)), None))
-        return f"can't be {shown(detail['input'])}", " or ".join(str(choice) for choice in choices)
+        return f"can't be {shown(detail['input'])}", " or ".join(re.findall(r"'(.*?)'", detail["ctx"]["expected"]))
     if "slipway:persistentResources" in path and key in _ACCOUNT_KEYS and "@" in str(detail["input"]):
         return _NO_ACCOUNT
     wanted = _KINDS.get(kind)
@@ -204,11 +204,6 @@ def _unfolded(annotation: Any) -> list[Any]:
     if origin in (Union, UnionType):
         return [item for arg in get_args(annotation) for item in _unfolded(arg)]
     return [annotation]
-
-
-def _leaves(field: FieldInfo | None, origin: Any) -> Iterator[Any]:
-    if field is not None:
-        yield from (item for item in _unfolded(field.annotation) if get_origin(item) is origin)
 
 
 def _aliases(model: type[BaseModel]) -> dict[str, FieldInfo]:

@@ -59,7 +59,8 @@ def command(
     target = _TARGET if target is None else target
     target_s, context = seconds(target), Context(catalog)
     path = Path(file) if file else _stack_file(context)
-    before, after = _before_and_after(context, path, base)
+    after = _clusters(path)
+    before: tuple[ClusterSpec, ...] = _clusters(path, base) if base else tuple(context.catalog.clusters.values())
     replayer = _replayer(context, days)
     heads, suggestion = (base or "NOW", "WITH THIS CHANGE"), None
     if suggest:
@@ -93,15 +94,6 @@ def _stack_file(context: Context) -> Path:
         )
     here = Path.cwd()
     return path.relative_to(here) if path.is_relative_to(here) else path
-
-
-def _before_and_after(
-    context: Context, path: Path, base: str | None
-) -> tuple[tuple[ClusterSpec, ...], tuple[ClusterSpec, ...]]:
-    """Return the clusters that are deployed, or that a stack file declares at a commit, and those of the present file.
-    Raises ConfigError."""
-    after = _clusters(path)
-    return _clusters(path, base) if base else tuple(context.catalog.clusters.values()), after
 
 
 def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:
