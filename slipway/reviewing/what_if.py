@@ -103,21 +103,20 @@ def replays(old: Catalog, new: Catalog, history: History | None) -> Iterator[Con
     if replayer.time < _LEAST or not replayer.calibration.trusted:
         return
     before, after = _outcome(replayer, old), _outcome(replayer.under(new), new)
-    hours, never = Decimal(str(replayer.time.total_seconds())) / 3600, after.never_ran - before.never_ran
-    edits = (
-        Edit("median wait", span_or_dash(before.waits.median), span_or_dash(after.waits.median)),
-        Edit("p95 wait", span_or_dash(before.waits.p95), span_or_dash(after.waits.p95)),
-        Edit("USD a month", _monthly(before.cost, hours), _monthly(after.cost, hours)),
-    )
-    wait = next((edit for edit in edits[:2] if edit.before != edit.after), edits[0])
+    hours = Decimal(str(replayer.time.total_seconds())) / 3600
+    never = after.never_ran - before.never_ran
+    median = Edit("median wait", span_or_dash(before.waits.median), span_or_dash(after.waits.median))
+    p95 = Edit("p95 wait", span_or_dash(before.waits.p95), span_or_dash(after.waits.p95))
+    cost = Edit("USD a month", _monthly(before.cost, hours), _monthly(after.cost, hours))
+    wait = p95 if median.before == median.after and p95.before != p95.after else median
     waits = f"the {wait.key} would be {wait.after} instead of {wait.before}"
     yield consequence(
         "what-if",
         Subject("stack", "jobs"),
         f"{waits}, and {counted(never, 'job')} could never have run" if never > 0 else waits,
         who=f"With {jobs_of(replayer.work.counted, replayer.time.total_seconds())}",
-        so=f"{edits[2].before} → {edits[2].after} a month",
-        edits=edits,
+        so=f"{cost.before} → {cost.after} a month",
+        edits=(median, p95, cost),
         details=(
             *(f"{some.jobs} × {some.template or 'no template'}: {some.why}" for some in after.never[:5]),
             f"a replay; that of the stack as it was is {replayer.calibration.words}",
@@ -130,8 +129,8 @@ def lately(history: History, most: int) -> History:
     since = history.jobs[-most].created if len(history.jobs) > most else None
     if since is None:
         return history
-    there = (job for job in history.jobs if job.ended is None or job.ended > since)
-    return replace(history, since=max(since, history.since), jobs=tuple(there))
+    jobs = tuple(job for job in history.jobs if job.ended is None or job.ended > since)
+    return replace(history, since=max(since, history.since), jobs=jobs)
 
 
 def _outcome(replayer: Replayer, catalog: Catalog) -> Outcome:

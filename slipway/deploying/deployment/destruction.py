@@ -72,18 +72,18 @@ class Destruction:
         if refusal := undeletable(self._specs, catalog, self._stack, known):
             raise refusal.error
         whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
-        # These too: an edited stack file and a lost state do not tell them.
+        # The catalog has more regions than the stack file once that is edited, or than a lost state.
         for region in whole.regions if whole and whole.stack == self._stack else ():
             place = (self.where[0][0], region)
             if place not in self._readers:
                 self._readers[place] = self._reader(*place)
                 self.where = (*self.where, place)
         if isinstance(self._known, Unknown):
-            raise _untold("which clusters the stack's state lacks", self._known)
+            raise _cannot_tell("which clusters the stack's state lacks", self._known)
         living = self._clusters()
         if isinstance(living, Unknown):
-            raise _untold("which clusters there are", living)
-        if orphans := lacking(living, self._known, self._stack):
+            raise _cannot_tell("which clusters there are", living)
+        if orphans := unknown_to_state(living, self._known, self._stack):
             raise PolicyError(
                 f"the stack is not taken down: {in_words(orphans)} would be left",
                 why="made by this stack, and unknown to its state because an up was killed or failed; "
@@ -98,7 +98,7 @@ class Destruction:
             )
 
     def must_keep_roles(self) -> None:
-        """Raise PolicyError when an untold destruction would take grants along that another stack needs."""
+        """Raise PolicyError when a destruction without SLIPWAY_PURPOSE would take grants that another stack needs."""
         if stay := by_member(self.shared_grants()):
             raise PolicyError(
                 f"the stack is not taken down: the roles of {join(stay)} would go, and another stack of the project "
@@ -132,7 +132,7 @@ class Destruction:
         return tuple(replace(cluster, name=name) for name, cluster in by_name.items())
 
 
-def lacking(clusters: Iterable[PersistentResource], known: State, stack: str) -> Clusters:
+def unknown_to_state(clusters: Iterable[PersistentResource], known: State, stack: str) -> Clusters:
     """Return the clusters that the stack made and its state lacks, without those that are being deleted."""
     return tuple(
         cluster
@@ -141,7 +141,7 @@ def lacking(clusters: Iterable[PersistentResource], known: State, stack: str) ->
     )
 
 
-def _untold(what: str, part: Unknown) -> ResourceError:
+def _cannot_tell(what: str, part: Unknown) -> ResourceError:
     return ResourceError(
         f"the stack is not taken down: can't tell {what}", why=str(part), fix="correct that and run it again"
     )

@@ -85,10 +85,10 @@ def changed(step: EngineStep, old: Resource, new: Resource, then: NextDeployment
 
 
 def grant_of(step: EngineStep) -> tuple[Subject, str, str] | None:
-    is_form, inputs = form(step.type), step.old.inputs if step.old else {}
-    if is_form is None:
+    iam_form, inputs = form(step.type), step.old.inputs if step.old else {}
+    if iam_form is None:
         return None
-    named = Subject(is_form.what, place(is_form, inputs)[1]) if is_form.what else None
+    named = Subject(iam_form.what, place(iam_form, inputs)[1]) if iam_form.what else None
     on = named or Subject("project", inputs.get("project", ""))
     return on, str(inputs.get("role", "")), str(inputs.get("member", ""))
 

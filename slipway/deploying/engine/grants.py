@@ -26,6 +26,8 @@ _WORDS: Mapping[str, str] = {
 
 @dataclass(frozen=True)
 class Form:
+    """The form of an IAM resource: the resource that it grants roles on, and the members that it leaves alone."""
+
     #: The resource's word, empty for the project.
     what: str
     #: `Binding` where all members of a role are set, `Policy` where all roles are: unlisted members lose theirs, unseen
@@ -67,10 +69,10 @@ def form(type_: str) -> Form | None:
 
 def grants(touched: Touched, resource: Resource | None) -> Iterator[Grant]:
     """Yield the grants of a resource in one of its states; none for none, or for an unreadable policy."""
-    is_form = form(touched.type)
-    if resource is None or is_form is None:
+    iam_form = form(touched.type)
+    if resource is None or iam_form is None:
         return
-    on, name = place(is_form, resource.inputs)
+    on, name = place(iam_form, resource.inputs)
     for role, members, condition in _bindings(resource.inputs):
         for member in members:
             who = f"{UNKNOWN} {touched.name}" if member == UNKNOWN else str(member)
@@ -78,7 +80,7 @@ def grants(touched: Touched, resource: Resource | None) -> Iterator[Grant]:
                 member=who,
                 role=role,
                 on=on,
-                what=is_form.what,
+                what=iam_form.what,
                 place=name,
                 condition=condition,
                 ours=touched.parent == WORKSPACE,
@@ -98,7 +100,7 @@ def gained_and_lost(resources: Iterable[Touched]) -> tuple[tuple[Grant, ...], tu
 
 
 def place(on: Form, inputs: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the resource as text and by name."""
+    """Return the resource that roles are granted on, as text and by name."""
     if not on.what:
         project = inputs.get("project")
         return (f"project `{project}`" if project else "the project"), ""

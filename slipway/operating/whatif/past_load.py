@@ -62,9 +62,9 @@ class PastLoad:
                 for pool in cluster.pools
             )
 
-        place = bisect_right(self._history.deployments, at, key=lambda deployment: deployment.at)
+        later = bisect_right(self._history.deployments, at, key=lambda deployment: deployment.at)
         # The first deployment stands for the time before it; there may be none at all.
-        in_force = self._history.deployments[max(0, place - 1) : max(1, place)]
+        in_force = self._history.deployments[max(0, later - 1) :][:1]
         return any(
             all(has_room(cluster, machine, count) for machine, count in machines.items())
             for deployment in in_force
@@ -125,8 +125,8 @@ Limits = tuple[tuple[datetime, int, int], ...]
 
 
 def bounds_at(limits: Limits, moment: datetime) -> tuple[int, int]:
-    place = bisect_right(limits, moment, key=lambda entry: entry[0])
-    _, least, most = limits[max(0, place - 1)]
+    later = bisect_right(limits, moment, key=lambda entry: entry[0])
+    _, least, most = limits[max(0, later - 1)]  # The first bounds stand for the time before them.
     return least, most
 
 
@@ -166,15 +166,15 @@ class PoolDemand:
             change(*heapq.heappop(ends))
 
     def at(self, moment: datetime) -> int:
-        place = bisect_right(self.times, moment)
-        return self.levels[place - 1] if place else 0
+        later = bisect_right(self.times, moment)
+        return self.levels[later - 1] if later else 0
 
     def last_above(self, machines: int, moment: datetime) -> datetime | None:
         """Return the last moment up to `moment` at which more than `machines` were asked for."""
-        place = end = bisect_right(self.times, moment)
-        while place and self.levels[place - 1] <= machines:
-            place -= 1
-        return self.times[place] if 0 < place < end else None
+        index = end = bisect_right(self.times, moment)
+        while index and self.levels[index - 1] <= machines:
+            index -= 1
+        return self.times[index] if 0 < index < end else None
 
 
 class PoolRuns:
@@ -192,8 +192,9 @@ class PoolRuns:
         self.levels = list(accumulate(change for _, change in changes))
 
     def fits_since(self, moment: datetime, room: int) -> datetime | None:
-        """Return the time since which, up to a moment, no more than `room` was held; None if always or not so."""
-        place = before = bisect_left(self.times, moment)
-        while place and self.levels[place - 1] <= room:
-            place -= 1
-        return self.times[place] if 0 < place < before else None
+        """Return the time since which, up to a moment, no more than `room` was held; None where that was always so, or
+        not just before the moment."""
+        index = end = bisect_left(self.times, moment)
+        while index and self.levels[index - 1] <= room:
+            index -= 1
+        return self.times[index] if 0 < index < end else None

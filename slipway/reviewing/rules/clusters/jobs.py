@@ -71,9 +71,10 @@ def _gone(change: Change) -> Iterator[Consequence]:
         happens = "is disabled" if off else "is deleted" if step.fate is Fate.DELETED else "is deleted and made anew"
         for what, need in _NEEDS.items():
             name = name_of(step.old, what, change) if step.type.startswith(need.types) else ""
+            may_be_rewritten = step.new if step.type.startswith((PACKAGE, VERSION)) else None
             # A resource that is written anew under its name exists again, which is reported elsewhere.
-            written = step.type.startswith((PACKAGE, VERSION)) and step.new is not None
-            if off or not (written and step.new and name_of(step.new, what, change) == name):
+            rewritten = may_be_rewritten and name_of(may_be_rewritten, what, change) == name
+            if off or not rewritten:
                 yield from _lost(what, name, f"{IT}, which {happens}", users(change, what, name), change)
 
 
@@ -83,7 +84,8 @@ def _off(resource: Resource | None) -> bool:
 
 
 def _revoked(change: Change) -> Iterator[Consequence]:
-    for grant in gained_and_lost(change.touched)[1]:
+    _, lost = gained_and_lost(change.touched)
+    for grant in lost:
         account = grant.member.removeprefix("serviceAccount:")
         if grant.what in _ROLES:
             yield from _shut_out(account, grant.what, grant.place, f"{grant.words} is taken from `{account}`", change)
@@ -112,7 +114,7 @@ def _shut_out(account: str, what: str, name: str, right: str, change: Change) ->
 
 def _unkept(change: Change) -> Iterator[Consequence]:
     if change.preview and change.preview.complete:
-        return
+        return  # The engine's steps tell what is deleted.
     old, new = change.old, change.new
     accounts = {old.trainer, *old.trainers.values()} - {new.trainer, *new.trainers.values()}
     gone = [("account", name) for name in sorted(accounts)]
@@ -143,15 +145,24 @@ def _kept(change: Change) -> Iterator[Consequence]:
 
 def _other_next_time(change: Change) -> Iterator[Consequence]:
     for step in change.touched:
-        name, what, does = "", "secret", f"will read another value of {IT}"
         if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
-            name = str(step.new.inputs.get("secret", ""))
+            what, name = "secret", str(step.new.inputs.get("secret", ""))
+            does = f"will read another value of {IT}"
         elif step.type.startswith(PACKAGE):
-            name, what, does = _rewritten(step, change), "package", f"will run the code that overwrites {IT}"
+            what, name = "package", _rewritten(step, change)
+            does = f"will run the code that overwrites {IT}"
+        else:
+            continue
         if theirs := users(change, what, name):
-            who, so = f"A restart of {owned(theirs, '')}", "not known: whether it goes on with that"
-            instead, details = "wait until the job has ended", jobs(theirs, change.now)
-            yield consequence(_RESTART, Subject(name), does, who=who, so=so, instead=instead, details=details)
+            yield consequence(
+                _RESTART,
+                Subject(name),
+                does,
+                who=f"A restart of {owned(theirs, '')}",
+                so="not known: whether it goes on with that",
+                instead="wait until the job has ended",
+                details=jobs(theirs, change.now),
+            )
 
 
 def _rewritten(step: Touched, change: Change) -> str:
@@ -165,11 +176,17 @@ def _rewritten(step: Touched, change: Change) -> str:
 def _lost(
     what: str, name: str, which: str, theirs: Iterable[VertexJob], change: Change, so: str = ""
 ) -> Iterator[Consequence]:
-    need, on_it, instead = _NEEDS[what], tuple(theirs), "wait until no job needs it any more"
+    need, on_it = _NEEDS[what], tuple(theirs)
     if on_it:
-        does, details, so = f"will lose {what} {which}", jobs(on_it, change.now), so or need.then
-        who, subject = owned(on_it, ""), Subject(what, name)
-        yield consequence(need.kind, subject, does, who=who, so=so, instead=instead, details=details)
+        yield consequence(
+            need.kind,
+            Subject(what, name),
+            f"will lose {what} {which}",
+            who=owned(on_it, ""),
+            so=so or need.then,
+            instead="wait until no job needs it any more",
+            details=jobs(on_it, change.now),
+        )
 
 
 def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:

@@ -128,11 +128,12 @@ def _edited(touched: Touched) -> Iterator[Consequence]:
     by_kind: dict[str, list[tuple[str, Effect]]] = {}
     for key, effect in _effects(touched):
         by_kind.setdefault(effect.kind, []).append((key, effect))
-    for found in by_kind.values():
-        edits = edits_of(each for key, _ in found for each in _differences(touched, key))
+    for keyed in by_kind.values():
+        edits = edits_of(difference for key, _ in keyed for difference in _differences(touched, key))
         # The worst comes first, so that a headline has it.
-        first, *others = sorted((effect for _, effect in found), key=lambda effect: -effect.grade)
-        so, details = first.for_jobs if _role(touched) == WORK else "", [f"it {effect}" for effect in others]
+        first, *others = sorted((effect for _, effect in keyed), key=lambda effect: -effect.grade)
+        so = first.for_jobs if _role(touched) == WORK else ""
+        details = [f"it {effect}" for effect in others]
         yield follows(first, Subject("bucket", touched.physical), _WHO, so, edits=edits, details=details)
 
 
@@ -143,12 +144,11 @@ def _differences(touched: Touched, key: str) -> Iterator[InputDifference]:
 def _effects(touched: Touched) -> Iterator[tuple[str, Effect]]:
     """Yield the effects of each edited key."""
     if why := unguarded(touched):
-        # The catalog's bucket may be deleted with its contents: an adopted bucket is declared so for the first time.
-        usual = touched.fate is Fate.ADOPTED and _role(touched) == CATALOG
-        grade = Grade.NOTE if usual else KINDS["force-destroy"].usual
-        keep = "" if usual else "keep it protected until the deployment that is to delete it"
-        effect = Effect("may be deleted with everything in it from now on", why, grade, keep, "force-destroy")
-        yield "forceDestroy" if "forceDestroy" in touched.edited else "deletionPolicy", effect
+        key = "forceDestroy" if "forceDestroy" in touched.edited else "deletionPolicy"
+        grade, keep = KINDS["force-destroy"].usual, "keep it protected until the deployment that is to delete it"
+        if touched.fate is Fate.ADOPTED and _role(touched) == CATALOG:
+            grade, keep = Grade.NOTE, ""  # Every catalog's bucket is declared so; an adopted one is for the first time.
+        yield key, Effect("may be deleted with everything in it from now on", why, grade, keep, "force-destroy")
     for key in touched.edited:
         before, after = touched.was.get(key), touched.becomes.get(key)
         if not any(_differences(touched, key)):

@@ -11,7 +11,7 @@ import pytest
 
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import PolicyError, ResourceError
-from slipway.deploying.deployment.destruction import Destruction, lacking
+from slipway.deploying.deployment.destruction import Destruction, unknown_to_state
 from slipway.google.catalog import document
 from slipway.google.clusters import PersistentResource
 from slipway.google.live import Unknown
@@ -60,7 +60,7 @@ CASES = {
 def test_what_the_stack_made_and_its_state_lacks_would_be_left(
     cluster: PersistentResource, known: State, is_one: bool
 ) -> None:
-    assert lacking([cluster], known, "prod") == ((cluster,) if is_one else ())
+    assert unknown_to_state([cluster], known, "prod") == ((cluster,) if is_one else ())
 
 
 def body(id_: str, labels: Mapping[str, str] = OURS) -> dict[str, Any]:
