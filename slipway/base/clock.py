@@ -18,8 +18,7 @@ TOLERANCE = timedelta(minutes=5)
 
 
 def right_time(now: datetime, cloud: datetime | None) -> datetime:
-    """Return `now`, this machine's time, or the `cloud`'s own where the two differ by more than TOLERANCE; None is
-    unknown."""
+    """Return `now`, this machine's time, or the `cloud`'s where they differ by more than TOLERANCE; None is unknown."""
     return now if cloud is None or abs(cloud - now) <= TOLERANCE else cloud
 
 

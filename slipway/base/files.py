@@ -63,8 +63,7 @@ def own_folder(environ: Mapping[str, str], variable: str, default: str) -> Path 
 
 
 def make_folder(folder: Path) -> None:
-    """Make a folder with its parents. The one called OWN_FOLDER is ignored by git, whatever the checkout ignores.
-    Raises OSError."""
+    """Make a folder with its parents; git ignores OWN_FOLDER in any checkout. Raises OSError."""
     folder.mkdir(parents=True, exist_ok=True)
     for parent in (folder, *folder.parents):
         if parent.name == OWN_FOLDER and not (parent / ".gitignore").exists():

@@ -95,8 +95,7 @@ def local_cloud(origin: Mapping[str, Any]) -> Mapping[str, Any]:
 
 
 def requirement(origin: Mapping[str, Any], extra: str = "", name: str = NAME) -> str:
-    """Return the source as pip takes it, without credentials. `origin`: a `direct_url.json` (PEP 610), empty for a
-    package of an index."""
+    """Return the source as pip takes it, without credentials. `origin`: as `direct_url` returns it."""
     from urllib.parse import unquote, urlsplit
 
     extras = f"[{extra}]" if extra else ""

@@ -269,8 +269,7 @@ def limits(infos: Iterable[QuotaInfo], region: str) -> dict[str, QuotaLimit]:
 
 
 def quota_info(body: Json) -> QuotaInfo:
-    """Return a quota; fields and reasons of a newer API are passed over. Raises ValueError for values of another
-    type."""
+    """Return a quota, without a newer API's fields and reasons. Raises ValueError for values of another type."""
     from google.protobuf.json_format import ParseDict, ParseError
 
     empty = message("google.cloud.cloudquotas_v1", "resources", "QuotaInfo")()

@@ -66,8 +66,7 @@ class Metadata:
         return shaped(call, Context.read, self._session.get(self._base + name, call))
 
     def runs_of_logs(self, tensorboard: str, job: str) -> tuple[str, ...]:
-        """Return the runs that the service made from the logs of a job, by its full name, in a TensorBoard, as
-        contexts' names."""
+        """Return the runs that the service made in a TensorBoard from a job's logs, as names of contexts."""
         number = last_part(job)
         parent = "/".join(job.split("/")[:4])
         call = _call(f"list the runs of {number} in TensorBoard", "tensorboardRuns.list", job)

@@ -29,8 +29,7 @@ TIMEOUT = "SLIPWAY_TIMEOUT"
 
 _ALWAYS = {"Accept": "*/*", "Accept-Encoding": "gzip, deflate", "User-Agent": "slipway"}
 _BUNDLES = ("REQUESTS_CA_BUNDLE", "CURL_CA_BUNDLE")
-"""The variables that name a file or a folder of certificate authorities; the first that is set counts, else certifi's
-are used."""
+"""The variables that name certificate authorities, a file or a folder: the first one set counts, else certifi's."""
 _MOST_REDIRECTIONS = 10
 _RENEWALS = 2
 _PARTS = 3
@@ -193,8 +192,7 @@ def _whole(response: Response, limit: float) -> Response:
 
 
 def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
-    """Return TLS with the authorities that the environment names, else certifi's. Raises ConfigError for unreadable
-    ones."""
+    """Return TLS with the environment's authorities, else certifi's. Raises ConfigError for unreadable ones."""
     from urllib3.util.ssl_ import create_urllib3_context
 
     context = create_urllib3_context()
@@ -206,8 +204,7 @@ def trusted(environ: Mapping[str, str]) -> ssl.SSLContext:
 
 
 def trust_named(context: ssl.SSLContext, environ: Mapping[str, str]) -> bool:
-    """Make `context` trust the authorities that the environment names; return False where it names none. Raises
-    ConfigError."""
+    """Make `context` trust the environment's authorities; return False without any. Raises ConfigError."""
     variable = next((name for name in _BUNDLES if environ.get(name)), None)
     if variable is None:
         return False

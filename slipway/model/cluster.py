@@ -18,8 +18,7 @@ from slipway.model.season import ALWAYS, Season
 
 ACCOUNTS_FLAG = "gcloud ai persistent-resources create --enable-custom-service-account"
 ROLLOVER, IN_PLACE, PROTECT = "rollover", "in-place", "protect"
-"""The ways to carry out an edit of a cluster: a new one beside the old one, the old one deleted first, or not at
-all."""
+"""The ways to carry out an edit of a cluster: a new one beside the old one, after it, or not at all."""
 
 CREATE_WITHIN_S = 15 * 60.0
 """The default time for which a creation is tried again."""

@@ -254,8 +254,7 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
 
 
 def refuse_rename(known: State, alive: Mapping[str, str], stack: str) -> None:
-    """Raise ConfigError when clusters of the stack bear another's name. `alive`: by id the stack in its label, or
-    ""."""
+    """Raise ConfigError when clusters of the stack bear another's name. `alive`: by id, the stack in its label."""
     if called := {alive.get(cluster.name, "") for cluster in known.clusters} - {"", stack}:
         raise renamed(min(called), stack)
 

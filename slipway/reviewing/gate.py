@@ -28,8 +28,7 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class GateObstacle:
-    """A reason why the gate stays shut. `kind` and `subject` are the consequence's, empty for money and for unknown
-    parts."""
+    """A reason why the gate stays shut. `kind`, `subject`: the consequence's; empty for money and unknown parts."""
 
     stack: str
     sentence: str

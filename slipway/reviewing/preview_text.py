@@ -24,8 +24,7 @@ UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
 
 
 def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool) -> tuple[str, ...]:
-    """Return messages, one after the other. Where nothing is deployed, or that is unknown, the comparison is with
-    nothing."""
+    """Return messages in order, compared with nothing where nothing is deployed, or where that is unknown."""
     catalog, plan = deployment.live.deployed, deployment.plan
     after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
     before = None

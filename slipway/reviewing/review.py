@@ -244,8 +244,7 @@ SCHEMA = 2
 KIND, KINDS = "review", "reviews"
 _BEFORE = ("schema", "kind", "stack", "worst", "incomplete", "money", "quota", "policy")
 _KEYS = (*_BEFORE, "consequences", "standing", "plan", "notes", "onMain")
-"""The keys in their order, which is part of the interface. All are required: a truncated review would hide
-consequences."""
+"""The keys in their order, a part of the interface. All are required: a cut review would hide consequences."""
 
 
 def write(review: Review) -> dict[str, Any]:

@@ -62,8 +62,7 @@ def begin(preview: Preview, connection: Connection, now: datetime) -> HistoryRea
 
 @dataclass
 class HistoryReading:
-    """A history that is read beside the rest. A late answer is left out: no review waits for it, and none fails for
-    it."""
+    """A history that is read beside the rest, and left out if late: no review waits or fails for it."""
 
     connection: Connection
     catalog: Catalog

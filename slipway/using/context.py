@@ -166,8 +166,7 @@ class Context:
         return "" if region == self.catalog.region else f" in {region}"
 
     def crossing(self, region: str) -> str:
-        """Return the part that the price of a job there leaves out: it reads from the stack's region. Empty for a
-        job at home."""
+        """Return the part that the price of a job there omits, reading from the stack's region; empty at home."""
         home = self.catalog.region
         return f"what it reads from {home} crosses regions, at a price by the gigabyte" if region != home else ""
 

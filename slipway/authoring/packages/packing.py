@@ -134,8 +134,7 @@ def _sources(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> dict[st
 
 
 def _is_package(tree: WorkingTree, folder: str, packages: Collection[str], wanted: tuple[str, ...]) -> bool:
-    """Tell whether the folder is the one import package: it is called so, or has its modules, and no folder called
-    so."""
+    """Tell whether the folder is the one import package: by its name, or, if no folder has that, by its modules."""
     if len(packages) > 1:
         return False
     if "__init__.py" in tree.files and folder in packages:

@@ -41,8 +41,7 @@ class SourcePackage:
         return f"packages/{self.name}"
 
     def save(self, folder: Path) -> Path:
-        """Write the archive into `folder`, whole or not at all; a file of that name has these bytes already. Raises
-        ConfigError."""
+        """Write the archive into `folder`, whole or not at all, unless it is there. Raises ConfigError."""
         path = folder / self.name
         if not path.is_file():
             try:
@@ -126,15 +125,13 @@ def short_hash(digest: str) -> str:
 
 
 def requirements(folder: Path) -> tuple[str, ...]:
-    """Return the requirement lines of the folder's requirements.txt. Raises ConfigError for options, which are pip's
-    alone."""
+    """Return the requirements in the folder's requirements.txt. Raises ConfigError for options, which are pip's."""
     path = folder / "requirements.txt"
     return requirement_lines(path.read_bytes(), f"{folder.name}/{path.name}") if path.is_file() else ()
 
 
 def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
-    """Return the requirements in the file `name`. Raises ConfigError for options, and for bytes that are not valid
-    UTF-8."""
+    """Return the requirements in the file `name`. Raises ConfigError for options, and for invalid UTF-8."""
     try:
         text = content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -151,8 +148,7 @@ def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
 
 
 def is_packed(path: PurePath) -> bool:
-    """Tell whether a file of a job's folder goes into its package: all do but the files that Python and its tools leave
-    there."""
+    """Tell whether a file of a job's folder goes into its package: all do but those that Python's tools leave."""
     return not _LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
 
 
@@ -218,8 +214,7 @@ _BLOCK = 0xFFFF  # The most bytes of a stored block.
 
 
 def stored(content: bytes) -> bytes:
-    """Return `content` as a gzip file of stored blocks (RFC 1951 3.2.4, RFC 1952), without a time or a name in its
-    header."""
+    """Return `content` as a gzip file of stored blocks (RFC 1951 3.2.4, RFC 1952), without time and name."""
     starts = range(0, max(len(content), 1), _BLOCK)
     blocks = [content[start : start + _BLOCK] for start in starts]
     last = len(blocks) - 1

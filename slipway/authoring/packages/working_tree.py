@@ -74,8 +74,7 @@ def _new_anywhere(folder: Path) -> str:
 
 
 def _code(listed: str) -> list[str]:
-    """Return the files that git has listed, without those of Slipway, of Python and its tools, and of virtual
-    environments."""
+    """Return the files that git lists, without those of Slipway, Python, its tools and virtual environments."""
     names = [name for name in listed.split("\0") if name]
     environments = tuple(name.removesuffix(_ENVIRONMENT) for name in names if name.endswith(f"/{_ENVIRONMENT}"))
     paths = (PurePosixPath(name) for name in names if not name.startswith(environments))
@@ -83,8 +82,7 @@ def _code(listed: str) -> list[str]:
 
 
 def _content(folder: Path, name: str, most: int) -> bytes | None:
-    """Return the content; None for a tracked file that was deleted. Raises ConfigError for a file of more than `most`
-    bytes, unread."""
+    """Return the content; None for a deleted file. Raises ConfigError, unread, for more than `most` bytes."""
     path = folder / name
     try:
         status = path.lstat()

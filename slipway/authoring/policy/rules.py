@@ -109,8 +109,7 @@ def _headroom(subject: DeclaredStack, percent: float) -> Iterator[Breach]:
 
 
 def _labels(subject: DeclaredStack, required: Sequence[str]) -> Iterator[Breach]:
-    """Yield clusters without the required labels, except adopted ones: a label there is the owner's, and no deployment
-    could add it."""
+    """Yield clusters that lack required labels, except adopted ones, whose labels are their owner's."""
     for cluster in subject.clusters:
         missing = [label for label in required if not cluster.labels.get(label)]
         if missing and not cluster.adopted:

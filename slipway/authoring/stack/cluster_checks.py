@@ -32,8 +32,7 @@ _RESERVED = frozenset({STACK_LABEL, NAME_LABEL, HASH_LABEL})
 
 
 def check_cluster(cluster: DocumentPart, region: str | None) -> None:
-    """Check a cluster's entry. `region` is None when it is not valid: then the checks that depend on it are left
-    out."""
+    """Check a cluster's entry. Where `region` is None, as it is not valid, what depends on it is not checked."""
     pools = cluster["pools"]
     if pools.value == {}:
         pools.wrong("has no pool", "at least one: workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}")
@@ -190,8 +189,7 @@ def _alternatives(cluster: DocumentPart, home: str | None) -> None:
 
 
 def _region(cluster: DocumentPart, region: DocumentPart, home: str | None, machines: dict[str, Machine | None]) -> None:
-    """Check an alternative's region. `machines`: those of the pools that are unchanged from the cluster's own, by their
-    names."""
+    """Check an alternative's region. `machines`: by pool, those that are the cluster's own, unchanged."""
     named = str(region.value)
     if named not in regions():
         near = nearest(named, regions())

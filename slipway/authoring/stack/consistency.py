@@ -96,8 +96,7 @@ def _no_repeats(names: DocumentPart) -> None:
 
 
 def _workspace(workspace: DocumentPart, project: str, stack: str, others: Iterable[str]) -> None:
-    """Check derived names, also of work buckets in `others`, regions beside the stack's; the types check the given
-    ones."""
+    """Check derived names, those of work buckets in `others`, other regions, too; the types check given ones."""
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
     named = re.fullmatch(NAME, stack)
     for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
@@ -117,8 +116,7 @@ def default_trainer(stack: str, name: str = "trainer") -> str:
 
 
 def _trainers(config: DocumentPart, stack: str) -> None:
-    """Check derived account ids, and that no two trainers have the same: they would have the same secrets and
-    people."""
+    """Check derived account ids. No two trainers may have the same: they would share secrets and people."""
     seen: dict[str, str] = {}
     trainers = {name: part["account"] for name, part in config["slipway:trainers"].items() if re.fullmatch(NAME, name)}
     # The workspace's own has no name.

@@ -166,8 +166,7 @@ class _Reader:
         return None
 
     def _text(self, text: str, node: yaml.Node, path: KeyPath) -> str:
-        """Return a text, with a mistake and question marks where an escape makes half of a character, as only YAML and
-        JSON can spell it."""
+        """Return a text. An escape of half a character, which YAML and JSON can spell, is a mistake."""
         whole = text.encode(errors="replace").decode()
         if whole != text:
             line = self.lines.get(path, node.start_mark.line + 1)

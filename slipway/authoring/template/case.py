@@ -35,8 +35,7 @@ class Case:
 
 
 def cases(template: Declaration) -> tuple[Case, ...]:
-    """Return every case of a template: its variants, with those that take precedence first, then its own machines and
-    capacity types."""
+    """Return every case of a template: its variants by precedence, then its own machines and capacity types."""
     chosen_by = dict.fromkeys(name for variant in template.variants for name in variant.when)
     everything: ValueSets = {}
     for name in chosen_by:

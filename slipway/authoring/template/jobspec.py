@@ -43,8 +43,7 @@ class CompileContext:
     trainers: Mapping[str, str] = field(default_factory=dict)
 
     def account(self, template: JobTemplate) -> str:
-        """Return the account that a template's jobs run as. Raises ConfigError for a trainer that the stack does not
-        have."""
+        """Return the account that a template's jobs run as. Raises ConfigError for an undeclared trainer."""
         if template.service_account or template.trainer is None:
             return template.service_account or self.trainer
         if template.trainer in self.trainers:

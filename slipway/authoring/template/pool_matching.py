@@ -25,8 +25,7 @@ class FieldComparison:
 
 @dataclass(frozen=True)
 class PoolMismatch:
-    """A worker pool and the nearest resource pool (`cluster/pool`), or several of each where only their number does not
-    fit."""
+    """A worker pool and the nearest resource pool (`cluster/pool`); several of each if only their number is wrong."""
 
     role: str
     nearest: str
@@ -117,8 +116,7 @@ def _fitting(demand: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, 
 def _assign(
     cluster: ClusterSpec, asked: tuple[WorkerPoolDemand, ...], room: dict[str, int]
 ) -> tuple[PoolSpec, ...] | None:
-    """Return a pool for each worker pool such that no pool is asked for more than its maximum; the roomiest is tried
-    first."""
+    """Return a pool for each worker pool, the roomiest first, with none asked for more than its maximum."""
     if not asked:
         return ()
     needs = asked[0].machines

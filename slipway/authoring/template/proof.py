@@ -59,8 +59,7 @@ class StackResources:
 
 
 def prove_all(templates: Iterable[JobTemplate], here: StackResources) -> Mapping[str, tuple[Placement, ...]]:
-    """Return the placements of each template by its name, as `prove` finds them. Raises ConfigError with the reasons of
-    all that fit nowhere."""
+    """Return the placements of each template by its name, by `prove`. Raises ConfigError for all that fit nowhere."""
     placements: dict[str, tuple[Placement, ...]] = {}
     errors: list[ConfigError] = []
     for template in templates:

@@ -15,8 +15,7 @@ _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
 def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterator[str]:
-    """Yield the values that are not of the declared type, with their places: `parameters.help of trees: 5 is not a
-    string`."""
+    """Yield values of another type than declared, with their places: `parameters.help of trees: 5 is no string`."""
     fitting = next((choice for choice in _choices(hint) if _is(value, choice)), None)
     where = f"{place} of {owner}" if owner else place
     if fitting is None:

@@ -23,8 +23,7 @@ from slipway.model.cluster import CurrentCluster
 
 _AHEAD_S = 30 * 60.0
 PATIENCE = "SLIPWAY_CREATE_PATIENCE"
-"""The variable for how long a refused creation is tried again, as in 15m; quota is waited for no longer than that
-either."""
+"""The variable for how long a refused creation is tried again, and quota waited for at most, as in 15m."""
 
 
 def creator(

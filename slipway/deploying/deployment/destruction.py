@@ -111,8 +111,7 @@ class Destruction:
         return () if isinstance(self._known, Unknown) else needed_by_others(self._readers, self._known, self._stack)
 
     def _clusters(self) -> Clusters | Unknown:
-        """Return the listed clusters, and those of the stack file that are too new for a list. Their names have the
-        places in the state."""
+        """Return the listed clusters, and the stack file's own that are too new for a list, named by their places."""
         by_name: dict[str, PersistentResource] = {}
         for place, reader in self._readers.items():
             listed = reader.clusters()

@@ -1,5 +1,4 @@
-"""The schedule of a published catalog: the events that its deployments bring by themselves, as far as it tells.
-Pure."""
+"""The schedule of a published catalog: events that its deployments bring by themselves, as far as known. Pure."""
 
 from __future__ import annotations
 

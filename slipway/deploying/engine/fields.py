@@ -192,8 +192,7 @@ FIELDS: Mapping[str, Rule] = {
         text=lambda key: f"`{last_part(str(key))}`",
     ),
 }
-"""The fields that keep or open a bucket's objects: doctor compares them even where the program leaves them to the
-cloud."""
+"""The fields that keep or open a bucket's objects: doctor compares them even where the cloud sets them."""
 BUCKET_FIELDS: Mapping[str, Rule] = {
     **FIELDS,
     "autoclass": Field(

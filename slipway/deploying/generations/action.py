@@ -1,5 +1,4 @@
-"""`Action`: the step of a deployment about one cluster, with its reason. A plan decides it, and every display shows
-it."""
+"""`Action`: the step of a deployment about one cluster, with its reason: plans decide it, displays show it."""
 
 from __future__ import annotations
 

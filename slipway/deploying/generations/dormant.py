@@ -19,8 +19,7 @@ from slipway.model.fingerprint import cluster_id
 from slipway.model.season import why_dormant
 
 _SLOWEST = timedelta(days=30)
-"""The longest time from a job's creation to its end: the service ends every job a week after its start, the rest is for
-its wait."""
+"""The longest time from a job's creation to its end: it may wait, and runs for a week at most."""
 
 
 @dataclass(frozen=True)

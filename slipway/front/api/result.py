@@ -82,8 +82,7 @@ def _cells(row: ResultRow, results: Results) -> list[str]:
 
 
 def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | None) -> ResultTable:
-    """Return the results, with the metrics of all jobs read at once. `context` is None where there are none. Raises
-    ConfigError."""
+    """Return the results, with all metrics read at once. `context`: None without jobs. Raises ConfigError."""
     if context is None:
         return ResultTable(Results((), (), ()))
     if sort is not None and not isinstance(sort, str):

@@ -89,8 +89,7 @@ def command(
 
 
 def _serve(context: Context, wanted: Wanted, port: int) -> None:
-    """Read the board once before it is served, so that its errors are shown here. Raises ConfigError for a port in
-    use."""
+    """Read the board before it is served, so that its errors are shown here. Raises ConfigError for a used port."""
 
     def make(job: str) -> str:
         asked = replace(wanted, jobs=(job,)) if job else wanted

@@ -77,8 +77,7 @@ def _show(done: str, catalog: Catalog, sample: Sample, spent: Ledger | None, boa
 
 
 def _keep_ledger(context: Context, now: datetime) -> Ledger:
-    """Write this month's spending, which submissions compare with the budget; an unreadable part lowers nothing. Raises
-    CloudError."""
+    """Write this month's spending for the check of budgets; unreadable parts lower nothing. Raises CloudError."""
     from slipway.operating.history.ledger import ledger, month_begins
     from slipway.operating.history.reader import read_history
 

@@ -225,8 +225,7 @@ def _dry_run(
 
 
 def _sent_before(context: Context, prepared: PreparedSubmission) -> str:
-    """Return that the request was sent before, empty where no job of it is known. Raises the errors of
-    `Sender.sent_before`."""
+    """Return that the request was sent before; empty without a known job. Raises errors of `Sender.sent_before`."""
     request = likely(prepared.candidates).request
     earlier = Sender(context, journal_of(context), screen.note, RetryPolicy()).sent_before(request)
     return about_earlier(request, earlier) if earlier else ""

@@ -271,8 +271,7 @@ class Catalog:
 
     @property
     def regions_without_clusters(self) -> tuple[str, ...]:
-        """The regions of `regions_ever` without a cluster on offer: the stack has left them, or may go there one
-        day."""
+        """The regions of `regions_ever` without a cluster on offer: the stack left them, or may go there."""
         offered = {cluster.region for cluster in self.clusters.values()}
         return (*(region for region in self.other_regions or () if region not in offered), *(self.former_regions or ()))
 

@@ -41,8 +41,7 @@ def with_dormant(catalog: Catalog, dormant: Mapping[str, DormantCluster]) -> Cat
 
 
 def in_season(catalog: Catalog, now: datetime) -> Catalog:
-    """Return the catalog without the clusters whose season has ended by now: a job that is sent there would keep
-    them."""
+    """Return the catalog without the clusters whose season has ended: a job sent there would keep them."""
     ended = {
         name: DormantCluster(**_fields(cluster), why="season", since=cluster.season.ends)
         for name, cluster in catalog.clusters.items()

@@ -146,8 +146,7 @@ _PARENTS = {
 
 
 def study_spec(study: Study) -> dict[str, Any]:
-    """Return the API's StudySpec, canonical JSON. The Bayesian algorithm is the unspecified one; the counts of trials
-    are fields of the job."""
+    """Return the API's StudySpec, canonical JSON. Bayesian is unspecified there; counts of trials are the job's."""
     spec: dict[str, Any] = {
         "metrics": [{"metricId": metric.id, "goal": metric.goal.upper()} for metric in study.metrics],
         "parameters": [_parameter(search) for search in study.parameters],
@@ -217,8 +216,7 @@ class ModelUpload:
     shared_memory_mb: int | None = None
 
     def fields(self, output: str) -> dict[str, Any]:
-        """Return the fields of a training pipeline, canonical JSON. `output` is the gs:// URI of the job's output
-        directory."""
+        """Return the fields of a training pipeline, canonical JSON. `output`: URI of the output directory."""
         server: dict[str, Any] = {
             "imageUri": self.serving_image,
             "args": list(self.serving_args),

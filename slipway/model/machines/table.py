@@ -147,8 +147,7 @@ def regions_with(accelerator: str) -> tuple[str, ...]:
 
 
 def lacks(region: str, accelerator: str | None) -> tuple[str, str] | None:
-    """Return a sentence where a region has no such accelerator, and the regions that have it; None where nothing is
-    missing."""
+    """Return that a region lacks an accelerator, and the regions that have it; None where nothing is missing."""
     if accelerator is None or region not in regions() or region_has(region, accelerator):
         return None
     where = ", ".join(regions_with(accelerator))

@@ -21,8 +21,7 @@ _SIZE = {"field": "cost", "type": "quantitative", "scale": {"range": [25, 160], 
 
 
 def parallel() -> Spec:
-    """Return a line for each run, through its place on the axis of each parameter, to its metric: the better, the
-    stronger."""
+    """Return a line for each run through its value of each parameter to its metric: the better, the stronger."""
     room = {"expr": "width / axes - 10"}
     axis = {"title": None, "labelAngle": 0, "labelLimit": room, "domain": False, "ticks": False}
     x = {"field": "key", "type": "nominal", "sort": None, "axis": axis, "scale": {"type": "point", "padding": 0.2}}

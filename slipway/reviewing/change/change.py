@@ -208,8 +208,7 @@ def let_go(change: Change, id_: str) -> Kept | None:
 
 
 def lapsed(change: Change, account: str, role: str, place: str) -> bool:
-    """Tell whether a role that the workspace granted an account was kept only for jobs that have ended. `place`: empty
-    for the project."""
+    """Tell whether an account's role was kept only for jobs that have ended. `place`: empty for the project."""
     if let_go(change, account):
         return True
     if role != WRITES_METRICS or place or _needed(account, change):

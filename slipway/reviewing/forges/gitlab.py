@@ -157,8 +157,7 @@ class GitLab:
 
 
 def _became(body: Json) -> str:
-    """Return the commit that the branch got by a merge: a merge commit, a squash, or the newest commit of a
-    fast-forward."""
+    """Return the commit that a merge gave the branch: a merge commit, a squash, or the newest fast-forwarded one."""
     return str(body.get("merge_commit_sha") or body.get("squash_commit_sha") or body["sha"])
 
 

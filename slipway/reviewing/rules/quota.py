@@ -1,5 +1,4 @@
-"""Quota: what does not fit now, at most, or while both generations exist; requests for more; and how strictly quota is
-checked."""
+"""Quota: shortages now, at most, or for two generations; requests for more; how strictly it is checked."""
 
 from __future__ import annotations
 

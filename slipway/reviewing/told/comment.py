@@ -56,8 +56,7 @@ _SIZES = ((True, True, 100), (False, True, 100), (False, True, 4), (False, True,
 
 
 def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
-    """Return the comment, which ends with a newline. Where it would be too long it omits plans, then details, and says
-    so."""
+    """Return the comment, ending with a newline. Where it is too long it omits plans, then details, and says so."""
     place = place or Place()
     end = _footer(reviews, place)
     if all(review.silent for review in reviews):

@@ -85,8 +85,7 @@ def first_of(some: Sequence[str], most: int) -> list[str]:
 
 
 def plain_text(review: Review, nothing: str = NOTHING) -> str:
-    """Return lines without a final newline; names are unchanged, for copying. `nothing`: the words for no
-    consequence."""
+    """Return lines without a final newline, names unchanged, for copying. `nothing`: words for no consequence."""
     lines = arranged((review,))
     text = [headline((review,), lines, nothing), *(f"incomplete: {part}" for part in review.incomplete)]
     for some, title in ((lines.opened, ""), (lines.folded, "for knowing")):

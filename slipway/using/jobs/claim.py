@@ -52,8 +52,7 @@ def read_claim(storage: Storage, claim: str) -> Claim:
 
 
 def take_claim(storage: Storage, claim: str) -> Claim:
-    """Give an attempt up unless a launcher has its claim already; return the claim's holder. Raises CloudError when
-    that can't be told."""
+    """Give up an attempt whose claim no launcher has; return the claim's holder. Raises CloudError."""
     try:
         if storage.create(Location.parse(claim), GIVEN_UP.encode(), "text/plain"):
             return Claim.GIVEN_UP

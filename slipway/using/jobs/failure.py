@@ -24,8 +24,7 @@ from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, task_filter, who_of
 
 FAILED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
 _MOST_READ = 8
-"""The number of failed jobs whose log is read, as a project may read it 60 times a minute; the others have the
-service's words."""
+"""The most failed jobs whose log is read, as logs take 60 reads a minute; the others have the service's words."""
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
 _ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'

@@ -1,5 +1,4 @@
-"""The reason why a job waits, read on demand: its cluster, the jobs there, quota, and the service's newest line about
-it."""
+"""Reasons why a job waits, read on demand: its cluster, the jobs there, quota, and the service's newest line."""
 
 from __future__ import annotations
 

@@ -101,8 +101,7 @@ def not_ones_own(jobs: Iterable[VertexJob], user: str, now: datetime) -> PolicyE
 
 
 def require_success(context: Context, job: VertexJob) -> None:
-    """Raise the error of an ended job, with the ways on after a lack of machines, or the last lines of its code;
-    nothing for success."""
+    """Raise the error of an ended job, with the ways on or its code's last lines; nothing for success."""
     problem, cause = error_of_end(job), cause_of(job)
     if problem and cause:
         problem.fix = "\n".join([*advice_lines(cause, next_steps(context, job, cause)), problem.fix])

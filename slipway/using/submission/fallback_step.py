@@ -37,8 +37,7 @@ class AttemptStatus:
 
 
 def next_step(status: AttemptStatus) -> FallbackStep:
-    """Return the next step. Doing it, wholly or in part, any number of times never makes two runs and never ends a
-    run."""
+    """Return the next step. However often it is done, wholly or in part, it makes no two runs and ends none."""
     if status.claim is Claim.STARTED:
         return FallbackStep.KEEP
     if status.claim is Claim.GIVEN_UP:

@@ -1,5 +1,4 @@
-"""Preflight: one concurrent reading of all data that the verdicts before sending need. Failures to read are
-reported."""
+"""Preflight: one concurrent reading of all that verdicts before sending need. Failures to read are reported."""
 
 from __future__ import annotations
 

@@ -150,8 +150,7 @@ class LimitsReader:
             self._unnamed |= self._only_listed(candidate)
 
     def limits(self, candidate: Candidate) -> Limits:
-        """Return limits by metric, without those that the service does not have, for a candidate that was passed to
-        `begin`."""
+        """Return limits by metric, as far as the service has them, for a candidate passed to `begin`."""
         only_listed = self._only_listed(candidate)
         if self._listed is None and only_listed and (self._patient or candidate.offer.lacks_quota):
             self._listed = _listed(self._quotas, frozenset(self._unnamed), candidate.region)

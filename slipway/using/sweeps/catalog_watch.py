@@ -12,8 +12,7 @@ from slipway.model.catalog.model import Catalog
 EVERY_S = 60.0
 AGAIN_S = 10.0
 PATIENCE_S = 120.0
-"""Seconds for which a sweep may rely on its last reading: a deployment waits as long before it deletes a replaced
-cluster."""
+"""Seconds for which a sweep may rely on its reading: a deployment deletes a replaced cluster no sooner."""
 
 
 class CatalogWatch:

@@ -53,8 +53,7 @@ def _line_and_column(mistake: PointMistake) -> list[int]:
 
 @dataclass(frozen=True, slots=True)
 class Node:
-    """A value with its place: a text, the items of a list, or names with their values. A node without any of them is
-    null."""
+    """A value with its place: a text, items of a list, or names with values. A node without any is null."""
 
     place: str
     text: str | None = None

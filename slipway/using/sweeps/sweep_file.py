@@ -1,5 +1,4 @@
-"""The points of a sweep as its author gave them: a file (YAML, JSON, CSV), by line and column, or the values of a call
-from Python."""
+"""The points of a sweep as given: a file (YAML, JSON, CSV), by line and column, or the values of a Python call."""
 
 from __future__ import annotations
 

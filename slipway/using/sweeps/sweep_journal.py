@@ -112,8 +112,7 @@ def is_being_sent(file: Path) -> bool | None:
 
 
 class SweepJournal:
-    """A sweep's journal. One process at a time holds it; the kernel lets go of it when the holder dies. Use as a
-    context."""
+    """A sweep's journal, as a context. One process at a time holds it; when that dies, the kernel lets go."""
 
     def __init__(self, file: Path) -> None:
         self._file = file

@@ -30,8 +30,7 @@ _RESENDS = 5
 _SYNC_EVERY = 1.0
 _LONGEST_TURN = 0.25
 SECONDS_PER_CALL = 0.25
-"""Seconds for each call of a search: at most 240 a minute, out of the 600 that the service takes from all callers
-together."""
+"""Seconds for each call of a search: 240 a minute at most, of the 600 that the service takes from all."""
 
 
 @dataclass

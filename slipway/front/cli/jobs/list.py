@@ -175,8 +175,7 @@ def _age(job: VertexJob, context: Context) -> str:
 
 
 def apart(values: Sequence[Values]) -> list[str]:
-    """Return the values that tell each run from the others, `trees=100, seed=3`; all of its values where the runs are
-    alike."""
+    """Return the values that tell each run from the others, `trees=100, seed=3`; all where the runs are alike."""
     differing = varying_parameters(values) or tuple(dict.fromkeys(name for of_run in values for name in of_run))
     return [
         ", ".join(f"{short(name)}={short(render(of_run[name]))}" for name in differing if name in of_run) or "–"

@@ -14,8 +14,7 @@ from slipway.using.submission.like import Likeness, request_like
 
 
 def liked(context: Context, typed: SubmitArguments) -> tuple[SubmitArguments, VertexJob]:
-    """Return the job, and the words with its name: a template's name, say, stands for another job tomorrow. Raises
-    ResourceError."""
+    """Return the job, and the words that name it for good, as a template's name does not. Raises ResourceError."""
     assert typed.like, "the command has it"
     job = found_job(context, typed.like)
     return replace(typed, like=job.typed), job

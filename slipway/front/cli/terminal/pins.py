@@ -60,8 +60,7 @@ def pins(origin: Mapping[str, Any], extra: str, without: str) -> tuple[str, str]
 
 
 def _cloud_with_hash(origin: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the local cloud's source as pip takes it, with the wheel's hash; and why there is none, empty where there
-    is one."""
+    """Return the local cloud's source as pip takes it, with the wheel's hash; and why there is none, or empty."""
     origin_of_cloud = installation.local_cloud(origin)
     named = installation.requirement(origin_of_cloud, name=installation.LOCAL_CLOUD)
     if not origin_of_cloud:

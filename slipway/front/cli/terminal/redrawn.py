@@ -56,8 +56,7 @@ def live(clock: Clock) -> Iterator[_Rich]:
 
 @contextmanager
 def _bar(total: int | None, *columns: ProgressColumn, done: int = 0) -> Iterator[Callable[..., None]]:
-    """Yield a callback for `completed`, `total` and the `words` beside the bar. On stderr: results alone go to
-    stdout."""
+    """Yield a callback for `completed`, `total` and the bar's `words`. On stderr: stdout is for results."""
     every = (BarColumn(), *columns, TimeRemainingColumn(), TextColumn("{task.fields[words]}"))
     with Progress(*every, console=Console(file=sys.stderr), transient=True, refresh_per_second=5) as shown:
         yield partial(shown.update, shown.add_task("", total=total, completed=done, words=""))

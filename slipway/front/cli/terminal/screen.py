@@ -88,8 +88,7 @@ def hint(text: str) -> None:
 
 @contextlib.contextmanager
 def after(done: str, fix: str) -> Iterator[None]:
-    """Print what has been `done`, with `fix` to see it, also after Ctrl-C and where the rest can't be written. Raises
-    SlipwayError."""
+    """Print what is `done`, and `fix` to see it, even after Ctrl-C or a failed write. Raises SlipwayError."""
     with interruptible(done, fix):
         try:
             yield
@@ -115,8 +114,7 @@ def out_json(kind: str, body: Any) -> None:
 
 
 def out_csv(heads: Sequence[str], rows: Iterable[Sequence[str | float | None]]) -> None:
-    """Print CSV with a line of heads. None is an empty cell, and a text that a spreadsheet would compute begins with an
-    apostrophe."""
+    """Print CSV with heads. None is an empty cell; an apostrophe precedes text that a spreadsheet would compute."""
     import csv
 
     text = io.StringIO()
@@ -144,8 +142,7 @@ def json_text(body: Mapping[str, Any], indent: int | None = None) -> str:
 
 
 def prepare_streams() -> None:
-    """Make every letter printable: a letter that the terminal lacks is written as its code point, bytes that are not
-    text as �."""
+    """Make all printable: a letter that the terminal lacks as its code point, bytes that are not text as �."""
     if isinstance(sys.stdin, io.TextIOWrapper):
         sys.stdin.reconfigure(errors="replace")
     for name in ("stdout", "stderr"):

@@ -16,8 +16,7 @@ STDIN = "-"
 
 
 def text_of(source: str, fix: str = "name a file, or - for stdin", *, strict: bool = False) -> str:
-    """Return the whole text. Bytes that are not text are replaced by a mark; with `strict` they are refused. Raises
-    ConfigError."""
+    """Return the whole text. A mark replaces bytes that are not text; `strict` refuses them. Raises ConfigError."""
     errors = "strict" if strict else "replace"
     try:
         return sys.stdin.read() if source == STDIN else Path(source).read_text(encoding="utf-8", errors=errors)

@@ -148,8 +148,7 @@ class TerminalDisplay:
 
 
 def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
-    """Yield the parts that the price leaves out, and why offers were not taken, except for the one that `leaving`
-    reports."""
+    """Yield the parts that the price leaves out, and why offers were not taken, except as `leaving` reports."""
     if crossing := context.crossing(choice.taken.candidate.region):
         yield f"  {crossing}"
     known = left_pool(choice)

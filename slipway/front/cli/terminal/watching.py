@@ -132,8 +132,7 @@ def watch(
 
 @contextmanager
 def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable[[VertexJob], str]]:
-    """Yield a function that returns a job's use, for a line that is kept up to date; nothing where each change is a
-    line of its own."""
+    """Yield a function that returns a job's use; nothing where each change is a line of its own."""
     if isinstance(show, PlainDisplay):
         yield lambda job: ""
         return

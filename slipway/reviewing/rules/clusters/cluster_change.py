@@ -225,7 +225,6 @@ def key_of(name: str, key: str) -> str:
 def of_cluster(
     kind: str, name: str, does: str, *, who: str = IT, key: str | None = None, cost: Price | None = None, **parts: Any
 ) -> Consequence:
-    """Return a consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry. `cost`: USD an
-    hour."""
+    """Return a consequence for a cluster. `key`: its cause, below the entry, or empty. `cost`: USD an hour."""
     field, amount = "" if key is None else key_of(name, key), float(cost.known) if cost else 0.0
     return consequence(kind, Subject("cluster", name), does, who=who, field=field, cost=amount, **parts)

@@ -59,8 +59,7 @@ def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
 
 
 def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
-    """Find scarce machines that are made while equal ones go: renaming a cluster hands nothing on, nor do alternating
-    seasons."""
+    """Find scarce machines made while equal ones go: neither a new name nor a season hands machines on."""
     come, gone = come_by_time(change), gone_by_time(change)
     going = [(other, other.old) for other in listed if other.old and other.new is None and other.held]
     # The last consequence of a cluster counts: one whose end was not announced.

@@ -65,8 +65,7 @@ Leaf = str | tuple[str, ...] | Machines
 def flat(
     offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE, names: Mapping[str, str] = _NONE
 ) -> Mapping[str, Leaf]:
-    """Return every value of a request by its path; lists of arguments are one value. `roles` and `names` by their
-    values."""
+    """Return every value of a request by its path; lists of arguments are one. `roles`, `names`: by their values."""
     key = KINDS.get(offer.kind, CUSTOM_JOB).spec
     spec = offer.request.get(key) or {}
     leaves = dict(_leaves({name: value for name, value in offer.request.items() if name != key}, ""))

@@ -293,8 +293,7 @@ def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
 
 
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
-    """Tell whether a job was sent for the offer: any generation of its cluster counts, also for a job without machines
-    yet."""
+    """Tell whether a job was sent for the offer, on any generation of its cluster, with machines yet or not."""
     name = offer.cluster or offer.dormant
     if job.capacity_type != offer.capacity_type or not name:
         return job.capacity_type == offer.capacity_type

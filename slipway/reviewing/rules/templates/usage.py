@@ -110,8 +110,7 @@ class TemplateChange:
         grade: Grade | None = None,
         **rest: Any,
     ) -> Consequence:
-        """Return a consequence of the template, or of a part. With `used`, its users are named, and decide the
-        grade."""
+        """Return a consequence of the template, or of a part. With `used`, its users are named and set the grade."""
         if used is not None:
             details, grade = (*details, used.words(did)), grade or used.grade(KINDS[kind].usual)
         subject = Subject("template", self.new.name, part)
@@ -126,8 +125,7 @@ def folders(template: Template) -> frozenset[str]:
 
 
 def whose(offers: Iterable[Offer], template: Template) -> str:
-    """Return the case of parameters that offers are for: ` (model=9b)`; empty where they are for several, or for
-    all."""
+    """Return the case of parameters that offers are for: ` (model=9b)`; empty for several cases, or for all."""
     cases = {case_in_words(offer.when) for offer in offers}
     every = {case_in_words(offer.when) for offer in template.offers}
     return f" ({cases.pop()})" if len(cases) == 1 and cases < every and "" not in cases else ""
