@@ -9,6 +9,8 @@ from datetime import datetime
 from slipway.base import codec
 from slipway.google.answers import Json, Regional, displayable, parse_timestamp, plain
 from slipway.model.cluster import ClusterSpec, PoolSpec, PscInterface
+from slipway.model.fingerprint import cluster_id, is_id_of
+from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 
 RUNNING_STATES = frozenset({"RUNNING", "UPDATING"})
@@ -109,6 +111,12 @@ class PersistentResource(Regional):
     def in_use(self) -> bool:
         """Tell whether the machines run a job, whatever the lists of jobs say: those lag."""
         return any(pool.used for pool in self.pools)
+
+    def made_by(self, stack: str) -> bool:
+        """Tell whether a stack made the cluster: its labels say so, and its id follows from them."""
+        name, fingerprint = self.labels.get(NAME_LABEL, ""), self.labels.get(HASH_LABEL, "")
+        named = bool(name and fingerprint) and self.labels.get(STACK_LABEL) == stack
+        return named and is_id_of(self.id, cluster_id(name, fingerprint))
 
     def was_there(self, at: datetime) -> bool:
         """Tell whether the cluster existed at a time. Jobs that ended before had another cluster with the same id."""

@@ -10,6 +10,7 @@ from datetime import datetime
 
 from slipway.base.formatting import last_part, span
 from slipway.google.answers import Json, Regional, displayable, parse_timestamp, plain
+from slipway.google.clusters import PersistentResource
 from slipway.google.trials import Trial, best, searched
 from slipway.model.capacity import CAPACITY_TYPES, POOL, of_job
 from slipway.model.kinds import CUSTOM_JOB, JobKind
@@ -152,6 +153,11 @@ class VertexJob(Regional):
     def best_trial(self) -> Trial | None:
         """The best of its trials that have succeeded so far; None where there is none, or no single best one."""
         return best(self.tried, self.goals)
+
+    def is_on(self, cluster: PersistentResource) -> bool:
+        """Tell whether the job runs on a cluster, or waits for it. Clusters of two regions may have the same id."""
+        elsewhere = self.region and cluster.region and self.region != cluster.region
+        return self.persistent_resource_id == cluster.id and not elsewhere
 
     @property
     def called(self) -> str:

@@ -14,9 +14,8 @@ from slipway.google.live import Live
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CurrentCluster
-from slipway.model.labels import STACK_LABEL
 from slipway.model.prices import Price, hourly
-from slipway.using.jobs.demand import last_end, machines_on, on
+from slipway.using.jobs.demand import last_end, machines_on
 from slipway.using.jobs.waiting import gets_ready, waits
 
 RECENT = 300
@@ -88,7 +87,7 @@ def rows(
     running, recent = list(active), tuple(recent)
     since = _read_since(recent)
     declared = {cluster.id: cluster for cluster in catalog.clusters.values()}
-    of_stack = [id_ for id_, cluster in sorted(living.items()) if cluster.labels.get(STACK_LABEL) == catalog.stack]
+    of_stack = [id_ for id_, cluster in sorted(living.items()) if cluster.made_by(catalog.stack)]
     undeclared = dict.fromkeys(id_ for id_ in [*catalog.retiring, *of_stack] if id_ in living and id_ not in declared)
     shown = [
         *(living.get(id_) or _gone(cluster, catalog) for id_, cluster in declared.items()),
@@ -158,7 +157,7 @@ def _row(
     unread: bool,
 ) -> PoolRow:
     exists = cluster.state != GONE
-    on_pool = [job for job in active if exists and on(job, cluster) and machines_on(job, pool.id, cluster)]
+    on_pool = [job for job in active if exists and job.is_on(cluster) and machines_on(job, pool.id, cluster)]
     without_machines = [job for job in on_pool if waits(job)]
     getting_ready = sum(gets_ready(job, cluster) for job in without_machines)
     last = last_end(recent, pool.id, cluster) if exists else None

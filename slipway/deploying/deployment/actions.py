@@ -8,7 +8,7 @@ from datetime import datetime
 
 from slipway.deploying.generations.action import Action, What, Why
 from slipway.deploying.generations.dormant import Dormancy
-from slipway.deploying.generations.generations import DELETABLE_STATES, is_ours, retirement
+from slipway.deploying.generations.generations import DELETABLE_STATES, retirement
 from slipway.google.catalog.document import PublishedCatalog, as_published
 from slipway.google.clusters import RUNNING_STATES, PersistentResource
 from slipway.google.jobs import VertexJob
@@ -32,7 +32,7 @@ def by_id(live: Live, adopted: Container[str], region: str, stack: str) -> tuple
     listed = () if isinstance(live.clusters, Unknown) else live.clusters
     ordered = sorted(listed, key=lambda cluster: cluster.region in ("", region))
     living = {cluster.id: cluster for cluster in ordered if cluster.id not in adopted or cluster.region in ("", region)}
-    return living, {cluster.id: cluster for cluster in ordered if is_ours(cluster, stack)}
+    return living, {cluster.id: cluster for cluster in ordered if cluster.made_by(stack)}
 
 
 def decide(
@@ -58,7 +58,7 @@ def decide(
     def fate(cluster: PersistentResource) -> Iterator[Action]:
         name = cluster.labels[NAME_LABEL]
         successor = next((candidate for candidate in current if candidate.spec.name == name), None)
-        jobs = tuple(job for job in unended if job.persistent_resource_id == cluster.id)
+        jobs = tuple(job for job in unended if job.is_on(cluster))
         why = _why_keep(cluster, jobs, successor, catalog)
         instead = (successor.id,) if successor is not None and not successor.import_ else ()
         # There may be no machines for both; a failed cluster has none.

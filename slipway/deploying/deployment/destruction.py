@@ -13,7 +13,6 @@ from slipway.deploying.deployment.deletion_guard import needed_by_others
 from slipway.deploying.deployment.removal import in_words
 from slipway.deploying.deployment.shared_grants import by_member
 from slipway.deploying.deployment.workspace_plan import SharedGrant
-from slipway.deploying.generations.generations import is_ours
 from slipway.deploying.generations.protection import undeletable
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
@@ -136,7 +135,7 @@ def unknown_to_state(clusters: Iterable[PersistentResource], known: State, stack
     return tuple(
         cluster
         for cluster in clusters
-        if is_ours(cluster, stack) and cluster.state != "STOPPING" and not known.has(*_place(cluster.name), cluster.id)
+        if cluster.made_by(stack) and cluster.state != "STOPPING" and not known.has(*_place(cluster.name), cluster.id)
     )
 
 

@@ -93,7 +93,7 @@ def idle_since(current: CurrentCluster, cluster: PersistentResource, live: Live,
     if isinstance(jobs, Unknown) or isinstance(ends, Unknown):
         return None
     # A job that no list shows yet may hold machines all the same.
-    busy = cluster.in_use or any(job.persistent_resource_id == cluster.id and not job.ended for job in jobs)
+    busy = cluster.in_use or any(job.is_on(cluster) and not job.ended for job in jobs)
     if busy or cluster.state not in RUNNING_STATES:
         return None
     known = [time for time in (cluster.create_time, ends.get(cluster.id)) if time]

@@ -31,13 +31,6 @@ Identify = Callable[[ClusterSpec], str]
 """A function that returns the fingerprint of a cluster in its stack, project and region."""
 
 
-def is_ours(cluster: PersistentResource, stack: str) -> bool:
-    """Tell whether a stack made the cluster: its labels say so, and its id follows from them."""
-    name, fingerprint = cluster.labels.get(NAME_LABEL, ""), cluster.labels.get(HASH_LABEL, "")
-    named = bool(name and fingerprint) and cluster.labels.get(STACK_LABEL) == stack
-    return named and is_id_of(cluster.id, cluster_id(name, fingerprint))
-
-
 def current_generation(
     spec: ClusterSpec,
     identify: Identify,

@@ -23,7 +23,6 @@ from slipway.google.storage import Location
 from slipway.google.vertex import Vertex
 from slipway.model.budget import NAME, Ledger, age_words, shares
 from slipway.model.catalog.model import BOARD, Catalog
-from slipway.model.labels import STACK_LABEL
 from slipway.operating.history.model import Sample
 from slipway.operating.history.samples import add_sample, sample_of
 from slipway.using.context import Context
@@ -40,7 +39,7 @@ def command(catalog: str | None, output: str) -> None:
     published = context.catalog
     ids = {*published.retiring, *(cluster.id for cluster in published.clusters.values())}
     listed: tuple[PersistentResource, ...] = context.looked_up(Vertex.persistent_resources, screen.warn)
-    ours = [cluster for cluster in listed if cluster.id in ids or cluster.labels.get(STACK_LABEL) == published.stack]
+    ours = [cluster for cluster in listed if cluster.id in ids or cluster.made_by(published.stack)]
     sample = sample_of(ours, right_time(context.now, context.connection.session.time))
     added, problem = False, None
     try:

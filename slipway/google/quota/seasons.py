@@ -14,12 +14,11 @@ from slipway.google.live import Live, Unknown
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow
 from slipway.google.quota.request import Requested, more
-from slipway.google.quota.usage import drawn
+from slipway.google.quota.usage import drawn, superseded
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CurrentCluster
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import AWAITS, KINDS
-from slipway.model.labels import STACK_LABEL
 from slipway.model.season import moment_in_words
 
 
@@ -171,8 +170,7 @@ def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, .
         for cluster in catalog.clusters.values()
     )
     offered = {cluster.id for cluster in current}
-    of_stack = (cluster.id for cluster in alive if cluster.labels.get(STACK_LABEL) == catalog.stack)
-    old = frozenset(id_ for id_ in of_stack if id_ not in offered)
+    old = superseded(alive, catalog.stack, offered)
     report = assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
     coming = [CurrentCluster(spec=cluster, id=cluster.id, fingerprint="", import_=False) for cluster in catalog.coming]
     return with_coming(report, readiness(current, coming, live, region=catalog.region, now=now, old=old))

@@ -6,7 +6,7 @@ The present draw is counted from live clusters and the jobs beside them, as no A
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from slipway.google.clusters import PersistentResource
@@ -63,6 +63,11 @@ def drawn(clusters: Iterable[ClusterSpec], offers: Iterable[OfferDraw]) -> froze
     of_pools = (need for cluster in clusters for pool in cluster.pools for need in _needs_of_one(pool))
     of_offers = (need for draw in offers for need in needs_of(draw.machines, preemptible=draw.preemptible))
     return frozenset(need.metric for need in (*of_pools, *of_offers))
+
+
+def superseded(clusters: Iterable[PersistentResource], stack: str, wanted: Container[str]) -> frozenset[str]:
+    """Return the ids of a stack's old generations among living clusters. `wanted`: the ids of its current ones."""
+    return frozenset(cluster.id for cluster in clusters if cluster.made_by(stack) and cluster.id not in wanted)
 
 
 def usage(

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from datetime import timedelta
 
 from slipway.base.formatting import join, short, span
-from slipway.deploying.generations.generations import is_ours, retirement
+from slipway.deploying.generations.generations import retirement
 from slipway.google.clusters import RUNNING_STATES, PersistentResource
 from slipway.google.live import Unknown
 from slipway.model.findings.finding import Finding, Grade, Subject
@@ -34,7 +34,7 @@ def clusters(picture: Picture) -> Iterator[Finding]:
                 mend, means = picture.line(name, "id"), _ANOTHER_ID
             yield KINDS["cluster-gone"].of(Subject("cluster", id_), words, mend, means)
     for cluster in sorted(picture.clusters, key=lambda cluster: cluster.id):
-        if is_ours(cluster, picture.stack):
+        if cluster.made_by(picture.stack):
             yield from _ours(cluster, picture)
         elif cluster.id in picture.offered.adopted and picture.at_home(cluster):
             yield from _adopted(cluster, picture)

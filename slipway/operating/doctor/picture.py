@@ -24,7 +24,6 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, per_hour
 from slipway.model.state import State
 from slipway.operating.doctor.place import Place, text_at
-from slipway.using.jobs.demand import on
 
 _REVOKE = {
     "bucket": "gcloud storage buckets remove-iam-policy-binding gs://",
@@ -191,7 +190,7 @@ class Picture(Place):
 
     def jobs_on(self, cluster: PersistentResource) -> tuple[VertexJob, ...]:
         jobs = () if isinstance(self.jobs, Unknown) else self.jobs
-        return tuple(job for job in jobs if on(job, cluster) and not job.ended)
+        return tuple(job for job in jobs if job.is_on(cluster) and not job.ended)
 
     def per_hour(self, cluster: PersistentResource, *pools: ResourcePool) -> Price:
         """Return the price of the present machines, in these of its pools or in all."""

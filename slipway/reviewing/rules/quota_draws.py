@@ -8,7 +8,7 @@ from slipway.google.live import Increase, Live, Unknown
 from slipway.google.quota.increases import became_of, preference_of
 from slipway.google.quota.metrics import quota_id
 from slipway.google.quota.request import Requested
-from slipway.google.quota.usage import Usage, usage
+from slipway.google.quota.usage import Usage, superseded, usage
 from slipway.model.draw import Draw
 from slipway.model.facts import QuotaLine
 from slipway.reviewing.change.change import Change
@@ -93,8 +93,7 @@ def _use(change: Change, live: Live) -> Usage:
     if live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
         return Usage()
     own = frozenset(cluster.id for cluster in change.new.clusters.values())
-    was = {cluster.id for cluster in change.old.clusters.values() if not cluster.adopted}
-    return usage(live.clusters, live.jobs, own, frozenset({*was, *change.old.retiring, *change.after.kept} - own))
+    return usage(live.clusters, live.jobs, own, superseded(live.clusters, change.new.stack, own))
 
 
 def _increase(live: Live, metric: str) -> str:

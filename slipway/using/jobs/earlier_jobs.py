@@ -78,7 +78,7 @@ def wait_times(
             max(0.0, (job.start_time - job.create_time).total_seconds())
             for job in known
             if job.labels.get(CAPACITY_TYPE_LABEL) == capacity_type
-            and job.persistent_resource_id == (cluster.id if cluster else "")
+            and (job.is_on(cluster) if cluster else not job.persistent_resource_id)
             and job.create_time is not None
             and job.start_time is not None
             and now - job.create_time <= SINCE
@@ -134,7 +134,7 @@ def _outcome(job: VertexJob, at: datetime, cluster: PersistentResource, known: t
         other
         for other in known
         if other is not job
-        and other.persistent_resource_id == cluster.id
+        and other.is_on(cluster)
         and other.start_time is not None
         and other.start_time <= at
         and (other.end_time is None or other.end_time > at)

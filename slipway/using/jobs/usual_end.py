@@ -47,7 +47,7 @@ def usual_room(
     """Return when all pools that a job asks for usually have room for it. `active`: jobs that have not ended, `ended`:
     earlier jobs of any template. None where it is not known, or the range begins now."""
     earlier = tuple(ended)
-    holders = [job for job in active if job.persistent_resource_id == cluster.id and job.start_time]
+    holders = [job for job in active if job.is_on(cluster) and job.start_time]
     pools = {pool.id: pool for pool in cluster.pools}
     ranges = []
     for name, machines in by_pool(demand, cluster).items():

@@ -98,7 +98,7 @@ def on_cluster(
     if homeless:
         lines = tuple(line for part in homeless for line in _mismatch(part, cluster))
         return Verdict(Outcome.NEVER, f"can never run on {name}", lines)
-    there = [job for job in jobs or () if job.persistent_resource_id == cluster.id]
+    there = [job for job in jobs or () if job.is_on(cluster)]
     pools = {pool.id: pool for pool in cluster.pools}
     ahead = _ahead(cluster, there)
     loads = [Load(pools[pool], needs, ahead[pool]) for pool, needs in by_pool(demand, cluster).items()]

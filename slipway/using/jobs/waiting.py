@@ -65,9 +65,7 @@ def wait_reason(
     if verdict.outcome is Outcome.MAY_WAIT:
         return f"{plain}: {verdict.detail}"
     if verdict.outcome is Outcome.STARTS:
-        also = waiting(
-            sum(other.persistent_resource_id == job.persistent_resource_id and waits(other) for other in others)
-        )
+        also = waiting(sum(other.is_on(cluster) and waits(other) for other in others))
         return f"{plain}: machines are free{also}" if also else plain
     return verdict.text
 

@@ -110,6 +110,14 @@ def test_not_asked_for_with_any_job_that_has_not_ended_retires(one, state: str) 
         assert deleted(decided) == ()
 
 
+def test_a_job_on_a_cluster_of_the_same_id_elsewhere_keeps_none_at_home() -> None:  # N1
+    """The doctor called the cluster idle and told people to deploy, and the deployment kept it for that job."""
+    places = {region: f"projects/{PROJECT}/locations/{region}" for region in (REGION, "europe-west4")}
+    old = replace(cluster(ID_A, HASH_A), name=f"{places[REGION]}/persistentResources/{ID_A}")
+    one = replace(job(ID_A), name=f"{places['europe-west4']}/customJobs/1")
+    assert deleted(planned((), live(old, jobs=(one,), catalog=IN_CATALOG))) == (ID_A,)
+
+
 @pytest.mark.parametrize("state", ["RUNNING", "ERROR", "UPDATING"])
 def test_not_asked_for_with_machines_in_use_retires_whatever_the_lists_say(state: str) -> None:  # N1
     """A list may lag by minutes; the cluster itself knows."""

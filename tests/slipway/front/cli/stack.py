@@ -119,8 +119,9 @@ class Stack:
     def make_cluster(self, cluster: str = "", of: str = "") -> None:
         grows = {"autoscalingSpec": {"minReplicaCount": "1", "maxReplicaCount": str(self.most)}}
         pool = {**SHAPE, "id": "workers", "replicaCount": "1", **(grows if self.most > 1 else {})}
+        name, _, digest = cluster.rpartition("-")
         body = {
-            "labels": {"slipway-stack": of} if of else {},
+            "labels": {"slipway-stack": of, "slipway-name": name, "slipway-hash": digest} if of else {},
             "resourcePools": [pool],
             "resourceRuntimeSpec": {"serviceAccountSpec": {"enableCustomServiceAccount": True}},
         }

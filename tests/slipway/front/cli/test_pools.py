@@ -75,6 +75,13 @@ def test_a_failed_cluster_has_no_machines_and_costs_nothing_now() -> None:  # N2
     assert lives.pool.replicas == 1 and (row.min, row.max) == (lives.min, lives.max)
 
 
+def test_a_cluster_with_a_copied_label_is_not_the_stacks() -> None:  # N1
+    """It was promised to be taken over or deleted by a deployment, which leaves it alone."""
+    copied = {"slipway-stack": CATALOG.stack, "slipway-name": "h100", "slipway-hash": "1a2b3c4"}
+    by_id = {id_: replace(cluster(id_, h100()), labels=copied) for id_ in ("by-hand", "h100-1a2b3c4-2")}
+    assert {row.cluster.id for row in rows(CATALOG, by_id.values(), (), ())} & by_id.keys() == {"h100-1a2b3c4-2"}
+
+
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 H100 = replace(cluster("h100-1a2b3c4", h100()), create_time=NOW - timedelta(days=20))
 

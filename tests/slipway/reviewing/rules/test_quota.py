@@ -63,7 +63,7 @@ def asking(*lines: QuotaLine, **requests: int) -> QuotaFacts:
 
 
 FITS, MORE, BOTH = line(32), line(48), line(8, short=8, limit=8, state="short")
-CROWDED = {"clusters": [living(OLD, used=4), living(OTHER)]}
+CROWDED = {"clusters": [living(OLD, used=4), replace(living(OTHER), labels={})]}
 UNTOLD = {"limits": limits({GPUS: 32}, Increase.UNTOLD)}
 ASKS, WAITS = asking(MORE, **{GPUS: 48}), asking(line(48, short=16, state="short"), **{GPUS: 48})
 ANSWER = {"CustomModelTrainingH100GPUsPerProjectPerRegion": QuotaPreference("x", "x", "r", 48, 32, detail="scarce")}
@@ -158,6 +158,7 @@ def elsewhere(after: QuotaLine, used: int) -> dict[str, Consequence]:
         replace(living(one, used=used), name=f"projects/1/locations/{AWAY}/persistentResources/{one.id}")
         for one, used in ((FAR, 1), (OTHER, used))
     )
+    theirs = replace(theirs, labels={})
     found = change(facts(OLD), facts(FAR, quota=quota(after)), clusters=[ours, theirs])
     there = limits({GPUS: 32})
     live = replace(found.live, limits=limits({GPUS: 100_000}), limits_elsewhere={AWAY: there})
