@@ -104,7 +104,8 @@ def refusal(action: Action, stack: str) -> Refusal:
             "or, in two deployments: put it back with `replacement: rollover` and no other edit; then make this edit",
             for_good=True,
         )
-    jobs, has = join(job.display_name for job in action.jobs), "has" if len(action.jobs) == 1 else "have"
+    jobs = join(job.display_name for job in action.jobs)
+    has = "has" if len(action.jobs) == 1 else "have"
     wait = ways_out(action.jobs, "then pulumi up again") if jobs else ""
     return Refusal(
         f"cluster {old} is not replaced in place now, so nothing was changed",

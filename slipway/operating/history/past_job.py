@@ -84,7 +84,8 @@ def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: 
 def _machines(job: VertexJob, cluster: Cluster | None) -> Iterable[MachinesUsed]:
     for worker_pool in job.worker_pools:
         if worker_pool.replicas:
-            machine, pools = worker_pool.machine, cluster.pools if cluster else ()
+            machine = worker_pool.machine
+            pools = cluster.pools if cluster else ()
             # Machines and disks must be exactly equal.
             pool = next((pool.name for pool in pools if pool.machine == machine), "")
             yield MachinesUsed(machine=machine, count=worker_pool.replicas * job.trials, pool=pool)

@@ -114,9 +114,9 @@ def _folded_cards(lines: Lines, details: int) -> str:
 
 def _without_cards(lines: Lines) -> str:
     """Return the other lines that should stand open, as far as there is room, without any card."""
-    room, items = LIMIT // 4, [_item(line) for line in lines.folded if line.card.opens]
+    items = [_item(line) for line in lines.folded if line.card.opens]
     ends = accumulate(map(len, items))
-    fitting = [item for item, end in zip(items, ends, strict=True) if end < room]
+    fitting = [item for item, end in zip(items, ends, strict=True) if end < LIMIT // 4]
     return "\n".join((*fitting, "The cards are too long for a comment: `slipway review` prints them."))
 
 

@@ -42,7 +42,9 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
 def _clauses(alike: Sequence[Line], room: int) -> str:
     """Return the first clause, the second where there is room for it, and the number of the others."""
     for most in (2, 1):
-        clauses, left, grade = [line.clause for line in alike[:most]], len(alike) - most, alike[0].card.grade
+        clauses = [line.clause for line in alike[:most]]
+        left = len(alike) - most
+        grade = alike[0].card.grade
         if left > 0:
             blocks = grade is Grade.BLOCKING
             clauses.append(f"{left:,} more to approve" if blocks else counted(left, f"more {_ALIKE[grade]}"))

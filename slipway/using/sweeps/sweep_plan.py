@@ -255,7 +255,8 @@ class ParameterJudge:
         usual = f"slipway templates show {self._template.name}"
         listed = []
         for (place, *_), mistake in self._mistakes.items():
-            what, fix = mistake.first.what, mistake.first.fix or usual
+            what = mistake.first.what
+            fix = mistake.first.fix or usual
             if mistake.runs < runs:  # Only some runs share it.
                 if place == self._shared:
                     what += f" in {mistake.where}"

@@ -226,5 +226,6 @@ def of_cluster(
     kind: str, name: str, does: str, *, who: str = IT, key: str | None = None, cost: Price | None = None, **parts: Any
 ) -> Consequence:
     """Return a consequence for a cluster. `key`: its cause, below the entry, or empty. `cost`: USD an hour."""
-    field, amount = "" if key is None else key_of(name, key), float(cost.known) if cost else 0.0
+    field = "" if key is None else key_of(name, key)
+    amount = float(cost.known) if cost else 0.0
     return consequence(kind, Subject("cluster", name), does, who=who, field=field, cost=amount, **parts)

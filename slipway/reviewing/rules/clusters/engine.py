@@ -105,7 +105,8 @@ def _destruction(
         yield consequence("cluster-deleted", itself, "is idle and is deleted", so=so, details=details, grade=Grade.NOTE)
     elif gone and was is None:
         gpus = there is None or any(group.machine.accelerator for group in there.machines)
-        so, grade = f"nobody could submit to it{_also(there)}", None if gpus else Grade.WARNING
+        so = f"nobody could submit to it{_also(there)}"
+        grade = None if gpus else Grade.WARNING
         yield consequence("cluster-deleted", itself, "is deleted", so=so, grade=grade)
 
 

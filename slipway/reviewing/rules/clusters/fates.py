@@ -97,7 +97,8 @@ def clusters(change: Change) -> Iterator[Consequence]:
 
 def _made_again(cluster: ClusterChange, change: Change) -> bool:
     """Tell whether an unchanged cluster is gone, and the engine, where it was asked, makes it."""
-    id_, steps = cluster.new.id if cluster.new else "", change.preview.steps if change.preview else None
+    id_ = cluster.new.id if cluster.new else ""
+    steps = change.preview.steps if change.preview else None
     made = steps is None or any(step.op == "create" and step.name == id_ for step in steps)
     return cluster.gone and made
 

@@ -35,7 +35,8 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 
 def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
     name, found, up = cluster.name, machines(summed(minimum_machines(new))), machines(summed(cluster.held))
-    grade, who, does = None if scarce(new) else Grade.NOTE, "", f"{found} must be found"
+    grade = None if scarce(new) else Grade.NOTE
+    who, does = "", f"{found} must be found"
     if cluster.in_place and found:
         does, so = f"{found} must be found when the old ones are gone", f"until then there is no {IT}; {within(new)}"
     elif found and new.alternatives:
@@ -50,7 +51,8 @@ def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
     who, so = f"The first jobs on the new {IT}", "their images are not there yet"
     yield of_cluster("image-cache-empty", name, "start slower", who=who, so=so)
     if cluster.held and not cluster.in_place:
-        until, more = have_ended(cluster.jobs, "") if cluster.jobs else "a later deployment", price(new)
+        until = have_ended(cluster.jobs, "") if cluster.jobs else "a later deployment"
+        more = price(new)
         does = f"both are paid, {dollars(more)} more, until {until}" if more.known else f"both are paid until {until}"
         does = does if cluster.retires else "the old one is paid until this deployment ends"
         so, cost = f"{dollars(cluster.held_price)} for the old one's {up}", cluster.held_price
@@ -77,7 +79,8 @@ def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iter
             elif old.id not in change.ids(What.DELETE_FIRST):
                 until = "they are gone" if other.retires else "this deployment ends"
                 so = f"the {held} of `{other.name}` are not handed on, and cost {cost} beside them until {until}"
-            does, grade = f"{machines(summed(wanted))} must be found for {IT}", Grade.NOTE if turn else None
+            does = f"{machines(summed(wanted))} must be found for {IT}"
+            grade = Grade.NOTE if turn else None
             yield of_cluster(_ANEW, cluster.name, does, who="", so=so, grade=grade, key="", cost=other.held_price)
 
 

@@ -58,7 +58,8 @@ def retiring(change: Change) -> Iterator[Consequence]:
     before = change.before.kept
     known = {*change.retiring, *(cluster.id for cluster in change.old.clusters.values())}
     for action in staying(change).values() if not change.unknown else ():
-        subject, on_it = Subject("cluster", action.id), [f"`{job.display_name}`" for job in action.jobs]
+        subject = Subject("cluster", action.id)
+        on_it = [f"`{job.display_name}`" for job in action.jobs]
         if action.id not in known:
             does, so = f"is taken over and {ends(action)}", "a deployment that did not finish left it"
             so = "no catalog tells of it" if change.first else so
@@ -69,5 +70,6 @@ def retiring(change: Change) -> Iterator[Consequence]:
             parts: dict[str, Any] = {"so": so, "instead": instead, "details": on_it, "field": field}
             yield consequence("cluster-overdue", subject, "should be gone by now", **parts)
     for action in change.of(What.CLEAR):
-        does, error = "failed, holds nothing and is deleted", action.living.error if action.living else ""
+        does = "failed, holds nothing and is deleted"
+        error = action.living.error if action.living else ""
         yield of_cluster("cluster-cleared", action.cluster, does, who=f"`{action.id}`", so=error)

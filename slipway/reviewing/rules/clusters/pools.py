@@ -71,7 +71,8 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
         given = machines({old.machine: old.min if other else old.min - new.min})
         does = f"takes `{new.machine}` instead of `{old.machine}`" if other else f"keeps {new.min} ready"
         so = f"gives back {given}, which may not come again" if gpus else f"gives back {given}"
-        key, grade = "machine" if other else _low(new), None if gpus else Grade.WARNING
+        key = "machine" if other else _low(new)
+        grade = None if gpus else Grade.WARNING
         facts: dict[str, Any] = {"edits": _both(old, new), "cost": _idle_cost(old)}
         yield _of_pool("capacity-given-back", place, does, so=so, grade=grade, key=key, **facts)
 
@@ -127,7 +128,8 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         if pool and pool.max:
             monthly = pool.price_per_hour.known * pool.min * HOURS_OF_A_MONTH
             so, instead = _why_unused(place, monthly, change)
-            grade, cost = Grade.BLOCKING if known and monthly else None, _idle_cost(pool)
+            grade = Grade.BLOCKING if known and monthly else None
+            cost = _idle_cost(pool)
             does = f"can run on pool {IT}"
             yield _of_pool("pool-unused", place, does, who="No job", so=so, instead=instead, grade=grade, cost=cost)
 
@@ -186,7 +188,8 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
 
 
 def _below_default(place: _Place, some: Sequence[tuple[str, int, str]], was: Pool, pool: Pool) -> Consequence:
-    most, names = max(needs for _, needs, _ in some), [name for name, *_ in some]
+    most = max(needs for _, needs, _ in some)
+    names = [name for name, *_ in some]
     who, does = f"Usual jobs of {named(map('`{}`'.format, names))}", f"wait until pool {IT} has grown"
     so = f"they take up to {most} `{pool.machine}`, and it keeps {pool.min}"
     instead = f"keep {most} ready, or let the templates ask for less"

@@ -109,7 +109,8 @@ def settings(change: Change) -> Iterator[Consequence]:
             so = f"from then on, {costs(new)}"
             yield of_cluster(_SEASON, name, does, so=so, details=details, grade=Grade.NOTE, key="from")
         elif new and (phrases := _phrases(new)):
-            key, (does, *others) = "until" if new.season.ends else "idleLimit", phrases
+            key = "until" if new.season.ends else "idleLimit"
+            does, *others = phrases
             yield of_cluster(_SEASON, name, does, details=(*others, *events), grade=Grade.NOTE, key=key)
         elif isinstance(old, DormantCluster):
             does, so = "is not made any more", "it is not there now"

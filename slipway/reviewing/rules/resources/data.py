@@ -92,7 +92,8 @@ def _drift(touched: Touched) -> Iterator[Consequence]:
         if edit.field in ("", "content") or top(edit.field) in undone
     ]
     if found:
-        on, edits = found[0].subject, [edit.facts.get("short", edit.sentence) for edit in found]
+        on = found[0].subject
+        edits = [edit.facts.get("short", edit.sentence) for edit in found]
         yield consequence(
             "drift",
             Subject(title(touched), touched.physical),

@@ -118,7 +118,8 @@ def _wholesale(touched: Touched) -> Iterator[Consequence]:
     # An existing one was as whole before.
     if not on_form.whole or touched.fate not in _LETTING or (touched.old and touched.was.get("role") == role):
         return
-    whole, of_submitters = on_form.whole == "Policy", not name and role in SUBMITTER_ROLES.values()
+    whole = on_form.whole == "Policy"
+    of_submitters = not name and role in SUBMITTER_ROLES.values()
     yield consequence(
         "access-gone",
         Subject("others on", on) if whole else Subject("others", "with", f"{role} on {on}"),

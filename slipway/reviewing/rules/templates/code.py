@@ -107,7 +107,8 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         if before.get(name) != after.get(name)
     }
     worst = min(moves.values(), key=[*_DIRECTIONS].index)
-    row, alike = _DIRECTIONS[worst], [name for name, direction in moves.items() if direction == worst]
+    row = _DIRECTIONS[worst]
+    alike = [name for name, direction in moves.items() if direction == worst]
     lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in (before, after)]
     return template.tells(
         "requirements-changed",

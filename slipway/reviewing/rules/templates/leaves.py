@@ -109,12 +109,14 @@ def _in_words(leaf: Leaf, words: Mapping[str, str]) -> Leaf:
 
 def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
     machine = dict(pool.get("machineSpec") or {})
-    disk, own = dict(pool.get("diskSpec") or {}), {name: machine.pop(name, None) or "" for name in _MACHINE}
+    disk = dict(pool.get("diskSpec") or {})
+    own = {name: machine.pop(name, None) or "" for name in _MACHINE}
     size, kind = disk.pop("bootDiskSizeGb", ""), disk.pop("bootDiskType", "")
     type_ = " ".join(filter(None, (own["machineType"], own["tpuTopology"])))
     gpus = own["acceleratorCount"], own["acceleratorType"]
     machines = Machines(*map(str, (pool.get("replicaCount", "none"), type_, *gpus, kind, size)))
-    affinity, mounts = machine.pop("reservationAffinity", None) or {}, pool.get("nfsMounts") or ()
+    affinity = machine.pop("reservationAffinity", None) or {}
+    mounts = pool.get("nfsMounts") or ()
     rest = {name: value for name, value in pool.items() if name not in _OF_MACHINES}
     left = {**rest, **({"machineSpec": machine} if machine else {}), **({"diskSpec": disk} if disk else {})}
     leaves: dict[str, Leaf] = {f"{start}machines": machines, **dict(_leaves({**left, **_code(left)}, start))}

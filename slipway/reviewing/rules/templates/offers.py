@@ -83,7 +83,8 @@ def _kept(template: TemplateChange, label: str, was: Offer, after: Offers) -> It
     if was.available and not offer.available:
         waits = offer.lacks_quota or offer.dormant
         rest = [each for each in after.values() if compete(each, offer) and each.available]
-        why, beside = _why(offer, template.becomes), f"they cost {costs(rest, template.becomes)}" if rest else ""
+        why = _why(offer, template.becomes)
+        beside = f"they cost {costs(rest, template.becomes)}" if rest else ""
         yield template.tells(
             "offer-unavailable",
             f"can't use {way(offer)} any more",
@@ -328,7 +329,8 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
     # Of the ways that are overtaken, the one that was tried first counts.
     overtakes = sorted(pairs, key=lambda pair: (now.index(pair[0]), was.index(pair[1])))
     for first, then in overtakes[:1]:
-        offer, overtaken = after[first], [after[later] for earlier, later in overtakes if earlier == first]
+        offer = after[first]
+        overtaken = [after[later] for earlier, later in overtakes if earlier == first]
         sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
         yield template.tells(
             "offer-order",
