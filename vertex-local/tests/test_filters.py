@@ -14,7 +14,6 @@ from vertex_local.document_filters import Function, value_at
 from vertex_local.filter_fields import FilterField, FilterFields
 from vertex_local.testing.calling import JOBS, PARENT, Calling
 from vertex_local.vertex import conditions
-from vertex_local.vertex.messages import MESSAGES
 from vertex_local.wire import ApiError
 
 RUN: dict[str, Any] = {
@@ -103,9 +102,12 @@ def test_a_field_is_found_by_either_spelling() -> None:
 # --- Fields that filters and orders may name, and their values, by Google's own definitions. (N17)
 
 
-CONTEXT, EXECUTION = MESSAGES.fields("v1", "Context"), MESSAGES.fields("v1", "Execution")
+CONTEXT, EXECUTION, JOB_FIELDS = (
+    filter_fields.of_schema("aiplatform.v1", f"GoogleCloudAiplatformV1{name}")
+    for name in ("Context", "Execution", "CustomJob")
+)
 ENTRY = filter_fields.of_schema("logging.v2", "LogEntry")
-TREE = filter_fields.of_tree({"metric": {"type": None, "labels": {}}, "state": frozenset({"ON"})})
+TREE = filter_fields.of_tree({"metric": {"type": "text", "labels": {}}, "state": frozenset({"ON"})})
 
 
 @pytest.mark.parametrize(
@@ -176,9 +178,6 @@ def test_a_page_token_is_good_for_its_own_list_alone(calling: Calling) -> None:
 
 
 # --- The filter of lists, as a condition of SQL.
-
-
-JOB_FIELDS = MESSAGES.fields("v1", "CustomJob")
 
 
 @pytest.fixture(scope="module")

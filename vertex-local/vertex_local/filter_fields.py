@@ -4,14 +4,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from google.protobuf.descriptor import Descriptor, FieldDescriptor
-
 from . import discovery
 from .clock import bound_of, moment_of
 from .wire import camel
 
 Kind = Literal["text", "number", "time", "flag", "choice", "whole", "open"]
-_OPEN_MESSAGES = ("Struct", "Value", "ListValue", "Any")
 _TIMES = ("google-datetime", "date-time")
 _INTEGERS = ("int32", "uint32", "int64", "uint64")
 
@@ -55,15 +52,6 @@ FilterFields = Callable[[Sequence[str]], FilterField | None]
 """A path as it was written, in snake_case or camelCase, to the field, None where there is none."""
 
 
-def of_message(descriptor: Descriptor) -> FilterFields:
-    """Return the fields of a message."""
-
-    def found(path: Sequence[str]) -> FilterField | None:
-        return _in_message(descriptor, tuple(path), ())
-
-    return found
-
-
 def of_schema(api: str, name: str) -> FilterFields:
     """Return the fields of a schema in an API's discovery document."""
 
@@ -74,58 +62,23 @@ def of_schema(api: str, name: str) -> FilterFields:
     return found
 
 
-def of_tree(tree: Mapping[str, Any]) -> FilterFields:
-    """Return texts (None) and choices (sets of values) by name, as a tree; below `{}` any field is allowed."""
+def of_tree(tree: Mapping[str, Any], *, zoned: bool = True) -> FilterFields:
+    """Return fields by name, as a tree: of a kind, or a choice of a set; below `{}` any field is allowed."""
 
     def found(path: Sequence[str]) -> FilterField | None:
         node: Any = tree
         for name in path:
             if not node and isinstance(node, Mapping):
                 return FilterField(tuple(path), "open")
+            name = camel(name) if camel(name) in node else name
             if not isinstance(node, Mapping) or name not in node:
                 return None
             node = node[name]
         if isinstance(node, frozenset):
             return FilterField(tuple(path), "choice", node)
-        return FilterField(tuple(path), "text" if node is None else "whole")
+        return FilterField(tuple(path), "whole" if isinstance(node, Mapping) else node, zoned=zoned)
 
     return found
-
-
-def _in_message(descriptor: Descriptor, path: tuple[str, ...], above: tuple[str, ...]) -> FilterField | None:
-    if not path:
-        return None
-    name, rest = path[0], path[1:]
-    field = descriptor.fields_by_name.get(name) or descriptor.fields_by_camelcase_name.get(name)
-    if field is None:
-        return None
-    above = (*above, field.json_name)
-    inner = field.message_type
-    if inner is not None and inner.GetOptions().map_entry:
-        if not rest:
-            return FilterField(above, "whole")
-        value = inner.fields_by_name["value"]
-        return _of_field(value, (*above, rest[0]), rest[1:], repeated=False)
-    return _of_field(field, above, rest, repeated=bool(field.is_repeated))
-
-
-def _of_field(
-    field: FieldDescriptor, at: tuple[str, ...], rest: tuple[str, ...], *, repeated: bool
-) -> FilterField | None:
-    inner = field.message_type
-    if inner is not None and inner.full_name.startswith("google.protobuf."):
-        if inner.name in _OPEN_MESSAGES:
-            return FilterField((*at, *rest), "open")
-        return None if rest else FilterField(at, "time" if inner.name == "Timestamp" else "open")
-    if rest:
-        return None if inner is None else _in_message(inner, rest, at)
-    if repeated or inner is not None:
-        return FilterField(at, "whole")
-    if field.enum_type is not None:
-        return FilterField(at, "choice", frozenset(field.enum_type.values_by_name))
-    if field.cpp_type == FieldDescriptor.CPPTYPE_BOOL:
-        return FilterField(at, "flag")
-    return FilterField(at, "text" if field.cpp_type == FieldDescriptor.CPPTYPE_STRING else "number")
 
 
 def _in_schema(

@@ -14,12 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from google.protobuf import field_mask_pb2, json_format
+from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from . import discovery, filter_fields, projection
-from .filter_fields import FilterFields
+from . import discovery, partial_responses
 from .wire import Call, camel, invalid_argument
 
 _NO_FIELD = re.compile(r'no field named "([^"]+)" at "[^".]*\.?([^"]*)"', re.DOTALL)
@@ -48,12 +47,13 @@ class Messages:
         canonical: dict[str, Any] = json_format.MessageToDict(message)
         return canonical
 
-    def render(self, call: Call, version: str, kind: str, body: Mapping[str, Any], mask: str = "") -> dict[str, Any]:
-        """Return a body as this call wants it: its version's fields, enums as numbers if asked, only the masked
-        fields."""
-        descriptor = self.descriptor(version, kind)
-        shown = projection.projection(descriptor, wants_numbers(call))(body)
-        return projection.masked(shown, _mask(mask, descriptor)) if mask else shown
+    def render(self, version: str, kind: str, body: Mapping[str, Any], mask: str = "") -> dict[str, Any]:
+        """Return a body with the fields that this version has and, where there is a mask, those that it names.
+
+        Enums are names, also where a client asks for numbers: the official ones read both.
+        """
+        shown = {name: body[name] for name in _names(self.descriptor(version, kind)) if name in body}
+        return partial_responses.part(shown, partial_responses.parsed(camel(mask))) if mask else shown
 
     def check_query(self, call: Call, version: str, request: str, bound: Collection[str]) -> None:
         """Raise 400 for a query parameter that is no field of a request's message, is `bound` to path or body, is
@@ -69,14 +69,6 @@ class Messages:
                 json_format.ParseDict({name: [value] if fields[name].is_repeated else value}, message())
             except json_format.ParseError as error:
                 raise invalid_argument(f"Invalid value at '{name}', \"{text}\"") from error
-
-    def masked(self, version: str, kind: str, mask: str) -> Collection[str]:
-        """Return the fields of a message, in JSON, that a mask names whole or in part. Raises 400."""
-        return _mask(mask, self.descriptor(version, kind)).keys()
-
-    def fields(self, version: str, kind: str) -> FilterFields:
-        """Return the fields of a message that filters and orders may name."""
-        return filter_fields.of_message(self.descriptor(version, kind))
 
     def descriptor(self, version: str, kind: str) -> Descriptor:
         """Return the official definition of a message."""
@@ -107,34 +99,10 @@ class Messages:
         return getattr(_module(self.packages[version], self.modules[kind]), kind).meta.pb
 
 
-def wants_numbers(call: Call) -> bool:
-    """Return whether the client asked for enums as numbers."""
-    return "enum-encoding=int" in call.query.get("$alt", "")
-
-
-@functools.lru_cache(100)
-def _mask(text: str, descriptor: Descriptor) -> Mapping[str, Any]:
-    """Return a mask as a tree of names in JSON. Raises 400 for a mask that names no field, or a part of a list."""
-    paths = [path.strip() for path in text.split(",") if path.strip()]
-    mask = field_mask_pb2.FieldMask()
-    try:
-        mask.FromJsonString(",".join(camel(path) for path in paths if path != "*"))
-    except ValueError as error:
-        raise invalid_argument(f"Invalid field mask: {text}") from error
-    if not mask.IsValidForDescriptor(descriptor):
-        raise invalid_argument(f"Invalid field mask: {text}")
-    if "*" in paths:
-        return {field.json_name: {} for field in descriptor.fields}
-    tree: dict[str, Any] = {}
-    # The shorter names come first: a name below one that keeps everything changes nothing.
-    for path in sorted(mask.paths, key=len):
-        *above, last = [camel(name) for name in path.split(".")]
-        node: dict[str, Any] | None = tree
-        for name in above:
-            node = None if node is None or node.get(name) == {} else node.setdefault(name, {})
-        if node is not None:
-            node.setdefault(last, {})
-    return tree
+@functools.cache
+def _names(descriptor: Descriptor) -> tuple[str, ...]:
+    """Return the names of a message's fields in JSON, in the order of their numbers."""
+    return tuple(field.json_name for field in sorted(descriptor.fields, key=lambda field: field.number))
 
 
 def _check_spellings(descriptor: Descriptor, body: Any, at: str) -> None:

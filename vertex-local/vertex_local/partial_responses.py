@@ -41,18 +41,19 @@ def refusal(name: str) -> ApiError:
 
 def selected(reply: Reply, wanted: Selection) -> Reply:
     """Return an answer with what is wanted of it alone."""
-    return replace(reply, body=_part(reply.body, wanted)) if wanted and isinstance(reply.body, dict) else reply
+    return replace(reply, body=part(reply.body, wanted)) if wanted and isinstance(reply.body, dict) else reply
 
 
-def _part(value: Any, wanted: Selection) -> Any:
+def part(value: Any, wanted: Selection) -> Any:
+    """Return what is wanted of a value."""
     if not wanted:
         return value
     if isinstance(value, list):
-        return [_part(item, wanted) for item in value]
+        return [part(item, wanted) for item in value]
     if not isinstance(value, dict):
         return {}
     below = ((name, wanted.get(name, wanted.get(_EVERY))) for name in value)
-    parts = {name: _part(value[name], rest) for name, rest in below if rest is not None}
+    parts = {name: part(value[name], rest) for name, rest in below if rest is not None}
     return {name: part for name, part in parts.items() if part != {} or value[name] == {}}
 
 

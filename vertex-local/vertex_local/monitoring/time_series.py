@@ -14,11 +14,11 @@ from ..world import World
 from . import aggregation, gauges
 
 _PAGE = 100_000
-_LABELLED: Mapping[str, Any] = {"type": None, "labels": {}, "label": {}}
+_LABELLED: Mapping[str, Any] = {"type": "text", "labels": {}, "label": {}}
 _FIELDS = filter_fields.of_tree(
     {
-        "project": None,
-        "group": {"id": None},
+        "project": "text",
+        "group": {"id": "text"},
         "metric": _LABELLED,
         "resource": _LABELLED,
         "metadata": {"system_labels": {}, "user_labels": {}},

@@ -35,11 +35,10 @@ class QuotaInfos:
         return documents.listed(call, "quotaInfos", documents.sliced(every), lambda quota: self._answer(call, quota))
 
     def _answer(self, call: Call, quota: Quota) -> dict[str, Any]:
-        return MESSAGES.render(call, call.params["version"], "QuotaInfo", self._info(quota))
+        return MESSAGES.render(call.params["version"], "QuotaInfo", self._info(quota))
 
     def _info(self, quota: Quota) -> dict[str, Any]:
         reason = self._world.settings.quota_ineligible
-        eligibility = {"isEligible": not reason} | ({"ineligibilityReason": reason} if reason else {})
         number = self._world.project.number
         return {
             "name": f"projects/{number}/locations/global/services/{SERVICE}/quotaInfos/{quota.quota_id}",
@@ -51,7 +50,7 @@ class QuotaInfos:
             "metricDisplayName": quota.title.removesuffix(" per region"),
             "quotaDisplayName": quota.title,
             "metricUnit": "1",
-            "quotaIncreaseEligibility": eligibility,
+            "quotaIncreaseEligibility": {"ineligibilityReason": reason} if reason else {"isEligible": True},
             "dimensionsInfos": self._by_region(quota),
         }
 
@@ -63,13 +62,18 @@ class QuotaInfos:
         values = list(found.values())
         common = max(dict.fromkeys(values), key=values.count)
         named = [
-            {"dimensions": {"region": region}, "details": {"value": str(value)}, "applicableLocations": [region]}
+            {"dimensions": {"region": region}, "details": _details(value), "applicableLocations": [region]}
             for region, value in found.items()
             if value != common
         ]
         others = [region for region, value in found.items() if value == common]
-        return [*named, {"details": {"value": str(common)}, "applicableLocations": others}]
+        return [*named, {"details": _details(common), "applicableLocations": others}]
 
     def _require(self, call: Call, request: str) -> None:
         check_query(call, request)
         self._world.access.require(call.principal, "cloudquotas.quotas.get", call.params["project"])
+
+
+def _details(limit: int) -> dict[str, str]:
+    """Return a limit as JSON gives it: a zero is left out, as protobuf leaves it."""
+    return {"value": str(limit)} if limit else {}

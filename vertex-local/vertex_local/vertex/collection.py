@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from operator import itemgetter
 from typing import Any
 
-from .. import document_filters, documents
+from .. import document_filters, documents, filter_fields
 from ..clock import timestamp
 from ..document_filters import Function
 from ..documents import Body, Pages
@@ -100,18 +100,20 @@ class Collection:
         return MESSAGES.parse(call.params["version"], self.kind.message, call.object())
 
     def shown(self, call: Call, body: Mapping[str, Any]) -> Reply:
-        return Reply(body=MESSAGES.render(call, call.params["version"], self.kind.message, body))
+        return Reply(body=MESSAGES.render(call.params["version"], self.kind.message, body))
 
     def listed(self, call: Call, pages: Pages[Body]) -> Reply:
         """Return a page of resources, with the fields of the read mask alone."""
         version, mask = call.params["version"], call.query.get("readMask", "")
         return documents.listed(
-            call, self.kind.noun, pages, lambda body: MESSAGES.render(call, version, self.kind.message, body, mask)
+            call, self.kind.noun, pages, lambda body: MESSAGES.render(version, self.kind.message, body, mask)
         )
 
     def fields(self, call: Call) -> FilterFields:
         """Return the fields of a resource that filters and orders may name."""
-        return MESSAGES.fields(call.params["version"], self.kind.message)
+        version = call.params["version"]
+        schema = f"GoogleCloudAiplatform{version.capitalize()}{self.kind.message}"
+        return filter_fields.of_schema(f"aiplatform.{version}", schema)
 
     def hidden_since(self, call: Call) -> str:
         """Return the moment from which on new resources are missing in a list that lags, "" in one that does not."""

@@ -69,8 +69,8 @@ def defaulted(body: Mapping[str, Any], cluster_id: str) -> dict[str, Any]:
 def _defaulted_pool(pool: Mapping[str, Any], pool_id: str) -> dict[str, Any]:
     scaling = pool.get("autoscalingSpec", {})
     return {
-        **{key: value for key, value in pool.items() if key != "usedReplicaCount"},
         "id": pool_id,
+        **{key: value for key, value in pool.items() if key not in ("id", "usedReplicaCount")},
         "diskSpec": defaulted_disk(pool["machineSpec"], pool.get("diskSpec", {})),
         "replicaCount": pool.get("replicaCount") or scaling["minReplicaCount"],
     }

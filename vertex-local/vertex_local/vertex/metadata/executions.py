@@ -45,4 +45,4 @@ class Executions(Nodes):
             "executions": [execution],
             "events": events,
         }
-        return Reply(body=MESSAGES.render(call, call.params["version"], "LineageSubgraph", found))
+        return Reply(body=MESSAGES.render(call.params["version"], "LineageSubgraph", found))

@@ -29,7 +29,7 @@ class TimeSeries(Contents):
 
     def measured(self, body: Body) -> Body:
         extent = points.extent(self.world.store, body["name"])
-        return {**body, "metadata": {"maxStep": extent[0], "maxWallTime": extent[1]}} if extent else body
+        return {**body, "metadata": {"maxStep": str(extent[0]), "maxWallTime": extent[1]}} if extent else body
 
     def read(self, call: Call) -> Reply:
         self.enter(call, "read")
@@ -47,7 +47,7 @@ class TimeSeries(Contents):
             "valueType": self.find(name)["valueType"],
             "values": points.read(self.world.store, name, most),
         }
-        return MESSAGES.render(call, call.params["version"], "TimeSeriesData", body)
+        return MESSAGES.render(call.params["version"], "TimeSeriesData", body)
 
     def write(self, run: str, data: Sequence[Mapping[str, Any]]) -> None:
         """Write data of time series in the run with this full name. Raises 400, 404. Within a transaction."""
