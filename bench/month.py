@@ -187,7 +187,6 @@ def _job(
         created=created,
         started=began,
         ended=done,
-        per_hour=price,
         cost=None if seconds is None else price * (Decimal(str(round(seconds - lost, 3))) / 3600),
         lost=lost,
         error=error if state == "FAILED" and done else "",

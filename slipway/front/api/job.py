@@ -219,7 +219,7 @@ class Jobs(tuple[Job, ...]):
         """
         from slipway.front.api.result import table_of
 
-        return table_of(self[0]._context, [job._job for job in self], sort) if self else table_of(None, [], None)
+        return table_of(self[0]._context if self else None, [job._job for job in self], sort)
 
     def _repr_html_(self) -> str:
         from slipway.google.jobs import state_word

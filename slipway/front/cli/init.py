@@ -11,7 +11,7 @@ import json
 import re
 import shlex
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 
 import click
@@ -146,11 +146,6 @@ class _Step:
 
 def _step(place: Place, name: str, base: str | None, new: str | None, labels: tuple[str, str, str]) -> _Step:
     mine = place.read(name)
-    step = _plain_step(name, starter.plain(mine), base, new, labels)
-    return replace(step, mine=mine, text=starter.as_found(step.text, mine))
-
-
-def _plain_step(name: str, mine: str | None, base: str | None, new: str | None, labels: tuple[str, str, str]) -> _Step:
     if base is None:  # New in this release: an existing file is somebody else's.
         return _Step(name, mine, new if mine is None else mine, known=mine is None or mine == new)
     if mine is None:

@@ -19,6 +19,7 @@ from slipway.deploying.generations.dormant import ends_within
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.documents import dates_document
 from slipway.front.cli.terminal.options import catalog_and_output
+from slipway.front.cli.terminal.screen import Column
 from slipway.google.catalog.document import as_published
 from slipway.google.live import Live
 from slipway.google.live_reader import LiveScope
@@ -44,13 +45,16 @@ def command(catalog: str | None, output: str) -> None:
         screen.out_json("schedule", {"stack": published.stack, "time": now, **dates})
         return
     if due:
-        screen.table(
-            ("CLUSTER", "ID", "DUE", "WHEN", "$/h", "$ UNTIL THEN", "WHY"),
-            [_cells(event, now) for event in due],
-            right=("$/h", "$ UNTIL THEN"),
-            wraps=("WHEN", "$/h", "$ UNTIL THEN", "WHY"),
-            names=2,
+        columns: tuple[Column[Due], ...] = (
+            Column("CLUSTER", lambda event: event.name, name=True),
+            Column("ID", lambda event: event.id, name=True),
+            Column("DUE", lambda event: event.does),
+            Column("WHEN", lambda event: _when(event, now), wraps=True),
+            Column("$/h", lambda event: figure(event.per_hour), right=True, wraps=True),
+            Column("$ UNTIL THEN", lambda event: _until_then(event.until(now)), right=True, wraps=True),
+            Column("WHY", lambda event: event.why, wraps=True),
         )
+        screen.listed(columns, due)
     elif not replacing(published):
         screen.note(f"nothing is due in stack {published.stack}: a deployment of what is published changes no cluster")
     for name, dormant in published.dormant.items():
@@ -83,12 +87,11 @@ def _live(context: Context) -> Live:
     return replace(live, catalog=as_published(catalog))
 
 
-def _cells(due: Due, now: datetime) -> tuple[str, ...]:
+def _when(due: Due, now: datetime) -> str:
     if due.now:
-        when = "next deployment"
-    elif due.at is None:
-        when = "–"
-    else:
-        when = f"{moment_in_words(due.at)}, in {span((due.at - now).total_seconds())}"
-    whole = due.until(now)
-    return due.name, due.id, due.does, when, figure(due.per_hour), "–" if whole is None else figure(whole), due.why
+        return "next deployment"
+    return f"{moment_in_words(due.at)}, in {span((due.at - now).total_seconds())}" if due.at else "–"
+
+
+def _until_then(cost: Price | None) -> str:
+    return "–" if cost is None else figure(cost)

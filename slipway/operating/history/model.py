@@ -61,8 +61,6 @@ class PastJob:
     created: datetime | None
     started: datetime | None
     ended: datetime | None
-    #: Of all its machines together.
-    per_hour: Price
     #: Of its machine time, None where it never ran; on a pool, its share of what is paid anyway.
     cost: Price | None
     #: Seconds of its run without machines, after preemptions; None where they are unknown, so that the cost is an upper

@@ -67,7 +67,6 @@ def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: 
         created=job.create_time,
         started=job.start_time,
         ended=job.end_time,
-        per_hour=account.per_hour,
         cost=account.cost,
         lost=None if account.untold else account.without,
         labels=job.labels,

@@ -44,7 +44,6 @@ class ReplayedPool:
     cluster: str
     name: str
     machine: MachineSpec
-    region: str
     #: The price of one machine.
     per_hour: Price
     #: In the order of their times: before the first the pool does not exist.

@@ -69,14 +69,12 @@ def pools_over_time(
 
 
 def _new(cluster: ClusterSpec, pool: PoolSpec, region: str, delays: MeasuredDelays) -> ReplayedPool:
-    region = cluster.region or region
     return ReplayedPool(
         cluster=cluster.name,
         name=pool.name,
         machine=pool.machine,
-        region=region,
         # An adopted cluster is paid for by its creator.
-        per_hour=Price() if cluster.adopted else hourly(pool.machine, region),
+        per_hour=Price() if cluster.adopted else hourly(pool.machine, cluster.region or region),
         bounds=(),
         delays=delays.of(pool.machine.type),
     )

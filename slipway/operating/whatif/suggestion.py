@@ -81,7 +81,9 @@ class _Search:
         )
         best = self.tried_with(largest)
         if not best.holds(self.target, self.never):
-            return self._hopeless(best)
+            waits = ((wait, pool.label) for wait, pool in zip(best.p95, self.pools, strict=True) if wait is not None)
+            shortest, hinders = max(waits, default=(None, ""))
+            return BoundsSuggestion(hinders=hinders, shortest=shortest)
         for place in sorted(range(len(self.pools)), key=lambda at: -self.pools[at].per_hour.known * needed[at]):
             if self.jobs[place]:
                 best = self._lowered(best, place)
@@ -93,11 +95,6 @@ class _Search:
         compared = zip(names, self.now, best.bounds, strict=True)
         changed = {name: bounds for name, before, bounds in compared if bounds != before}
         return BoundsSuggestion(bounds=changed, outcome=best.outcome)
-
-    def _hopeless(self, largest: _Trial) -> BoundsSuggestion:
-        waits = ((wait, pool.label) for wait, pool in zip(largest.p95, self.pools, strict=True) if wait is not None)
-        shortest, hinders = max(waits, default=(None, ""))
-        return BoundsSuggestion(hinders=hinders, shortest=shortest)
 
     def _lowered(self, best: _Trial, place: int) -> _Trial:
         """Lower a pool's minimum, then its maximum, by halves."""

@@ -15,7 +15,7 @@ import click
 from slipway.base.formatting import counted, exact, join, quoted, short
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.chart import show_usage
-from slipway.front.cli.terminal.documents import events_document, usage_document
+from slipway.front.cli.terminal.documents import usage_document
 from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.front.cli.terminal.watching import cost_words, run_words
 from slipway.google.failures import CloudError
@@ -139,17 +139,21 @@ def _why(context: Context, job: VertexJob) -> str:
 
 
 def _document(context: Context, details: JobDetails) -> dict[str, Any]:
-    job, parameters = details.job, details.job.parameters
+    job, events, parameters = details.job, details.events, details.job.parameters
     if parameters is not None:  # Each trial has values of its own for the others.
         parameters = {name: value for name, value in parameters.items() if name not in job.tuned}
-    description = describe(job, context, details.events)
+    description = describe(job, context, events)
     return {
         **description.document,
         "parameters": parameters,
         "tuned": job.tuned,
         "waitsFor": details.why or None,
         "fallback": details.next.name if details.next else None,
-        **events_document(details.events),
+        # Null where its log could not be read.
+        "restarts": None if events.why else len(events.of("restart")),
+        "preemptions": None if events.why else len(events.of("preemption")),
+        "events": events.all,
+        "eventsWhy": events.why or None,
         "usage": usage_document(details.usage, idle_accelerators(details.usage, job, description.account)),
         "metrics": dict(details.metrics),
         "metricsSource": details.metrics.source or None,

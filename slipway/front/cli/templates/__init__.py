@@ -8,6 +8,7 @@ from slipway.front.cli import Verbs
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.documents import catalog_document, template_document
 from slipway.front.cli.terminal.options import catalog_and_output
+from slipway.front.cli.terminal.screen import Column
 from slipway.google.catalog.lookup import capacity_types
 from slipway.model.catalog.model import Template
 from slipway.using.context import Context
@@ -28,30 +29,31 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
     if not templates:
         screen.note(f"catalog {context.catalog.stack} has no templates")
         return
-    types = {template.name: _types(template) for template in templates}
-    screen.table(
-        ("TEMPLATE", "CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
-        [
-            (
-                template.name,
-                types[template.name],
-                ", ".join(
-                    f"{parameter.name}*" if parameter.required else parameter.name for parameter in template.parameters
-                )
-                or "–",
-                template.summary or (template.unread and f"can't be read: slipway templates show {template.name}"),
-            )
-            for template in templates
-        ],
-        wraps=("CAPACITY TYPES", "PARAMETERS", "SUMMARY"),
-    )
-    if any("(" in words for words in types.values()):
+    screen.listed(_COLUMNS, templates)
+    if any("(" in _types(template) for template in templates):
         screen.prose("(type) is not available now with the defaults; slipway templates show TEMPLATE says why")
     if any(parameter.required for template in templates for parameter in template.parameters):
         screen.prose("* must be given")
+
+
+def _parameters(template: Template) -> str:
+    names = (f"{parameter.name}*" if parameter.required else parameter.name for parameter in template.parameters)
+    return ", ".join(names) or "–"
+
+
+def _summary(template: Template) -> str:
+    return template.summary or (template.unread and f"can't be read: slipway templates show {template.name}")
 
 
 def _types(template: Template) -> str:
     """Return each capacity type of the default kind once, in brackets where it is not available with the defaults."""
     can_run = {name: any(offer.available for offer in offers) for name, offers in capacity_types(template).items()}
     return ", ".join(name if can else f"({name})" for name, can in can_run.items()) or "–"
+
+
+_COLUMNS: tuple[Column[Template], ...] = (
+    Column("TEMPLATE", lambda template: template.name, name=True),
+    Column("CAPACITY TYPES", _types, wraps=True),
+    Column("PARAMETERS", _parameters, wraps=True),
+    Column("SUMMARY", _summary, wraps=True),
+)

@@ -13,6 +13,7 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.documents import catalog_document, template_document
 from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.front.cli.terminal.options import catalog_and_output, template_argument
+from slipway.front.cli.terminal.screen import Column
 from slipway.front.cli.terminal.submission import commit_words
 from slipway.google.catalog.lookup import find_template, reason, trainer_of
 from slipway.model.capacity import CAPACITY_TYPES, POOL
@@ -53,14 +54,7 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
         screen.prose(f"runs as trainer {trainer}, {address}: only its own submitters may submit it")
     if chosen.parameters:
         screen.out("")
-        screen.table(
-            ("PARAMETER", "DEFAULT", "VALUES", "HELP"),
-            [
-                (parameter.name, _default(parameter), describe(parameter), parameter.help)
-                for parameter in chosen.parameters
-            ],
-            wraps=("DEFAULT", "VALUES", "HELP"),
-        )
+        screen.listed(_PARAMETERS, chosen.parameters)
     for kind in chosen.kinds:
         screen.out("")
         if len(chosen.kinds) > 1:
@@ -88,6 +82,14 @@ def _default(parameter: Parameter) -> str:
     if parameter.required:
         return "must be given"
     return "" if parameter.default is None else render(parameter.default)
+
+
+_PARAMETERS: tuple[Column[Parameter], ...] = (
+    Column("PARAMETER", lambda parameter: parameter.name, name=True),
+    Column("DEFAULT", _default, wraps=True),
+    Column("VALUES", describe, wraps=True),
+    Column("HELP", lambda parameter: parameter.help, wraps=True),
+)
 
 
 def _offers(context: Context, template: Template, offers: list[Offer]) -> None:

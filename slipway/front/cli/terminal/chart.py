@@ -6,7 +6,6 @@ The scale is always 0 to 100 %; unmeasured times are gaps.
 from __future__ import annotations
 
 import shutil
-import sys
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -25,7 +24,7 @@ from slipway.using.jobs.idle import idle_accelerators, idle_words
 from slipway.using.jobs.utilization import Utilization, UtilizationRow, read_utilization
 from slipway.using.jobs.waiting import waits
 
-_BLOCKS, _ASCII = "▁▂▃▄▅▆▇█", ".:-=+*#@"
+_BLOCKS = "▁▂▃▄▅▆▇█"
 _WIDEST, _NARROWEST = 60, 8
 _HEADS = ("REPLICA", "USE OF")
 _MOST_ROWS = 24
@@ -82,27 +81,18 @@ def sparks(all_points: Sequence[Sequence[Point]], width: int) -> list[str]:
     length = (last - first).total_seconds()
     steps = [(after.at - before.at).total_seconds() for points in all_points for before, after in pairwise(points)]
     step = max(median(steps) if steps else 0.0, length / (width - 1) if width > 1 else length)
-    levels = _levels()
-    return [_spark(points, first, step, levels) for points in all_points]
+    return [_spark(points, first, step) for points in all_points]
 
 
-def _spark(points: Sequence[Point], first: datetime, step: float, levels: str) -> str:
+def _spark(points: Sequence[Point], first: datetime, step: float) -> str:
     columns: dict[int, list[float]] = {}
     for point in points:
         column = round((point.at - first).total_seconds() / step) if step else 0
         columns.setdefault(column, []).append(point.value)
     means = {column: sum(values) / len(values) for column, values in columns.items()}
-    highest = len(levels) - 1
-    blocks = {column: levels[min(highest, max(0, int(mean * len(levels))))] for column, mean in means.items()}
+    highest = len(_BLOCKS) - 1
+    blocks = {column: _BLOCKS[min(highest, max(0, int(mean * len(_BLOCKS))))] for column, mean in means.items()}
     return "".join(blocks.get(column, " ") for column in range(max(blocks) + 1))
-
-
-def _levels() -> str:
-    try:
-        _BLOCKS.encode(sys.stdout.encoding or "utf-8")
-    except (UnicodeEncodeError, LookupError):
-        return _ASCII
-    return _BLOCKS
 
 
 class UtilizationLine:

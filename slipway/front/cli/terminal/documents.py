@@ -20,7 +20,6 @@ from slipway.using.jobs.description import JobDescription
 if TYPE_CHECKING:
     from slipway.deploying.deployment.schedule import Due
     from slipway.using.jobs.idle import IdleAccelerators
-    from slipway.using.jobs.log import JobEvents
     from slipway.using.jobs.utilization import Utilization
 
 
@@ -31,16 +30,6 @@ def out_jobs(jobs: Iterable[JobDescription], *, alone: bool) -> None:
         screen.out_json("job", {"job": documents[0]})
     else:
         screen.out_json("jobs", {"jobs": documents})
-
-
-def events_document(events: JobEvents) -> dict[str, Any]:
-    """Return a job's events; numbers are null where its log could not be read."""
-    return {
-        "restarts": None if events.why else len(events.of("restart")),
-        "preemptions": None if events.why else len(events.of("preemption")),
-        "events": events.all,
-        "eventsWhy": events.why or None,
-    }
 
 
 def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> dict[str, Any]:

@@ -109,20 +109,6 @@ def _written(path: Path, content: str | bytes, mode: int = 0o644) -> None:
     write_atomically(path, content, mode=mode)
 
 
-def plain(text: str | None) -> str | None:
-    """Return text with the line ends that releases have."""
-    return None if text is None else text.replace("\r\n", "\n")
-
-
-def as_found(text: str | None, mine: str | None) -> str | None:
-    """Return a plain text with the line ends of `mine`: `mine` itself where nothing else differs."""
-    if text is None or mine is None:
-        return text
-    if text == plain(mine):
-        return mine
-    return text.replace("\n", "\r\n") if 2 * mine.count("\r\n") > mine.count("\n") else text
-
-
 def merged(name: str, mine: str, base: str, new: str, labels: tuple[str, str, str]) -> tuple[str, bool]:
     """Return a file with the edits of both sides, and whether they conflict: then with git's markers.
 

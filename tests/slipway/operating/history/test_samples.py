@@ -56,7 +56,7 @@ def test_each_role_is_on_the_pool_that_has_its_machines() -> None:
     found = past()
     assert [(one.pool, one.count) for one in found.machines] == [("head", 1), ("workers", 2)]
     assert (found.cluster, found.state, found.sweep, found.run) == ("gpu", "SUCCEEDED", "lr", "3")
-    assert found.cost == found.per_hour and found.busy == 3600
+    assert found.cost and found.cost.known and found.busy == 3600
 
 
 def test_a_cluster_that_no_deployment_named_goes_by_its_id() -> None:

@@ -103,7 +103,7 @@ def told(one: PastJob) -> PastJob:
     """With the cost that the service's times make."""
     used = [MachineGroup(each.machine, each.count) for each in one.machines]
     price = per_hour(used, one.region, one.capacity_type)
-    return replace(one, per_hour=price, cost=price * (Decimal(str(one.busy)) / 3600))
+    return replace(one, cost=price * (Decimal(str(one.busy)) / 3600))
 
 
 def month() -> History:

@@ -43,7 +43,6 @@ def replayed(of: Cluster, delays: PoolDelays) -> list[ReplayedPool]:
             of.name,
             one.name,
             one.machine,
-            "us-central1",
             one.price_per_hour,
             (PoolBounds(float("-inf"), one.min, one.max),),
             delays,
@@ -92,7 +91,6 @@ def job(
         created=made,
         started=started,
         ended=ended,
-        per_hour=PRICE,
         cost=None,
         busy=run,
     )

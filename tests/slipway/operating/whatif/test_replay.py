@@ -26,7 +26,7 @@ def pool(
 ) -> ReplayedPool:
     """A pool of cluster `cpu`, of a fixed size unless it has a least one."""
     bounds = (PoolBounds(BEGINNING, least or most, most),)
-    return ReplayedPool("cpu", name, machine, "us-central1", Price(Decimal(1)), bounds, delays)
+    return ReplayedPool("cpu", name, machine, Price(Decimal(1)), bounds, delays)
 
 
 def job(

@@ -1,18 +1,15 @@
 """Rows of small columns: one axis of time, a scale of 0 to 100 %, and nothing where nothing was measured."""
 
-import sys
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
-from io import BytesIO, TextIOWrapper
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.front.cli.terminal.chart import in_short, show_usage, sparks
+from slipway.front.cli.terminal.chart import in_short, sparks
 from slipway.google.monitoring import ACCELERATOR, CPU, Point, Series
-from slipway.using.jobs.utilization import Utilization, UtilizationRow
+from slipway.using.jobs.utilization import UtilizationRow
 
 BEGIN = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
@@ -38,17 +35,6 @@ def test_a_time_without_samples_stays_empty_and_rows_share_their_axis() -> None:
 def test_it_is_never_wider_than_the_room(samples: list[tuple[float, float]], width: int) -> None:
     (text,) = sparks([tuple(sorted(points(dict(samples)), key=lambda point: point.at))], width)
     assert 1 <= len(text) <= width + 1
-
-
-def usage(*values: float) -> Utilization:
-    return Utilization((UtilizationRow.of("main", "cpu", Series(CPU, "7", "workerpool0-0", "", every(5, *values))),))
-
-
-def test_a_terminal_without_such_letters_has_plain_ones(monkeypatch: pytest.MonkeyPatch) -> None:
-    written = BytesIO()
-    monkeypatch.setattr(sys, "stdout", TextIOWrapper(written, encoding="ascii", write_through=True))
-    show_usage(usage(0, 1))
-    assert b" .@ " in written.getvalue()
 
 
 def test_a_glance_is_the_mean_of_all_replicas(snapshot: SnapshotAssertion) -> None:
