@@ -28,6 +28,8 @@ from slipway.model.labels import (
 )
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 
+FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
+"""The final states of a job that failed, or did not get its machines in time."""
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """The final states of a job. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
@@ -178,6 +180,11 @@ class VertexJob(Regional):
     def ended(self) -> bool:
         """Tell whether the job has ended; an unknown state has not, so that nothing is deleted under it."""
         return self.state in ENDED
+
+    @property
+    def waits(self) -> bool:
+        """Tell whether the job waits for its first start, or for machines again after it lost them."""
+        return not self.ended and (self.start_time is None or self.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
 
     @property
     def capacity_type(self) -> str:

@@ -15,8 +15,8 @@ from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CurrentCluster
 from slipway.model.prices import Price, hourly
-from slipway.using.jobs.demand import last_end, machines_on
-from slipway.using.jobs.waiting import gets_ready, waits
+from slipway.using.jobs.demand import last_end, machines_on, on_pool
+from slipway.using.jobs.waiting import gets_ready
 
 RECENT = 300
 """The number of newest jobs among which a pool's last one is looked for."""
@@ -157,11 +157,11 @@ def _row(
     unread: bool,
 ) -> PoolRow:
     exists = cluster.state != GONE
-    on_pool = [job for job in active if exists and job.is_on(cluster) and machines_on(job, pool.id, cluster)]
-    without_machines = [job for job in on_pool if waits(job)]
+    here = on_pool(active, pool.id, cluster) if exists else []
+    without_machines = [job for job in here if job.waits]
     getting_ready = sum(gets_ready(job, cluster) for job in without_machines)
     last = last_end(recent, pool.id, cluster) if exists else None
-    busy = bool(on_pool or pool.used)
+    busy = bool(here or pool.used)
     priced = declared.pool(pool.id) if declared else None
     return PoolRow(
         name=declared.name if declared else cluster.id,
@@ -169,11 +169,11 @@ def _row(
         cluster=cluster,
         pool=pool.without_machines if cluster.failed else pool,
         retires=cluster.id in catalog.retiring and cluster.state in RUNNING_STATES,
-        jobs=tuple(job.called for job in on_pool),
+        jobs=tuple(job.called for job in here),
         idle_since=None if busy else last,
         unread=unread and last is None and not busy,
         per_machine=priced.price_per_hour if priced else hourly(pool.machine, cluster.region),
-        holders=_holders([job for job in on_pool if not waits(job)], cluster, pool),
+        holders=_holders([job for job in here if not job.waits], cluster, pool),
         getting_ready=getting_ready,
         waiting=len(without_machines) - getting_ready,
     )

@@ -21,6 +21,7 @@ from slipway.base.errors import ConfigError, ResourceError, SlipwayError
 from slipway.base.formatting import few, join
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output
+from slipway.google.jobs import VertexJob
 from slipway.google.live import Increase, Live, Unknown
 from slipway.google.live_reader import LiveScope
 from slipway.google.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud
@@ -33,9 +34,7 @@ from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.draw import Draw
 from slipway.model.kinds import KINDS
-from slipway.model.machines.spec import MachineGroup
 from slipway.using.context import Context
-from slipway.using.jobs.demand import Demand
 from slipway.using.submission.request import fill
 
 CONTACT = "SLIPWAY_CONTACT"
@@ -182,10 +181,9 @@ def _draw(catalog: Catalog, template: Template, offer: Offer) -> OfferDraw | Non
     values |= {name: allowed[0] for name, allowed in offer.when.items() if values.get(name) not in allowed}
     try:
         body = fill(catalog, template, offer, values, request_id="none", user="")
-        demand = Demand.read(body, offer.roles or template.roles, kind=KINDS[offer.kind])
     except SlipwayError:
         return None
-    groups = tuple(MachineGroup(part.machine, part.machines) for part in demand.parts)
+    groups = VertexJob.read(body, KINDS[offer.kind]).machines
     return OfferDraw(*named, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown")
 
 

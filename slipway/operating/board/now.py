@@ -14,7 +14,7 @@ from slipway.google.quota.report import QuotaRow
 from slipway.model.prices import exact_text
 from slipway.operating.pool_rows import PoolRow
 from slipway.using.jobs.demand import Demand
-from slipway.using.jobs.waiting import wait_reason, waits
+from slipway.using.jobs.waiting import wait_reason
 
 
 @dataclass(frozen=True)
@@ -122,7 +122,7 @@ def queue(
 ) -> Iterator[Waiting]:
     """Yield the waiting jobs, the oldest first. `names`: the display name of each cluster, by its id."""
     by_id = {job.id: job for job in clusters}
-    for job in sorted((job for job in jobs if waits(job)), key=lambda job: (job.create_time or now, job.id)):
+    for job in sorted((job for job in jobs if job.waits), key=lambda job: (job.create_time or now, job.id)):
         id_ = job.persistent_resource_id
         name = names.get(id_, id_)
         yield Waiting(

@@ -25,10 +25,9 @@ from slipway.model.findings.kinds import AWAITS, KINDS
 from slipway.model.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.prices import dollars
 from slipway.operating.doctor.picture import Picture
-from slipway.using.jobs.demand import Demand, by_pool, last_end, machines_on
+from slipway.using.jobs.demand import Demand, by_pool, last_end, on_pool
 from slipway.using.jobs.idle import IDLE_BELOW
 from slipway.using.jobs.verdict import Outcome, on_cluster
-from slipway.using.jobs.waiting import waits
 from slipway.using.submission.ending import recover
 
 _POOL_IDLE = timedelta(days=1)
@@ -54,7 +53,7 @@ def _current(picture: Picture) -> list[PersistentResource]:
 def _idle(cluster: PersistentResource, pool: ResourcePool, picture: Picture) -> Iterator[Finding]:
     if isinstance(picture.jobs, Unknown) or isinstance(picture.recent, Unknown) or pool.used or not pool.replicas:
         return
-    if any(machines_on(job, pool.id, cluster) for job in picture.jobs_on(cluster)):
+    if on_pool(picture.jobs_on(cluster), pool.id, cluster):
         return
     last = last_end(picture.recent, pool.id, cluster)
     since = last or max(cluster.create_time or picture.recent_since, picture.recent_since)
@@ -101,7 +100,7 @@ def _room(job: VertexJob, cluster: PersistentResource, now: datetime) -> str:
 
 
 def _job_beside_pool(job: VertexJob, fits: str, picture: Picture) -> Finding:
-    does = f"{'waits for' if waits(job) else 'runs on'} machines of its own"
+    does = f"{'waits for' if job.waits else 'runs on'} machines of its own"
     costs = f"{job.capacity_type}, {dollars(picture.cost(job))}"
     words = f"job {job.display_name} {does} ({costs}), and pool {fits} has them free"
     mend, means = f"slipway templates{picture.of_catalog}", "shows what can be submitted to the pool, the next time"
@@ -111,7 +110,7 @@ def _job_beside_pool(job: VertexJob, fits: str, picture: Picture) -> Finding:
         mend = f"submit {template.name} with --capacity pool, with its own parameters"
         if typed is not None:
             mend = shlex.join(["slipway", "submit", template.name, *typed, "--capacity", "pool"]) + picture.of_catalog
-        means = f"and slipway jobs cancel {job.typed}{picture.of_catalog}" if waits(job) else "the next time"
+        means = f"and slipway jobs cancel {job.typed}{picture.of_catalog}" if job.waits else "the next time"
     return KINDS["job-beside-pool"].of(Subject("job", job.name), words, mend, means)
 
 

@@ -11,7 +11,6 @@ from slipway.model.capacity import POOL, SPOT
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, per_hour
 from slipway.using.jobs.log import JobEvents
-from slipway.using.jobs.waiting import waits
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -
             lost.setdefault(event.trial, event.at)
         elif event.kind == "running" and event.at and event.trial in lost:
             seconds += _seconds(lost.pop(event.trial), event.at) or 0.0
-    if waits(job):  # The state of a waiting job tells that it has not run since.
+    if job.waits:  # The state of a waiting job tells that it has not run since.
         seconds += sum(_seconds(since, end) or 0.0 for since in lost.values())
         lost = {}
     return seconds, untold or bool(lost)

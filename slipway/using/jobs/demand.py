@@ -3,14 +3,12 @@ one reading for every screen and verdict. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any
 
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
-from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.model.machines.spec import MachineSpec
 
 
@@ -36,19 +34,9 @@ class Demand:
         return sum(part.machines for part in self.parts)
 
     @classmethod
-    def read(
-        cls,
-        request: Mapping[str, Any],
-        roles: tuple[str, ...] = (),
-        pools: tuple[str, ...] = (),
-        kind: JobKind = CUSTOM_JOB,
-    ) -> Demand:
-        """Read a request's JSON, with the names of its worker pools' roles and resource pools."""
-        return cls.of(VertexJob.read(request, kind), roles, pools)
-
-    @classmethod
     def of(cls, job: VertexJob, roles: tuple[str, ...] = (), pools: tuple[str, ...] = ()) -> Demand:
-        """Return a job's demand. Skipped worker pools (`{}`) need nothing; parallel trials the same machines each."""
+        """Return a job's demand, with the names of its worker pools' roles and resource pools. Skipped worker pools
+        (`{}`) need nothing; parallel trials the same machines each."""
         return cls(
             tuple(
                 Part(
@@ -80,6 +68,11 @@ def by_pool(demand: Demand, cluster: PersistentResource) -> dict[str, int]:
     return needs
 
 
+def on_pool(jobs: Iterable[VertexJob], pool: str, cluster: PersistentResource) -> list[VertexJob]:
+    """Return the jobs that run on a pool, or wait for it."""
+    return [job for job in jobs if job.is_on(cluster) and machines_on(job, pool, cluster)]
+
+
 def machines_on(job: VertexJob, pool: str, cluster: PersistentResource) -> int:
     """Return the machines that a job asks of a pool of its cluster; 0 for another pool's job."""
     return by_pool(Demand.of(job), cluster).get(pool, 0)
@@ -87,5 +80,5 @@ def machines_on(job: VertexJob, pool: str, cluster: PersistentResource) -> int:
 
 def last_end(jobs: Iterable[VertexJob], pool: str, cluster: PersistentResource) -> datetime | None:
     """Return the end of the last job on a pool while its cluster was there; None where none of these jobs was on it."""
-    ends = (job.end_time for job in jobs if job.is_on(cluster) and machines_on(job, pool, cluster))
+    ends = (job.end_time for job in on_pool(jobs, pool, cluster))
     return max((end for end in ends if end and cluster.was_there(end)), default=None)

@@ -15,14 +15,13 @@ from slipway.base.codec import NOT_WRITTEN, At, MaybeText
 from slipway.base.errors import COLOUR
 from slipway.base.formatting import last_part, percent, short
 from slipway.google.failures import CloudError
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import FAILED, VertexJob
 from slipway.google.monitoring import MEMORY
 from slipway.google.trials import Trial
 from slipway.using.context import Context
 from slipway.using.jobs.log import job_filter, newest, shown
 from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, task_filter, who_of
 
-FAILED = ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
 _MOST_READ = 8
 """The most failed jobs whose log is read, as logs take 60 reads a minute; the others have the service's words."""
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)

@@ -17,7 +17,6 @@ from slipway.google.vertex import Vertex
 from slipway.using.context import Clock, Context
 from slipway.using.jobs.log import LogPolling, Tail, last_word
 from slipway.using.jobs.wait_reader import WaitReason, no_wait, read_why
-from slipway.using.jobs.waiting import waits
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
 """Errors of the service after which it is asked again."""
@@ -138,7 +137,7 @@ class Follower:
                 yield from self._look()
                 if self.job.ended:
                     break
-                if not waits(self.job):
+                if not self.job.waits:
                     why, why_at = no_wait, now
                 elif now >= why_at:
                     at = self.clock.now()

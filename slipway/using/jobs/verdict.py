@@ -109,7 +109,7 @@ def on_cluster(
             for load in never
         )
         return Verdict(Outcome.NEVER, f"can never run on {name}", tuple(why))
-    rivals = [job for job in there if _waits(job) and any(machines_on(job, load.pool.id, cluster) for load in loads)]
+    rivals = [job for job in there if job.waits and any(machines_on(job, load.pool.id, cluster) for load in loads)]
     queue = None if jobs is None else len(rivals)
     if cluster.state not in RUNNING_STATES:
         text = f"waits: cluster {name} is {cluster.state}, and may refuse jobs until it is RUNNING"
@@ -117,7 +117,7 @@ def on_cluster(
     if full := by_outcome[Outcome.FULL]:
         held = _held(full[0].pool.id, cluster, there)
         text = f"pool full: {_busy(name, full, cluster, there, now)}"
-        text += waiting(sum(job.state == _QUEUED for job in there))
+        text += waiting(sum(job.state != _PENDING for job in rivals))
         return Verdict(Outcome.FULL, text, holder=held[0].typed if held else "", queue=queue)
     # A waiting job whose machines count as used already takes none from this one.
     rivals = [job for job in rivals if any(machines_on(job, load.pool.id, cluster) for load in loads if load.ahead)]
@@ -136,16 +136,12 @@ def on_cluster(
     return Verdict(Outcome.STARTS, f"starts now: uses {uses}{waiting(len(rivals))}")
 
 
-def _waits(job: VertexJob) -> bool:
-    return job.state in (_QUEUED, _PENDING) and job.start_time is None
-
-
 def _ahead(cluster: PersistentResource, jobs: list[VertexJob]) -> dict[str, int]:
     """Sum the machines that jobs have asked for and not been given. Whether the machines of a job that gets ready count
     as used is not documented: they are taken as used as far as more is used than running jobs can use."""
-    queued = [job for job in jobs if _waits(job) and job.state == _QUEUED]
-    preparing = [job for job in jobs if _waits(job) and job.state == _PENDING]
-    running = [job for job in jobs if not _waits(job)]
+    preparing = [job for job in jobs if job.waits and job.state == _PENDING]
+    queued = [job for job in jobs if job.waits and job not in preparing]
+    running = [job for job in jobs if not job.waits]
     ahead = {}
     for pool in cluster.pools:
         waiting, soon, now = (

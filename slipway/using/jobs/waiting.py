@@ -58,21 +58,16 @@ def wait_reason(
     if gets_ready(job, cluster):
         return plain
     others = [other for other in jobs if other.id != job.id]
-    before = [other for other in others if not waits(other) or _earlier(other, job)]
+    before = [other for other in others if not other.waits or _earlier(other, job)]
     verdict = on_cluster(cluster_name, Demand.of(job), cluster, before, now)
     if verdict.outcome is Outcome.SCALES:
         return f"pool {'grows' if cluster.state == 'UPDATING' else 'has to grow'}: {verdict.detail}"
     if verdict.outcome is Outcome.MAY_WAIT:
         return f"{plain}: {verdict.detail}"
     if verdict.outcome is Outcome.STARTS:
-        also = waiting(sum(other.is_on(cluster) and waits(other) for other in others))
+        also = waiting(sum(other.is_on(cluster) and other.waits for other in others))
         return f"{plain}: machines are free{also}" if also else plain
     return verdict.text
-
-
-def waits(job: VertexJob) -> bool:
-    """Tell whether a job waits for its first start, or for machines again after it lost them."""
-    return not job.ended and (job.start_time is None or job.state in ("JOB_STATE_QUEUED", "JOB_STATE_PENDING"))
 
 
 def gets_ready(job: VertexJob, cluster: PersistentResource) -> bool:

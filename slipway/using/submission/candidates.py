@@ -71,7 +71,7 @@ class Candidate:
 
     @cached_property
     def demand(self) -> Demand:
-        return Demand.read(self.body, self.roles, self.offer.pools, self.kind)
+        return Demand.of(self.request.job, self.roles, self.offer.pools)
 
     @property
     def label(self) -> str:

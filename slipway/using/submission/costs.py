@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import span
-from slipway.google.jobs import VertexJob
 from slipway.model.capacity import POOL, RESERVATION, WEEK
 from slipway.model.catalog.model import Catalog
 from slipway.model.prices import Price, dollars
@@ -164,7 +163,7 @@ def leaving(catalog: Catalog, choice: Choice, runs: int = 1) -> str:
 
 def longest_run(candidate: Candidate) -> float:
     """Return the longest time of a run in seconds; each round of a tuning job's trials may take the whole timeout."""
-    job = VertexJob.read(candidate.body, candidate.kind)
+    job = candidate.request.job
     timeout = candidate.kind.spec_of(candidate.body).get("scheduling", {}).get("timeout")
     rounds = -(-job.max_trials // max(job.trials, 1)) if candidate.kind.has_trials else 1
     return rounds * (float(str(timeout).removesuffix("s")) if timeout else WEEK)

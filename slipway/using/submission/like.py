@@ -230,7 +230,7 @@ def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[
     if candidate.offer.capacity_type != job.capacity_type:
         types = join(dict.fromkeys(offer.capacity_type for offer, _ in prepared.offers))
         return [f"capacity type: {job.capacity_type} then, {types} now"]
-    return differing(_compared(job), _compared(VertexJob.read(candidate.body, prepared.kind)))
+    return differing(_compared(job), _compared(candidate.request.job))
 
 
 def _run(job: VertexJob) -> str:

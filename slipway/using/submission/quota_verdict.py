@@ -23,7 +23,6 @@ from slipway.google.quota.usage import usage
 from slipway.google.quotas import SERVICE, Quotas
 from slipway.model.capacity import CAPACITY_TYPES, DAY
 from slipway.model.draw import UNLIMITED, Draw
-from slipway.model.machines.spec import MachineGroup
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate
 
@@ -46,7 +45,7 @@ def as_clusters_do(candidate: Candidate) -> bool:
 
 
 def draws(candidate: Candidate) -> tuple[Need, ...]:
-    return drawn_by(candidate.offer.capacity_type, _machines(candidate))
+    return drawn_by(candidate.offer.capacity_type, candidate.request.job.machines)
 
 
 def on_own_machines(
@@ -96,7 +95,7 @@ def on_own_machines(
         return Verdict(Outcome.WAITS, text, tuple(why for _, why in waits), lacking=tuple(lacking))
     if not needs:
         return Verdict(Outcome.BESIDE, f"{place}; quota not checked: Google does not say which one such jobs need")
-    if strange := unmetered(_machines(candidate), preemptible=CAPACITY_TYPES[name].preemptible):
+    if strange := unmetered(candidate.request.job.machines, preemptible=CAPACITY_TYPES[name].preemptible):
         unread.setdefault("none is known", []).extend(strange)
     if unread:
         reasons = "; ".join(f"quota of {join(what)} not read: {why}" for why, what in unread.items())
@@ -109,12 +108,8 @@ def on_own_machines(
     return Verdict(Outcome.BESIDE, f"{place}; quota suffices{promised}")
 
 
-def _machines(candidate: Candidate) -> tuple[MachineGroup, ...]:
-    return tuple(MachineGroup(part.machine, part.machines) for part in candidate.demand.parts)
-
-
 def _place(candidate: Candidate) -> str:
-    job, name = VertexJob.read(candidate.body, candidate.kind), candidate.offer.capacity_type
+    job, name = candidate.request.job, candidate.offer.capacity_type
     if not candidate.waits_by_itself:
         return f"{name}: runs on {counted(candidate.demand.machines, 'machine')} of its own"
     wait = DAY if job.max_wait is None else job.max_wait

@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from itertools import pairwise
 from typing import Any
 
@@ -91,11 +92,15 @@ class Request:
     region: str = ""
     bucket: str = ""
 
+    @cached_property
+    def job(self) -> VertexJob:
+        """The job that is asked for."""
+        return VertexJob.read(self.body, self.kind)
+
     @property
     def claim(self) -> str:
         """The object that the launchers of this request race for. Empty for an image, which has no launcher."""
-        job = VertexJob.read(self.body, self.kind)
-        return claim_of(job) if any(pool.module for pool in job.worker_pools) else ""
+        return claim_of(self.job) if any(pool.module for pool in self.job.worker_pools) else ""
 
     @property
     def runs_once(self) -> bool:

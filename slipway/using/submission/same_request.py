@@ -18,8 +18,7 @@ _LONGEST = 200
 
 def same(request: Request, job: VertexJob) -> VertexJob:
     """Return `job` unchanged. Raises OtherJobError when it carries the id and is not the job that is asked for now."""
-    asked = VertexJob.read(request.body, request.kind)
-    ours, theirs = {**compared(asked), "template": request.template}, compared(job)
+    ours, theirs = {**compared(request.job), "template": request.template}, compared(job)
     if differences := differing(theirs, ours):
         raise OtherJobError(
             f"request id {request.id} was used before, for something else ({job.display_name}, {job.numbered})",

@@ -185,7 +185,7 @@ class Sender:
             from slipway.google.quota.metrics import request_command
             from slipway.using.jobs.waiting import draws
 
-            drawn = {need.metric: need.amount for need in draws(VertexJob.read(request.body, request.kind))}
+            drawn = {need.metric: need.amount for need in draws(request.job)}
             short = [
                 request_command(metric, amount) for metric, amount in drawn.items() if f"/{metric}" in problem.message
             ]

@@ -9,11 +9,11 @@ from dataclasses import dataclass
 
 from slipway.google.answers import region_of
 from slipway.google.failures import Denied, NotFound
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import FAILED, VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, holder, read_claim
 from slipway.using.submission.request import Request
-from slipway.using.sweeps.runs import CANCELLED, FAILED, GONE, KnownRuns, Run
+from slipway.using.sweeps.runs import CANCELLED, GONE, KnownRuns, Run
 from slipway.using.sweeps.sweep_sender import SECONDS_PER_CALL
 
 _SENT_ONCE_MORE = FAILED | {CANCELLED, GONE}

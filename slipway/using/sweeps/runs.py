@@ -8,12 +8,9 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 
 from slipway.base.formatting import join
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import FAILED, VertexJob
 from slipway.model.labels import RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
 from slipway.using.submission.request import checked_request_id, derived_request_id
-
-FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
-"""The states of failed runs, which may be sent once more."""
 
 GONE = "gone"
 """The state of a run that was sent and may have run, and whose job was deleted since."""

@@ -15,12 +15,13 @@ from slipway.base.formatting import exact, few, quoted, short
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_jobs
 from slipway.front.cli.terminal.watching import events_of_cost
+from slipway.google.jobs import FAILED
 from slipway.model.catalog.placeholders import render
 from slipway.model.prices import dollars, spent
 from slipway.using.context import Context
 from slipway.using.jobs.comparison import COST, PRICE, ComparedField, Value, compare_jobs
 from slipway.using.jobs.description import JobDescription, describe
-from slipway.using.jobs.failure import FAILED, read_briefs
+from slipway.using.jobs.failure import read_briefs
 from slipway.using.jobs.metrics import read_metrics
 from slipway.using.jobs.results import number, parameter_order
 

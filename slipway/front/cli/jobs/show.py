@@ -33,7 +33,6 @@ from slipway.using.jobs.results import number
 from slipway.using.jobs.roles import role_at, who_of
 from slipway.using.jobs.utilization import Utilization, read_utilization
 from slipway.using.jobs.wait_reader import read_why
-from slipway.using.jobs.waiting import waits
 from slipway.using.submission.ending import Cause, NextStep, advice_lines, cause_of, next_steps
 from slipway.using.submission.request import attempt_id
 
@@ -123,7 +122,7 @@ def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
 
 
 def _why(context: Context, job: VertexJob) -> str:
-    if not waits(job):
+    if not job.waits:
         return ""
     now, project = context.now, context.catalog.project
     why = read_why(

@@ -22,7 +22,6 @@ from slipway.using.context import Context
 from slipway.using.jobs.cost import JobCost
 from slipway.using.jobs.idle import idle_accelerators, idle_words
 from slipway.using.jobs.utilization import Utilization, UtilizationRow, read_utilization
-from slipway.using.jobs.waiting import waits
 
 _BLOCKS = "▁▂▃▄▅▆▇█"
 _WIDEST, _NARROWEST = 60, 8
@@ -110,7 +109,7 @@ class UtilizationLine:
 
     def words(self, job: VertexJob) -> str:
         """Return the newest known use; empty for a job that does not run."""
-        if waits(job) or job.ended:
+        if job.waits or job.ended:
             return ""
         if self._reading and self._reading.done():
             self._words, self._reading = self._reading.result(), None

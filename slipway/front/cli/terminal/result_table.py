@@ -11,12 +11,12 @@ from typing import Any
 
 from slipway.base.formatting import counted, exact, short, span
 from slipway.front.cli.terminal import screen
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import FAILED, VertexJob, state_word
 from slipway.model.catalog.placeholders import render
 from slipway.model.prices import spent
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
-from slipway.using.jobs.failure import FAILED, read_causes
+from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.metrics import Metrics, read_metrics
 from slipway.using.jobs.results import (
     Goal,

@@ -9,11 +9,11 @@ from slipway.base.errors import SlipwayError
 from slipway.base.formatting import counted
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.watching import Detached, display
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import FAILED, VertexJob
 from slipway.model.prices import price_text
 from slipway.using.context import Context
 from slipway.using.sweeps.forecast import Forecast
-from slipway.using.sweeps.runs import FAILED, ChooseJob, Run, copies, latest, most_likely
+from slipway.using.sweeps.runs import ChooseJob, Run, copies, latest, most_likely
 from slipway.using.sweeps.sweep_end import Again, EndedRuns, counted_states, problem_of_sending, until_ended
 from slipway.using.sweeps.sweep_submitter import SubmittedSweep
 

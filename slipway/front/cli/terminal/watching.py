@@ -20,7 +20,6 @@ from slipway.using.jobs.claim import original
 from slipway.using.jobs.cost import JobCost, job_cost, needs_events
 from slipway.using.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.using.jobs.log import JobEvents, line, read_events
-from slipway.using.jobs.waiting import waits
 from slipway.using.submission.experiment_run import end_run
 
 
@@ -147,12 +146,12 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
     job, why = event.job, event.why
 
     def text(now: datetime) -> str:
-        again = job.start_time is not None and waits(job)
+        again = job.start_time is not None and job.waits
         since = job.update_time if again else job.start_time or job.create_time
         age = clock(((job.end_time or now) - since).total_seconds()) if since else "0:00"
         if job.ended:
             return f"{name}  {state_word(job.state)} {age}"
-        if waits(job):
+        if job.waits:
             return f"{name}  waiting {'again ' if again else ''}{age}  {why(now)}".rstrip()
         return f"{name}  {state_word(job.state)} {age}   {uses}".rstrip()
 

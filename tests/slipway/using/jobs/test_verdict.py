@@ -53,7 +53,15 @@ def test_the_queue_is_of_those_that_wait_for_the_same_pools() -> None:  # N3
     """The longer queue was of another pool, and the job was sent to a cluster where it waited behind more."""
     there = cluster(resource_pool(replicas=3, used=3, high=3), resource_pool("head", machine=HEAD))
     others = [job(f"head-{number}", 1, HEAD, minutes=None) for number in range(3)]
-    assert verdict(THREE, there, job("tune", 3), *others, job("later", 1, minutes=None)).queue == 1
+    found = verdict(THREE, there, job("tune", 3), *others, job("later", 1, minutes=None))
+    assert found.queue == 1 and found.text.endswith("this needs 3; 1 job waits as well"), found.text
+
+
+def test_a_job_that_lost_its_machines_waits_as_well() -> None:  # N3, N9
+    """`slipway pools` called it waiting, and a submission knew of none that waits."""
+    there, lost = cluster(resource_pool(replicas=3, used=3, high=3)), job("lost", 1, state="QUEUED")
+    found = verdict(THREE, there, job("tune", 3), lost)
+    assert lost.start_time and found.queue == 1 and found.text.endswith("; 1 job waits as well")
 
 
 ONE = demand(("workers", "workers", CPU, 1))
