@@ -3,6 +3,7 @@
 import shlex
 import signal
 from collections.abc import Iterator
+from itertools import count
 from typing import Any
 
 import pytest
@@ -13,6 +14,7 @@ from slipway.using.submission.request import attempt_id
 from slipway.using.submission.sender import Sender
 
 from .stack import SLEEP, SPOT_CPUS, Stack, held
+from .test_hostile import interrupted
 
 CREATE = r"^POST .*/customJobs$"
 MOVE = ("--wait-for", "pool=1s", "--then", "spot")
@@ -65,6 +67,9 @@ def test_a_wait_that_runs_out_moves_the_job_on(full: Stack, launcher: bool) -> N
         again = full.run("submit", "hello", *MOVE, "--request-id", "r1", "--output", "json")
         assert again.code == 0 and again.json["fresh"] is False and len(sent(full, "r1")) == 2
         assert again.json["job"]["name"] == second["name"]
+    full.until(lambda: "endTime" in full.cloud.rest("GET", f"/v1/{second['name']}"))
+    ended = full.run("submit", "hello", *MOVE, "--request-id", "r1")
+    assert ended.code == (4 if launcher else 0), "as it ended: there is no package to fetch"
 
 
 def test_an_image_that_began_while_it_was_given_up_is_said_and_nothing_more_is_sent(full: Stack) -> None:  # N3
@@ -119,11 +124,26 @@ def waiting(spot: Stack) -> Waiting:
     return Waiting(spot)
 
 
-def limit(monkeypatch: pytest.MonkeyPatch) -> None:
-    def limited(*_: object, **__: object) -> None:
+def limit(monkeypatch: pytest.MonkeyPatch, after: int = 0) -> None:
+    """Refuse what a submission begins after so many attempts."""
+    begin, begun = Sender.begin, count()
+
+    def limited(*known: Any, **more: Any) -> Any:
+        if next(begun) < after:
+            return begin(*known, **more)
         raise failure(Call("read the job"), Answer(429, "RESOURCE_EXHAUSTED", "requests per minute per region"))
 
     monkeypatch.setattr(Sender, "begin", limited)
+
+
+@pytest.mark.parametrize(("attempts", "goes_on"), [(0, False), (1, True)])
+def test_a_refusal_tells_how_to_go_on_once_a_job_was_sent(
+    full: Stack, monkeypatch: pytest.MonkeyPatch, attempts: int, goes_on: bool
+) -> None:  # N3
+    limit(monkeypatch, attempts)
+    refused = full.run("submit", "hello", *MOVE)
+    assert refused.code == 5 and len(full.jobs()) == 1 + attempts
+    assert ("to go on: slipway submit hello " in refused.err) is goes_on
 
 
 def test_a_rate_limit_while_a_later_attempt_goes_on_sends_nobody_back_to_the_first_type(  # N3, N7
@@ -138,6 +158,9 @@ def test_a_rate_limit_while_a_later_attempt_goes_on_sends_nobody_back_to_the_fir
         told = waiting.stack.run(*waiting.again)
         assert told.code == 5, told.err
         assert ("the first capacity type again" in told.err) is (state is EntryState.REFUSED)
+    monkeypatch.setattr(Sender, "begin", interrupted)
+    stopped = waiting.stack.run(*waiting.again)
+    assert stopped.code == 130 and "what was sent stays where it is" in stopped.err
 
 
 def test_a_later_attempt_that_goes_on_is_named_where_the_first_job_is_gone(spot: Stack) -> None:  # N3, N7

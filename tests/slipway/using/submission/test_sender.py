@@ -63,6 +63,16 @@ def test_killed_after_it_was_sent_an_image_is_not_sent_again(before: float, afte
     assert found is not None and found.job.id == service.jobs[0].id
 
 
+def test_a_refusal_that_may_pass_is_sent_again_while_the_next_attempt_is_in_time() -> None:
+    service = Service(launcher=True, time=500.0, faults={"create": ["later", *["limited"] * 20]})
+    sent = sender(service)
+    sent.begin(REQUEST, repeated=False)
+    with pytest.raises(CloudError):
+        sent.send(REQUEST)
+    assert service.time == 500.0 + 3 + 6 + 12 + 24 + 30 + 30, "after as many again it would be too late"
+    assert service.notes["r1"].state is EntryState.REFUSED
+
+
 IMAGE = {"containerSpec": {"imageUri": "digits@sha256:1"}}
 LAUNCHER = {"pythonPackageSpec": {"pythonModule": "slipway_launcher", "args": ["--claim", "gs://w/claims/r1"]}}
 
