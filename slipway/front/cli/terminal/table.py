@@ -11,9 +11,6 @@ from dataclasses import dataclass
 from itertools import zip_longest
 
 from rich.cells import cell_len
-from rich.console import Console
-from rich.table import Table as Grid
-from rich.text import Text
 
 _WIDEST = 100_000
 _TALLEST = 4
@@ -95,28 +92,21 @@ class Table:
         )
 
     def _grid(self, widths: Sequence[int], room: int | None) -> list[TableLine]:
-        grid = Grid(box=None, pad_edge=False, padding=(0, _GAP, 0, 0), show_header=False)
-        for head in self.heads:
-            grid.add_column(justify="right" if head in self.right else "left", no_wrap=True)
-        wrapped_rows = [
-            [wrapped(cell, width) for cell, width in zip(cells, widths, strict=True)]
-            for cells in (self.heads, *map(self._cells, self.rows))
-        ]
-        for cells in wrapped_rows:
-            grid.add_row(*(Text("\n".join(lines)) for lines in cells))
-        shown = Console(width=_WIDEST).render_lines(grid, pad=False)
-        texts = ["".join(segment.text for segment in line).rstrip() for line in shown]
-        heads, *heights = (max(map(len, cells)) for cells in wrapped_rows)
-        table_lines = [TableLine(text, head=True) for text in texts[:heads]]
-        place = heads
-        for row, height in zip(self.rows, heights, strict=True):
+        lines = []
+        for number, row in enumerate((self.heads, *self.rows)):
+            cells = [wrapped(cell, width) for cell, width in zip(self._cells(row), widths, strict=True)]
+            own = [self._line(parts, widths) for parts in zip_longest(*cells, fillvalue="")]
             text, begin = self._runs_on(row, widths)
-            own = texts[place : place + height]
-            table_lines += map(
-                TableLine, _beside(own, wrapped(text, room - begin if room else _WIDEST), begin) if text else own
-            )
-            place += height
-        return table_lines
+            beside = wrapped(text, room - begin if room else _WIDEST) if text else ()
+            lines += [TableLine(line, head=number == 0) for line in _beside(own, beside, begin)]
+        return lines
+
+    def _line(self, parts: Iterable[str], widths: Iterable[int]) -> str:
+        padded = []
+        for head, part, width in zip(self.heads, parts, widths, strict=True):
+            space = " " * (width - cell_len(part))
+            padded.append(f"{space}{part}" if head in self.right else f"{part}{space}")
+        return (" " * _GAP).join(padded).rstrip()
 
     def _blocks(self, room: int) -> list[TableLine]:
         lines = [TableLine(self.heads[0], head=True)] if self.title else []
