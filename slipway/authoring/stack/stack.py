@@ -4,38 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
 from pathlib import PurePath
 from typing import Any, TypeVar
 
+from slipway.authoring.stack import declared
 from slipway.authoring.stack.config import PolicyEntry, TrainerEntry, WorkspaceEntry
 from slipway.authoring.stack.consistency import check_rules, default_trainer
-from slipway.authoring.stack.entries import (
-    ClusterEntry,
-    Entry,
-    PoolEntry,
-    QuotaEntry,
-    ReplicaRange,
-    ReservationEntry,
-)
+from slipway.authoring.stack.entries import Entry, QuotaEntry
 from slipway.authoring.stack.secrets import check_secrets
 from slipway.authoring.stack.structure import StackFile, check_structure
 from slipway.authoring.stack.yaml_file import Document, StackErrors
 from slipway.base.codec import from_json
 from slipway.google.catalog.lookup import bucket_in, default_buckets
 from slipway.model.budget import Budget
-from slipway.model.cluster import (
-    Adoption,
-    Alternative,
-    ClusterSpec,
-    DnsPeering,
-    PoolSpec,
-    PscInterface,
-    Reservation,
-)
-from slipway.model.machines.spec import Disk, MachineSpec
-from slipway.model.machines.table import machine
-from slipway.model.season import Season, moment
+from slipway.model.cluster import ClusterSpec, Reservation
 
 T = TypeVar("T", bound=Entry)
 
@@ -78,8 +60,6 @@ class Stack:
 
 Edit = Callable[[Stack], Stack]
 """A function by which a program changes the stack of its file."""
-
-_UNITS = {"m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
 
 
 def parse(document: Document, *, stack: str | None = None) -> Stack:
@@ -146,7 +126,7 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         workspace=_completed(config.workspace, usual),
         # A key of the budget is a field by the same name.
         budget=Budget(**config.budget.model_dump()) if config.budget is not None else None,
-        reservations={key: _reservation(entry) for key, entry in config.reservations.items()},
+        reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
         trainers={
             key: _completed(entry, {"account": default_trainer(name, key)}) for key, entry in config.trainers.items()
         },
@@ -158,75 +138,13 @@ def _completed(entry: T, usual: Mapping[str, str]) -> T:
     return entry.model_copy(update={field: name for field, name in usual.items() if not getattr(entry, field)})
 
 
-def _reservation(entry: ReservationEntry) -> Reservation:
-    asked = entry.accelerator
-    return Reservation(
-        path=entry.path,
-        machine=entry.machine or "",
-        accelerator=asked.type if asked else None,
-        accelerator_count=asked.count if asked else 0,
-        machines=entry.machines or 0,
-    )
+def _dumped(entry: Entry) -> dict[str, Any]:
+    return entry.model_dump(by_alias=True, exclude_none=True)
 
 
-def _cluster(name: str, entry: ClusterEntry, document: Document) -> ClusterSpec:
-    psc = entry.psc_interface
-    place = ("config", "slipway:persistentResources", name)
-    return ClusterSpec(
-        name=name,
-        pools=tuple(_pool(key, pool) for key, pool in entry.pools.items()),
-        display_name=entry.display_name or name,
-        network=entry.network or "",
-        reserved_ip_ranges=tuple(entry.reserved_ip_ranges),
-        kms_key=entry.encryption.kms_key if entry.encryption else "",
-        psc=None
-        if psc is None
-        else PscInterface(
-            psc.network_attachment,
-            tuple(DnsPeering(**dns.model_dump()) for dns in psc.dns_peering_configs),
-        ),
-        custom_service_account=entry.service_account.custom,
-        labels=dict(entry.labels),
-        replacement=entry.replacement,
-        generation=entry.generation,
-        retire_within=_duration(entry.retire_within),
-        create_within=_duration(entry.create_within),
-        alternatives=tuple(
-            Alternative(
-                tuple(_pool(key, pool) for key, pool in {**entry.pools, **alternative.pools}.items()),
-                alternative.region or "",
-            )
-            for alternative in entry.alternatives
-        ),
-        season=Season(
-            begins=moment(entry.from_) if entry.from_ else None,
-            ends=moment(entry.until) if entry.until else None,
-            idle_limit=_duration(entry.idle_limit),
-        ),
-        adopted=Adoption(entry.id, document.lines_below(place)) if entry.id else None,
-    )
-
-
-def _duration(text: str | None) -> timedelta | None:
-    return timedelta(**{_UNITS[text[-1]]: int(text[:-1])}) if text else None
-
-
-def _pool(name: str, entry: PoolEntry) -> PoolSpec:
-    asked = entry.accelerator
-    shape = machine(entry.machine, asked.type if asked else None, asked.count if asked else None)
-    # Any other key of a pool is a field of its machines, by the same name, and any key of its disk one of the disk.
-    disk = Disk(**{**entry.disk.model_dump(), "type": entry.disk.type or ""})
-    others = entry.model_dump(exclude={"machine", "accelerator", "disk", "replicas"})
-    sizes = entry.replicas
-    if isinstance(sizes, ReplicaRange):
-        low, high, initial = sizes.min, sizes.max, sizes.initial or sizes.min
-    else:
-        low = high = initial = sizes
-    return PoolSpec(
-        name=name,
-        machine=MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, disk, **others),
-        min=low,
-        max=high,
-        autoscaled=isinstance(sizes, ReplicaRange),
-        replicas=initial,
-    )
+def _cluster(name: str, entry: Entry, document: Document) -> ClusterSpec:
+    spec = declared.cluster(name, _dumped(entry))
+    if spec.adopted is None:
+        return spec
+    lines = document.lines_below(("config", "slipway:persistentResources", name))
+    return replace(spec, adopted=replace(spec.adopted, lines=lines))
