@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Mapping
 from pathlib import Path
 
-from . import base, data, examples, hub, precision, sonnets, tiny, whole_model
+from . import base, data, examples, hub, memory, precision, sonnets, tiny, whole_model
 from .checkpoints import Checkpoints
 from .folder import Folder
 from .options import UPLOADS, options
@@ -77,7 +77,8 @@ def train(known: argparse.Namespace, argv: list[str], place: Place, environ: Map
     if processes == 1:
         from .tuning import tune
 
-        tune(known, place)
+        with memory.measured(known):
+            tune(known, place)
         return 0
     more = {"OMP_NUM_THREADS": str(max(1, (os.cpu_count() or 1) // processes))}
     if not gpus:

@@ -16,9 +16,11 @@ from typing import Any
 from .checkpoints import Checkpoints
 from .examples import Example, padded, read
 from .folder import Folder
+from .memory import measured
 from .options import options
 from .place import Place
 from .precision import leave_out, quantization
+from .trouble import TroubleError
 
 LAYERS = ("q_proj", "k_proj", "v_proj", "o_proj", "gate_proj", "up_proj", "down_proj")
 """Every linear layer of a Gemma 2 block gets an adapter."""
@@ -119,7 +121,12 @@ def _allow_numpys_state() -> None:
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
     """As torchrun starts it, several times on one machine."""
     known = options(argv, environ)
-    tune(known, Place(Path(known.work)))
+    try:
+        with measured(known):
+            tune(known, Place(Path(known.work)))
+    except TroubleError as error:
+        print(error, file=sys.stderr, flush=True)
+        return 1
     return 0
 
 

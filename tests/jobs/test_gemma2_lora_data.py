@@ -203,8 +203,9 @@ def test_gemma2_lora_fills_a_batch_up_with_what_is_not_learnt() -> None:
 FEW_BITS = """
 import json, sys
 from pathlib import Path
+from torch.cuda import OutOfMemoryError
 from transformers.integrations import bitsandbytes
-from gemma2_lora import data, examples, precision, records, task, tuning
+from gemma2_lora import data, examples, memory, precision, records, task, tuning
 from gemma2_lora.options import options
 from gemma2_lora.place import Place
 from gemma2_lora.trouble import TroubleError
@@ -218,7 +219,10 @@ def told(call, *arguments):
         call(*arguments)
     except TroubleError as error:
         return str(error)
-found = {"check": told(precision.check, "4bit")}
+def full():
+    with memory.measured(known()):
+        raise OutOfMemoryError("CUDA out of memory. Tried to allocate 2.00 GiB. GPU 0 has 1 GiB. See elsewhere.")
+found = {"check": told(precision.check, "4bit"), "full": told(full)}
 gated = told(data.prepare, known("--data=ada/chats"), Place(folder / "gated"), {"HF_TOKEN": stranger})
 missing = told(data.prepare, known("--data=ada/chats", "--split=test"), Place(folder / "none"), {"HF_TOKEN": hub_token})
 from pyarrow import Table, parquet
@@ -254,6 +258,7 @@ def test_gemma2_lora_learns_a_chat_of_the_hub_on_weights_of_four_bits(
     found = SimpleNamespace(**json.loads(done.stdout.splitlines()[-1]))
     assert "in 4 bits" in found.check
     assert "it has no CUDA GPU" in found.check and "-p precision=16bit" in found.check
+    assert "steps of 2 x 28 tokens" in found.full and "2.00 GiB. GPU 0 has 1 GiB\n  fix: take fewer" in found.full
     assert "accept the licence on https://huggingface.co/datasets/ada/chats" in found.gated
     assert "file of the split 'test'" in found.missing and "data/train-a.jsonl" in found.missing
     assert "why: row 2 has neither" in found.rows
