@@ -6,11 +6,11 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypedDict, Unpack
 
 import pulumi
 
-from slipway.model.cluster import PROTECT, ClusterSpec, PoolSpec
+from slipway.model.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
 
 from .engine import in_thread
 from .gcp import storage, vertex
@@ -132,6 +132,31 @@ class PersistentResource(pulumi.ComponentResource):
         # The state tells it where the published catalog is lost.
         kept = {"protected": cluster.name} if cluster.replacement == PROTECT else {}
         self.register_outputs({"id": self.id, **kept, **_elsewhere(location, region)})
+
+
+class Guarded(TypedDict):
+    """Arguments that the clusters of a stack have in common, as those of `PersistentResource`."""
+
+    project: str
+    region: str
+    hooks: pulumi.ResourceHookBinding
+    opts: pulumi.ResourceOptions
+
+
+def current_resource(
+    cluster: CurrentCluster,
+    *,
+    stack: str,
+    facts: Mapping[str, Any],
+    creation: Creation | None,
+    **guarded: Unpack[Guarded],
+) -> PersistentResource | AdoptedResource:
+    """Declare the cluster of a name from now on, which may be somebody else's."""
+    if cluster.spec.adopted:
+        return AdoptedResource(cluster.id, facts=facts, opts=guarded["opts"])
+    return PersistentResource(
+        cluster.id, cluster.marked(stack), exists=cluster.import_, facts=facts, creation=creation, **guarded
+    )
 
 
 class RetiringResource(pulumi.ComponentResource):

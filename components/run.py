@@ -26,7 +26,7 @@ from slipway.model.state import State, refuse_move, stack_locations
 
 from .engine import ADVICE, EngineRun, configured, give_advice, known
 from .guard import guard, trainers_of
-from .persistent_resource import Creation
+from .persistent_resource import Creation, Guarded
 
 if TYPE_CHECKING:
     from slipway.deploying.deployment.deployment import Deployment, ProvenStack
@@ -132,9 +132,13 @@ class Run:
             )
         return self._creation
 
+    def guarded(self, opts: pulumi.ResourceOptions) -> Guarded:
+        """Return the common arguments of the stack's clusters. `opts`: Pulumi's options of each."""
+        return Guarded(project=self._engine.project, region=self._engine.region, hooks=self.guard, opts=opts)
+
     def after_creation(self, rest: Callable[[Deployment], Outputs]) -> None:
         """Call `rest` with the deployment as it came to be, and export what it returns: at once, unless a cluster may
-        become one of its alternatives, or none. Decorates the function."""
+        become one of its alternatives, or none."""
         making, creation = self._making, self._creation
         outputs: Any
         if creation and making.open and not self._engine.preview:
