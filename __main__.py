@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from slipway.deploying.deployment.deployment import Deployment
 
 
-@program(__file__)
 def declare(run: Run) -> None:
     stack = run.read_stack()  # stacks/Pulumi.STACK.yaml, checked
     planned = run.plan(stack)  # by what lives; the person is told before anything is declared
@@ -81,3 +80,6 @@ def declare_clusters(run: Run, made: Deployment, workspace: Workspace, creation:
         work=Output.concat("gs://", workspace.work.name),
         trainer=workspace.trainer.email,
     )
+
+
+program(__file__, declare)

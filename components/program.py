@@ -22,9 +22,8 @@ SAID = 32
 """The exit code that tells Pulumi's language host that the person knows the reason."""
 
 
-def program(file: str, stack: Edit | None = None) -> Callable[[Callable[[Run], None]], None]:
-    """Run the decorated function, which declares the stack that the engine names; not so for SLIPWAY_PURPOSE=destroy,
-    which takes the stack down.
+def program(file: str, declare: Callable[[Run], None], stack: Edit | None = None) -> None:
+    """Declare the stack that the engine names; for SLIPWAY_PURPOSE=destroy, take it down instead.
 
     `file` is the path of the `__main__.py`: stack files, templates and jobs are those beside it. `stack` takes the
     stack of the stack file and returns the one to declare, which is held to the same checks. An error is shown to the
@@ -36,24 +35,20 @@ def program(file: str, stack: Edit | None = None) -> Callable[[Callable[[Run], N
     atexit.register(gc.freeze)
     explain_errors(os.environ)
     checkout = Path(file).resolve().parent
+    try:
+        if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
+            from .destruction import take_down
 
-    def run(declare: Callable[[Run], None]) -> None:
-        try:
-            if os.environ.get("SLIPWAY_PURPOSE") == "destroy":
-                from .destruction import take_down
-
-                take_down(checkout, stack)
-            else:
-                declaring = Run(checkout, stack)
-                declare(declaring)
-                declaring.end()
-        except SlipwayError as error:
-            pulumi.log.error(str(error))
-            sys.exit(SAID)
-
-    return run
+            take_down(checkout, stack)
+        else:
+            run = Run(checkout, stack)
+            declare(run)
+            run.end()
+    except SlipwayError as error:
+        pulumi.log.error(str(error))
+        sys.exit(SAID)
 
 
 def deploy(file: str, stack: Edit | None = None) -> None:
     """Run the program of Slipway's own checkout in another repository. The arguments are those of `program`."""
-    program(file, stack)(declare)
+    program(file, declare, stack)

@@ -90,13 +90,13 @@ class Workspace(pulumi.ComponentResource):
         super().__init__(WORKSPACE, name, dict(facts))
         self._child, self._grants = pulumi.ResourceOptions(parent=self, hooks=hooks), set[str]()
         self._project, self._region = project, region
-        self._untouched = plan.untouched
+        self._adopted = plan.adopted
         self._existing, self._accounts, self._hooks = _known(live.buckets), _known(live.service_accounts), hooks
         catalog, work, trainer = (plan.logical.get(role, role) for role in (CATALOG, WORK, TRAINER))
         self.catalog = self._bucket(
             catalog,
             settings.catalog_bucket,
-            keep=settings.catalog_bucket in plan.adopted,
+            keep=False,
             versioned=True,
             rules=[
                 _delete(age=_PACKAGE_AGE_DAYS, matches_prefixes=["packages/"]),
@@ -158,7 +158,7 @@ class Workspace(pulumi.ComponentResource):
         region: str = "",
     ) -> storage.Bucket:
         """Declare a bucket. A retiring one, which comes without rules, and an adopted one stay unchanged."""
-        theirs = bucket in self._untouched
+        theirs = bucket in self._adopted
         keep = keep or theirs
         settings: dict[str, Any] = {
             "uniform_bucket_level_access": True,

@@ -83,8 +83,6 @@ class State:
     #: Members, as the stack file names them.
     submitters: tuple[str, ...] = ()
     preferences: tuple[StatePreference, ...] = ()
-    #: Buckets that the engine may not empty.
-    spared: frozenset[str] = frozenset()
     #: Ids of clusters that somebody else made; the engine knows nothing else of them.
     adopted: tuple[str, ...] = ()
     #: Names of clusters that may not be changed, by id, as of the last deployment.
@@ -136,7 +134,6 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         submitters=tuple(name.removeprefix(_SUBMITS) for name in names_of_grants if name.startswith(_SUBMITS)),
         preferences=tuple(map(_preference, _of(parsed, _PREFERENCE))),
         adopted=tuple(cluster.name for cluster in generations if cluster.outputs.get("adopted") is True),
-        spared=frozenset(bucket.text("name") for bucket in buckets if bucket.outputs.get("forceDestroy") is False),
         called={account.text("email"): account.text("displayName") for account in accounts},
         elsewhere=frozenset(cluster.name for cluster in generations if cluster.text("region")),
         protected={cluster.name: name for cluster in generations if (name := cluster.text("protected"))},

@@ -87,4 +87,6 @@ def test_deploy_declares_what_the_program_of_this_checkout_does() -> None:
     shown, shipped = (
         (ROOT / path).read_text().partition(DECLARE)[2] for path in ("__main__.py", "components/deployment.py")
     )
-    assert shown == shipped, "copy __main__.py, from `def declare` on, into components/deployment.py"
+    assert shown.removesuffix("\n\nprogram(__file__, declare)\n") == shipped, (
+        "copy __main__.py, from `def declare` on, into components/deployment.py"
+    )

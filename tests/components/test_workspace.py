@@ -143,24 +143,18 @@ def test_what_exists_is_adopted() -> None:
     assert set(account.request.ignoreChanges) == {"displayName", "description"}
 
 
-def test_what_somebody_else_made_outlives_the_stack() -> None:  # N13
+def test_what_somebody_else_made_outlives_the_stack_unchanged() -> None:  # N13
     """Nobody's data and nobody's account are deleted because a stack used them for a time."""
     email = "slipway-dev-trainer@acme-dev.iam.gserviceaccount.com"
-    plan = WorkspacePlan(adopted=frozenset({"acme-catalog"}))
-    for called, stays in (("made by hand", True), ("Slipway trainer (dev)", False)):
-        live = replace(NOTHING, buckets=frozenset({"acme-catalog"}), service_accounts={email: called})
-        asked = workspace(live=live, plan=plan)
-        catalog = every(asked, BUCKET)["catalog"]
-        assert catalog.request.retainOnDelete and catalog.inputs["forceDestroy"] is False
-        assert only(asked, ACCOUNT).request.retainOnDelete is stays
-
-
-def test_an_adopted_bucket_is_imported_and_nothing_of_it_is_declared() -> None:  # N13
     names = frozenset({"acme-catalog"})
-    plan = WorkspacePlan(logical={"catalog": "catalog.acme-catalog"}, adopted=names, untouched=names)
-    catalog = every(workspace(live=replace(NOTHING, buckets=names), plan=plan), BUCKET)["catalog.acme-catalog"]
-    assert (catalog.request.importId, list(catalog.request.ignoreChanges)) == ("acme-catalog", ["*"])
-    assert catalog.request.retainOnDelete and not {"lifecycleRules", "versioning", "forceDestroy"} & {*catalog.inputs}
+    plan = WorkspacePlan(logical={"catalog": "catalog.acme-catalog"}, adopted=names)
+    for called, stays in (("made by hand", True), ("Slipway trainer (dev)", False)):
+        asked = workspace(live=replace(NOTHING, buckets=names, service_accounts={email: called}), plan=plan)
+        catalog = every(asked, BUCKET)["catalog.acme-catalog"]
+        assert (catalog.request.importId, list(catalog.request.ignoreChanges)) == ("acme-catalog", ["*"])
+        assert catalog.request.retainOnDelete
+        assert not {"lifecycleRules", "versioning", "forceDestroy"} & {*catalog.inputs}
+        assert only(asked, ACCOUNT).request.retainOnDelete is stays
 
 
 OLD = "old@acme-dev.iam.gserviceaccount.com"

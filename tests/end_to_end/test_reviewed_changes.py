@@ -45,7 +45,7 @@ def the_template_is_edited(checkout: Checkout) -> None:
 
 
 def the_program_fails(checkout: Checkout) -> None:
-    edit(checkout, "@program(", 'raise SystemExit("broken")\n\n\n@program(', "__main__.py")
+    edit(checkout, "\nprogram(", '\nraise SystemExit("broken")\nprogram(', "__main__.py")
 
 
 CASES: dict[Callable[[Checkout], None], set[str]] = {

@@ -185,7 +185,7 @@ def database() -> sqlite3.Connection:
     connection = sqlite3.connect(":memory:")
     connection.execute("CREATE TABLE jobs (display_name, state, cluster, create_time, body)")
     rows = [
-        ("train-a", "JOB_STATE_RUNNING", "cpu", "2026-11-20T10:00:00.000000Z", {"team": "ml", "slipway-request": "r1"}),
+        ("train-a", "JOB_STATE_RUNNING", "cpu", "2026-11-20T10:00:00.000000Z", {"team": "ml", "run-request": "r1"}),
         ("train-b", "JOB_STATE_FAILED", None, "2026-11-20T11:00:00.000000Z", {"team": "web"}),
         ("100%_x", "JOB_STATE_QUEUED", "gpu", "2026-11-20T12:00:00.000000Z", {}),
     ]
@@ -207,7 +207,7 @@ def database() -> sqlite3.Connection:
         ("state=JOB_STATE_FAILED", "train-b"),
         ("NOT state=JOB_STATE_FAILED", "train-a 100%_x"),
         ("-state=JOB_STATE_FAILED", "train-a 100%_x"),
-        ('labels.slipway-request="r1"', "train-a"),
+        ('labels.run-request="r1"', "train-a"),
         ("labels.team:*", "train-a train-b"),
         ("labels.team!=ml", "train-b 100%_x"),
         ('create_time>"2026-11-20T10:30:00Z"', "train-b 100%_x"),

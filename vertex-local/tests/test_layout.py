@@ -131,6 +131,18 @@ def test_nothing_is_imported_but_what_is_declared() -> None:
     assert others - sys.stdlib_module_names - {"vertex_local"} <= known
 
 
+def test_no_program_that_is_tried_on_it_is_named_in_it() -> None:
+    for path in (
+        ROOT / "README.md",
+        *(ROOT / "docs").rglob("*.md"),
+        *CLOUD.rglob("*.py"),
+        *(ROOT / "tests").rglob("*.py"),
+    ):
+        assert (
+            not re.search("slip" + "way", path.read_text("utf-8"), re.IGNORECASE) or path.name == "test_honesty.py"
+        ), path
+
+
 def test_rules_and_lives_are_pure() -> None:
     looked = {name: found for name, found in imports().items() if name.rpartition(".")[2] in ("rules", "life")}
     assert looked

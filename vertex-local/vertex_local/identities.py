@@ -55,15 +55,14 @@ class Project:
     def service_accounts(self) -> dict[str, tuple[str, str]]:
         """The service accounts made at the first start: email to display name and description."""
         return {
-            self.deployer: ("deployer", "Runs pulumi up"),
-            self.previewer: ("previewer", "Runs pulumi preview on pull requests"),
+            self.deployer: ("deployer", "Deploys"),
+            self.previewer: ("previewer", "Reads, for previews of deployments"),
             self.compute_default: ("Compute Engine default service account", ""),
         }
 
     @property
     def bindings(self) -> dict[str, tuple[str, ...]]:
-        """The project's first policy: role to members. The submitters' group has none; the Workspace component grants
-        them."""
+        """The project's first policy: role to members. The submitters' group has none: a deployment grants them."""
         deployer, previewer = (self.roles["deployer"],), (self.roles["previewer"],)
         agent = f"serviceAccount:service-{self.number}@gcp-sa-aiplatform.iam.gserviceaccount.com"
         return {

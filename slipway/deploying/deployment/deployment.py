@@ -209,7 +209,7 @@ def plan_deployment(
             *(str(refusal.error) for refusal in plan.refusals),
             *doubtful_grants(plan.workspace.shared),
             *lost(plan.workspace.lost),
-            *kept_settings(plan.workspace.untouched, live.lacking),
+            *kept_settings(plan.workspace.adopted, live.lacking),
             *open_to(stack.submitters),
             *(sentence(violation) for violation in broken if violation.grade is Grade.WARNING),
         ),
@@ -237,7 +237,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
             name: TrainerFacts(name, catalog.trainers[name], dict.fromkeys(trainer.submitters, ACT_AS))
             for name, trainer in stack.trainers.items()
         },
-        adopted=plan.workspace.untouched,
+        adopted=plan.workspace.adopted,
         shared=by_member(plan.workspace.shared),
     )
 

@@ -11,7 +11,7 @@ from slipway.authoring.template.proof import misfits
 from slipway.base.formatting import join
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.shared_grants import by_member, who_needs
-from slipway.deploying.deployment.workspace_plan import CATALOG, WORK, SharedGrant, others_accounts
+from slipway.deploying.deployment.workspace_plan import WORK, SharedGrant, others_accounts
 from slipway.deploying.generations.action import Action
 from slipway.google.live import Live
 from slipway.google.quota.assessment import assess
@@ -90,12 +90,8 @@ def outliving(known: State) -> str:
     adopted = [bucket.name for bucket in known.buckets if is_adopted_bucket(bucket.logical)]
     work = (bucket.name for bucket in known.buckets if bucket.logical.startswith(WORK) and bucket.name not in adopted)
     results = (f"bucket gs://{name} stays, with people's results\n{_removal(name)}" for name in work)
-    catalogs = (
-        bucket.name for bucket in known.buckets if bucket.logical.startswith(CATALOG) and bucket.name in known.spared
-    )
-    stay = dict.fromkeys((*adopted, *catalogs))
     kept = (f"cluster {id_} is kept, as it was adopted: it was there before the stack" for id_ in known.adopted)
-    others = (*(f"bucket gs://{name}" for name in stay), *(f"account {name}" for name in others_accounts(known)))
+    others = (*(f"bucket gs://{name}" for name in adopted), *(f"account {name}" for name in others_accounts(known)))
     return "\n".join((*results, *kept, *(f"{what} stays: it was there before the stack" for what in others)))
 
 

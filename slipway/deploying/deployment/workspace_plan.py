@@ -98,10 +98,8 @@ class WorkspacePlan:
     released: tuple[RetiringWorkspaceResource, ...] = ()
     #: By a trainer's role: its account's roles on the project, by logical name, which it keeps while jobs run as it.
     grants: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
-    #: The buckets that somebody else made, which outlive the stack.
+    #: The buckets that somebody else made, which keep their settings and outlive the stack.
     adopted: frozenset[str] = frozenset()
-    #: Those of them that keep their settings too, which the first versions overwrote.
-    untouched: frozenset[str] = frozenset()
     #: By role, the declared buckets that their owners have deleted.
     lost: Mapping[str, str] = field(default_factory=dict)
     #: The grants that are no longer declared and that other stacks need.
@@ -126,12 +124,12 @@ def plan_workspace(
     theirs = {bucket.name for bucket in known.buckets if is_adopted_bucket(bucket.logical)}
     lost = {role: name for role, name in wanted.items() if there is not None and name in theirs - {*there}}
     theirs -= {*lost.values()}
-    untouched = frozenset(theirs | (set(by_hand) - {bucket.name for bucket in known.buckets}))
-    old = [*_unasked(WORK, known, wanted, jobs, untouched), *_unasked(TRAINER, known, wanted, jobs, untouched)]
+    adopted = frozenset(theirs | (set(by_hand) - {bucket.name for bucket in known.buckets}))
+    old = [*_unasked(WORK, known, wanted, jobs, adopted), *_unasked(TRAINER, known, wanted, jobs, adopted)]
     trainers = {role: name for role, name in wanted.items() if family(role) == TRAINER}
     return WorkspacePlan(
         logical={
-            role: _logical(role, name, {} if role in lost else _of(role, known), adopted=name in untouched)
+            role: _logical(role, name, {} if role in lost else _of(role, known), adopted=name in adopted)
             for role, name in wanted.items()
         },
         retiring=tuple(
@@ -141,8 +139,7 @@ def plan_workspace(
         ),
         released=tuple(resource for resource in old if not (resource.jobs or doubt)),
         grants={role: _grants(name, known) for role, name in trainers.items() if doubt or _users(name, jobs)},
-        adopted=(known.spared | untouched).difference(lost.values()),
-        untouched=untouched,
+        adopted=adopted,
         lost=lost,
     )
 
@@ -172,12 +169,12 @@ def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Ref
 
 
 def _unasked(
-    role: str, known: State, wanted: Mapping[str, str], jobs: tuple[VertexJob, ...], untouched: Collection[str]
+    role: str, known: State, wanted: Mapping[str, str], jobs: tuple[VertexJob, ...], adopted: Collection[str]
 ) -> Iterator[RetiringWorkspaceResource]:
     """Yield the other trainers' accounts, or the buckets in other regions, that are no longer declared."""
     for logical, name in _of(role, known).items():
         if name not in wanted.values():
-            kept = name in untouched or name in others_accounts(known)
+            kept = name in adopted or name in others_accounts(known)
             yield RetiringWorkspaceResource(
                 role=role,
                 logical=logical,

@@ -54,14 +54,6 @@ STACK = {
 }
 
 
-def test_a_bucket_that_may_not_be_emptied_is_told() -> None:  # N13
-    bucket = "Workspace$gcp:storage/bucket:Bucket"
-    stack: dict[str, Any] = {}
-    for name, may in (("catalog", True), ("work", False)):
-        stack |= resource(bucket, name, name=f"acme-{name}", forceDestroy=may)
-    assert read(stack).spared == {"acme-work"}
-
-
 def test_a_work_bucket_elsewhere_does_not_tell_where_the_stack_is() -> None:  # N2
     bucket = "Workspace$gcp:storage/bucket:Bucket"
     places = {"work": "US-CENTRAL1", "work@acme-work-us-east4": "US-EAST4"}

@@ -229,8 +229,7 @@ def test_a_destruction_tells_what_it_leaves_and_how_to_delete_results(snapshot: 
     )
     theirs, own = "ml-training@acme-dev.iam.gserviceaccount.com", "dev-trainer@acme-dev.iam.gserviceaccount.com"
     adopted = State(
-        buckets=buckets,
-        spared=frozenset({"acme-dev-catalog", "acme-dev-work"}),
+        buckets=(replace(buckets[0], logical="catalog.acme-dev-catalog"), buckets[1]),
         adopted=("team-a",),
         called={theirs: "", own: trainer_display_name("dev")},
     )

@@ -43,19 +43,18 @@ def needing(*names: str, state: str = "JOB_STATE_RUNNING") -> VertexJob:
 
 
 def test_a_bucket_that_somebody_else_made_stays_theirs() -> None:  # N13
-    """Once it is the engine's it looks like ours; then the engine knows that it may not empty it."""
+    """Once it is the engine's it looks like ours; then its logical name tells."""
     assert plan_workspace(State(), WANTED, (), by_hand={"acme-catalog"}).adopted == {"acme-catalog"}
     assert plan_workspace(KNOWN, WANTED, (), by_hand={"acme-catalog"}).adopted == set()
-    assert plan_workspace(replace(KNOWN, spared=frozenset({"acme-catalog"})), WANTED, ()).adopted == {"acme-catalog"}
 
 
 def test_an_adopted_bucket_keeps_its_settings_as_long_as_the_engine_knows_it_by_a_dot() -> None:  # N13
     first = plan_workspace(State(), WANTED, (), by_hand={"acme-catalog"})
-    assert first.untouched == {"acme-catalog"} and first.logical["catalog"] == "catalog.acme-catalog"
+    assert first.adopted == {"acme-catalog"} and first.logical["catalog"] == "catalog.acme-catalog"
     known = replace(KNOWN, buckets=(StateResource("catalog.acme-catalog", "acme-catalog", "acme"), *KNOWN.buckets[1:]))
     # Its owner may give it rules like ours, and take those of one that we made away.
     again = plan_workspace(known, WANTED, (), by_hand={"acme-work"})
-    assert again.untouched == {"acme-catalog"} <= again.adopted and again.logical == {**PLAIN, **first.logical}
+    assert again.adopted == {"acme-catalog"} and again.logical == {**PLAIN, **first.logical}
 
 
 def test_a_work_bucket_elsewhere_retires() -> None:  # N1 N2
@@ -85,15 +84,15 @@ def test_an_account_that_somebody_else_made_is_kept_when_it_is_not_asked_for_any
 def test_one_that_is_made_where_an_adopted_bucket_was_deleted_is_the_stacks_own() -> None:  # N13
     """Else it would be left open to the public, without our rules, and stay when the stack goes."""
     theirs = StateResource("catalog.acme-catalog", "acme-catalog", "")
-    known = replace(KNOWN, buckets=(theirs, KNOWN.buckets[1]), spared=frozenset({"acme-catalog", "acme-work"}))
+    known = replace(KNOWN, buckets=(theirs, KNOWN.buckets[1]))
     gone = plan_workspace(known, WANTED, (), there={"acme-work"})
     assert gone.logical == PLAIN and gone.lost == {"catalog": "acme-catalog"}
-    assert not (gone.untouched or gone.retiring or gone.released) and gone.adopted == {"acme-work"}
+    assert not (gone.adopted or gone.retiring or gone.released)
     (warning,) = lost(gone.lost)
     assert "gs://acme-catalog" in warning and "slipway:workspace.catalogBucket" in warning
     for there in (None, {"acme-catalog", "acme-work"}):
         found = plan_workspace(known, WANTED, (), there=there)
-        assert found.untouched == {"acme-catalog"} and found.lost == {}
+        assert found.adopted == {"acme-catalog"} and found.lost == {}
 
 
 def test_nothing_happens_to_a_stack_that_asks_for_what_it_has() -> None:
