@@ -97,24 +97,7 @@ def test_what_is_for_one_job_is_refused(standing: Stack, flags: tuple[str, ...])
     assert done.code == 2 and "one job" in done.err and standing.jobs() == []
 
 
-def test_failed_runs_are_sent_once_more(snapshot: SnapshotAssertion, stack: Stack) -> None:  # N7
-    (stack.folder / "s.csv").write_text("code\nprint(1)\nraise SystemExit(1)\n")
-    words = ("submit", "hello", "--sweep", "s.csv")
-    assert stack.run(*words).code == 0
-    stack.until(lambda: all("endTime" in job for job in every_job(stack)), 60)
-    assert stack.run(*words).out.splitlines()[-1] == snapshot
-    retried = stack.well(*words, "--retry-failed")
-    assert counts(retried.out.splitlines()[-2]) == (1, 1, 2)
-    assert retried.out.splitlines()[-1] == "  sent once more: 1 failed"
-    assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1", "1-1"]
-    stack.until(lambda: all("endTime" in job for job in every_job(stack)), 60)
-    known = stack.run(*words, "--output", "json").json
-    assert (known["accepted"], known["before"], known["failed"], known["repeated"]) == ([], 2, 1, 1)
-    again = stack.run(*words, "--retry-failed", "--output", "json").json
-    assert [(one["run"], one["attempt"]) for one in again["accepted"]] == [(1, 2)] and again["before"] == 1
-
-
-def test_who_waits_is_told_which_runs_failed_also_of_those_sent_before(stack: Stack) -> None:  # N7
+def test_failed_runs_are_told_to_who_waits_and_sent_once_more(snapshot: SnapshotAssertion, stack: Stack) -> None:  # N7
     (stack.folder / "s.csv").write_text("code\nprint(1)\nraise SystemExit('no such file')\n")
     words = ("submit", "hello", "--sweep", "s.csv")
     first = stack.run(*words, "--wait", "--output", "json")
@@ -125,6 +108,16 @@ def test_who_waits_is_told_which_runs_failed_also_of_those_sent_before(stack: St
     assert "error: 1 of 2 runs" in again.err and "did not succeed\n  why: 1" in again.err
     assert "\n         run 1: no such file (" in again.err, "as the table and the other forms of results have it"
     assert "submit hello --sweep s.csv --retry-failed" in again.err
+    assert stack.run(*words).out.splitlines()[-1] == snapshot
+    retried = stack.well(*words, "--retry-failed")
+    assert counts(retried.out.splitlines()[-2]) == (1, 1, 2)
+    assert retried.out.splitlines()[-1] == "  sent once more: 1 failed"
+    assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1", "1-1"]
+    stack.until(lambda: all("endTime" in job for job in every_job(stack)), 60)
+    known = stack.run(*words, "--output", "json").json
+    assert (known["accepted"], known["before"], known["failed"], known["repeated"]) == ([], 2, 1, 1)
+    twice = stack.run(*words, "--retry-failed", "--output", "json").json
+    assert [(one["run"], one["attempt"]) for one in twice["accepted"]] == [(1, 2)] and twice["before"] == 1
 
 
 def test_waiting_has_an_end_and_the_runs_go_on(stack: Stack) -> None:
