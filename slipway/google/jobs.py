@@ -33,6 +33,9 @@ FAILED = frozenset({"JOB_STATE_FAILED", "JOB_STATE_EXPIRED"})
 ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 """The final states of a job. EXPIRED and PARTIALLY_SUCCEEDED are among them, though the Vertex SDK waits on."""
 
+NO_MACHINES = re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)
+"""The service's words where it has no machines for a job."""
+
 _WORD = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 _BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
 

@@ -41,7 +41,8 @@ from slipway.operating.doctor.place import Place
 from slipway.operating.doctor.pools import idle_candidates, read_utilization, words_submitted
 from slipway.using.context import Context
 from slipway.using.submission.budget_check import read_ledger
-from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.using.submission.delivery import SendState
+from slipway.using.submission.journal import JournalEntry, SubmissionJournal
 
 DAYS = 30
 _MOST_RECENT = 1000
@@ -142,7 +143,7 @@ def _submissions(context: Context, place: Place, catalog: Catalog | None) -> Ite
     for file in sorted(journal.folder.glob("*.json")):
         with contextlib.suppress(SlipwayError):
             entry = journal.read(file.stem)
-            if entry and entry.state is EntryState.SENDING and journal.free(entry.request_id):
+            if entry and entry.state is SendState.SENDING and journal.free(entry.request_id):
                 yield Submission(
                     request_id=entry.request_id,
                     template=entry.template,

@@ -12,7 +12,7 @@ from typing import Annotated, Literal
 
 from slipway.base.codec import At, MaybeText
 from slipway.google.failures import CloudError, Exhausted
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import NO_MACHINES, VertexJob
 from slipway.google.logging import LogEntry, Logging
 from slipway.google.session import HttpPolicy
 from slipway.using.jobs.roles import REPLICA, SERVICE, TRIAL_LABEL, prefix, task_filter, who_of
@@ -35,7 +35,7 @@ _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
     # event.
     ("restart", re.compile(r"\b(restarting|retrying|being restarted|was restarted(?! \d+ times))\b", re.IGNORECASE)),
     ("preemption", re.compile(r"\bpreempt(ed|ion)\b(?!.*\brestarted \d+ times)", re.IGNORECASE)),
-    ("stock-out", re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)),
+    ("stock-out", NO_MACHINES),
     ("running", re.compile(r"\bjob is running\b", re.IGNORECASE)),  # The service's line at each start.
 )
 

@@ -4,6 +4,7 @@ answered with its job. Pure; the senders wait, write their journals and tell."""
 from __future__ import annotations
 
 from dataclasses import dataclass
+from enum import StrEnum
 from typing import Literal
 
 from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated
@@ -28,6 +29,16 @@ class RetryPolicy:
     judge_every: float = 60.0
     #: The time that the service may take to end a job whose wait it keeps itself.
     service_late: float = 300.0
+
+
+class SendState(StrEnum):
+    """The last step of a sending, as a journal has it."""
+
+    SENDING = "sending"
+    ACCEPTED = "accepted"
+    #: A run of a sweep that was not accepted and goes back into the queue.
+    REQUEUED = "back"
+    REFUSED = "refused"
 
 
 Step = Literal["resend", "look", "refuse", "stop"]

@@ -13,7 +13,7 @@ from enum import Enum
 from slipway.base.errors import Cancelled, ConfigError, PolicyError, ResourceError, SlipwayError
 from slipway.base.formatting import few, span
 from slipway.google.catalog.lookup import standing
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob, state_word
 from slipway.google.vertex import Vertex
 from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
@@ -142,10 +142,10 @@ def advice_lines(cause: Cause, steps: tuple[NextStep, ...]) -> list[str]:
 
 def cause_of(job: VertexJob) -> Cause | None:
     """Return the cause by the state and the service's words, where it is certain. None for other ends."""
-    capacity_type, error = job.capacity_type, job.error.lower()
-    if capacity_type == POOL or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
+    capacity_type = job.capacity_type
+    if capacity_type == POOL or job.state not in FAILED:
         return None
-    insufficient = "resources are insufficient" in error or "stockout" in error
+    insufficient = NO_MACHINES.search(job.error) is not None
     if CAPACITY_TYPES[capacity_type].waits_by_itself:
         late = insufficient or job.state == "JOB_STATE_EXPIRED"
         return Cause.EXPIRED if job.start_time is None and late else None

@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Protocol
 from slipway.base.errors import Cancelled, SlipwayError, Timeout
 from slipway.base.formatting import join
 from slipway.google.failures import CloudError, Conflict, NotFound, Refused, Unauthenticated
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob
 from slipway.model.catalog.withdrawal import ended_between
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, take_claim
@@ -41,15 +41,14 @@ if TYPE_CHECKING:
 
 FOR_EVER = float("inf")
 _STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
-_NO_MACHINES = "Resources are insufficient"
 _CLOCK_SLACK = 1.0
 
 
 def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
     """Tell whether a job ended because its machines never came: stock-out, or the end of the service's wait."""
-    if job.start_time is not None or job.state not in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED"):
+    if job.start_time is not None or job.state not in FAILED:
         return False
-    if job.state == "JOB_STATE_EXPIRED" or _NO_MACHINES in job.error:
+    if job.state == "JOB_STATE_EXPIRED" or NO_MACHINES.search(job.error):
         return True
     if not candidate.waits_by_itself or not candidate.wait or job.create_time is None or job.end_time is None:
         return False

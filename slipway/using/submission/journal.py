@@ -9,7 +9,6 @@ import os
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
-from enum import StrEnum
 from pathlib import Path
 from typing import IO, Any
 
@@ -19,22 +18,17 @@ from slipway.base.files import OWN_FOLDER, make_folder, own_folder, write_atomic
 from slipway.google.catalog.lookup import checkout
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import kind_of_request
+from slipway.using.submission.delivery import SendState
 
 VARIABLE = "SLIPWAY_JOURNAL"
 """The variable that names the folder for records."""
-
-
-class EntryState(StrEnum):
-    SENDING = "sending"
-    ACCEPTED = "accepted"
-    REFUSED = "refused"
 
 
 @dataclass(frozen=True)
 class JournalEntry:
     request_id: str
     template: str
-    state: EntryState
+    state: SendState
     #: An RFC 3339 time of the last change.
     when: str
     #: The job's resource name, once it is known.
@@ -104,7 +98,7 @@ class SubmissionJournal:
             body = from_json(file.read_text(encoding="utf-8"))
             if datetime.fromisoformat(body["when"]).tzinfo is None:
                 raise ValueError(f"{body['when']} has no time zone")
-            return JournalEntry(**{**body, "state": EntryState(body["state"])})
+            return JournalEntry(**{**body, "state": SendState(body["state"])})
         except FileNotFoundError:
             return None
         except (OSError, ValueError, TypeError, KeyError) as problem:

@@ -8,6 +8,7 @@ from slipway.base.errors import ConfigError
 from slipway.model.catalog.placeholders import render
 from slipway.using.context import Context
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, prepare
+from slipway.using.submission.same_request import differing
 
 
 @dataclass(frozen=True)
@@ -65,13 +66,15 @@ class LaterOffers:
 def _require_same(then: PreparedSubmission, now: PreparedSubmission) -> None:
     """Raise ConfigError where the next attempt would be another job, as its template has changed, and PolicyError where
     the template no longer takes a folder's code."""
-    pairs = [("kind", then.kind.words, now.kind.words)]
-    pairs += [(name, _shown(then, name), _shown(now, name)) for name in dict.fromkeys((*then.values, *now.values))]
+    ours, theirs = (
+        {"kind": prepared.kind.words, **{name: _shown(prepared, name) for name in (*then.values, *now.values)}}
+        for prepared in (then, now)
+    )
     if then.overrides.package:
         from slipway.authoring.packages.packing import modules
 
-        pairs.append(("runs", ", ".join(modules(then.template)), ", ".join(modules(now.template))))
-    if differences := [f"{name}: {was} then, {is_} now" for name, was, is_ in pairs if was != is_]:
+        ours["runs"], theirs["runs"] = (", ".join(modules(prepared.template)) for prepared in (then, now))
+    if differences := differing(ours, theirs):
         raise ConfigError(
             f"template {now.template.name} was deployed anew, and this submission would be another job by it",
             why="\n".join(differences),

@@ -14,7 +14,8 @@ from slipway.google.vertex import Vertex
 from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
-from slipway.using.submission.journal import EntryState, SubmissionJournal
+from slipway.using.submission.delivery import SendState
+from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.request import attempt_id
 
 PAGE = 100
@@ -65,7 +66,7 @@ def going_on(context: Context, journal: SubmissionJournal, request_id: str) -> t
             with suppress(NotFound):
                 listed[entry.job] = context.vertex.job(entry.job)
         age = (context.now - datetime.fromisoformat(entry.when)).total_seconds()
-        if entry.state is EntryState.SENDING and not listed and age < context.look_for:
+        if entry.state is SendState.SENDING and not listed and age < context.look_for:
             raise AnswerUnknown(
                 f"whether a job of request {id_} goes on is unknown",
                 why=f"it was being sent at {entry.when}, and no job of it is listed",

@@ -20,8 +20,8 @@ from slipway.google.jobs import VertexJob, state_word
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.claim import JobGoneError, claimant, holder
-from slipway.using.submission.delivery import RetryPolicy, after
-from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.using.submission.delivery import RetryPolicy, SendState, after
+from slipway.using.submission.journal import JournalEntry, SubmissionJournal
 from slipway.using.submission.lookup import JobLookup
 from slipway.using.submission.request import Request
 from slipway.using.submission.same_request import same
@@ -80,7 +80,7 @@ class Sender:
         """
         sent = self._earlier(request) if repeated else None
         if sent is None:
-            self._note(request, EntryState.SENDING)
+            self._note(request, SendState.SENDING)
             self._begun = True
         return sent
 
@@ -88,7 +88,7 @@ class Sender:
         """Return the attempt that an earlier call made, as one look tells, and record nothing. Raises ConfigError when
         the id was used for another request, JobGoneError when the job was deleted since, and CloudError."""
         entry = self.journal.read(request.id)
-        if entry and entry.state is EntryState.ACCEPTED:
+        if entry and entry.state is SendState.ACCEPTED:
             return self._accepted(request, entry)
         jobs = self._look_up(request)
         if not jobs:
@@ -116,7 +116,7 @@ class Sender:
     def withdraw(self, request: Request) -> None:
         """Note that the request is not sent after all. An earlier attempt's entry stays."""
         if self._begun:
-            self._note(request, EntryState.REFUSED)
+            self._note(request, SendState.REFUSED)
 
     def send(self, request: Request) -> Attempt:
         """Send the request that was begun, and return the job.
@@ -130,9 +130,9 @@ class Sender:
 
     def _earlier(self, request: Request) -> Attempt | None:
         entry = self.journal.read(request.id)
-        if entry and entry.state is EntryState.ACCEPTED:
+        if entry and entry.state is SendState.ACCEPTED:
             return self._accepted(request, entry)
-        if entry and entry.state is EntryState.SENDING:
+        if entry and entry.state is SendState.SENDING:
             self.tell(f"request {request.id} was being sent at {entry.when}; looking for its job")
             age = (self.context.clock.now() - datetime.fromisoformat(entry.when)).total_seconds() - _NOTED_WITHIN
             return self._search(request, self.policy.look_for - max(age, 0.0))
@@ -155,7 +155,7 @@ class Sender:
         while True:
             if clock.monotonic() - self._noted_at > _NOTED_WITHIN / 2:
                 # The time for which a list may hide its job is counted from here.
-                self._note(request, EntryState.SENDING)
+                self._note(request, SendState.SENDING)
             try:
                 job = self.context.vertex.at(request.region).create(request.kind, request.body)
                 break
@@ -176,11 +176,11 @@ class Sender:
                 self.tell(f"not accepted yet: {problem.message}; again in {wait:.0f} s")
                 clock.sleep(wait)
                 wait *= 2
-        self._note(request, EntryState.ACCEPTED, job.name)
+        self._note(request, SendState.ACCEPTED, job.name)
         return Attempt(job, fresh=True)
 
     def _refused(self, request: Request, problem: CloudError) -> None:
-        self._note(request, EntryState.REFUSED)
+        self._note(request, SendState.REFUSED)
         if QUOTA_TOO_SMALL in problem.message:
             from slipway.google.quota.metrics import request_command
             from slipway.using.jobs.waiting import draws
@@ -215,17 +215,17 @@ class Sender:
     def _chosen(self, request: Request, jobs: list[VertexJob]) -> Attempt:
         job = self._claimant(request, jobs)
         copies = tuple(copy.name for copy in jobs if copy is not job)
-        self._note(request, EntryState.ACCEPTED, job.name)
+        self._note(request, SendState.ACCEPTED, job.name)
         return Attempt(same(request, job), fresh=False, copies=copies)
 
-    def _note(self, request: Request, state: EntryState, job: str = "") -> None:
+    def _note(self, request: Request, state: SendState, job: str = "") -> None:
         clock = self.context.clock
         when, self._noted_at = clock.now().isoformat(timespec="seconds"), clock.monotonic()
         entry = JournalEntry(
             request_id=request.id, template=request.template, state=state, when=when, job=job, body=request.body
         )
         # Only an entry before its sending must survive a power cut; later states can be looked up again.
-        self.journal.write(entry, durable=state is EntryState.SENDING)
+        self.journal.write(entry, durable=state is SendState.SENDING)
 
     def _unknown(self, request: Request, problem: CloudError | None) -> AnswerUnknown:
         why = problem.why if problem else "interrupted while sending"

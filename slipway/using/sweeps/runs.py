@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from enum import StrEnum
 
 from slipway.base.formatting import join
 from slipway.google.jobs import FAILED, VertexJob
@@ -65,15 +64,6 @@ def runs_in_words(numbers: Sequence[int]) -> str:
 def sweep_filter(stack: str, sweep: str) -> str:
     """Return the API's filter for the jobs of a stack's sweep. Raises ConfigError for an invalid sweep id."""
     return label_filter({STACK_LABEL: stack, SWEEP_LABEL: checked_request_id(sweep, "sweep", _SHOWN)})
-
-
-class SendState(StrEnum):
-    """The last step of a run's sending, as the journal has it."""
-
-    SENDING = "sending"
-    ACCEPTED = "accepted"
-    REQUEUED = "back"
-    REFUSED = "refused"
 
 
 @dataclass(frozen=True)

@@ -25,9 +25,10 @@ from slipway.base.files import make_folder
 from slipway.model.catalog.model import Template
 from slipway.using.context import Context
 from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.delivery import SendState
 from slipway.using.submission.journal import lock, state_folder, unusable
 from slipway.using.sweeps.points import Point
-from slipway.using.sweeps.runs import Run, SendState
+from slipway.using.sweeps.runs import Run
 
 
 class SweepDigests:

@@ -17,10 +17,10 @@ from slipway.base.errors import SlipwayError
 from slipway.google.failures import CloudError, Denied, Exhausted, Unauthenticated
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Clock
-from slipway.using.submission.delivery import RetryPolicy, after
+from slipway.using.submission.delivery import RetryPolicy, SendState, after
 from slipway.using.submission.request import Request
 from slipway.using.sweeps.rate_limit import RateLimiter
-from slipway.using.sweeps.runs import Run, SendState
+from slipway.using.sweeps.runs import Run
 from slipway.using.sweeps.sweep_journal import SweepJournal
 
 Look = Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]

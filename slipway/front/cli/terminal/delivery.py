@@ -10,7 +10,8 @@ from slipway.front.cli.terminal.submission import TerminalDisplay
 from slipway.using.context import Context
 from slipway.using.jobs.claim import JobGoneError, OtherJobError
 from slipway.using.submission.candidates import PreparedSubmission
-from slipway.using.submission.journal import EntryState, SubmissionJournal
+from slipway.using.submission.delivery import SendState
+from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.request import attempt_id, new_request_id
 from slipway.using.submission.submitter import SubmissionResult, deliver, journal_of
 
@@ -67,7 +68,7 @@ def _withdrawn(journal: SubmissionJournal, request_id: str) -> bool:
     last, number = None, 1  # Attempts count from 0: each later one was begun after its predecessor was given up.
     while entry := journal.read(attempt_id(request_id, number)):
         last, number = entry, number + 1
-    return last is not None and last.state is EntryState.REFUSED
+    return last is not None and last.state is SendState.REFUSED
 
 
 def _tell_what_goes_on(context: Context, journal: SubmissionJournal, request_id: str, problem: SlipwayError) -> None:

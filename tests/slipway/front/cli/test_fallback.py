@@ -9,7 +9,8 @@ from typing import Any
 import pytest
 
 from slipway.google.failures import Answer, Call, failure
-from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.using.submission.delivery import SendState
+from slipway.using.submission.journal import JournalEntry, SubmissionJournal
 from slipway.using.submission.request import attempt_id
 from slipway.using.submission.sender import Sender
 
@@ -152,12 +153,12 @@ def test_a_rate_limit_while_a_later_attempt_goes_on_sends_nobody_back_to_the_fir
     """A second run was sent beside the one on Spot."""
     journal = SubmissionJournal(waiting.stack.journal(waiting.request_id).parent)
     limit(monkeypatch)
-    for state in (EntryState.SENDING, EntryState.ACCEPTED, EntryState.REFUSED):
+    for state in (SendState.SENDING, SendState.ACCEPTED, SendState.REFUSED):
         second = attempt_id(waiting.request_id, 1)
         journal.write(JournalEntry(second, "hello", state, "2026-01-01T00:00:00+00:00"))
         told = waiting.stack.run(*waiting.again)
         assert told.code == 5, told.err
-        assert ("the first capacity type again" in told.err) is (state is EntryState.REFUSED)
+        assert ("the first capacity type again" in told.err) is (state is SendState.REFUSED)
     monkeypatch.setattr(Sender, "begin", interrupted)
     stopped = waiting.stack.run(*waiting.again)
     assert stopped.code == 130 and "what was sent stays where it is" in stopped.err

@@ -15,10 +15,13 @@ from hypothesis import strategies as st
 
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.prices import Price
 from slipway.using.context import Context
-from slipway.using.submission.ending import Cause, RecoveredSubmission, error_of_end, next_steps, recover
-from slipway.using.submission.request import fill
+from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.ending import Cause, RecoveredSubmission, cause_of, error_of_end, next_steps, recover
+from slipway.using.submission.fallback import got_no_machines
+from slipway.using.submission.request import Request, fill
 
 MACHINE = {"machineType": "n1-standard-4"}
 ENDED = VertexJob("projects/p/locations/r/customJobs/1", "digits-1", "JOB_STATE_SUCCEEDED")
@@ -137,3 +140,19 @@ def test_an_end_that_is_no_success_has_its_exit_code(state: str, code: int) -> N
     assert error_of_end(ENDED) is None
     untold = error_of_end(replace(ENDED, state="JOB_STATE_FAILED"))
     assert untold is not None and "a minute" in untold.why, "it says when the reason comes"
+
+
+@pytest.mark.parametrize(
+    ("error", "stock_out"),
+    [
+        ("Resources are insufficient in region: r.", True),
+        ("STOCKOUT: 1 × n1-standard-4 were not available", True),
+        ("The replica workerpool0-0 exited with a non-zero status of 1.", False),
+    ],
+)
+def test_who_reads_of_a_stock_out_is_moved_on_as_well(error: str, stock_out: bool) -> None:  # W1
+    """`slipway jobs show` said that there were no machines, and a submission stayed with the job."""
+    job = replace(ENDED, state="JOB_STATE_FAILED", strategy="SPOT", error=error)
+    (offer,) = catalog(args=[]).templates["digits"].offers
+    assert got_no_machines(job, Candidate(offer, CUSTOM_JOB, lambda: Request("r1", "dev", "digits", {}))) is stock_out
+    assert (cause_of(job) is Cause.STOCK_OUT) is stock_out

@@ -20,8 +20,8 @@ from slipway.google.failures import QUOTA_TOO_SMALL, Answer, CloudError, NoAnswe
 from slipway.google.jobs import VertexJob
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.using.submission.candidates import SubmissionRequest
-from slipway.using.submission.delivery import RetryPolicy, Step, after
-from slipway.using.submission.journal import EntryState, JournalEntry, SubmissionJournal
+from slipway.using.submission.delivery import RetryPolicy, SendState, Step, after
+from slipway.using.submission.journal import JournalEntry, SubmissionJournal
 from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt, Sender, about_copies
 from slipway.using.submission.submitter import way_on
@@ -70,7 +70,7 @@ def test_a_refusal_that_may_pass_is_sent_again_while_the_next_attempt_is_in_time
     with pytest.raises(CloudError):
         sent.send(REQUEST)
     assert service.time == 500.0 + 3 + 6 + 12 + 24 + 30 + 30, "after as many again it would be too late"
-    assert service.notes["r1"].state is EntryState.REFUSED
+    assert service.notes["r1"].state is SendState.REFUSED
 
 
 IMAGE = {"containerSpec": {"imageUri": "digits@sha256:1"}}
@@ -132,7 +132,7 @@ def test_a_refusal_says_what_to_wait_for_and_the_same_id_sends_it_then() -> None
         command(service, again=False, asked=ON_POOL)
     assert refused.value.why == "it is in state REBOOTING"
     assert "cluster cpu is RUNNING" in refused.value.fix
-    assert service.notes["r1"].state is EntryState.REFUSED
+    assert service.notes["r1"].state is SendState.REFUSED
 
     service.state = "RUNNING"
     with pytest.raises(Refused) as refused:
@@ -152,7 +152,7 @@ def test_machines_of_its_own_that_wait_for_quota_wait_for_no_cluster() -> None:
     assert way_on(refused, on_pool) and not way_on(refused, beside)
 
 
-ENTRY = JournalEntry("r1", "digits", EntryState.SENDING, "2026-11-20T12:00:00+00:00", body={"displayName": "d"})
+ENTRY = JournalEntry("r1", "digits", SendState.SENDING, "2026-11-20T12:00:00+00:00", body={"displayName": "d"})
 
 
 def test_a_journal_lies_in_the_checkout_else_with_the_users_state(

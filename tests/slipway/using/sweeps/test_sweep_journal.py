@@ -10,9 +10,10 @@ import pytest
 
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.using.submission.candidates import SubmissionRequest
+from slipway.using.submission.delivery import SendState
 from slipway.using.submission.request import RequestOverrides
 from slipway.using.sweeps.points import Given, Point
-from slipway.using.sweeps.runs import Run, SendState
+from slipway.using.sweeps.runs import Run
 from slipway.using.sweeps.sweep_journal import SweepDigests, SweepHeader, SweepJournal, instead, was_begun
 
 HEAD = SweepHeader("digits-1", "digits", "abc", 3, "3f9c2e1", "2026-11-20T12:00:00+00:00", "work")
