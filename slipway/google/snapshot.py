@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
-from datetime import datetime
+from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
 
@@ -40,6 +40,7 @@ class Snapshot:
         self._wanted, self._threads = wanted, threads
         self._kinds = {f"{kind.words}s": kind for kind in wanted.kinds}
         self._readers: dict[str, Reader] = {}
+        self._ends_within = wanted.ends_within
         #: By the part and its region, empty for parts of the whole project.
         self._asked: dict[tuple[str, str], Future[Any]] = {}
 
@@ -73,6 +74,12 @@ class Snapshot:
         for region, reader in self._readers.items():
             self.ask(_QUOTA, partial(reader.limits, metrics), region)
         self.ask(_REQUESTS, self.reader.preferences)
+
+    def look_at_ends(self, within: timedelta | None) -> None:
+        """Ask for the end of the last job on each cluster in the snapshot's regions, among jobs of that age at most."""
+        self._ends_within = within
+        for region in self._readers:
+            self._ask_for_ends(region, self._wanted.now)
 
     def live(self) -> Live:
         """Wait for all requested parts, and return them."""
@@ -126,11 +133,14 @@ class Snapshot:
 
     def _look_back(self, region: str, now: datetime | None) -> None:
         wanted, reader = self._wanted, self._readers[region]
-        if now and wanted.ends_within:
-            self.ask(_ENDS, partial(reader.last_ends, now - wanted.ends_within), region)
+        self._ask_for_ends(region, now)
         for part, (kind, window) in self._recent.items():
             if now and wanted.recent:
                 self.ask(part, partial(reader.recent, kind, wanted.recent, window, now), region)
+
+    def _ask_for_ends(self, region: str, now: datetime | None) -> None:
+        if now and self._ends_within:
+            self.ask(_ENDS, partial(self._readers[region].last_ends, now - self._ends_within), region)
 
     def _warn_if_unreadable(self, region: str) -> bool:
         """Tell whether a region is to be left out: it can be spared, and a part of it could not be read."""

@@ -19,7 +19,7 @@ from slipway.base.errors import ResourceError, SlipwayError
 from slipway.base.formatting import quoted
 from slipway.deploying.deployment.published_schedule import upcoming
 from slipway.google.catalog.document import as_published
-from slipway.google.jobs import distinct, last_ends
+from slipway.google.jobs import distinct
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.report import QuotaReport
 from slipway.model.catalog.model import Catalog
@@ -101,18 +101,23 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
     return Now(
         pools=tuple(pools),
         waiting=tuple(queue(ours, clusters, names, seen.now)),
-        due=_due(catalog, seen),
+        due=due_dates(catalog, seen),
         gauges=tuple(gauges(seen.quota.lines)) if isinstance(seen.quota, QuotaReport) else (),
         findings=tuple(finding.document() for finding in examine(seen, OF_JOBS)),
         unseen=tuple(unread),
     )
 
 
-def _due(catalog: Catalog, seen: Picture) -> tuple[Mapping[str, Any], ...] | None:
+def due_dates(catalog: Catalog, seen: Picture) -> tuple[Mapping[str, Any], ...] | None:
     """Return the due dates; None where nothing tells them."""
     limits = Unknown(why="not read for this", api="", role="")
-    ends = seen.recent if isinstance(seen.recent, Unknown) else last_ends(seen.recent)
-    live = Live(clusters=seen.clusters, jobs=seen.jobs, limits=limits, catalog=as_published(catalog), last_ends=ends)
+    live = Live(
+        clusters=seen.clusters,
+        jobs=seen.jobs,
+        limits=limits,
+        catalog=as_published(catalog),
+        last_ends=seen.last_ends,
+    )
     try:
         return tuple({**due.document(seen.now), "does": due.does} for due in upcoming(catalog, live, seen.now))
     except SlipwayError:

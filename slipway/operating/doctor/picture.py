@@ -116,6 +116,8 @@ class Picture(Place):
     recent: tuple[VertexJob, ...] | Unknown
     recent_since: datetime
     quota: QuotaReport | Unknown | None = None
+    #: As in `Live`.
+    last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)
     backend: Backend | None = None
     submissions: tuple[Submission, ...] = ()
     packages: tuple[StoredObject, ...] | Unknown = ()

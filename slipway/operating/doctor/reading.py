@@ -19,6 +19,7 @@ from slipway.base.formatting import join
 from slipway.deploying.deployment.checkout import commits_since
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import published_in
+from slipway.deploying.generations.dormant import ends_within
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.connection import Connection
 from slipway.google.credentials import identity
@@ -82,6 +83,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
         snapshot.ask("roles", lambda: reader.asked(_PERMISSIONS, "", held, ()))
         if catalog is not None:
             snapshot.look_at_quota(metrics(catalog))
+            snapshot.look_at_ends(ends_within((*catalog.clusters.values(), *catalog.dormant.values())))
             api, role = f"storage.googleapis.com gs://{place.address.bucket}", "roles/storage.objectViewer"
             packages = partial(connection.storage.objects, Location(place.address.bucket, "packages/"))
             if catalog.budget is not None:
@@ -107,6 +109,7 @@ def picture(context: Context, place: Place, say: Callable[[str], None]) -> Pictu
             published=published,
             clusters=live.clusters,
             jobs=live.jobs,
+            last_ends=live.last_ends,
             recent=recent,
             recent_since=since,
             quota=quota,

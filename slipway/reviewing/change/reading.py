@@ -15,6 +15,7 @@ from slipway.base.codec import MalformedError
 from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import BUCKET, CLUSTER_TYPE, Fate, published_in, touched
+from slipway.deploying.generations.dormant import ends_within
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.connection import Connection
 from slipway.google.failures import CloudError
@@ -56,14 +57,17 @@ def change(
         unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
     else:
         lines = after.quota.lines if after else {}
-        catalogs = [side.catalog for side in (known, after) if side and side.catalog.coming]
+        sides = [side.catalog for side in (known, after) if side]
+        of_coming = (metrics(side) for side in sides if side.coming)
+        clusters = [cluster for side in sides for cluster in (*side.clusters.values(), *side.dormant.values())]
         scope = LiveScope(
             known.catalog.project,
             known.catalog.region,
             published_in(preview),
-            metrics=frozenset(line.metric for line in lines.values()).union(*map(metrics, catalogs)),
+            metrics=frozenset(line.metric for line in lines.values()).union(*of_coming),
             read_quota=quota_info,
             now=now,
+            ends_within=ends_within(clusters),
             recent=Recent(DAYS, MOST_RECENT, stack, _WINDOWS),
             elsewhere=_elsewhere(preview, known, after),
         )

@@ -13,8 +13,6 @@ from typing import Any, NamedTuple
 
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.schedule import dates, prepared
-from slipway.google.jobs import last_ends
-from slipway.google.live import Unknown
 from slipway.google.quota.seasons import Readiness
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
@@ -24,7 +22,7 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
 from slipway.model.findings.kinds import AWAITS
 from slipway.model.season import Season, moment_in_words
-from slipway.reviewing.change.change import UNASKED, Change
+from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.clusters.cluster_change import costs, edits, of_cluster, pools_of
@@ -201,15 +199,10 @@ def _ready(side: Facts, change: Change) -> Mapping[str, Readiness]:
 
 def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
     """Return `season ends 2026-12-20, in 29 days: …`, by the name of each existing or coming cluster."""
-    live = change.live
-    # A reading for a comment has all jobs of the last days, ended ones too; a deployment's has the end of the last job.
-    if not live.last_ends and change.recent != UNASKED:
-        ends = change.recent if isinstance(change.recent, Unknown) else last_ends(change.recent)
-        live = replace(live, last_ends=ends)
     return {
         action.cluster: tuple(
             event.words(change.now)
-            for event in dates(action.current, action.living, live, change.new.region, change.now)
+            for event in dates(action.current, action.living, change.live, change.new.region, change.now)
         )
         for action in change.actions
         if action.current

@@ -142,10 +142,10 @@ def asleep(of: Cluster) -> dict[str, DormantCluster]:
 
 
 def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
-    ended = job("eval", on=OLD, state="SUCCEEDED", end_time=NOW - timedelta(hours=1))
     state = facts(BOTH, dormant=asleep(replace(cluster("big"), season=Season(begins=ENDS))))
     enough = limits({"custom_model_training_cpus": 64, "custom_model_training_pd_ssd": -1})
-    found = review(change(state, state, clusters=[living(OLD)], recent=(ended,), limits=enough))
+    seen = change(state, state, clusters=[living(OLD)], limits=enough)
+    found = review(replace(seen, live=replace(seen.live, last_ends={OLD.id: NOW - timedelta(hours=1)})))
     assert found.silent
     season, idle, rests = found.standing
     assert season == f"`h100`: {DUE}"
