@@ -40,6 +40,7 @@ BENCHMARKS = (
     Benchmark(("list-10000",), listing.pages),
     Benchmark(("review",), review.review),
     Benchmark(("review-many-events",), review.many_events),
+    Benchmark(("review-scale",), review.many_things),
     Benchmark(("what-if-10000",), what_if.speed),
     Benchmark(("what-if-error",), what_if.error),
     Benchmark(("board", "board-size"), board.page),

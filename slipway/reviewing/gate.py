@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from decimal import Decimal
 
 from slipway.base.formatting import join
-from slipway.model.findings.finding import Grade
+from slipway.model.findings.finding import Continued, Grade
 from slipway.model.findings.grades import is_announced
 from slipway.model.prices import Price, dollars
 from slipway.reviewing.consequence import Consequence
@@ -61,18 +61,18 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
             yield GateObstacle(review.stack, review.stray)
         yield from _unknown(review)
         for part in review.consequences:
-            is_edit = part.kind == "cluster-created" and part.subject.name in review.added
+            is_edit = part.of.adds and part.subject.name in review.added
             announced = is_announced(part.kind, part.grade) and not is_edit
             if not (announced or _continues(part, review)):
                 yield _consequence(review, part)
 
 
 def _continues(part: Consequence, review: Review) -> bool:
-    """Tell whether a deployment that was cut short began it, so that this one may go on. A blocking consequence may hit
-    what lives, unless its cluster was being replaced in place: that one is as good as gone, its jobs are not."""
-    if review.begun is None or part.kind == "drift":
+    """Tell whether a deployment that was cut short began it, so that this one may go on."""
+    continued = part.of.continued
+    if review.begun is None or continued is Continued.NONE:
         return False
-    in_place = part.subject.cluster in review.begun and part.kind != "jobs-cancelled"
+    in_place = part.subject.cluster in review.begun and continued is Continued.OWN
     return part.grade is not Grade.BLOCKING or in_place
 
 

@@ -14,7 +14,6 @@ from slipway.deploying.engine.preview import Preview
 from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
 from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.grades import BY_WORD, GRADES
-from slipway.model.findings.kinds import FAILED
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.reviewing.change.change import Change, Side, added
 from slipway.reviewing.consequence import Consequence
@@ -176,7 +175,7 @@ def _refused(parts: Iterable[Consequence]) -> Iterator[Consequence]:
     """Leave out that the deployment is refused, where another consequence tells why."""
     listed = list(parts)
     why = any(part.of.refuses and part.grade is Grade.BLOCKING for part in listed)
-    return (part for part in listed if not (why and part.kind == FAILED))
+    return (part for part in listed if not (why and part.of.failed))
 
 
 def _begun(change: Change) -> frozenset[str] | None:

@@ -48,7 +48,10 @@ def decide(
     catalog = live.catalog
     adopted = {cluster.id for cluster in current if cluster.spec.adopted}
     living, ours = by_id(live, adopted, region, stack)
-    unended = () if isinstance(live.jobs, Unknown) else tuple(job for job in live.jobs if not job.ended)
+    unended: dict[str, list[VertexJob]] = {}
+    for job in () if isinstance(live.jobs, Unknown) else live.jobs:
+        if not job.ended:
+            unended.setdefault(job.persistent_resource_id, []).append(job)
     current_ids = {cluster.id for cluster in current}
     dormant_by_name = {entry.spec.name: entry for entry in dormant}
     creates = any(not cluster.import_ for cluster in current)
@@ -58,7 +61,7 @@ def decide(
     def fate(cluster: PersistentResource) -> Iterator[Action]:
         name = cluster.labels[NAME_LABEL]
         successor = next((candidate for candidate in current if candidate.spec.name == name), None)
-        jobs = tuple(job for job in unended if job.is_on(cluster))
+        jobs = tuple(unended.get(cluster.id, ()))
         why = _why_keep(cluster, jobs, successor, catalog)
         instead = (successor.id,) if successor is not None and not successor.import_ else ()
         # There may be no machines for both; a failed cluster has none.

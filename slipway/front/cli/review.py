@@ -102,7 +102,7 @@ def command(
     no_live: bool,
 ) -> None:
     from slipway.front.cli.terminal.changed_files import files_of
-    from slipway.model.findings.kinds import FAILED
+    from slipway.model.findings.kinds import KINDS
     from slipway.reviewing.change.change import NO_FILES
     from slipway.reviewing.forges.forge import forge_of, words_of
     from slipway.reviewing.gate import obstacles, unannounced, unapproved
@@ -139,7 +139,7 @@ def command(
         shut = obstacles(reviews, result, tolerance)
         why, fix = result.objection
     if (gate or scheduled) and (listed := list(shut)):
-        if any(finding.kind == FAILED for finding in listed):
+        if any(finding.kind and KINDS[finding.kind].failed for finding in listed):
             why, fix = "", "mend it: no approval deploys what the deployment refuses"
         for finding in listed:
             sentence = hidden(finding.sentence, in_diff) if redact else finding.sentence

@@ -98,7 +98,7 @@ def _of_region(
     warnings = [*(replace(finding, fix="") for finding in waiting), *unchecked_draws(grounds), *later]
     if mode == "request" and isinstance(live.preferences, Unknown):
         sentence = f"cannot tell which quota was asked for, so no more is: {live.preferences}"
-        warnings.append(UNKNOWN(Subject("quota", "requests"), sentence))
+        warnings.append(UNKNOWN.of(Subject("quota", "requests"), sentence))
     creates = any(not cluster.import_ for cluster in grounds.current)
     unknown = dict.fromkeys(unknown_limits(grounds))
     if creates and not preview:

@@ -19,7 +19,7 @@ from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import NAME_LABEL
 
-UNKNOWN = KINDS["quota-unknown"].of
+UNKNOWN = KINDS["quota-unknown"]
 
 
 def shortages(grounds: Grounds, lines: Iterable[QuotaRow]) -> Iterator[Finding]:
@@ -81,27 +81,27 @@ def unknown_limits(grounds: Grounds) -> Iterator[Finding]:
     for metric in grounds.shares:
         limit = grounds.limit(metric)
         if isinstance(limit, str) and not grounds.unchecked(metric):
-            yield UNKNOWN(
+            yield UNKNOWN.of(
                 Subject("quota", grounds.region), f"cannot tell whether quota in {grounds.region} suffices: {limit}"
             )
     for what, part in (("clusters", grounds.live.clusters), ("jobs", grounds.live.jobs)):
         if isinstance(part, Unknown) and not grounds.live.skipped:
-            yield UNKNOWN(Subject("quota", what), f"cannot tell what quota the {what} use: {part}")
+            yield UNKNOWN.of(Subject("quota", what), f"cannot tell what quota the {what} use: {part}")
 
 
 def unchecked_draws(grounds: Grounds) -> Iterator[Finding]:
     """Find draws that are not checked, or not counted."""
     for metric in filter(grounds.unchecked, grounds.shares):
         sentence = f"{label(metric)} are not checked: the service lists no quota {metric}"
-        yield UNKNOWN(Subject("quota", metric), sentence)
+        yield UNKNOWN.of(Subject("quota", metric), sentence)
     for cluster in grounds.current:
         for pool in cluster.spec.pools:
             if pool.machine.disk.type == "hyperdisk-balanced":
                 name = f"{cluster.spec.name}/{pool.name}"
                 sentence = f"pool {name}: disks are not checked: no quota of hyperdisks is known"
-                yield UNKNOWN(Subject("pool", name), sentence)
+                yield UNKNOWN.of(Subject("pool", name), sentence)
     for sentence in grounds.usage.uncounted if grounds.usage else ():
-        yield UNKNOWN(Subject("quota"), sentence)
+        yield UNKNOWN.of(Subject("quota"), sentence)
 
 
 def stranded_templates(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:

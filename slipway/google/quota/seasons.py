@@ -12,14 +12,17 @@ from datetime import datetime
 from slipway.base.formatting import join
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.assessment import assess
+from slipway.google.quota.findings import UNKNOWN
 from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow
 from slipway.google.quota.request import Requested, more
 from slipway.google.quota.usage import drawn, superseded
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CurrentCluster
 from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.kinds import AWAITS, KINDS
+from slipway.model.findings.kinds import KINDS
 from slipway.model.season import moment_in_words
+
+AWAITS = KINDS["season-awaits-quota"]
 
 
 @dataclass(frozen=True)
@@ -104,7 +107,7 @@ def findings(coming: Mapping[str, Readiness]) -> Iterator[Finding]:
     for name, cluster in sorted(coming.items(), key=lambda pair: pair[1].begins):
         if cluster.lacking:
             begins = moment_in_words(cluster.begins)
-            yield KINDS[AWAITS].of(
+            yield AWAITS.of(
                 Subject("cluster", name),
                 f"cluster {name}, whose season begins {begins}, is {cluster}",
                 grade=Grade.NOTE if cluster.awaited else None,
@@ -142,7 +145,7 @@ def _of(
     lines = tuple(line for line in report.lines if line.now is not None and line.drawn_by(cluster.spec.name))
     unsure = ""
     if any(line.state == "unknown" for line in lines):
-        unsure = next((str(finding) for finding in report.findings if finding.kind == "quota-unknown"), "")
+        unsure = next((str(finding) for finding in report.findings if finding.kind == UNKNOWN.word), "")
     lacking = (replace(line, short=line.lacks(strict=strict)) for line in lines)
     return Readiness(begins=begins, lines=tuple(_asked(line, asked) for line in lacking), unsure=unsure)
 

@@ -69,6 +69,16 @@ class Shown(StrEnum):
     IN_TABLE = "in the table"
 
 
+class Continued(StrEnum):
+    """The consequences that are the same deployment's, where that was cut short."""
+
+    #: Those that block nothing, and all for a cluster that it was replacing in place: its machines are as good as gone.
+    OWN = "own"
+    #: Those that block nothing: others may concern what lives.
+    MILD = "mild"
+    NONE = "none"
+
+
 class Subject(str):
     """The subject of a finding.
 
@@ -160,10 +170,16 @@ class FindingKind:
     rank: int = 0
     #: A deployment with such a blocking consequence is refused.
     refuses: bool = False
+    #: It is that refusal itself, as the preview met it.
+    failed: bool = False
     #: Grades with which a deployment by itself may have this effect: it may retire idle clusters, delete what was kept
     #: for jobs, clear failed clusters, make the clusters of a season or those that lacked machines, with all that
     #: follows, in money too. An overdue generation is an alarm, which ends no job.
     announced: tuple[Grade, ...] = ()
+    #: Of a cluster that this change adds it was not announced all the same.
+    adds: bool = False
+    #: What a deployment that goes on with one that was cut short may have of it.
+    continued: Continued = Continued.OWN
 
     def of(
         self,

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from slipway.model.findings.finding import FindingKind, Grade, Row, Section, Shown
+from slipway.model.findings.finding import Continued, FindingKind, Grade, Row, Section, Shown
 
 
 def _kind(row: Mapping[str, Any]) -> FindingKind:
@@ -18,10 +18,10 @@ def _kind(row: Mapping[str, Any]) -> FindingKind:
         "announced": tuple(Grade[word.upper()] for word in row.get("announced", ())),
         "row": Row(row.get("row", Row.FATE)),
         "shown": Shown(row.get("shown", Shown.BY_GRADE)),
+        "continued": Continued(row.get("continued", Continued.OWN)),
     }
     return FindingKind(**{**row, **typed})
 
 
 _ROWS = json.loads(Path(__file__).with_name("kinds.json").read_text("utf-8"))
 KINDS: Mapping[str, FindingKind] = {row["word"]: _kind(row) for row in _ROWS}
-FAILED, AWAITS = "preview-failed", "season-awaits-quota"

@@ -17,11 +17,12 @@ from slipway.google.monitoring import ACCELERATOR, CPU, Monitoring, Series
 from slipway.google.quota.increases import by_gcloud
 from slipway.google.quota.metrics import label, namespace
 from slipway.google.quota.report import QuotaReport, QuotaRow
+from slipway.google.quota.seasons import AWAITS
 from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Catalog
 from slipway.model.draw import Draw
 from slipway.model.findings.finding import Finding, Subject
-from slipway.model.findings.kinds import AWAITS, KINDS
+from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import CODE_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.prices import dollars
 from slipway.operating.doctor.picture import Picture
@@ -173,7 +174,7 @@ def quota(picture: Picture) -> Iterator[Finding]:
     for line in picture.quota.lines:
         yield from _nearly(line, picture)
     for finding in picture.quota.findings:
-        if finding.kind == AWAITS:
+        if finding.kind == AWAITS.word:
             # Where all that is short was asked for already, `slipway quota` shows those requests.
             short = (line for line in finding.facts["lines"] if not line.requested and line.limit is not None)
             asks = dict.fromkeys(_ask_for_more(line, line.limit, picture) for line in short)

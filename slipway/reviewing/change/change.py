@@ -6,15 +6,16 @@ for that; in the review of a pull request it needs no approval.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from enum import StrEnum
 from functools import cached_property
-from typing import Any
+from typing import Any, TypeVar
 
 from slipway.deploying.deployment.actions import of_catalog
 from slipway.deploying.deployment.workspace_plan import WRITES_METRICS
+from slipway.deploying.engine.grants import Grant, gained_and_lost
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
 from slipway.deploying.generations.action import Action, What, Why
@@ -28,6 +29,7 @@ from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import job_spec
 
+Thing = TypeVar("Thing")
 DAYS = 30
 """The days of jobs that a review looks at."""
 UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deployment does not", "", "")
@@ -167,12 +169,28 @@ class Change:
         return touched(self.preview) if self.preview else ()
 
     @cached_property
+    def grants(self) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
+        """The grants that come, and those that go."""
+        return gained_and_lost(self.touched)
+
+    @cached_property
     def jobs(self) -> tuple[VertexJob, ...]:
         """The jobs that have not ended; none where they could not be read."""
         return () if isinstance(self.live.jobs, Unknown) else tuple(job for job in self.live.jobs if not job.ended)
 
+    @cached_property
+    def jobs_by_cluster(self) -> Mapping[str, Sequence[VertexJob]]:
+        """The jobs that have not ended, by the id of their cluster."""
+        return grouped(self.jobs, lambda job: job.persistent_resource_id)
+
+    @cached_property
+    def jobs_by_template(self) -> Mapping[str, Sequence[VertexJob]]:
+        """The jobs of the last days, and those that have not ended."""
+        recent = () if isinstance(self.recent, Unknown) else self.recent
+        return grouped({job.name: job for job in (*recent, *self.jobs)}.values(), lambda job: job.template)
+
     def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:
-        return tuple(job for job in self.jobs if job.persistent_resource_id == id_)
+        return tuple(self.jobs_by_cluster.get(id_, ()))
 
     @cached_property
     def going(self) -> tuple[frozenset[str], frozenset[str]]:
@@ -195,6 +213,13 @@ class Change:
         """The ids of clusters that were retiring before."""
         kept = (cluster.id for cluster in self.before.kept.values() if cluster.kind == "cluster")
         return frozenset((*self.before.catalog.retiring, *kept))
+
+
+def grouped(some: Iterable[Thing], key: Callable[[Thing], str]) -> dict[str, list[Thing]]:
+    found: dict[str, list[Thing]] = {}
+    for thing in some:
+        found.setdefault(key(thing), []).append(thing)
+    return found
 
 
 def let_go(change: Change, id_: str) -> Kept | None:

@@ -17,6 +17,7 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed
 from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations
@@ -79,6 +80,7 @@ class Money:
     overlap: Hourly
 
 
+@once
 def money(change: Change) -> Money:
     before = [UNKNOWN if Side.BEFORE in change.unknown else _total(change.old, most=most) for most in (False, True)]
     after = [UNKNOWN if Side.AFTER in change.unknown else _total(change.new, most=most) for most in (False, True)]

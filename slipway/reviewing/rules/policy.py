@@ -16,6 +16,7 @@ from slipway.model.findings.grades import GRADES, moved
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence, consequence
 
 _FILE = "slipway:policy"
@@ -50,8 +51,8 @@ _REGRADED = {
 def policy(change: Change) -> Iterator[Consequence]:
     """Judge by this version's rules, not by those of the one under review. An earlier breach is a standing warning."""
     yield from _of_packs(change)
-    before = _violations(change.before)
-    for key, breach in _violations(change.after).items():
+    before, after = _violations(change)
+    for key, breach in after.items():
         if key not in before:
             does = _does(refuses=breach.grade is Grade.BLOCKING)
             who = f"Rule `{breach.subject.name}`"
@@ -67,17 +68,23 @@ def policy_in_words(change: Change) -> str:
         return "unknown"
     if not packs and not any(change.after.policy.get(level) for level in LEVELS):
         return "none"
-    broken = [*packs, *(breach.grade for breach in _violations(change.after).values())]
+    broken = [*packs, *(breach.grade for breach in _violations(change)[1].values())]
     mandatory = broken.count(Grade.BLOCKING)
     return f"{mandatory} broken" if mandatory else f"{len(broken)} advised" if broken else "ok"
 
 
 def standing_violations(change: Change) -> Iterator[str]:
-    before = _violations(change.before)
-    yield from (breach.sentence for key, breach in _violations(change.after).items() if key in before)
+    before, after = _violations(change)
+    yield from (breach.sentence for key, breach in after.items() if key in before)
 
 
-def _violations(facts: Facts) -> Mapping[tuple[str, str], Finding]:
+@once
+def _violations(change: Change) -> tuple[Mapping[tuple[str, str], Finding], ...]:
+    """Return the rules that are broken before and after."""
+    return tuple(map(_broken, (change.before, change.after)))
+
+
+def _broken(facts: Facts) -> Mapping[tuple[str, str], Finding]:
     found: dict[tuple[str, str], Finding] = {}
     for breach in violations(facts):
         known = found.get(breach.key)

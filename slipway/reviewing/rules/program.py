@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 from slipway.base.errors import Fault
 from slipway.base.formatting import short
 from slipway.model.findings.finding import Subject
-from slipway.model.findings.kinds import FAILED
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
@@ -98,7 +97,7 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
     """Return a refused deployment, with its cause and what to do."""
     what = short(fault.what, _LONGEST).removesuffix(_UNCHANGED)
     return consequence(
-        FAILED,
+        "preview-failed",
         Subject("preview"),
         "is refused" if what == _UNDECIDED else f"is refused: {what}",
         who="The deployment",

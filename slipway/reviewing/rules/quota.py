@@ -12,7 +12,6 @@ from slipway.google.quota.request import more
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.findings.kinds import AWAITS
 from slipway.reviewing.change.change import Change, Side, drawn_as_deployed, drawn_by_season
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
@@ -109,7 +108,7 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     so, grade = "the deployment is refused", Grade.BLOCKING
     if draw.asked >= line.short + (line.limit or 0):
         so, grade = f"no cluster is made before a limit of {draw.asked:,} is granted", Grade.WARNING
-        kind = AWAITS if drawn_by_season(change, line.metric) else kind
+        kind = "season-awaits-quota" if drawn_by_season(change, line.metric) else kind
     elif change.after.quota.mode == "warn":
         so = "the deployment goes on, and may fail halfway"
     yield _of(draw, kind, who, does.format(line.short, draw.what), so, "ask for fewer machines; {}", grade)

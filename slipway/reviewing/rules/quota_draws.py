@@ -12,6 +12,7 @@ from slipway.google.quota.usage import Usage, superseded, usage
 from slipway.model.draw import Draw
 from slipway.model.facts import QuotaLine
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.once import once
 from slipway.reviewing.rules.words import in_words
 
 
@@ -57,6 +58,7 @@ class QuotaDraw:
         return (self.line.short, self.lacks) != (self.was.short, self.lacked)
 
 
+@once
 def draws(change: Change) -> tuple[QuotaDraw, ...]:
     same_place = change.before.quota.region == change.after.quota.region
     before = change.before.quota.lines if same_place else {}

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from functools import cached_property
 
 from slipway.base.formatting import join
 from slipway.model.findings.finding import Grade, Row, Section, Shown
@@ -39,7 +40,7 @@ class Card:
     def lead(self) -> Consequence:
         return self.parts[0]
 
-    @property
+    @cached_property
     def grade(self) -> Grade:
         return max(part.grade for part in self.parts)
 
@@ -132,14 +133,16 @@ class Lines:
     opened: tuple[Line, ...]
     folded: tuple[Line, ...]
 
-    def cards(self) -> Iterator[Card]:
-        """Yield cards, the worst first: one for each cluster and template, and one for each other section."""
+    @cached_property
+    def cards(self) -> tuple[Card, ...]:
+        """The cards, the worst first: one for each cluster and template, and one for each other section."""
         found: dict[tuple[object, ...], list[Card]] = {}
         for line in (*self.opened, *self.folded):
             for card in line.cards:
                 found.setdefault((card.title, card.stacks, card.on_main), []).append(card)
-        for alike in found.values():
-            yield replace(alike[0], parts=tuple(part for card in alike for part in card.parts))
+        return tuple(
+            replace(alike[0], parts=tuple(part for card in alike for part in card.parts)) for alike in found.values()
+        )
 
 
 def arranged(reviews: Sequence[Review]) -> Lines:

@@ -5,11 +5,9 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from itertools import accumulate
 
 from slipway.base.formatting import counted, few, short
 from slipway.model.findings.finding import Grade, Section
-from slipway.model.findings.kinds import FAILED
 from slipway.model.findings.markdown import block, code, folded, text
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.reviewing.review import Review
@@ -63,16 +61,17 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
         stacks = few(text(review.stack) for review in reviews)
         return f"{mark(place.folder)}\n### ✓ {NOTHING} in {stacks}\n{end}"
     lines = arranged(reviews)
-    for plans, folds, details in _SIZES:
-        body = _whole(reviews, lines, details, plans=plans, folds=folds)
+    opened = _opened(reviews, lines)
+    for plans, folds, details in _SIZES[not any(review.plan for review in reviews) :]:
+        body = "\n\n".join(filter(None, (*opened, *_below(reviews, lines, details, plans=plans, folds=folds))))
         whole = f"{mark(place.folder)}\n{body}\n{end}"
         if len(whole) <= LIMIT:
             return whole
-    head = f"{mark(place.folder)}\n### {text(short(headline(reviews, lines), _LONGEST))}"
-    return f"{head}\n\nToo much for a comment: `slipway review` prints it.\n"
+    first = text(short(headline(reviews, lines), _LONGEST))
+    return f"{mark(place.folder)}\n### {first}\n\nToo much for a comment: `slipway review` prints it.\n"
 
 
-def _whole(reviews: Sequence[Review], lines: Lines, details: int, *, plans: bool, folds: bool) -> str:
+def _opened(reviews: Sequence[Review], lines: Lines) -> list[str]:
     unread: dict[str, list[str]] = {}
     for review in reviews:
         for part in review.incomplete:
@@ -80,8 +79,11 @@ def _whole(reviews: Sequence[Review], lines: Lines, details: int, *, plans: bool
     table = [f"| {' | '.join(cells)} |" for cells in (_HEADS, *map(_row, reviews))]
     table.insert(1, f"|{'---|' * len(_HEADS)}")
     parts = [f"### {text(headline(reviews, lines))}", "\n".join(table), "\n".join(map(_item, lines.opened))]
-    parts += [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(part)}" for part, stacks in unread.items()]
-    parts.append(_folded_cards(lines, details) if folds else _without_cards(lines))
+    return parts + [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(part)}" for part, stacks in unread.items()]
+
+
+def _below(reviews: Sequence[Review], lines: Lines, details: int, *, plans: bool, folds: bool) -> list[str]:
+    parts = [_folded_cards(lines, details) if folds else _without_cards(lines)]
     standing = [f"- {_whose([review.stack], reviews)}{_shown(line)}" for review in reviews for line in review.standing]
     if standing and folds:
         remarks = f"{counted(len(standing), 'remark')} on what is not this change's doing"
@@ -96,27 +98,36 @@ def _whole(reviews: Sequence[Review], lines: Lines, details: int, *, plans: bool
     for review in planned if plans else ():
         steps = f"plan of {text(review.stack)}: {counted(len(review.plan), 'step')}"
         parts.append(folded(steps, block("\n".join(review.plan))))
-    return "\n\n".join(filter(None, parts))
+    return parts
 
 
 def _folded_cards(lines: Lines, details: int) -> str:
     opened = {line.card for line in lines.opened}
-    cards = [card for card in lines.cards() if card.more or card not in opened]
+    cards = [card for card in lines.cards if card.more or card not in opened]
     if not cards:
         return ""
-    titles = list(dict.fromkeys(text(short(card.title, _LONGEST_NAME)) for card in cards))
-    some = ", ".join(first_of(titles, _MOST_TITLES))
+    titles = list(dict.fromkeys(card.title for card in cards))
+    some = ", ".join(text(short(title, _LONGEST_NAME)) for title in first_of(titles, _MOST_TITLES))
+    shown, length = list[str](), 0
+    for card in cards:
+        shown.append(_card(card, details))
+        length += len(shown[-1])
+        if length > LIMIT:  # A shorter form is taken, whatever follows.
+            break
     more = [line for line in lines.folded if line.card.opens]
     counts = ((len(more), "more"), (len(lines.folded) - len(more), "more for knowing"))
     summary = " · ".join((some, *(f"{count} {what}" for count, what in counts if count)))
-    return folded(summary, "\n\n".join(_card(card, details) for card in cards))
+    return folded(summary, "\n\n".join(shown))
 
 
 def _without_cards(lines: Lines) -> str:
     """Return the other lines that should stand open, as far as there is room, without any card."""
-    items = [_item(line) for line in lines.folded if line.card.opens]
-    ends = accumulate(map(len, items))
-    fitting = [item for item, end in zip(items, ends, strict=True) if end < LIMIT // 4]
+    room, fitting = LIMIT // 4, list[str]()
+    for item in (_item(line) for line in lines.folded if line.card.opens):
+        room -= len(item)
+        if room <= 0:
+            break
+        fitting.append(item)
     return "\n".join((*fitting, "The cards are too long for a comment: `slipway review` prints them."))
 
 
@@ -149,7 +160,7 @@ def _row(review: Review) -> tuple[str, ...]:
             strong = part.grade is Grade.BLOCKING or bool(part.of.becomes and part.grade > Grade.NOTE)
             changes.setdefault(label, _cell(f"{label} {part.of.becomes}".strip(), strong=strong))
     stops = any(part.grade is Grade.BLOCKING and part.of.refuses for part in review.yours)
-    refused = stops or any(part.kind == FAILED for part in review.yours)
+    refused = stops or any(part.of.failed for part in review.yours)
     if refused:
         changes = {"": _cell("nothing: refused", strong=True), **changes}
     worse = {part.section for part in review.yours if part.grade > Grade.NOTE}
@@ -202,7 +213,7 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
 
 
 def _failed(review: Review) -> bool:
-    return any(consequence.kind == FAILED for consequence in review.consequences)
+    return any(consequence.of.failed for consequence in review.consequences)
 
 
 def _shown(words: str) -> str:

@@ -95,7 +95,7 @@ def plain_text(review: Review, nothing: str = NOTHING) -> str:
         for line in some:
             field = line.card.lead.field
             text.append(f"  {line.sign} {line.told}{f'  [{field}]' if field else ''}")
-    for card in filter(lambda card: card.more, lines.cards()):
+    for card in filter(lambda card: card.more, lines.cards):
         text += [f"{card.title}{f', {ON_MAIN}' if card.on_main else ''}", *_rows(card)]
     if review.standing:
         text += ["not this change's doing", *(f"  {line}" for line in review.standing)]

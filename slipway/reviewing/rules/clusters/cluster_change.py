@@ -21,6 +21,7 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
 from slipway.reviewing.rules.words import have_ended
@@ -101,10 +102,13 @@ class ClusterChange:
         return any(scarce(cluster) for cluster in (self.old, self.new) if cluster)
 
 
-def cluster_changes(change: Change) -> Iterator[ClusterChange]:
-    """Yield a value for each name, also for unchanged clusters; none where a side is unknown."""
-    if change.unknown:
-        return
+@once
+def cluster_changes(change: Change) -> tuple[ClusterChange, ...]:
+    """Return a value for each name, also for unchanged clusters; none where a side is unknown."""
+    return () if change.unknown else tuple(_compared(change))
+
+
+def _compared(change: Change) -> Iterator[ClusterChange]:
     before, after = change.old, change.new
     sides = ((before.project, after.project), (before.region, after.region))
     moved = tuple(Edit(key, *side) for key, side in zip(_MOVES, sides, strict=True) if side[0] != side[1])
@@ -136,6 +140,7 @@ def cluster_changes(change: Change) -> Iterator[ClusterChange]:
         )
 
 
+@once
 def staying(change: Change) -> Mapping[str, Action]:
     """Return the old generations that stay for now, by id: as decided here from what lives, or, where clusters or jobs
     were not read, as the program's own preview says."""

@@ -21,6 +21,7 @@ from slipway.model.machines.table import regions
 from slipway.model.prices import Price, dollars, per_hour
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.words import jobs, machines, named, owned, summed
 
@@ -40,6 +41,7 @@ def deletions(change: Change) -> Iterator[Consequence]:
             yield consequence("cluster-deleted", Subject("cluster", id_), "is deleted, with what runs on it", so=so)
 
 
+@once
 def destroyed(change: Change) -> Mapping[str, Touched]:
     return {step.physical: step for step in change.touched if step.type.startswith(CLUSTER_TYPE) and step.destroyed}
 

@@ -83,7 +83,7 @@ _FATES: Mapping[str, _Row] = {
 
 def clusters(change: Change) -> Iterator[Consequence]:
     """Yield all that happens to the clusters of the stack's own, one name after another."""
-    listed = list(of.cluster_changes(change))
+    listed = of.cluster_changes(change)
     for cluster in listed:
         if not cluster.stays or _made_again(cluster, change):
             yield _told(cluster, listed, change)

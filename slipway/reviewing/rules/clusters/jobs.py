@@ -7,7 +7,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from typing import NamedTuple
 
-from slipway.deploying.engine.grants import form, gained_and_lost, grants, place
+from slipway.deploying.engine.grants import form, grants, place
 from slipway.deploying.engine.preview import Resource
 from slipway.deploying.engine.touched import Fate, Touched
 from slipway.google.jobs import VertexJob, distinct
@@ -84,7 +84,7 @@ def _off(resource: Resource | None) -> bool:
 
 
 def _revoked(change: Change) -> Iterator[Consequence]:
-    _, lost = gained_and_lost(change.touched)
+    _, lost = change.grants
     for grant in lost:
         account = grant.member.removeprefix("serviceAccount:")
         if grant.what in _ROLES:
@@ -192,7 +192,7 @@ def _lost(
 def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:
     """Return unfinished jobs that need the thing of that word and name."""
     known_as = _last(name) if what == "secret" else name
-    return tuple(job for job in change.jobs if name and known_as in _names(job, what, change))
+    return tuple(job for job in change.jobs if known_as in _names(job, what, change)) if name else ()
 
 
 def _names(job: VertexJob, what: str, change: Change) -> Iterable[str]:

@@ -6,13 +6,14 @@ A setting is a row: its phrase for a new value, the one for none, and the edits 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
 
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.schedule import dates, prepared
+from slipway.deploying.generations.action import Action
 from slipway.google.quota.seasons import Readiness
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
@@ -20,10 +21,10 @@ from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
-from slipway.model.findings.kinds import AWAITS
 from slipway.model.season import Season, moment_in_words
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.clusters.cluster_change import costs, edits, of_cluster, pools_of
 from slipway.reviewing.rules.clusters.machines import alike
@@ -157,7 +158,7 @@ def _edited(
 
 def due(change: Change) -> Iterator[str]:
     """Yield the due events of clusters that had their dates before this change, and the dormant clusters."""
-    before, after, ready = _all(change.old), _all(change.new), _ready(change.after, change)
+    before, after, (_, ready) = _all(change.old), _all(change.new), _ready(change)
     coming = {name: [f"`{name}`: {event}" for event in events] for name, events in _coming(change).items()}
     for name, cluster in change.new.dormant.items():
         coming[name] = [f"{cluster.words}; {ready[name]}" if name in ready else cluster.words]
@@ -169,34 +170,38 @@ def due(change: Change) -> Iterator[str]:
 def _not_ready(change: Change) -> Iterator[Consequence]:
     """Find quota that is newly short for a coming day. No grade depends on Google's answer, which must not make an
     approved change worse."""
-    was = _ready(change.before, change)
-    for name, readiness in _ready(change.after, change).items():
+    was, ready = _ready(change)
+    for name, readiness in ready.items():
         lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
         if any(line.short > lacked.get(line.key, 0) for line in readiness.lacking):
             does = f"whose season begins {moment_in_words(readiness.begins)}, is not ready"
-            yield of_cluster(AWAITS, name, does, who=f"{IT},", so=str(readiness.why), key="from")
+            yield of_cluster("season-awaits-quota", name, does, who=f"{IT},", so=str(readiness.why), key="from")
 
 
 def _waits(old: Cluster, new: Cluster) -> Iterator[Consequence]:
     lacks, lacked = ({*side.lacks} if isinstance(side, DormantCluster) and side.lacks else set() for side in (new, old))
     if lacks - lacked:
         so = f"there is too little quota for {join(map(in_words, sorted(lacks)))}; later deployments look again"
-        yield of_cluster(AWAITS, new.name, "is not made yet, though its season has begun", so=so, key="")
+        yield of_cluster("season-awaits-quota", new.name, "is not made yet, though its season has begun", so=so, key="")
 
 
-def _ready(side: Facts, change: Change) -> Mapping[str, Readiness]:
-    """Return which clusters that are to come have their quota, without this change or with it and what it asks for."""
-    mine = side is change.after
-    return prepared(
-        change.actions if mine else change.actions_before,
-        change.live,
-        side.catalog.region,
-        change.now,
-        strict=side.quota.strict,
-        **({"asked": dict(side.quota.requests or {})} if mine else {}),
+@once
+def _ready(change: Change) -> tuple[Mapping[str, Readiness], ...]:
+    """Return which clusters that are to come have their quota, without this change, and with it and what it asks
+    for."""
+    return (
+        _prepared(change, change.before, change.actions_before, {}),
+        _prepared(change, change.after, change.actions, change.after.quota.requests or {}),
     )
 
 
+def _prepared(
+    change: Change, of: Facts, actions: Collection[Action], asked: Mapping[str, int]
+) -> Mapping[str, Readiness]:
+    return prepared(actions, change.live, of.catalog.region, change.now, strict=of.quota.strict, asked=asked)
+
+
+@once
 def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
     """Return `season ends 2026-12-20, in 29 days: …`, by the name of each existing or coming cluster."""
     return {

@@ -8,12 +8,13 @@ from functools import cached_property
 
 from slipway.base.formatting import last_part
 from slipway.deploying.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
-from slipway.deploying.engine.grants import Grant, gained_and_lost
+from slipway.deploying.engine.grants import Grant
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.jobs import VertexJob, distinct
 from slipway.model.facts import Facts
 from slipway.model.labels import label_value
-from slipway.reviewing.change.change import Change, lapsed
+from slipway.reviewing.change.change import Change, grouped, lapsed
+from slipway.reviewing.change.once import once
 from slipway.reviewing.rules.resources.roles import above, covers
 from slipway.reviewing.rules.resources.trainers import acting, secrets, submitting_as
 
@@ -97,16 +98,16 @@ def access(change: Change) -> Iterator[AccessChange]:
     """Yield those who leave the submitters, those who join, and everybody with other grants."""
     before, after = change.before.people, change.after.people
     gained, lost = _gained_and_lost(change)
-    members = dict.fromkeys((*before, *after, *(grant.member for grant in (*lost, *gained))))
-    for member in members:
+    gets, loses = (grouped(grants, lambda grant: grant.member) for grants in (gained, lost))
+    for member in dict.fromkeys((*before, *after, *loses, *gets)):
         whole = AccessChange(
             member=member,
             change=change,
             was=member in before,
             stays=member in after,
             # The gravest first, so that a headline has it.
-            gets=tuple(sorted((grant for grant in gained if grant.member == member), key=above, reverse=True)),
-            loses=tuple(grant for grant in lost if grant.member == member),
+            gets=tuple(sorted(gets.get(member, ()), key=above, reverse=True)),
+            loses=tuple(loses.get(member, ())),
         )
         yield _less_told(whole)
 
@@ -117,8 +118,8 @@ def usual(grant: Grant) -> bool:
 
 def _gained_and_lost(change: Change) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
     if change.preview is not None:
-        return gained_and_lost(change.touched)
-    before, after = (tuple(dict.fromkeys(_of_facts(facts))) for facts in (change.before, change.after))
+        return change.grants
+    before, after = (dict.fromkeys(_of_facts(facts)) for facts in (change.before, change.after))
     return tuple(one for one in after if one not in before), tuple(one for one in before if one not in after)
 
 
@@ -128,12 +129,17 @@ def _of_facts(facts: Facts) -> Iterator[Grant]:
         yield from (Grant(member, role, "the project", ours=True) for role in roles.values())
 
 
+@once
+def _act_no_more(change: Change) -> frozenset[tuple[str, str]]:
+    return acting(change.before) - acting(change.after)
+
+
 def _less_told(access: AccessChange) -> AccessChange:
     """Drop the grants that other rules report: of a submitter who comes or goes, of a bucket or an account that goes,
     of members who may act as a trainer."""
     change, member, gets = access.change, access.member, access.gets
     going, accounts = change.going
-    told = acting(change.before) - acting(change.after)
+    told = _act_no_more(change)
     loses = tuple(
         grant
         for grant in (() if access.account in accounts else access.loses)

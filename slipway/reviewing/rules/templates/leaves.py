@@ -75,19 +75,26 @@ def flat(
             role = next(iter(offer.roles[index : index + 1]), "") or f"worker pool {index}"
             start = f"pools/{roles.get(role, role)}/"
             leaves |= {**_pool(pool, start), f"{start}place": str(index)}
-    words = {**_shared(catalog, offer), **names}
+    words = {**_words(catalog, offer), **names}
     return {path: _in_words(leaf, words) for path, leaf in leaves.items()}
 
 
-def _shared(catalog: Catalog, offer: Offer) -> Mapping[str, str]:
+def _words(catalog: Catalog, offer: Offer) -> Mapping[str, str]:
     """Return words for the common values of all templates, by their text in the request."""
     template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
     code = "the template's code"
-    words = {placeholder(PACKAGE): code, template.package if template else "": code}
-    words |= {account: trainer(name) for name, account in catalog.trainers.items()}
-    words |= {catalog.trainer: TRAINER, catalog.work_bucket: "the work bucket"}
-    words |= {catalog.catalog_bucket: "the catalog bucket"}
+    words = {placeholder(PACKAGE): code, template.package if template else "": code, **shared(catalog)}
     return {name: word for name, word in words.items() if name}
+
+
+def shared(catalog: Catalog) -> Mapping[str, str]:
+    """Return words for the accounts and buckets of all templates."""
+    return {
+        **{account: trainer(name) for name, account in catalog.trainers.items()},
+        catalog.trainer: TRAINER,
+        catalog.work_bucket: "the work bucket",
+        catalog.catalog_bucket: "the catalog bucket",
+    }
 
 
 def trainer(name: str) -> str:
@@ -101,7 +108,7 @@ def _in_words(leaf: Leaf, words: Mapping[str, str]) -> Leaf:
         return Machines(*(str(_in_words(text, words)) for text in astuple(leaf)))
     if leaf in words:
         return words[leaf]
-    for name, word in words.items():
+    for name, word in words.items() if "${" in leaf or "gs://" in leaf else ():
         bucket = not name.startswith("${")
         leaf = leaf.replace(f"gs://{name}/", f"gs://({word})/") if bucket else leaf.replace(name, word)
     return leaf

@@ -16,6 +16,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.findings.kinds import KINDS
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import by_hour, instead, job_spec, machine_types, way
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, whose
@@ -276,6 +277,7 @@ def _put_away(cluster: str, template: TemplateChange) -> bool:
     return was is not None and sleeps is not None and was.season != sleeps.season
 
 
+@once
 def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
     """Return the offers of kinds that both sides have."""
     usual = template.new.kind

@@ -260,9 +260,11 @@ def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
 
 def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
     """Report plain values that look like a secret, or have a former secret's name, where they are new or changed."""
-    were = frozenset(last_part(path) for offer in template.old.offers for path in flat(offer, template.was))
-    known = {plain for offer in template.old.offers for plain in _plain(offer, template.was, frozenset())}
-    found = [plain for offer in template.new.offers for plain in _plain(offer, template.becomes, were)]
+    before = [flat(offer, template.was) for offer in template.old.offers]
+    were = frozenset(last_part(path) for leaves in before for path in leaves)
+    known = {plain for leaves in before for plain in _plain(leaves, frozenset())}
+    after = (flat(offer, template.becomes) for offer in template.new.offers)
+    found = [plain for leaves in after for plain in _plain(leaves, were)]
     for place in dict.fromkeys(plain[0] for plain in found if plain not in known):
         yield template.tells(
             "plain-secret",
@@ -275,10 +277,10 @@ def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
         )
 
 
-def _plain(offer: Offer, catalog: Catalog, were: Collection[str]) -> Iterator[tuple[str, str]]:
+def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[str, str]]:
     """Yield places that seem to have a secret in plain text, `environment variable HF_TOKEN`, with the text. `were`:
     the last parts of the other side's paths."""
-    for path, leaf in flat(offer, catalog).items():
+    for path, leaf in leaves.items():
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
             name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (last_part(path), "", value)
             if looks_secret(given or value, "secret" if _secret_name(path) in were else name.lstrip("-")):

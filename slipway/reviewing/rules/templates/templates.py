@@ -15,6 +15,7 @@ from slipway.reviewing.change.usual import job_spec
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.templates.code import code, secret_requirements
 from slipway.reviewing.rules.templates.effects import secrets_of
+from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import no_offer_left, offers
 from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import plain_secrets, requests
@@ -39,8 +40,11 @@ def templates(change: Change) -> Iterator[Consequence]:
                 used=gone.used,
                 field=_FIELD,
             )
+    alike = shared(change.old) == shared(change.new)
     for name, template in change.new.templates.items():
         old = before.get(name)
+        if alike and old == template:
+            continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
         pair = TemplateChange(change, old or nothing, template, is_new=old is None)
         for part in (_added,) if pair.is_new else (*_PARTS, _kinds, _flags):

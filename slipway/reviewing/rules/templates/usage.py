@@ -76,10 +76,8 @@ class TemplateChange:
     @cached_property
     def used(self) -> Usage:
         recent = self.change.recent
-        unread = recent if isinstance(recent, Unknown) else None
-        listed = () if isinstance(recent, Unknown) else recent
-        jobs = {job.name: job for job in (*listed, *self.change.jobs) if job.template == self.new.name}
-        return Usage(tuple(jobs.values()), unread)
+        jobs = self.change.jobs_by_template.get(self.new.name, ())
+        return Usage(tuple(jobs), recent if isinstance(recent, Unknown) else None)
 
     @property
     def again(self) -> str:

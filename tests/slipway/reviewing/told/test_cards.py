@@ -64,7 +64,7 @@ def test_a_pronoun_is_for_whom_the_line_has_named_last() -> None:
 def test_many_that_are_hit_alike_are_one_line_and_a_card_each() -> None:
     lines = arranged([of(*map(gone, "abcde"))])
     assert [line.told for line in lines.opened] == ["Submissions of `a`, `b`, `c` and 2 more are refused"]
-    assert len(list(lines.cards())) == 5
+    assert len(lines.cards) == 5
     unnamed = [replace(gone(name), who="Somebody", does="is refused") for name in "ab"]
     assert len(opened(*unnamed)) == 2, "nothing tells them apart in one line"
 
