@@ -12,7 +12,7 @@ from typing import TypeVar
 from slipway.google.answers import Json, garbled, region_of, shaped
 from slipway.google.clusters import Operation, PersistentResource
 from slipway.google.endpoints import Endpoints
-from slipway.google.failures import Call, Garbled
+from slipway.google.failures import Call, Garbled, NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.session import Session
 from slipway.model.kinds import KINDS, JobKind, kind_of
@@ -66,6 +66,13 @@ class Vertex:
         kind = kind_of(name)
         call = self._call(f"read job {name}", f"{kind.collection}.get")
         return _read_job(call, kind, self._session.get(self._url(name, kind.collection), call))
+
+    def found(self, name: str) -> VertexJob | None:
+        """Return the job with a full name; None where there is none."""
+        try:
+            return self.job(name)
+        except NotFound:
+            return None
 
     def jobs(self, kind: JobKind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         """Yield jobs newest first, as the service lists them; pages are read on demand.

@@ -262,7 +262,7 @@ def jobs(
 
     Raises ConfigError and CloudError.
     """
-    from slipway.using.jobs.claim import claimant_of
+    from slipway.using.jobs.claim import claimant
     from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
     from slipway.using.sweeps.runs import latest, sweep_filter
 
@@ -288,7 +288,7 @@ def jobs(
     listed = listed_jobs(context, query, _log.info, sweep_filter(stack, sweep) if sweep is not None else "")
     if sweep is not None:
         storage = context.connection.storage
-        listed = list(latest(listed, lambda copies: claimant_of(storage, copies)).values())
+        listed = list(latest(listed, lambda copies: claimant(storage, copies)).values())
     return Jobs(Job(job.name, job.request_id, job, context) for job in listed)
 
 

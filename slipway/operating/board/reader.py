@@ -33,7 +33,7 @@ from slipway.operating.history.model import History
 from slipway.operating.history.reader import read_history
 from slipway.operating.pool_rows import rows
 from slipway.using.context import Context
-from slipway.using.jobs.claim import claimant_of
+from slipway.using.jobs.claim import claimant
 from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.finding import find_jobs
 from slipway.using.jobs.metrics import read_metrics
@@ -163,7 +163,7 @@ def _sweep(context: Context, id: str, wanted: Wanted, history: History) -> Board
     if "/" in id:
         return board_study(context.vertex.job(id))
     listed = context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, id))
-    choose_job = partial(claimant_of, context.connection.storage)
+    choose_job = partial(claimant, context.connection.storage)
     jobs = list(latest(in_order(list(islice(listed, _LISTED))), choose_job).values())
     metrics = read_metrics(context, jobs[:MOST_RUNS])
     results = result_rows(jobs, metrics, context.now)

@@ -3,7 +3,6 @@ launcher that finds another job's number in it ends at once."""
 
 from __future__ import annotations
 
-from contextlib import suppress
 from enum import Enum, auto
 
 from slipway.base.errors import ConfigError, ResourceError
@@ -87,8 +86,9 @@ def bucket_of(job: VertexJob, catalog: Catalog) -> str:
     return home if bucket in (bucket_in(region, home) for region in catalog.regions_ever) else bucket
 
 
-def claimant(storage: Storage, claim: str, jobs: list[VertexJob]) -> VertexJob:
-    """Return the job whose launcher has the claim; the first while that can't be told."""
+def claimant(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
+    """Return the job of an attempt whose launcher has its claim; the first where none has it, or it can't be told."""
+    claim = claim_of(jobs[0]) if len(jobs) > 1 else ""
     try:
         number = _holder(storage, claim) if claim else ""
     except CloudError:
@@ -103,11 +103,6 @@ def has_claim(storage: Storage, job: VertexJob) -> bool:
         return bool(claim) and _holder(storage, claim) in _numbers(job)
     except CloudError:
         return False
-
-
-def claimant_of(storage: Storage, jobs: list[VertexJob]) -> VertexJob:
-    """Return the job of an attempt that has its claim; the first where there is none, or it can't be told."""
-    return claimant(storage, claim_of(jobs[0]), jobs)
 
 
 def holder(vertex: Vertex, storage: Storage, claim: str, kind: JobKind, request_id: str) -> VertexJob | None:
@@ -160,10 +155,9 @@ def other_run(job: VertexJob, other: VertexJob) -> str:
 
 def _named(vertex: Vertex, number: str, kind: JobKind, request_id: str) -> VertexJob | None:
     if kind.runs_itself and number.isdecimal():
-        for region in vertex.regions:  # The copies of a request may be in several regions.
-            with suppress(NotFound):
-                return vertex.job(f"projects/{vertex.project}/locations/{region}/{kind.collection}/{number}")
-        return None
+        # The copies of a request may be in several regions.
+        places = (f"projects/{vertex.project}/locations/{region}" for region in vertex.regions)
+        return next(filter(None, (vertex.found(f"{place}/{kind.collection}/{number}") for place in places)), None)
     # The launcher of a pipeline writes the number of the job behind it, by which no pipeline can be asked for.
     copies = vertex.jobs(kind, label_filter({REQUEST_LABEL: request_id}))
     return next((job for job in copies if number in _numbers(job)), None)

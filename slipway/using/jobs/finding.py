@@ -10,7 +10,7 @@ from itertools import islice
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.formatting import join, nearest, quoted, short
 from slipway.google.answers import region_of
-from slipway.google.failures import CloudError, NotFound
+from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.vertex import Vertex
 from slipway.model.kinds import KINDS
@@ -86,9 +86,8 @@ def _first(vertex: Vertex, names: list[str]) -> VertexJob | None:
         if region in failed:
             continue
         try:
-            return vertex.job(name)
-        except NotFound:
-            continue
+            if job := vertex.found(name):
+                return job
         except CloudError as problem:
             failed[region] = problem
     if failed:

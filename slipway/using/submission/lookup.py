@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from datetime import datetime
 from itertools import count, islice
 
 from slipway.base.errors import AnswerUnknown
-from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.vertex import Vertex
 from slipway.model.kinds import KINDS, JobKind
@@ -62,9 +60,8 @@ def going_on(context: Context, journal: SubmissionJournal, request_id: str) -> t
         # The kind is not part of the filter: a deployment may have changed it.
         wanted = label_filter({STACK_LABEL: context.catalog.stack, REQUEST_LABEL: id_})
         listed = {job.name: job for kind in KINDS.values() for job in context.vertex.jobs(kind, wanted)}
-        if entry.job and entry.job not in listed:
-            with suppress(NotFound):
-                listed[entry.job] = context.vertex.job(entry.job)
+        if entry.job and entry.job not in listed and (job := context.vertex.found(entry.job)):
+            listed[entry.job] = job
         age = (context.now - datetime.fromisoformat(entry.when)).total_seconds()
         if entry.state is SendState.SENDING and not listed and age < context.look_for:
             raise AnswerUnknown(

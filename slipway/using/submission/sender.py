@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from slipway.base.clock import poll
 from slipway.base.errors import AnswerUnknown
 from slipway.base.formatting import join
-from slipway.google.failures import QUOTA_TOO_SMALL, CloudError, NotFound, Unreachable
+from slipway.google.failures import QUOTA_TOO_SMALL, CloudError, Unreachable
 from slipway.google.jobs import VertexJob, state_word
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
@@ -93,7 +93,7 @@ class Sender:
         jobs = self._look_up(request)
         if not jobs:
             return None
-        return Attempt(same(request, self._claimant(request, jobs)), fresh=False)
+        return Attempt(same(request, claimant(self.context.connection.storage, jobs)), fresh=False)
 
     def started(self, request: Request) -> Attempt:
         """Return the job that has taken the claim of a request, where neither the journal nor a list leads to it.
@@ -140,14 +140,10 @@ class Sender:
         return self._chosen(request, jobs) if jobs else None
 
     def _accepted(self, request: Request, entry: JournalEntry) -> Attempt:
-        try:
-            job = self.context.vertex.job(entry.job)
-        except NotFound as problem:
-            raise _gone(request, f"{entry.job} was accepted {entry.when} and has been deleted since") from problem
+        job = self.context.vertex.found(entry.job)
+        if job is None:
+            raise _gone(request, f"{entry.job} was accepted {entry.when} and has been deleted since")
         return Attempt(same(request, job), fresh=False)
-
-    def _claimant(self, request: Request, jobs: list[VertexJob]) -> VertexJob:
-        return claimant(self.context.connection.storage, request.claim, jobs) if jobs[1:] else jobs[0]
 
     def _sent(self, request: Request) -> Attempt:
         clock, policy = self.context.clock, self.policy
@@ -213,7 +209,7 @@ class Sender:
         return None
 
     def _chosen(self, request: Request, jobs: list[VertexJob]) -> Attempt:
-        job = self._claimant(request, jobs)
+        job = claimant(self.context.connection.storage, jobs)
         copies = tuple(copy.name for copy in jobs if copy is not job)
         self._note(request, SendState.ACCEPTED, job.name)
         return Attempt(same(request, job), fresh=False, copies=copies)

@@ -8,7 +8,7 @@ from concurrent.futures import Executor, Future
 from dataclasses import dataclass
 
 from slipway.google.answers import region_of
-from slipway.google.failures import Denied, NotFound
+from slipway.google.failures import Denied
 from slipway.google.jobs import FAILED, VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, holder, read_claim
@@ -61,11 +61,12 @@ class GoneRuns:
                 self.context.clock.sleep(_AT_ONCE * SECONDS_PER_CALL)
             batch = unlisted[: _AT_ONCE - asked % _AT_ONCE]
             asked += len(batch)
-            jobs = dict(zip(batch, self.threads.map(self._job, [known.jobs[run] for run in batch]), strict=True))
+            answers = self.threads.map(self.context.vertex.found, [known.jobs[run] for run in batch])
+            jobs = dict(zip(batch, answers, strict=True))
             # The claim is asked for last: a deleted job can't take it any more.
             recent = [run for run, job in jobs.items() if job is None and sent_at.get(run, 0.0) > since]
-            answers = self.threads.map(self._never_started, recent)
-            never = {run for run, never_started in zip(recent, answers, strict=True) if never_started}
+            fates = self.threads.map(self._never_started, recent)
+            never = {run for run, never_started in zip(recent, fates, strict=True) if never_started}
             known = known.with_found({run: job for run, job in jobs.items() if run not in never}).without(never)
         return known
 
@@ -94,12 +95,6 @@ class GoneRuns:
             own(job for job in jobs.values() if job)
             known = known.with_found(jobs)
         return known
-
-    def _job(self, name: str) -> VertexJob | None:
-        try:
-            return self.context.vertex.job(name)
-        except NotFound:
-            return None
 
     def _has_started(self, run: Run) -> bool:
         """Tell whether a run's claim is taken; False where that can't be told: without a launcher, or for a caller who

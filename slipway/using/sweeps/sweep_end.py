@@ -11,7 +11,6 @@ from typing import Protocol
 
 from slipway.base.errors import AnswerUnknown, Cancelled, ConfigError, ResourceError, SlipwayError, Timeout
 from slipway.base.formatting import clock, few, join
-from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob, state_word
 from slipway.using.context import Context
 from slipway.using.jobs.failure import read_briefs
@@ -230,9 +229,8 @@ class UnlistedRuns:
         if all(job.ended for job in jobs.values()):
             for run in [run for run in missing if run.index not in jobs][:_AT_A_LOOK]:
                 self.calls += 1
-                try:
-                    job = self._context.vertex.job(self._accepted[run])
-                except NotFound:
+                job = self._context.vertex.found(self._accepted[run])
+                if job is None:
                     self.gone.add(run.index)
                     continue
                 jobs[run.index] = job

@@ -11,7 +11,7 @@ from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob
 from slipway.model.labels import REQUEST_LABEL
 from slipway.using.context import Context
-from slipway.using.jobs.claim import claimant_of, has_claim
+from slipway.using.jobs.claim import claimant, has_claim
 from slipway.using.submission.experiment_run import create_run, experiment_of, prepare_experiment
 from slipway.using.submission.lookup import PAGE, JobLookup
 from slipway.using.submission.request import Request
@@ -119,7 +119,7 @@ class SweepJobs:
 
     def choose_job(self, jobs: list[VertexJob]) -> VertexJob:
         """Return the job that has the attempt's claim, among several jobs of it."""
-        return claimant_of(self._context.connection.storage, jobs)
+        return claimant(self._context.connection.storage, jobs)
 
     @property
     def skipped(self) -> frozenset[str]:

@@ -22,7 +22,7 @@ from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import render
 from slipway.model.labels import RUN_LABEL
 from slipway.using.context import Context
-from slipway.using.jobs.claim import claimant_of
+from slipway.using.jobs.claim import claimant
 from slipway.using.jobs.description import JobDescription, describe
 from slipway.using.jobs.failure import read_causes
 from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
@@ -115,7 +115,7 @@ def _look(
             raise unknown_sweep(context, sweep)
     if sweep:
         jobs = in_order(jobs)
-    choose_job = partial(claimant_of, context.connection.storage)
+    choose_job = partial(claimant, context.connection.storage)
     if jobs and (metrics or sort or output == "csv"):
         from slipway.front.cli.terminal.result_table import MetricColumns, show_results
 

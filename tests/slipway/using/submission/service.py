@@ -138,7 +138,10 @@ class Service:
             self._pass(job)
         return self._seen(job)
 
-    custom_job = job
+    def found(self, name: str) -> VertexJob | None:
+        with contextlib.suppress(NotFound):
+            return self.job(name)
+        return None
 
     def jobs_listed(self, filter: str, regions: tuple[str, ...]) -> list[VertexJob]:
         with self._call("list"):
