@@ -16,6 +16,7 @@ from decimal import Decimal
 
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, SPOT
 from slipway.model.catalog.clusters import Cluster, Pool
+from slipway.model.catalog.model import Catalog
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import hourly
 from slipway.operating.history.model import (
@@ -211,7 +212,8 @@ def _deployments() -> Iterator[Deployment]:
             clusters[place.cluster] = Cluster(place.cluster, (*before, pool), id=id_)
         retiring = ("h100-3e29a36",) if day == 12.4 else ()
         commit = f"{(number + 3) * 0x1F3D5B7:07x}"[:7]
-        yield Deployment(SINCE + timedelta(days=day), commit, dirty=False, clusters=clusters, retiring=retiring)
+        catalog = Catalog("prod", "acme-ml-prod", REGION, commit, False, "work", "trainer", clusters, retiring, {})
+        yield Deployment(SINCE + timedelta(days=day), catalog)
 
 
 def _samples(jobs: Iterable[PastJob]) -> Iterator[Sample]:

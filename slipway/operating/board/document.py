@@ -80,7 +80,7 @@ def board_of(
         "month": ledger(history) if reaches_back else None,
         "budget": budget.stack if budget else None,
         "deployments": tuple(
-            {"time": deployment.at, "commit": deployment.commit[:7], "dirty": deployment.dirty}
+            {"time": deployment.at, "commit": deployment.catalog.commit[:7], "dirty": deployment.catalog.dirty}
             for deployment in history.deployments
         ),
         "sweeps": sweeps,

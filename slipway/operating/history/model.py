@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Annotated
 
 from slipway.base.codec import Form
-from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
@@ -90,12 +90,7 @@ class Deployment:
     """A version of the catalog, in force from `at` until the next one."""
 
     at: datetime
-    commit: str
-    dirty: bool
-    #: By name, with bounds, machines and prices of their pools.
-    clusters: Mapping[str, Cluster]
-    #: The ids of clusters that retired then.
-    retiring: tuple[str, ...] = ()
+    catalog: Catalog
 
 
 @dataclass(frozen=True)
@@ -139,5 +134,5 @@ class History:
     @property
     def adopted(self) -> frozenset[str]:
         """The ids of clusters that others made and pay for."""
-        clusters = (cluster for deployment in self.deployments for cluster in deployment.clusters.values())
+        clusters = (cluster for deployment in self.deployments for cluster in deployment.catalog.clusters.values())
         return frozenset(cluster.id for cluster in clusters if cluster.adopted)

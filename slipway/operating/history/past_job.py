@@ -25,14 +25,14 @@ class ClustersOverTime:
     def _by_id(self) -> Mapping[str, list[tuple[datetime, Cluster]]]:
         by_id: dict[str, list[tuple[datetime, Cluster]]] = {}
         for deployment in self.deployments:
-            for cluster in deployment.clusters.values():
+            for cluster in deployment.catalog.clusters.values():
                 by_id.setdefault(cluster.id, []).append((deployment.at, cluster))
         return by_id
 
     @cached_property
     def ids(self) -> frozenset[str]:
         """The ids of all clusters, also of those that only retired."""
-        return frozenset(self._by_id).union(*(deployment.retiring for deployment in self.deployments))
+        return frozenset(self._by_id).union(*(deployment.catalog.retiring for deployment in self.deployments))
 
     def cluster(self, id: str, at: datetime | None) -> Cluster | None:
         """Return a cluster as the last deployment before a time had it, else the first one; None where none named it.

@@ -85,7 +85,7 @@ class _HistoryReader:
             versions = self._asked("earlier deployments", self._versions)
             deployments = tuple(deployment for deployment in threads.map(self._deployment, versions) if deployment)
             samples = [sample for of_day in threads.map(self._samples, days.result()) for sample in of_day]
-            clusters = ClustersOverTime(deployments or (deployment_of(catalog, self._now),))
+            clusters = ClustersOverTime(deployments or (Deployment(self._now, catalog),))
             jobs = distinct(job for part in lists for job in part.result())
         listed = [job for job in jobs if self._counts(job, clusters.ids)]
         # The answer's time is in whole seconds, and reading takes time: nothing that was read is of the future.
@@ -182,7 +182,7 @@ class _HistoryReader:
     def _deployment(self, version: StoredObject) -> Deployment | None:
         try:
             content = self._storage.read(version.at, generation=version.generation)
-            return deployment_of(document.read(content, str(version.at)), _created(version))
+            return Deployment(_created(version), document.read(content, str(version.at)))
         except (CloudError, ConfigError) as problem:
             why = problem.brief if isinstance(problem, CloudError) else problem.why
             self._unread[f"the deployment of {moment_text(_created(version))}: {why}"] = None
@@ -196,17 +196,6 @@ class _HistoryReader:
             self._unread[f"{day.at}: {why}"] = None
             return ()
         return tuple(sample for sample in samples if self._since - HOLDS < sample.at <= self._now + TOLERANCE)
-
-
-def deployment_of(catalog: Catalog, at: datetime) -> Deployment:
-    """Return a published catalog as the deployment from a time on."""
-    return Deployment(
-        at=at,
-        commit=catalog.commit,
-        dirty=catalog.dirty,
-        clusters=catalog.clusters,
-        retiring=catalog.retiring,
-    )
 
 
 def _unfinished(vertex: Vertex, kind: JobKind) -> tuple[VertexJob, ...]:

@@ -70,7 +70,7 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
     named = {
         PoolKey(cluster.id, pool.name): (cluster, pool)
         for deployment in history.deployments
-        for cluster in deployment.clusters.values()
+        for cluster in deployment.catalog.clusters.values()
         for pool in cluster.pools
     }
     spans: dict[PoolKey, list[PoolSpan]] = {key: [] for key in named}
@@ -124,7 +124,8 @@ def _present(
     deployment: Deployment | None, sample: Sample | None, named: Mapping[PoolKey, tuple[Cluster, Pool]]
 ) -> Iterator[PoolKey]:
     """Yield the pools that existed: as deployed, or retiring then, or as a later sample saw them."""
-    ids = {*(cluster.id for cluster in deployment.clusters.values()), *deployment.retiring} if deployment else set()
+    catalog = deployment.catalog if deployment else None
+    ids = {*(cluster.id for cluster in catalog.clusters.values()), *catalog.retiring} if catalog else set()
     seen = sample.pools if sample else {}
     return (key for key in named if key in seen or key.cluster_id in ids)
 

@@ -31,7 +31,7 @@ class PastLoad:
         self._asks = asks
         self.bounds: dict[PoolKey, Limits] = {}
         for deployment in history.deployments:
-            for cluster in deployment.clusters.values():
+            for cluster in deployment.catalog.clusters.values():
                 for pool in cluster.pools:
                     key = PoolKey(cluster.id, pool.name)
                     self.bounds[key] = (*self.bounds.get(key, ()), (deployment.at, pool.min, pool.max))
@@ -68,7 +68,7 @@ class PastLoad:
         return any(
             all(has_room(cluster, machine, count) for machine, count in machines.items())
             for deployment in in_force
-            for cluster in deployment.clusters.values()
+            for cluster in deployment.catalog.clusters.values()
         )
 
 

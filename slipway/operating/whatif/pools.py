@@ -57,7 +57,7 @@ def pools_over_time(
         at = (deployment.at - since).total_seconds() if number else _ALWAYS
         deployed = {
             (cluster.name, pool.name, pool.machine): (cluster, pool)
-            for cluster in deployment.clusters.values()
+            for cluster in deployment.catalog.clusters.values()
             for pool in cluster.pools
         }
         for key, (cluster, pool) in deployed.items():

@@ -98,11 +98,11 @@ def test_versions_of_the_catalog_are_the_deployments(stack: Stack) -> None:
     stack.publish(b"no catalog")
     stack.deploy("bbbbbbb", dirty=True)
     history = past(stack)
-    told = [(one.commit, one.dirty) for one in history.deployments]
+    told = [(one.catalog.commit, one.catalog.dirty) for one in history.deployments]
     assert told == [("3f9c2e1", False), ("aaaaaaa", False), ("bbbbbbb", True)]
     assert len(history.unread) == 1 and "not valid JSON" in history.unread[0]
     last = past(stack, hours=-0.01)
-    assert [one.commit for one in last.deployments] == ["bbbbbbb"], "the one that held at the beginning"
+    assert [one.catalog.commit for one in last.deployments] == ["bbbbbbb"], "the one that held at the beginning"
 
 
 def test_what_somebody_may_not_read_is_said_and_the_rest_is_there(stack: Stack) -> None:  # P5, D2

@@ -28,6 +28,7 @@ from slipway.operating.history.samples import (
     write_samples,
 )
 from slipway.using.jobs.log import JobEvents
+from tests.builders import catalogs
 from tests.local.conftest import LocalCloud
 from tests.slipway.operating.whatif.past import CPU, SINCE, cluster, pool
 
@@ -45,7 +46,7 @@ JOB = VertexJob(
     start_time=SINCE + timedelta(hours=2),
     end_time=SINCE + timedelta(hours=3),
 )
-CLUSTERS = ClustersOverTime((Deployment(SINCE, "a", False, {"gpu": GPU}),))
+CLUSTERS = ClustersOverTime((Deployment(SINCE, catalogs.catalog(GPU)),))
 
 
 def past(job: VertexJob = JOB, clusters: ClustersOverTime = CLUSTERS, events: JobEvents | None = None) -> PastJob:

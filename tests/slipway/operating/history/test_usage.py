@@ -23,6 +23,7 @@ from slipway.operating.history.model import (
 )
 from slipway.operating.history.timeline import timelines
 from slipway.operating.history.usage import usage
+from tests.builders import catalogs
 from tests.slipway.operating.whatif.past import CPU, SINCE, cluster, history, job, pool
 
 GROWING = cluster("gpu", pool("workers", 1, 4))
@@ -67,8 +68,8 @@ def test_a_sample_holds_until_the_next_or_for_two_hours_and_a_fixed_pool_needs_n
 
 def test_a_cluster_is_there_from_its_deployment_to_the_one_without_it_and_while_it_retires() -> None:
     bigger = cluster("gpu", pool("workers", 1, 8), id="gpu-9999999")
-    edited = Deployment(hours(6), "b", False, {"gpu": bigger}, retiring=(GROWING.id,))
-    gone = Deployment(hours(10), "b", False, {"gpu": bigger})
+    edited = Deployment(hours(6), catalogs.catalog(bigger, retiring=(GROWING.id,)))
+    gone = Deployment(hours(10), catalogs.catalog(bigger))
     changed = day(deployments=(*day().deployments, edited, gone))
     assert spans(changed, WORKERS) == [(0, 10, None)]
     assert spans(changed, PoolKey("gpu-9999999", "workers")) == [(6, 18, None)]
@@ -78,7 +79,7 @@ def test_a_cluster_is_there_from_its_deployment_to_the_one_without_it_and_while_
 @given(st.lists(st.tuples(st.floats(0, 24), st.integers(0, 4)), max_size=12), st.lists(st.floats(-5, 30), max_size=5))
 def test_spans_follow_each_other_and_stay_inside(looked: list[tuple[float, int]], deployed: list[float]) -> None:
     samples = tuple(sample(at, workers=live) for at, live in sorted(dict(looked).items()))
-    later = tuple(Deployment(hours(at), "c", False, {"gpu": GROWING}) for at in sorted(deployed))
+    later = tuple(Deployment(hours(at), catalogs.catalog(GROWING)) for at in sorted(deployed))
     past = day(samples=samples, deployments=tuple(sorted((*day().deployments, *later), key=lambda one: one.at)))
     for one in timelines(past):
         assert one.spans[0].begin >= past.since
@@ -146,12 +147,14 @@ def test_a_sum_is_not_complete_where_idle_machines_are_unknown() -> None:
     assert usage(past).total.cost_complete
     grows = replace(GPU, pools=(GPU.pools[0], replace(GPU.pools[1], max=4, autoscaled=True)))
     (deployment,) = past.deployments
-    unknown = usage(replace(past, deployments=(replace(deployment, clusters={"gpu": grows}),)))
+    unknown = usage(replace(past, deployments=(replace(deployment, catalog=catalogs.catalog(grows)),)))
     assert not unknown.total.cost_complete and not unknown.total.pool_cost.complete
     assert [(one.partly_unknown, one.cost_complete) for one in unknown.idle] == [(False, True), (True, False)]
     assert all(one.cost_complete for one in unknown.rows)
     adopted = replace(grows, adopted=Adoption("team-a"))
-    assert usage(replace(past, deployments=(replace(deployment, clusters={"gpu": adopted}),))).total.cost_complete
+    assert usage(
+        replace(past, deployments=(replace(deployment, catalog=catalogs.catalog(adopted)),))
+    ).total.cost_complete
 
 
 def test_jobs_that_could_not_be_read_idle_in_the_sum_or_are_missing_from_it() -> None:

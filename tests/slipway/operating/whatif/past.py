@@ -100,7 +100,7 @@ def job(
 def history(
     jobs: Iterable[PastJob], clusters: Iterable[Cluster], *, days: float = 30, samples: tuple[Sample, ...] = ()
 ) -> History:
-    deployment = Deployment(SINCE - timedelta(days=1), "3f9c2e1", False, {one.name: one for one in clusters})
+    deployment = Deployment(SINCE - timedelta(days=1), catalogs.catalog(clusters={one.name: one for one in clusters}))
     until = SINCE + timedelta(days=days)
     return History("prod", "acme-ml-prod", "us-central1", SINCE, until, tuple(jobs), (deployment,), samples)
 
