@@ -23,7 +23,7 @@ def job_file(body: Mapping[str, Any], kind: JobKind, *, project: str, region: st
     if not kind.gcloud:
         raise ConfigError(
             f"{CUSTOM_JOB.gcloud} sends {CUSTOM_JOB.words}s, and this is a {kind.words}",
-            fix=f"add --as {CUSTOM_JOB.name}, if the template can be submitted as one, or leave out --format gcloud",
+            fix=f"slipway submit --as {CUSTOM_JOB.name} --dry-run, if the template has that kind; or no --format",
         )
     spec = kind.spec_of(body)
     text = yaml.dump(spec, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**6)

@@ -51,7 +51,7 @@ def test_it_is_submitted_once_as_what_was_asked_for(kinds: Stack, kind: str, col
     again = kinds.run(*words)
     assert again.json["fresh"] is False and again.json["job"]["name"] == done.json["job"]["name"]
     refused = kinds.run(*words[:4], "--dry-run", "--format", "gcloud")
-    assert refused.code == 2 and "fix: add --as custom-job, if " in refused.err and not refused.out
+    assert refused.code == 2 and "fix: slipway submit --as custom-job --dry-run, if " in refused.err and not refused.out
     listed = kinds.cloud.rest("GET", f'{HOME}/{collection}?filter=labels.slipway-stack="{kinds.name}"')
     assert len(listed[collection]) == 1
     kinds.cloud.cancel(done.json["job"]["name"])
