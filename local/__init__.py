@@ -16,8 +16,7 @@ IMPORTED_FROM = Path(__file__).resolve().parents[PACKAGE.count(".") + 1]
 
 
 def project_folder() -> Path:
-    """Return the checkout; where this is installed, the nearest folder upwards with a Pulumi.yaml, else the current
-    one."""
+    """Return the checkout; where this is installed, the nearest folder upwards with a Pulumi.yaml, else this one."""
     if not _INSTALLED:
         return IMPORTED_FROM
     here = Path.cwd()

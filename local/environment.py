@@ -29,8 +29,7 @@ def apart(environ: Mapping[str, str]) -> dict[str, str]:
 
 
 def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
-    """Return the variables that the Pulumi engine needs: the interpreter's folder first on PATH, then the engine's, a
-    home and a backend of its own in the state folder."""
+    """Return the engine's variables: the interpreter's folder and its own first on PATH, its home and backend."""
     return {
         "PATH": os.pathsep.join([str(Path(sys.executable).parent), str(engine), path]),
         "PULUMI_HOME": str(folder / "pulumi-home"),
@@ -51,6 +50,5 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
 
 
 def own_things(folder: Path) -> dict[str, str]:
-    """Return the folders in which submissions to a cloud with this state folder are noted, and the catalog that a
-    person chooses there, both apart from those of real clouds."""
+    """Return the folders of submissions to this state's cloud, and of the catalog chosen there."""
     return {"SLIPWAY_JOURNAL": str(folder / "journal"), "SLIPWAY_CONFIG": str(folder / "config")}

@@ -113,8 +113,7 @@ def _install(place: Path, folder: Path, base: str, environ: Mapping[str, str], *
 
 
 def _uv(folder: Path, base: str, environ: Mapping[str, str], *words: str) -> None:
-    """Run uv with the person's settings alone: it would take those of the change's checkout, which is around this
-    one."""
+    """Run uv with the person's settings alone, not with those of the change's checkout, which is around this one."""
     beside = Path(sys.executable).with_name("uv")
     uv = str(beside) if beside.is_file() else shutil.which("uv", path=environ.get("PATH"))
     if uv is None:
@@ -143,8 +142,7 @@ def _requirements(folder: Path, file: Path, known: frozenset[Path] = frozenset()
 
 
 def _name(folder: Path, requirements: tuple[tuple[Path, str], ...], commit: str) -> tuple[bool, str]:
-    """Return whether an environment of these requirements lasts, and its name. A folder or a branch that is installed
-    from may have changed since."""
+    """Return whether an environment of these requirements lasts (no folder or branch), and its name."""
     digest, lasting = hashlib.sha256(), True
     digest.update(repr((sys.version, sys.platform, os.uname().machine)).encode())
     for file, text in requirements:

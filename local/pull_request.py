@@ -33,8 +33,7 @@ _BREAKING = str.maketrans(dict.fromkeys("\t\n\r", "?"))
 
 @dataclass(frozen=True)
 class Repository:
-    """A checkout whose files, committed or not, are the change. `root` is the project's folder in it. Everything runs
-    in `environment`."""
+    """A checkout whose files, committed or not, are the change; `root` is the project's. All runs in `environment`."""
 
     root: Path
     environment: Mapping[str, str]
@@ -64,8 +63,7 @@ class Repository:
         return self.git("rev-parse", "--show-prefix").strip("/")
 
     def changed(self, commit: str) -> list[tuple[str, ...]]:
-        """Return the files of the whole repository that differ from a commit: a status, then a name or, of a moved
-        file, both."""
+        """Return the repository's files that differ from a commit: a status, then a name or, of a moved file, both."""
         words = iter(
             self.git("diff", "--name-status", "--no-relative", "--ignore-submodules=none", "-z", commit).split("\0")[
                 :-1
@@ -154,8 +152,7 @@ def silent(stack: str, why: str) -> SlipwayError:
 
 
 def _refused(repository: Repository, judge: Judge, stack: str, source: Path) -> bool:
-    """Return whether `slipway check` refuses the stack's file, which the engine could not even read; the review is then
-    of its errors."""
+    """Return whether `slipway check` refuses the stack's file; the review is then of its errors."""
     command = judge.command("check", str(Path("stacks", f"Pulumi.{stack}.yaml")), "--output", "json")
     done = subprocess.run(
         command, cwd=repository.root, env=judge.variables, capture_output=True, text=True, check=False
@@ -215,8 +212,7 @@ def _change(repository: Repository, stack: str, events: Path) -> tuple[bytes, st
 
 
 def _virtualenv(folder: Path) -> str:
-    """Return the project's virtual environment for the engine, empty where its file names none in the project's
-    folder."""
+    """Return the project's virtual environment for the engine, empty where its file names none in its folder."""
     try:
         runtime = yaml.safe_load((folder / "Pulumi.yaml").read_text(encoding="utf-8"))["runtime"]
         found = str(runtime["options"]["virtualenv"])

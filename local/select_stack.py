@@ -26,8 +26,7 @@ def select(
     file: Path | None = None,
     environ: Mapping[str, str] | None = None,
 ) -> None:
-    """Select `stack` in the project in `folder`. `secrets_provider` holds the key of a new state, and `file` stands for
-    the stack's own while it is made."""
+    """Select `stack` of a folder's project; `secrets_provider` is a new state's, `file` stands for the stack's."""
     project, declared = Path("Pulumi.yaml"), Path("stacks", f"Pulumi.{stack}.yaml")
     if not (folder / declared).is_file():
         raise ConfigError(

@@ -1,5 +1,4 @@
-"""A copy of a stack's file for the laptop, since the engine writes into the file that it is given and the reviewed one
-must stay as it is."""
+"""A copy of a stack's file for the laptop: the engine writes into the file that it is given, not the reviewed one."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""A stack file's declaration for the local cloud: its project, the members of its groups, the accounts that exist
-before it, and the quota that its pools take."""
+"""A stack file's declaration for the local cloud: project, groups, earlier accounts, and its pools' quota."""
 
 from __future__ import annotations
 
@@ -58,8 +57,7 @@ class LaptopStack:
 
 
 def read(folder: Path, name: str) -> LaptopStack:
-    """Return the stack of a project's folder. Raises ConfigError for a name without a file, and StackErrors for errors
-    in it."""
+    """Return the stack of a project's folder. Raises ConfigError for a name without a file, and StackErrors."""
     file = folder / "stacks" / f"Pulumi.{name}.yaml"
     if not file.is_file():
         known = ", ".join(sorted(one.name.split(".")[1] for one in file.parent.glob("Pulumi.*.yaml")))

@@ -27,8 +27,7 @@ class Choice:
 
 
 def choose(catalog: Catalog) -> Choice:
-    """Return the default template, else the one whose job on a pool has the fewest CPUs. Raises ResourceError where
-    none can run here, with the reason for each."""
+    """Return the default template, else the one of fewest CPUs. Raises ResourceError where none can run here."""
     judged = [(name, *_judged(template)) for name, template in catalog.templates.items()]
     fit = [(name != USUAL, cpus, name, offer) for name, _, found in judged for cpus, offer in found]
     if not fit:

@@ -27,8 +27,7 @@ class CommandError(SlipwayError):
 
 @dataclass(frozen=True)
 class Actor:
-    """A person at a shell: name, folder, and exported variables (tokens among them, so the environment is never
-    printed)."""
+    """A person at a shell: name, folder and exported variables, which are never printed: tokens are among them."""
 
     name: str
     root: Path

@@ -34,7 +34,7 @@ from .choice import choose
 from .commands import Actor, CommandError
 from .leftovers import MARK, drop_dead_locks, end, marked
 from .play import Play
-from .report import gain, measured, pool_cost, seconds, started_after, table
+from .report import gain, measured, seconds, started_after, table
 from .turn import turn
 
 REQUEST_PREFIX = "demo-"
@@ -62,14 +62,11 @@ def play(stack: str) -> None:
         for cluster in _clusters(journey):
             print(f"        {images.clear(folder_of(folder, journey.stack.project), cluster)}")
         choice = choose(_catalog(journey))
-        samples = [journey.machines()]
         try:
             first = journey.submit("first", choice.template, _request(), choice.parameters)
-            samples.append(journey.machines())
 
             _step(5, "the same job again")
             second = journey.submit("second", choice.template, _request(), choice.parameters)
-            samples.append(journey.machines())
         except CommandError:
             _tell_shell(journey)
             raise
@@ -78,7 +75,6 @@ def play(stack: str) -> None:
         where = "a local figure; on Vertex AI the machines' own start is saved as well"
         for line in (*table((first, second)), "", gain(first, second, where)):
             print(f"        {line}".rstrip())
-        print(f"        the pool's machines would have cost {pool_cost(samples)}")
         _tell_shell(journey)
         print(
             f"\ndemo finished: {f'{measured(second)}; ' if measured(second) else ''}create → start "

@@ -19,8 +19,7 @@ MARK = "SLIPWAY_JOURNEY"
 
 
 def marked(state: Path) -> list[psutil.Process]:
-    """Return the living processes that a journey on this state folder started, without this process and its
-    ancestors."""
+    """Return the living processes that a journey on this state folder started, without this one and those above."""
     me = psutil.Process()
     own = {me.pid, *(parent.pid for parent in me.parents())}
     found = []
@@ -34,8 +33,7 @@ def marked(state: Path) -> list[psutil.Process]:
 
 
 def end(processes: Iterable[psutil.Process], patience: float) -> int:
-    """End the processes: the engine first and politely, so that it can save its state; any that lives after `patience`
-    seconds is killed. Return how many there were."""
+    """End the processes, the engine politely, for `patience` seconds, to save its state. Return how many there were."""
     alive = list(processes)
     count = len(alive)
     engines = [process for process in alive if _name(process) == "pulumi"]

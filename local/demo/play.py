@@ -14,8 +14,7 @@ from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
 from slipway.model.kinds import CUSTOM_JOB
-from slipway.model.labels import REQUEST_LABEL, STACK_LABEL
-from slipway.model.prices import Price, hourly
+from slipway.model.labels import REQUEST_LABEL
 from slipway.using.jobs.cost import JobCost, job_cost
 from slipway.using.jobs.metrics import parse_metrics
 
@@ -25,8 +24,7 @@ from .commands import Actor
 
 @dataclass(frozen=True)
 class Run:
-    """A submission that has ended: its outcome and what its code measured (`metrics.json`, empty when it wrote
-    none)."""
+    """A submission that has ended: its outcome and what its code measured (`metrics.json`, empty without one)."""
 
     label: str
     job: VertexJob
@@ -35,18 +33,8 @@ class Run:
 
 
 @dataclass(frozen=True)
-class Machines:
-    """The live machines of a stack at one moment, and what they cost."""
-
-    when: datetime
-    count: int
-    per_hour: Price
-
-
-@dataclass(frozen=True)
 class Play:
-    """The stack that is played, who deploys it, who submits to it, and the time. `config` is the file for the engine,
-    where that is not the stack's own."""
+    """The stack that is played, its people and the time. `config` is the engine's file, where that is another."""
 
     stack: Stack
     deployer: Actor
@@ -64,8 +52,7 @@ class Play:
         self.deployer.run("pulumi", "up", "--stack", self.stack.name, *config, "--yes", "--suppress-permalink=true")
 
     def destroy(self) -> None:
-        """Run `pulumi destroy` with the guard hooks, which need the program. There is no preview, as nobody would read
-        it."""
+        """Run `pulumi destroy` with the guard hooks, which need the program, without a preview that nobody reads."""
         command = ("pulumi", "destroy", "--stack", self.stack.name, "--run-program", "--yes", "--skip-preview")
         self.deployer.run(*command, "--suppress-permalink=true", SLIPWAY_PURPOSE="destroy")
 
@@ -82,14 +69,6 @@ class Play:
                 fix="look once more: slipway jobs list",
             )
         return Run(label, job, job_cost(job, self.stack.region, self.now()), self._metrics(job))
-
-    def machines(self) -> Machines:
-        """Return the live machines of the stack's clusters, as the deployer sees them."""
-        vertex = connect(self.deployer.environment).vertex(self.stack.project, self.stack.region)
-        ours = [one for one in vertex.persistent_resources() if one.labels.get(STACK_LABEL) == self.stack.name]
-        pools = [pool for cluster in ours for pool in cluster.pools]
-        per_hour = sum((hourly(pool.machine, self.stack.region) * pool.replicas for pool in pools), Price())
-        return Machines(self.now(), sum(pool.replicas for pool in pools), per_hour)
 
     def _metrics(self, job: VertexJob) -> dict[str, float]:
         try:

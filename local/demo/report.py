@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Decimal
-from itertools import pairwise
 
 from slipway.model.prices import MORE, UNKNOWN_PRICE, Price
 
-from .play import Machines, Run
+from .play import Run
 
 
 def table(runs: Sequence[Run]) -> list[str]:
@@ -38,8 +36,7 @@ def measured(run: Run) -> str:
 
 
 def gain(first: Run, second: Run, where: str) -> str:
-    """Return the time that the warm pool saved: create → start of the second run against the first's, named as the
-    figure it is."""
+    """Return the time that the warm pool saved, as a figure: create → start of the second run against the first's."""
     cold, warm = started_after(first), started_after(second)
     if cold is None or warm is None:
         return "create → start of the two runs can't be compared: the service told no start"
@@ -47,24 +44,6 @@ def gain(first: Run, second: Run, where: str) -> str:
         return f"the second run did not start sooner ({seconds(warm)} after {seconds(cold)}): {where}"
     times = f", {cold / warm:.1f} times as fast" if warm > 0 else ""
     return f"the second run started {seconds(cold - warm)} sooner{times}: the image was cached; {where}"
-
-
-def pool_cost(samples: Sequence[Machines]) -> str:
-    """Return the cost of the clusters' machines from the first sample to the last, busy or not.
-
-    Between two samples the larger count is taken, so the sum is an upper bound.
-    """
-    total, minutes = Price(), Decimal(0)
-    for before, after in pairwise(samples):
-        hours = Decimal(str((after.when - before.when).total_seconds())) / 3600
-        larger = max(before.per_hour.known, after.per_hour.known)
-        total += Price(larger, before.per_hour.complete and after.per_hour.complete) * hours
-        minutes += hours * 60
-    counts = [sample.count for sample in samples]
-    machines = f"{min(counts)} to {max(counts)}" if min(counts) != max(counts) else str(counts[0])
-    if not total.complete:
-        return f"{cents(total)} for {machines} machines over {minutes:.1f} minutes, busy or not"
-    return f"at most {cents(total)} for {machines} machines over {minutes:.1f} minutes, busy or not"
 
 
 def started_after(run: Run) -> float | None:

@@ -24,8 +24,7 @@ _EXEC = "pulumi-language-python-exec"
 
 @dataclass(frozen=True)
 class Program:
-    """A program to build: its Go `package`, the `module` folder under `go/` that pins it, the `version` stamped into
-    it."""
+    """A program to build: its Go `package`, the `module` folder below `go/` that pins it, the `version` it says."""
 
     name: str
     title: str
@@ -43,15 +42,13 @@ PROGRAMS = (
 
 
 def flags(program: Program) -> tuple[str, ...]:
-    """Return the flags of `go build`: pinned modules, a small binary, no paths of this machine, the version stamped
-    in."""
+    """Return the flags of `go build`: pinned modules, small, without this machine's paths, the version stamped in."""
     stamp = f"-s -w -X {_SDK}/go/common/version.Version={program.version}"
     return ("-mod=readonly", "-buildvcs=false", "-trimpath", f"-ldflags={stamp}")
 
 
 def recipe() -> str:
-    """Return 12 hex digits that change with anything the build depends on: modules, flags, kind of machine, the
-    script."""
+    """Return 12 hex digits of all that the build depends on: modules, flags, kind of machine, the script."""
     digest = hashlib.sha256(f"{platform.system()} {platform.machine()}".encode())
     digest.update(SCRIPT.read_bytes())
     for program in PROGRAMS:
@@ -82,17 +79,12 @@ def build(into: Path, progress: Callable[[str], None], environ: Mapping[str, str
 def _build(go: gotool.Go, program: Program, into: Path, progress: Callable[[str], None], lock: int) -> None:
     folder = _SOURCES / program.module
 
-    def fetching(at: gotool.Tally) -> None:
-        progress(f"fetching the modules of {program.title}{SEPARATOR}{at.fetched} modules{SEPARATOR}{at.seconds} s")
-
-    total = go.run(["list", "-mod=readonly", "-deps", program.package], folder, lock, fetching).named
-
-    def compiling(at: gotool.Tally) -> None:
-        packages = f"{at.named} of at most {total} packages"
-        progress(f"building {program.title} {program.version}{SEPARATOR}{packages}{SEPARATOR}{at.seconds} s")
-
+    fetching, compiling = f"fetching the modules of {program.title}", f"building {program.title} {program.version}"
+    listing = ("list", "-mod=readonly", "-deps", program.package)
+    total = go.run(listing, folder, lock, lambda count: progress(f"{fetching}{SEPARATOR}{count}"))
     target = into / program.name
-    go.run(["build", "-v", *flags(program), "-o", str(target), program.package], folder, lock, compiling)
+    building = ("build", "-v", *flags(program), "-o", str(target), program.package)
+    go.run(building, folder, lock, lambda count: progress(f"{compiling}{SEPARATOR}{count} of about {total} packages"))
     if not target.is_file():
         raise EngineError(
             f"{program.title} can't be built from source",

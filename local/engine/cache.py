@@ -13,8 +13,6 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from .errors import EngineError
-
 MARKER = "complete.json"
 _PARTIAL = ".partial-"
 
@@ -57,28 +55,15 @@ class Cache:
         self.folder.mkdir(parents=True, exist_ok=True)
         handle = os.open(self.folder / "lock", os.O_RDWR | os.O_CREAT, 0o644)
         try:
-            self._acquire(handle, progress)
-            os.ftruncate(handle, 0)
-            os.pwrite(handle, str(os.getpid()).encode(), 0)
+            began = time.monotonic()
+            while not _taken(handle):
+                progress(f"waiting for another process that makes the engine · {time.monotonic() - began:.0f} s")
+                time.sleep(1)
             for stale in self.folder.glob(f"{_PARTIAL}*"):
                 shutil.rmtree(stale, ignore_errors=True)
             yield handle
         finally:
             os.close(handle)
-
-    def _acquire(self, handle: int, progress: Callable[[str], None]) -> None:
-        began = time.monotonic()
-        told = -1
-        while True:
-            try:
-                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                return
-            except BlockingIOError:
-                seconds = int(time.monotonic() - began)
-                if seconds > told:
-                    told = seconds
-                    progress(f"waiting for {_holder(handle)} · {seconds} s")
-                time.sleep(0.1)
 
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:
@@ -96,49 +81,17 @@ class Cache:
     def _publish(self, partial: Path, name: str) -> None:
         partial.chmod(0o755)
         files = sorted(path for path in partial.iterdir() if path.is_file())
-        for path in files:
-            _sync(path)
-        marker = partial / MARKER
-        marker.write_text(json.dumps({path.name: path.stat().st_size for path in files}, indent=1) + "\n")
-        _sync(marker)
-        _sync(partial)
+        (partial / MARKER).write_text(json.dumps({path.name: path.stat().st_size for path in files}, indent=1) + "\n")
         target = self.folder / name
         if target.exists():
             # Damaged (`ready` said no): renamed first, so that no moment shows a half-removed folder under the name.
             target.rename(self.folder / f"{_PARTIAL}damaged-{os.getpid()}")
         partial.rename(target)
-        _sync(self.folder)
 
 
-def _holder(handle: int) -> str:
-    written = os.pread(handle, 32, 0).decode(errors="replace").strip()
-    if not written.isdigit():
-        return "another process that is at it"
+def _taken(handle: int) -> bool:
     try:
-        os.kill(int(written), 0)
-    except ProcessLookupError:
-        return "the last processes of an interrupted build to end"
-    except PermissionError:
-        pass
-    return f"process {written}, which is at it already"
-
-
-def _sync(path: Path) -> None:
-    handle = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(handle)
-    finally:
-        os.close(handle)
-
-
-def check_usable(folder: Path) -> None:
-    """Raise an EngineError when the cache's folder is a file or lies under one."""
-    for place in (folder, *folder.parents):
-        if place.exists():
-            if not place.is_dir():
-                raise EngineError(
-                    "the engine's cache folder can't be made",
-                    f"{place} is not a folder",
-                    "set SLIPWAY_CACHE to a folder",
-                )
-            return
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True

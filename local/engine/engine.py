@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Literal
 
 from . import build, find, host, release
-from .cache import Cache, check_usable, root
+from .cache import Cache, root
 from .errors import EngineError, ReleaseUnavailableError, in_words
 from .version import PINNED
 
@@ -36,15 +36,14 @@ def ensure(
     *,
     environ: Mapping[str, str] | None = None,
     releases: str = release.RELEASES,
-    patience_s: float = release.PATIENCE_S,
 ) -> Engine:
     """Return the engine to use, downloaded or built first where needed; may be interrupted, repeated and run twice at
     once.
 
-    `progress` is called about once a second with the work under way, as `step · detail · detail`. In `environ` (this
+    `progress` is called with the work under way, as `step · detail`. In `environ` (this
     process's, if not given) `SLIPWAY_ENGINE=installed|release|build` forces one source, and `SLIPWAY_CACHE` names the
-    cache folder. `releases` is the address of the vendor's releases, given up when they don't answer within
-    `patience_s` seconds. Raises EngineError when there is no engine to be had.
+    cache folder. `releases` is the address of the vendor's releases. Raises EngineError when there is no engine to be
+    had.
     """
     environ = os.environ if environ is None else environ
     choice = environ.get("SLIPWAY_ENGINE", "")
@@ -69,8 +68,7 @@ def ensure(
             progress(f"installed, but not used: {refused}")
     cache = Cache(place / "engine" / str(PINNED))
     try:
-        check_usable(cache.folder)
-        return _cached(cache, choice) or _make(cache, choice, progress, environ, releases, patience_s)
+        return _cached(cache, choice) or _make(cache, choice, progress, environ, releases)
     except OSError as error:
         raise in_words(error) from error
 
@@ -89,7 +87,6 @@ def _make(
     progress: Callable[[str], None],
     environ: Mapping[str, str],
     releases: str,
-    patience_s: float,
 ) -> Engine:
     with cache.hold(progress) as lock:
         if done := _cached(cache, choice):
@@ -97,7 +94,7 @@ def _make(
         if choice in ("", "release"):
             try:
                 with cache.making("release") as folder:
-                    release.download(folder, PINNED, progress, releases, patience_s)
+                    release.download(folder, PINNED, progress, releases)
                     _prove(folder, environ)
                     host.watch(folder)
             except ReleaseUnavailableError as error:

@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 import collections
-import contextlib
-import os
 import re
-import selectors
 import shutil
 import signal
 import subprocess
-import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -24,29 +20,19 @@ _TAIL_LINES = 30
 
 
 @dataclass(frozen=True)
-class Tally:
-    """The progress of a Go command: `fetched` modules, `named` packages (listed or compiled), `seconds` since its
-    start."""
-
-    fetched: int
-    named: int
-    seconds: int
-
-
-@dataclass(frozen=True)
 class Go:
     """A Go toolchain fit for our modules: `program`, and the environment it runs in."""
 
     program: Path
     environ: Mapping[str, str]
 
-    def run(self, args: Sequence[str], folder: Path, lock: int, tell: Callable[[Tally], None]) -> Tally:
-        """Run `go args` in `folder`, calling `tell` with its progress about once a second, and return the final tally.
+    def run(self, args: Sequence[str], folder: Path, lock: int, tell: Callable[[int], None]) -> int:
+        """Run `go args` in `folder`, calling `tell` with the number of modules fetched and packages named so far, and
+        return the number of packages.
 
         Its output goes through a pipe on purpose: when we are killed, Go dies at its next line. `lock` is a file
         descriptor it inherits and so holds until then. Raises EngineError, with Go's words in `why`, when it failed.
         """
-        began = time.monotonic()
         process = subprocess.Popen(
             [self.program, *args],
             cwd=folder,
@@ -55,26 +41,36 @@ class Go:
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,
             pass_fds=(lock,),
+            text=True,
+            errors="replace",
         )
         said: collections.deque[str] = collections.deque(maxlen=_TAIL_LINES)
         fetched = named = 0
+        assert process.stdout is not None
         try:
-            for line in _lines(process):
-                if line is None:
-                    tell(Tally(fetched, named, int(time.monotonic() - began)))
-                elif line.startswith("go: downloading "):
-                    fetched += 1
-                elif line and not line.startswith("#") and " " not in line:
-                    named += 1
-                else:
-                    said.append(line)
+            with process.stdout as output:
+                tell(0)
+                for line in output:
+                    if line.startswith("go: downloading "):
+                        fetched += 1
+                    elif line.strip() and not line.startswith("#") and " " not in line:
+                        named += 1
+                    else:
+                        said.append(line)
+                    tell(fetched + named)
             code = process.wait()
         except BaseException:
-            _end(process)
+            # SIGINT lets Go remove its work folders; it does not always listen.
+            process.send_signal(signal.SIGINT)
+            try:
+                process.wait(3)
+            except subprocess.TimeoutExpired:
+                process.kill()
+                process.wait()
             raise
         if code != 0:
-            raise explain(args[0], code, "\n".join(said).strip())
-        return Tally(fetched, named, int(time.monotonic() - began))
+            raise explain(args[0], code, "".join(said).strip())
+        return named
 
     def ask(self, args: Sequence[str], folder: Path) -> str:
         """Return the output of `go args`, for commands that answer at once."""
@@ -131,38 +127,6 @@ def explain(command: str, code: int, said: str) -> EngineError:
         "check the network, the memory (about 2 GB) and the module proxy that GOPROXY names, then run again; or "
         "install Pulumi itself",
     )
-
-
-def _lines(process: subprocess.Popen[bytes]) -> Iterator[str | None]:
-    """Yield the lines of a process's output as they come, and None once a second."""
-    assert process.stdout is not None
-    rest, next_tick = b"", 0.0
-    with selectors.DefaultSelector() as waiting, process.stdout as pipe:
-        waiting.register(pipe, selectors.EVENT_READ)
-        while True:
-            if time.monotonic() >= next_tick:
-                next_tick = time.monotonic() + 1.0
-                yield None
-            if waiting.select(timeout=1.0):
-                chunk = os.read(pipe.fileno(), 65536)
-                if not chunk:
-                    break
-                *whole, rest = (rest + chunk).split(b"\n")
-                for line in whole:
-                    yield line.decode(errors="replace").rstrip()
-    if rest:
-        yield rest.decode(errors="replace").rstrip()
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    # SIGINT lets Go remove its work folders; it does not always listen.
-    with contextlib.suppress(ProcessLookupError):
-        process.send_signal(signal.SIGINT)
-        try:
-            process.wait(3)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            process.wait()
 
 
 def _numbers(text: str) -> tuple[int, int, int] | None:

@@ -8,7 +8,6 @@ import http.client
 import platform
 import shutil
 import tarfile
-import threading
 import time
 import urllib.error
 import urllib.request
@@ -21,8 +20,8 @@ from .version import Version
 
 RELEASES = "https://get.pulumi.com/releases/sdk"
 
-# How long the first answer may take, name lookup included. After that a transfer may stall this long.
-PATIENCE_S = 5.0
+# How long the first answer may take, and how long a transfer may stall after it.
+_PATIENCE_S = 5.0
 _STALL_S = 15.0
 _CHUNK = 1 << 18
 
@@ -55,7 +54,7 @@ def download(
     version: Version,
     progress: Callable[[str], None],
     base: str = RELEASES,
-    patience_s: float = PATIENCE_S,
+    patience_s: float = _PATIENCE_S,
 ) -> None:
     """Fill the empty folder `into` with the programs of the official release.
 
@@ -64,8 +63,11 @@ def download(
     """
     archive = archive_name(version, platform.system(), platform.machine())
     progress(f"asking for Pulumi's official release {version}")
-    checksums = _within(patience_s, lambda: _text(f"{base}/pulumi-{version}-checksums.txt", patience_s))
-    digest = published_digest(checksums, archive)
+    try:
+        with urllib.request.urlopen(f"{base}/pulumi-{version}-checksums.txt", timeout=patience_s) as answer:
+            digest = published_digest(answer.read(1 << 20).decode(errors="replace"), archive)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise _unavailable(_reason(error)) from error
     if digest is None:
         raise _unavailable(f"its list of checksums does not name {archive}")
     packed = into / archive
@@ -92,41 +94,12 @@ def _unavailable(why: str) -> ReleaseUnavailableError:
     )
 
 
-def _within(seconds: float, ask: Callable[[], str]) -> str:
-    """Return the answer of `ask`, given up after `seconds`: a name lookup has no timeout of its own."""
-    answers: list[str] = []
-    problems: list[Exception] = []
-
-    def run() -> None:
-        try:
-            answers.append(ask())
-        except Exception as error:
-            problems.append(error)
-
-    thread = threading.Thread(target=run, daemon=True)
-    thread.start()
-    thread.join(seconds)
-    if answers:
-        return answers[0]
-    if problems:
-        if isinstance(problems[0], (OSError, http.client.HTTPException, ValueError)):
-            raise _unavailable(_reason(problems[0])) from problems[0]
-        raise problems[0]
-    raise _unavailable(f"no answer within {seconds:g} s")
-
-
 def _reason(error: Exception) -> str:
     if isinstance(error, urllib.error.HTTPError):
         return f"{error.url} answers {error.code} {error.reason}"
     if isinstance(error, urllib.error.URLError):
         return f"its host is not reachable: {error.reason}"
     return f"the answer broke off: {error}" if str(error) else f"the answer broke off ({type(error).__name__})"
-
-
-def _text(url: str, timeout_s: float) -> str:
-    with urllib.request.urlopen(url, timeout=timeout_s) as answer:
-        data: bytes = answer.read(1 << 20)
-    return data.decode("utf-8", errors="replace")
 
 
 def _fetch(url: str, target: Path, progress: Callable[[str], None]) -> str:

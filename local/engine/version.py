@@ -18,8 +18,7 @@ class Version:
     prerelease: str = ""
 
     def at_least(self, other: Version) -> bool:
-        """Return whether this version is `other` or newer; a prerelease precedes its release (3.259.0-alpha.1 <
-        3.259.0)."""
+        """Return whether this version is `other` or newer; 3.259.0-alpha.1 comes before 3.259.0."""
         return self._order() >= other._order()
 
     def _order(self) -> tuple[int, int, int, bool]:

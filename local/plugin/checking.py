@@ -29,8 +29,7 @@ class Checked:
 
 
 def check(schema: Schema, given: Properties, old: Properties, logical: str, seed: bytes) -> Checked:
-    """Return the inputs, completed and checked. `old` are the resource's former checked inputs (empty: none); `logical`
-    and `seed` are those of a made-up name."""
+    """Return the inputs, completed and checked; `old` are the former ones, `logical` and `seed` make up a name."""
     failures: list[Failure] = []
     named = schema.auto_name
     given = {name: value for name, value in given.items() if not name.startswith("__")}

@@ -15,8 +15,7 @@ class OperationError(CloudError):
 
 @dataclass(frozen=True)
 class Cloud:
-    """The cloud during one request. `deadline` is on the clock of `pace`; `timeout` is what it was made from, in
-    seconds."""
+    """The cloud during one request. `timeout` is in seconds, `deadline` its end on the clock of `pace`."""
 
     transport: Transport
     settings: Settings
@@ -25,8 +24,7 @@ class Cloud:
     deadline: float
 
     def send(self, service: str, method: str, path: str, **parts: Any) -> Any:
-        """Send a request (see Transport.send). As with the official provider, a change is tried again until the
-        deadline."""
+        """Send a request (see Transport.send). Like the official provider it tries a change until the deadline."""
         until = None if method == "GET" else self.deadline
         return self.transport.send(service, method, path, until=until, **parts)
 

@@ -37,8 +37,7 @@ def changed(schema: Schema, old: Properties, planned: Properties) -> frozenset[s
 
 
 def deletes_first(schema: Schema, inputs: Properties, changes: tuple[Change, ...]) -> bool:
-    """Return whether a replacement must delete the old resource before it creates the new: both would bear one given
-    name."""
+    """Return whether a replacement deletes the old resource before it creates the new, which has its given name."""
     named = schema.auto_name
     return (
         named is not None

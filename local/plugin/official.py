@@ -20,8 +20,7 @@ _PAST_THEM = ("NO_PROXY", "no_proxy")
 
 
 def held(environ: Mapping[str, str], nowhere: str = NOWHERE) -> dict[str, str]:
-    """Return an environment in which every way out of this machine, Google's metadata server among them, leads
-    nowhere."""
+    """Return an environment in which every way out of this machine, also to Google's metadata, leads nowhere."""
     proxies = dict.fromkeys((*_PROXIES, *map(str.lower, _PROXIES)), f"http://{nowhere}")
     past = dict.fromkeys(_PAST_THEM, "127.0.0.1,localhost,::1")
     return {**environ, **proxies, **past, "GCE_METADATA_HOST": nowhere}

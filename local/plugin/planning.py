@@ -12,8 +12,7 @@ _LABELS = ("labels", "pulumiLabels", "effectiveLabels")
 
 
 def plan(schema: Schema, old: Properties | None, inputs: Properties, settings: Settings) -> dict[str, Any]:
-    """Return the state to come, with COMPUTED where only the cloud can tell. `old` is None for a resource to be
-    created."""
+    """Return the state to come, with COMPUTED where only the cloud can tell. `old` is None for a create."""
     before: Properties = {} if old is None else old
     planned = _record(schema.fields, before, inputs)
     if "project" in schema.fields and inputs.get("project") is None and settings.project:

@@ -39,8 +39,7 @@ class SettingsError(Exception):
 
 @dataclass(frozen=True)
 class Settings:
-    """The provider's configuration. endpoints: service → base URL with version and trailing slash. attribution: the
-    label for resources that Pulumi made."""
+    """The configuration. endpoints: service → base URL with its slash. attribution: whether Pulumi's label is set."""
 
     endpoints: Mapping[str, str]
     token: str

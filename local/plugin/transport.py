@@ -27,8 +27,7 @@ _USER_AGENT = "slipway-local-gcp-plugin"
 
 
 class CloudError(Exception):
-    """A request that failed or took too long; the text is for the person. Of a service's words that is a page at most:
-    an answer may have megabytes of them."""
+    """A request that failed or took too long; the text is for the person, a page at most."""
 
     def __init__(self, what: str) -> None:
         super().__init__(what if len(what) <= _LONGEST else f"{what[:_LONGEST]}…")

@@ -136,8 +136,7 @@ def is_later(value: Any) -> bool:
 
 
 def is_empty(value: Any) -> bool:
-    """Return whether the cloud sees no difference between the value and none: "", 0, false, and anything that holds
-    only those."""
+    """Return whether the cloud takes the value for none: "", 0, false, and anything that holds only those."""
     if isinstance(value, Mapping):
         return all(is_empty(item) for name, item in value.items() if not name.startswith("__"))
     if isinstance(value, list | tuple):

@@ -50,8 +50,7 @@ def _value(declared: Field, value: Any, was: Any, *, read: bool) -> Any:
 
 
 def _empty(declared: Field, *, known: bool, top: bool) -> Any:
-    """Return a property's empty value. A list of objects is never null, nor is a list in an object; other collections
-    are null until they are given or read once."""
+    """Return a property's empty value. A list of objects, or in one, is never null, other collections at first."""
     if declared.null:
         return None
     if declared.kind == "list":

@@ -5,8 +5,7 @@ from pathlib import Path
 
 
 def root(environ: Mapping[str, str]) -> Path:
-    """Return `$VERTEX_LOCAL_CACHE`, else `$XDG_CACHE_HOME/vertex-local`, else `~/.cache/vertex-local`; always
-    absolute."""
+    """Return `$VERTEX_LOCAL_CACHE`, else `$XDG_CACHE_HOME/vertex-local`, else `~/.cache/vertex-local`, absolute."""
     if own := environ.get("VERTEX_LOCAL_CACHE"):
         return Path(own).expanduser().absolute()
     shared = environ.get("XDG_CACHE_HOME", "")

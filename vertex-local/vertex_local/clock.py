@@ -20,10 +20,10 @@ class Clock(Protocol):
 
 
 class RealClock:
-    """The machine's clock, `ahead` of it by the seconds it was moved."""
+    """The machine's clock, ahead of it by as much as it was moved."""
 
-    def __init__(self, ahead: float = 0.0) -> None:
-        self._ahead = timedelta(seconds=ahead)
+    def __init__(self) -> None:
+        self._ahead = timedelta()
 
     def now(self) -> datetime:
         return datetime.now(UTC) + self._ahead
@@ -71,15 +71,13 @@ def timestamp(moment: datetime) -> str:
 
 
 def bound_of(text: str) -> datetime:
-    """Return the moment that a filter's text names: without a time zone it is UTC's, a date is its midnight. Raises
-    ValueError."""
+    """Return the moment that a filter's text names, by default in UTC and at midnight. Raises ValueError."""
     moment = moment_of(text)
     return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def moment_of(text: str) -> datetime:
-    """Return the moment that a text names, in UTC; one without a time zone stays so. Raises ValueError for another
-    text."""
+    """Return the moment that a text names, in UTC; one without a time zone stays so. Raises ValueError."""
     moment = datetime.fromisoformat(text)
     try:
         return moment.astimezone(UTC) if moment.tzinfo else moment

@@ -1,5 +1,4 @@
-"""Google's discovery documents, as google-api-python-client ships them: the methods, and the parameters of their
-queries."""
+"""Google's discovery documents, as google-api-python-client ships them: methods, and their queries' parameters."""
 
 import json
 import re
@@ -120,8 +119,7 @@ def refuse_repeated(pairs: Iterable[tuple[str, str]], lists: Collection[str]) ->
 
 
 def refuse_unknown(names: Iterable[str], known: Collection[str]) -> None:
-    """Raise 400 INVALID_ARGUMENT, in Google's words, for a query parameter that is neither known nor one of those that
-    every method has. A name may be in snake_case."""
+    """Raise 400 in Google's words for a parameter, perhaps in snake_case, neither known nor every method's."""
     for name in names:
         if camel(name) not in known and not is_shared(name):
             text = f"Cannot bind query parameter. Field '{name}' could not be found in request message."
@@ -154,8 +152,7 @@ def _shaped(method: Method) -> Iterator[None]:
 
 
 def _resolved(api: str, schema: value_forms.Schema, wanted: Selection, refusal: Callable[[str], ApiError]) -> Selection:
-    """Return a selection with its fields named as in JSON. Raises the error of `refusal` for a field that a schema has
-    not."""
+    """Return a selection with its fields named as in JSON. Raises `refusal`'s error for a field that is none."""
     schemas = document(api)["schemas"]
     while "$ref" in schema or schema.get("type") == "array":
         schema = schemas[schema["$ref"]] if "$ref" in schema else schema["items"]

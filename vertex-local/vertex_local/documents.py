@@ -11,15 +11,13 @@ from .wire import Call, Reply, camel, invalid_argument
 Body = dict[str, Any]
 T = TypeVar("T")
 Pages = Callable[[str, int], tuple[Sequence[T], str]]
-"""A page's beginning ("" is the first one's) and size to its items and the beginning of the next page ("" when this is
-the last)."""
+"""A page's beginning ("" for the first) and size to its items and the next page's beginning ("" after the last)."""
 
 
 def listed(
     call: Call, key: str, pages: Pages[T], shown: Callable[[T], Any], *, usual: int = 100, most: int = 1000
 ) -> Reply:
-    """Return the page that a call asks for by `pageSize` and `pageToken`, under `key`. Raises 400 for a negative size,
-    and for a token of another list."""
+    """Return the page under `key` that a call asks for. Raises 400 for a negative size or another list's token."""
     size, question, token = call.integer("pageSize"), page_tokens.asked(call), call.query.get("pageToken", "")
     if size < 0:
         raise invalid_argument("The page size must not be negative.")

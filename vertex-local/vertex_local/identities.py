@@ -98,8 +98,7 @@ class Project:
         )
 
     def address(self, account: str) -> str:
-        """Return an account's email; in a project of a domain (`acme.example:ml`) the parts of its id come the other
-        way round."""
+        """Return an account's email; a domain's project (`acme.example:ml`) has its parts the other way round."""
         domain, colon, name = self.id.rpartition(":")
         return f"{account}@{name}{'.' if colon else ''}{domain}.iam.gserviceaccount.com"
 

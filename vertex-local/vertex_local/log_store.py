@@ -1,29 +1,27 @@
 """Log entries in a database of their own: appended by jobs, read by job and time."""
 
 import json
-import sqlite3
-import threading
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from .store import Store
+
 _TASK = "json_extract(body, '$.resource.labels.task_name')"
-_SCHEMA = f"""
-CREATE TABLE IF NOT EXISTS entries (
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL, job TEXT NOT NULL, log TEXT NOT NULL,
-    body TEXT NOT NULL);
-CREATE INDEX IF NOT EXISTS entries_by_job ON entries (job, timestamp, seq);
-CREATE INDEX IF NOT EXISTS entries_by_task ON entries (job, {_TASK}, timestamp, seq);
-CREATE INDEX IF NOT EXISTS entries_by_time ON entries (timestamp, seq);
-"""
+_SCHEMA = (
+    """CREATE TABLE IF NOT EXISTS entries (seq INTEGER PRIMARY KEY AUTOINCREMENT, timestamp TEXT NOT NULL,
+        job TEXT NOT NULL, log TEXT NOT NULL, body TEXT NOT NULL)""",
+    "CREATE INDEX IF NOT EXISTS entries_by_job ON entries (job, timestamp, seq)",
+    f"CREATE INDEX IF NOT EXISTS entries_by_task ON entries (job, {_TASK}, timestamp, seq)",
+    "CREATE INDEX IF NOT EXISTS entries_by_time ON entries (timestamp, seq)",
+)
 _BATCH = 500
 
 
 @dataclass(frozen=True)
 class Window:
-    """The bounds of a query: a job and its writer ("" for all), and times from `since` to `until` (timestamps,
-    inclusive)."""
+    """The bounds of a query: a job and its writer ("" for all), and times from `since` to `until`, inclusive."""
 
     job: str = ""
     since: str = ""
@@ -40,16 +38,13 @@ class Logs:
     """The entries as `LogEntry` objects whose `timestamp` is the service's fixed-width form (it sorts as text)."""
 
     def __init__(self, path: Path) -> None:
-        self._lock = threading.Lock()
-        path.touch(mode=0o600, exist_ok=True)
-        self._connection = sqlite3.connect(path, timeout=30, isolation_level=None, check_same_thread=False)
-        self._connection.execute("PRAGMA journal_mode = WAL")
-        self._connection.execute("PRAGMA synchronous = NORMAL")
-        self._connection.executescript(_SCHEMA)
+        self._store = Store(path)
+        for statement in _SCHEMA:
+            self._store.execute(statement)
+        self.close = self._store.close
 
     def append(self, entries: Iterable[dict[str, Any]], keep: int) -> None:
-        """Add all entries or none, and remove the oldest beyond `keep`. Raises sqlite3.OperationalError on a full
-        disk."""
+        """Add all or none, and remove the oldest beyond `keep`. Raises sqlite3.OperationalError on a full disk."""
         rows = [
             (
                 entry["timestamp"],
@@ -59,18 +54,10 @@ class Logs:
             )
             for entry in entries
         ]
-        with self._lock:
-            self._connection.execute("BEGIN IMMEDIATE")
-            try:
-                self._connection.executemany(
-                    "INSERT INTO entries (timestamp, job, log, body) VALUES (?, ?, ?, ?)", rows
-                )
-                self._connection.execute("DELETE FROM entries WHERE seq <= (SELECT max(seq) FROM entries) - ?", (keep,))
-                self._connection.execute("COMMIT")
-            except BaseException:
-                if self._connection.in_transaction:
-                    self._connection.execute("ROLLBACK")
-                raise
+        with self._store.transaction():
+            for row in rows:
+                self._store.execute("INSERT INTO entries (timestamp, job, log, body) VALUES (?, ?, ?, ?)", row)
+            self._store.execute("DELETE FROM entries WHERE seq <= (SELECT max(seq) FROM entries) - ?", (keep,))
 
     def read(
         self, window: Window, after: tuple[str, int] | None, descending: bool
@@ -86,12 +73,7 @@ class Logs:
 
     def names(self) -> list[str]:
         """Return the names of all logs that have entries."""
-        with self._lock:
-            return [row[0] for row in self._connection.execute("SELECT DISTINCT log FROM entries ORDER BY log")]
-
-    def close(self) -> None:
-        with self._lock:
-            self._connection.close()
+        return [row[0] for row in self._store.execute("SELECT DISTINCT log FROM entries ORDER BY log")]
 
     def _batch(self, window: Window, after: tuple[str, int] | None, descending: bool) -> list[tuple[str, int, str]]:
         where, values = ["timestamp >= ?", "timestamp <= ?"], [window.since, window.until]
@@ -108,5 +90,4 @@ class Logs:
             f"SELECT timestamp, seq, body FROM entries WHERE {' AND '.join(where)} "
             f"ORDER BY timestamp {order}, seq {order} LIMIT {_BATCH}"
         )
-        with self._lock:
-            return self._connection.execute(statement, (*values, *(after or ()))).fetchall()
+        return self._store.execute(statement, (*values, *(after or ()))).fetchall()

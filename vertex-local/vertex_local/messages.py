@@ -35,8 +35,7 @@ class Messages:
     told: Collection[str] = ()
 
     def parse(self, version: str, kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a request's body as canonical JSON. Raises 400 with the path of an unknown, repeated or ill-typed
-        field."""
+        """Return a request's body as canonical JSON. Raises 400 with the path of a field that can't be."""
         message = self._type(version, kind)()
         _check_spellings(message.DESCRIPTOR, body, "")
         try:
@@ -56,8 +55,7 @@ class Messages:
         return partial_responses.part(shown, partial_responses.parsed(camel(mask))) if mask else shown
 
     def check_query(self, call: Call, version: str, request: str, bound: Collection[str]) -> None:
-        """Raise 400 for a query parameter that is no field of a request's message, is `bound` to path or body, is
-        repeated, or has a value of another form."""
+        """Raise 400 for a query parameter that is no field of a message, `bound`, repeated or ill-typed."""
         message = self._type(version, request)
         fields = {field.json_name: field for field in message.DESCRIPTOR.fields if field.json_name not in bound}
         discovery.refuse_unknown(call.query, fields)

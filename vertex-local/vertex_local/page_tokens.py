@@ -28,8 +28,7 @@ def position(token: str, question: Any) -> Any:
 
 
 def asked(call: Call) -> Any:
-    """Return the question, which must be the same for each page: all of a call but the page, its size, and what every
-    method takes (a token, how the answer is to be written)."""
+    """Return the question, the same for each page: a call without page, size and what every method takes."""
     own = (pair for pair in call.pairs if pair[0] not in _PAGING and not is_shared(pair[0]))
     return [call.path, sorted(pair for pair in own if not pair[0].startswith("$"))]
 

@@ -1,5 +1,4 @@
-"""The projects of the local cloud: the one that it always has, and those that were named since, each a world of its own
-in a folder of its own."""
+"""The projects of the local cloud, the one that it always has and those named since, each a world in a folder."""
 
 import logging
 import re
@@ -19,7 +18,7 @@ from .repository import Repository
 from .settings import SettingsError
 from .storage.records import BUCKETS
 from .supply import machines
-from .wire import ApiError, invalid_argument, permission_denied, unimplemented
+from .wire import invalid_argument, permission_denied, unimplemented
 from .world import World, open_world
 
 _log = logging.getLogger("vertex_local")
@@ -46,8 +45,7 @@ class Declaration:
     number: str = ""
 
     def joined(self, other: "Declaration") -> "Declaration":
-        """Return both declarations together, as several stacks may be in one project: nobody leaves, and the higher
-        limits hold."""
+        """Return both declarations, as of several stacks in a project: nobody leaves, and the higher limits hold."""
         groups = {name: _union(self.groups.get(name, ()), members) for name, members in other.groups.items()}
         return replace(
             self,
@@ -117,8 +115,7 @@ class Projects:
                 tell(world)
 
     def name(self, wanted: Declaration) -> World:
-        """Return the project's world: made where there is none, else with the new parts of the declaration. Raises
-        400."""
+        """Return the project's world, a new one or with what the declaration adds. Raises 400."""
         with self._lock:
             store = self._home.store
             with store.transaction():
@@ -126,7 +123,10 @@ class Projects:
                 if wanted.project != self._home.project.id and not found:
                     number += store.next_id(_DECLARED.kind)
                 whole = found.joined(wanted) if found else replace(wanted, number=str(number))
-                _check_quota(self._home, whole)
+                try:
+                    self._home.settings.changed({f"quota.{limit}": most for limit, most in whole.quota.items()})
+                except SettingsError as error:
+                    raise invalid_argument(str(error)) from error
                 _DECLARED.put(store, whole)
                 world = self._open(whole)  # A world that can't be opened is not kept.
             for tell in self._told:
@@ -141,7 +141,9 @@ class Projects:
     def addressed(self, path: str, query: Mapping[str, str], body: bytes) -> World:
         """Return the world that a request addresses. Raises 403 for a project that nobody named."""
         target = addressing.target(path, query, body)
-        owners = {one.project.id: one for bucket in target.buckets for one in self._with_bucket(bucket)}
+        owners = {
+            one.project.id: one for bucket in target.buckets for one in self.worlds() if BUCKETS.get(one.store, bucket)
+        }
         if len(owners) > 1:
             raise unimplemented(f"One call for buckets of several projects is not served: {', '.join(owners)}.")
         if owners:
@@ -152,11 +154,12 @@ class Projects:
             return self._home
         named = next((one for one in self.worlds() if one.project.is_called(target.project)), None)
         if named is None:
-            raise self._unnamed(target.project)
+            known = ", ".join(one.project.id for one in self.worlds())
+            raise permission_denied(
+                f"This is the local cloud, and nobody has named the project '{target.project}' to it; it has {known}. "
+                f"`{COMMAND} up --project {target.project}` names it."
+            )
         return named
-
-    def _with_bucket(self, bucket: str) -> list[World]:
-        return [one for one in self.worlds() if BUCKETS.get(one.store, bucket)]
 
     def _open(self, wanted: Declaration) -> World:
         """Return the world as it is declared; its existing parts stay."""
@@ -178,20 +181,6 @@ class Projects:
                 service_accounts.make(world, email)
         self._worlds[wanted.project] = world
         return world
-
-    def _unnamed(self, project: str) -> ApiError:
-        known = ", ".join(one.project.id for one in self.worlds())
-        return permission_denied(
-            f"This is the local cloud, and nobody has named the project '{project}' to it; it has {known}. "
-            f"`{COMMAND} up --project {project}` names it."
-        )
-
-
-def _check_quota(home: World, wanted: Declaration) -> None:
-    try:
-        home.settings.changed({f"quota.{name}": most for name, most in wanted.quota.items()})
-    except SettingsError as error:
-        raise invalid_argument(str(error)) from error
 
 
 def _check_metric(limit: str) -> None:

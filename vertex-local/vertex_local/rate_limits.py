@@ -3,7 +3,6 @@
 import threading
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from .clock import Clock
@@ -13,33 +12,13 @@ from .wire import resource_exhausted
 _WINDOW = timedelta(minutes=1)
 
 
-@dataclass(frozen=True)
-class _Limit:
-    setting: str
-    metric: str
-    limit: str
-    service: str
-
-
+_VERTEX, _LOGGING = "aiplatform.googleapis.com", "logging.googleapis.com"
+_REQUESTS = "Resource management {} requests per minute per region"
+# The setting, the service, and its names of the metric and the limit.
 _LIMITS = {
-    "submit": _Limit(
-        "submissions_per_minute",
-        "aiplatform.googleapis.com/job_submission_requests",
-        "Resource management and job submission requests per minute per region",
-        "aiplatform.googleapis.com",
-    ),
-    "call": _Limit(
-        "calls_per_minute",
-        "aiplatform.googleapis.com/crud_requests",
-        "Resource management (CRUD) requests per minute per region",
-        "aiplatform.googleapis.com",
-    ),
-    "logs": _Limit(
-        "log_reads_per_minute",
-        "logging.googleapis.com/read_requests",
-        "Read requests per minute",
-        "logging.googleapis.com",
-    ),
+    "submit": ("submissions_per_minute", _VERTEX, "job_submission_requests", _REQUESTS.format("and job submission")),
+    "call": ("calls_per_minute", _VERTEX, "crud_requests", _REQUESTS.format("(CRUD)")),
+    "logs": ("log_reads_per_minute", _LOGGING, "read_requests", "Read requests per minute"),
 }
 
 
@@ -55,10 +34,9 @@ class Limits:
         self._taken: dict[tuple[str, str], deque[datetime]] = {}
 
     def take(self, what: str, region: str = "global") -> None:
-        """Count a request. `what` is `submit` (60 a minute by default), `call` (600) or `logs` (60). Raises 429
-        RESOURCE_EXHAUSTED."""
-        limit = _LIMITS[what]
-        allowed: int = getattr(self._settings(), limit.setting)
+        """Count a `submit` (60 a minute by default), `call` (600) or `logs` (60). Raises 429 RESOURCE_EXHAUSTED."""
+        setting, *names = _LIMITS[what]
+        allowed: int = getattr(self._settings(), setting)
         if allowed <= 0:
             return
         with self._lock:
@@ -67,14 +45,13 @@ class Limits:
             while taken and taken[0] <= now - _WINDOW:
                 taken.popleft()
             if len(taken) >= allowed:
-                raise self._refusal(limit, allowed, region)
+                raise self._refusal(allowed, region, *names)
             taken.append(now)
 
-    def _refusal(self, limit: _Limit, allowed: int, region: str) -> Exception:
-        consumer = f"project_number:{self._number}"
+    def _refusal(self, allowed: int, region: str, service: str, metric: str, limit: str) -> Exception:
         return resource_exhausted(
-            f"Quota exceeded for quota metric '{limit.metric}' and limit '{limit.limit}' of service "
-            f"'{limit.service}' for consumer '{consumer}'.",
+            f"Quota exceeded for quota metric '{service}/{metric}' and limit '{limit}' of service "
+            f"'{service}' for consumer 'project_number:{self._number}'.",
             [
                 {
                     "@type": "type.googleapis.com/google.rpc.ErrorInfo",
@@ -82,9 +59,9 @@ class Limits:
                     "domain": "googleapis.com",
                     "metadata": {
                         "consumer": f"projects/{self._number}",
-                        "service": limit.service,
-                        "quota_metric": limit.metric,
-                        "quota_limit": limit.limit,
+                        "service": service,
+                        "quota_metric": f"{service}/{metric}",
+                        "quota_limit": limit,
                         "quota_limit_value": str(allowed),
                         "quota_location": region,
                         "quota_unit": "1/min/{project}",

@@ -32,20 +32,13 @@ def pattern(template: str) -> re.Pattern[str]:
     return re.compile("".join(parts))
 
 
-def _compiled(route: Route) -> _Compiled:
-    return _Compiled(route, pattern(route.template), len(_PARAMETER.sub("", route.template)))
-
-
-def _everybody(_: Route) -> None:
-    """Let every call in."""
-
-
 class Router:
-    """The routes of a server. Of those that fit, the one with the most literal text wins, so `{job}:cancel` goes before
-    `{job:any}`."""
+    """The routes of a server. The one with the most literal text wins: `{job}:cancel` before `{job:any}`."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
-        compiled = [_compiled(route) for route in routes]
+        compiled = [
+            _Compiled(route, pattern(route.template), len(_PARAMETER.sub("", route.template))) for route in routes
+        ]
         compiled.sort(key=lambda route: -route.literals)
         self._by_method: dict[str, list[_Compiled]] = {}
         for route in compiled:
@@ -56,7 +49,7 @@ class Router:
         found = self._fitting(method, raw_path)
         return None if found is None else (found[0].handler, found[1])
 
-    def answer(self, call: Call, admit: Callable[[Route], None] = _everybody) -> Reply | None:
+    def answer(self, call: Call, admit: Callable[[Route], None] = lambda _: None) -> Reply | None:
         """Return the answer to a call whose path is still percent-encoded and whose `pairs` are as they were sent, or
         None when nothing serves it. `admit` is asked before anything else of the call is looked at. Raises ApiError."""
         found = self._fitting(call.method, call.path)

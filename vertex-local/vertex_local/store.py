@@ -54,8 +54,7 @@ class Store:
 
     @contextmanager
     def transaction(self) -> Iterator[None]:
-        """Hold the one writer's transaction, re-entrant in one thread. Commits at its end, rolls back on an
-        exception."""
+        """Hold the one writer's transaction, re-entrant in a thread: committed at its end, else rolled back."""
         with self._writer:
             depth = getattr(self._local, "depth", 0)
             if depth:

@@ -26,8 +26,7 @@ _CHOICES: Mapping[str, tuple[str, ...]] = {
 
 @dataclass(frozen=True)
 class TrainingSettings:
-    """The settings of training. Delays are seconds of the cloud's own work, divided by `speed`; a person's durations
-    never are."""
+    """The settings of training. Delays are the cloud's own seconds, divided by `speed`; a person's never are."""
 
     # Divides every delay below.
     speed: float = 1.0

@@ -4,7 +4,7 @@ An environment has thousands of files. A thread that removed them itself would h
 process, wait for its turn after each file. So a process that does nothing else removes them.
 """
 
-import logging
+import contextlib
 import shutil
 import subprocess
 import threading
@@ -12,19 +12,15 @@ import uuid
 from collections.abc import Iterable
 from pathlib import Path
 
-_log = logging.getLogger("vertex_local")
-_LOOK_S = 0.05
-
 
 class Trash:
-    """A folder of the state folder's file system. Between `start` and `stop` it is emptied in the background; anything
-    left in it then is removed after the next start."""
+    """A folder on the state folder's disk, emptied between `start` and `stop`: what is taken goes at once or, while
+    others are being removed, with the next; anything left goes after the next start."""
 
     def __init__(self, folder: Path) -> None:
         folder.mkdir(exist_ok=True, mode=0o700)
-        self._folder = folder
-        self._filled, self._ending = threading.Event(), threading.Event()
-        self._thread = threading.Thread(target=self._work, name="trash", daemon=True)
+        self._folder, self._lock, self._open = folder, threading.Lock(), False
+        self._remover: subprocess.Popen[bytes] | None = None
 
     def take(self, paths: Iterable[Path]) -> None:
         """Take folders out of their places; missing ones are left out."""
@@ -35,37 +31,24 @@ class Trash:
                 continue
             except OSError:  # a disk may be too full to move things, and still let them be removed
                 shutil.rmtree(path, ignore_errors=True)
-        self._filled.set()
+        self._empty()
 
     def start(self) -> None:
-        self._filled.set()
-        self._thread.start()
+        self._open = True
+        self._empty()
 
     def stop(self) -> None:
-        self._ending.set()
-        self._filled.set()
-        if self._thread.is_alive():
-            self._thread.join()
+        with self._lock:
+            self._open = False
+            if self._remover is not None:
+                self._remover.terminate()
+                self._remover.wait()
 
-    def _work(self) -> None:
-        while True:
-            self._filled.wait()
-            self._filled.clear()
-            if self._ending.is_set():
+    def _empty(self) -> None:
+        with self._lock:
+            busy = self._remover is not None and self._remover.poll() is None
+            if not self._open or busy:
                 return
-            found = list(self._folder.iterdir())
-            if found:
-                self._remove(found)
-
-    def _remove(self, found: list[Path]) -> None:
-        try:
-            command = ("rm", "-rf", "--", *map(str, found))
-            with subprocess.Popen(command, stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as child:
-                while child.poll() is None:
-                    if self._ending.wait(_LOOK_S):
-                        child.terminate()
-                        return
-                if child.returncode and child.stderr:
-                    _log.warning("could not remove all of %s: %s", self._folder, child.stderr.read(2000).strip())
-        except OSError as error:  # as when there are no processes left; the next one takes these along
-            _log.warning("could not remove %s: %s", self._folder, error)
+            with contextlib.suppress(OSError):  # as when there are no processes left; the next take tries again
+                if found := [str(path) for path in self._folder.iterdir()]:
+                    self._remover = subprocess.Popen(("rm", "-rf", "--", *found), stdin=subprocess.DEVNULL)

@@ -209,8 +209,7 @@ def _finite(text: str) -> float:
 
 
 def _whole(text: str) -> int:
-    """Return a whole number. Python's have no end, and one beyond a double's range fails wherever a double is made of
-    it."""
+    """Return a whole number within a double's range, as whatever makes a double of it needs."""
     if len(text) > _DIGITS:
         _finite(text)
     return int(text)

@@ -1,4 +1,8 @@
-"""The world that every service gets, and the parts of a service module."""
+"""The world that every service gets.
+
+A service is a module with `API`, its name in Service Usage (a disabled one answers 403), `routes(world)`, and where it
+has them `loops(world)`, its background work, and `summary(world)`, words to numbers or texts for `status`.
+"""
 
 import os
 import threading
@@ -20,7 +24,6 @@ from .rate_limits import Limits
 from .settings import Settings
 from .store import Store
 from .trash import Trash
-from .wire import Route
 
 
 class Loop(Protocol):
@@ -30,18 +33,6 @@ class Loop(Protocol):
 
     def stop(self) -> None:
         """Return when the work has ended."""
-
-
-class Service(Protocol):
-    """A service module.
-
-    `API` is its name in Service Usage (a disabled one answers 403). It offers `routes(world)`; `loop(world)` where it
-    works in the background; `summary(world)`, words to numbers or texts, where it has something to say in `status`.
-    """
-
-    API: str
-
-    def routes(self, world: "World") -> list[Route]: ...
 
 
 class World:

@@ -9,15 +9,14 @@ from decimal import Decimal
 import pytest
 
 from journey.budget import STORAGE_AND_CALLS, budget
-from local.demo.play import Machines, Run
-from local.demo.report import gain, pool_cost, table
+from local.demo.play import Run
+from local.demo.report import gain, table
 from slipway.base.errors import PolicyError
 from slipway.google.jobs import VertexJob
 from slipway.model.prices import UNKNOWN, Bounds, Price
 from slipway.using.jobs.cost import job_cost
 
 NOON = datetime(2026, 11, 20, 12, tzinfo=UTC)
-HOUR = timedelta(hours=1)
 
 
 def run(label: str, wait: float | None, took: float = 8.0) -> Run:
@@ -52,26 +51,6 @@ def test_the_gain_is_the_difference_and_is_named_as_what_it_is() -> None:  # B4
 def test_no_gain_is_claimed_where_there_is_none() -> None:  # B4
     assert "did not start sooner" in gain(run("first", 6.0), run("second", 6.0), "here")
     assert "can't be compared" in gain(run("first", None), run("second", 1.0), "here")
-
-
-def test_the_pools_cost_is_an_upper_bound_between_samples() -> None:  # Z8
-    samples = [
-        Machines(NOON, 2, Price(Decimal("0.60"))),
-        Machines(NOON + timedelta(minutes=30), 3, Price(Decimal("1.00"))),
-        Machines(NOON + timedelta(minutes=60), 2, Price(Decimal("0.60"))),
-    ]
-    line = pool_cost(samples)
-    assert "$1.0000" in line
-    assert "2 to 3 machines" in line
-    assert "60.0 minutes" in line
-
-
-def test_an_unknown_part_does_not_hide_the_rest_and_is_no_upper_bound() -> None:  # Z8
-    for price, line in (
-        (UNKNOWN, "price unknown for 2 machines over 60.0 minutes, busy or not"),
-        (Price(Decimal("0.60"), complete=False), "$0.6000 and more for 2 machines over 60.0 minutes, busy or not"),
-    ):
-        assert pool_cost([Machines(NOON, 2, price), Machines(NOON + HOUR, 2, price)]) == line
 
 
 def test_the_ceiling_of_money_holds_for_all_pools_at_their_maximum() -> None:  # N15

@@ -218,7 +218,7 @@ def test_nothing_in_an_archive_leaves_the_folder(vendor: Vendor, tmp_path: Path)
 
 def test_no_answer_is_given_up(vendor: Vendor, tmp_path: Path) -> None:
     vendor.silent.set()
-    with pytest.raises(ReleaseUnavailableError, match=r"no answer within 0\.2 s|timed out"):
+    with pytest.raises(ReleaseUnavailableError, match="timed out"):
         download(tmp_path, PINNED, quiet, vendor.url, patience_s=0.2)
 
 

@@ -136,7 +136,7 @@ def test_go_is_ended_when_we_are_interrupted(machine: Machine, tmp_path: Path) -
     machine.install_go(hold=str(hold))
     go = gotool.find(machine.environ, "1.25")
 
-    def interrupt(tally: gotool.Tally) -> None:
+    def interrupt(_count: int) -> None:
         if machine.builds():
             raise KeyboardInterrupt
 

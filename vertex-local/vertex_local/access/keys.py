@@ -4,7 +4,6 @@ A key exists as its file alone: whoever holds it may sign in, and the cloud veri
 """
 
 import json
-import os
 import secrets
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +13,7 @@ from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 from google.auth import exceptions, jwt
 
+from .. import files
 from ..identities import Project
 
 TOKEN_PATH = "/token"
@@ -30,26 +30,20 @@ class Keys:
         self._known: dict[Path, tuple[int, bytes]] = {}
 
     def principal(self, signed: str) -> str | None:
-        """Return the principal whose key signed a JSON web token that is still valid by this machine's clock; None for
-        anything else."""
+        """Return the principal whose key signed a JSON web token that is valid by this machine's clock, else None."""
         try:
             claims: dict[str, Any] = jwt.decode(signed, verify=False)  # type: ignore[no-untyped-call]
-            who = _who(self._project(), str(claims.get("iss", "")))
-            public = self._public(_file(self._folder, who)) if who else None
-            if public is None:
-                return None
-            jwt.decode(signed, certs=public)  # type: ignore[no-untyped-call]
-        except (ValueError, exceptions.GoogleAuthError):
+            principals = self._project().principals
+            who = {one.partition(":")[2]: who for who, one in principals.items()}[str(claims.get("iss", ""))]
+            jwt.decode(signed, certs=self._public(_file(self._folder, who)))  # type: ignore[no-untyped-call]
+        except (OSError, ValueError, KeyError, exceptions.GoogleAuthError):
             return None
-        return self._project().principals[who]
+        return principals[who]
 
-    def _public(self, file: Path) -> bytes | None:
-        try:
-            changed = file.stat().st_mtime_ns
-            if self._known.get(file, (0, b""))[0] != changed:
-                self._known[file] = changed, _public_key(json.loads(file.read_text(encoding="utf-8"))["private_key"])
-        except (OSError, ValueError, KeyError):
-            return None
+    def _public(self, file: Path) -> bytes:
+        changed = file.stat().st_mtime_ns
+        if self._known.get(file, (0, b""))[0] != changed:
+            self._known[file] = changed, _public_key(json.loads(file.read_text(encoding="utf-8"))["private_key"])
         return self._known[file][1]
 
 
@@ -77,21 +71,12 @@ def write(folder: Path, project: Project, who: str, url: str) -> Path:
         "universe_domain": "googleapis.com",
     }
     file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    draft = file.with_name(f"{file.name}.{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as written:
-        json.dump(content, written, indent=1)
-    draft.replace(file)
+    files.write_json(file, content)
     return file
 
 
 def _file(folder: Path, who: str) -> Path:
     return folder / _FOLDER / f"{who}.json"
-
-
-def _who(project: Project, email: str) -> str:
-    """Return the role with an email, or the email of another principal who can sign in; "" when there is none."""
-    found = [who for who, principal in project.principals.items() if principal.partition(":")[2] == email]
-    return found[-1] if found else ""
 
 
 def _new_key() -> str:

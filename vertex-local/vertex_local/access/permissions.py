@@ -67,8 +67,7 @@ class Access:
         return found.principal if found and not ended else None
 
     def mint(self, principal: str, purpose: str, until: datetime | None = None) -> str:
-        """Return a new token of a principal; `purpose` (a job's name) says in the store what it is for. The token is
-        valid until `until` or until it is revoked."""
+        """Return a new token of a principal, for a `purpose` (a job's name), valid `until` then or a revocation."""
         token = f"{TOKEN_HEAD}local-" + secrets.token_urlsafe(24)
         self.adopt(token, principal, purpose, until)
         return token
@@ -129,8 +128,7 @@ class Access:
             )
 
     def tested(self, principal: str, permissions: list[str], resource: str | None = None) -> list[str]:
-        """Return which of `permissions` the principal has, in the order asked. Raises 400 for one that is none, or is
-        none on this kind of resource."""
+        """Return which of `permissions` the principal has. Raises 400 for one that is none on this resource."""
         for name in permissions:
             if not _PERMISSION.fullmatch(name):
                 raise invalid_argument(f"Permission {name} is not valid for this resource.")

@@ -106,8 +106,7 @@ class Policies:
         return [(binding["role"], binding["members"]) for binding in self._find(resource).bindings]
 
     def rename_member(self, member: str, successor: str) -> None:
-        """Rename a member: a deleted service account stays in policies under its `deleted:` name, so that a new one of
-        the same name inherits nothing."""
+        """Rename a member: a deleted account stays as `deleted:`, so that a new one of its name inherits nothing."""
         with self._store.transaction():
             for policy in _POLICIES.every(self._store):
                 if any(member in binding["members"] for binding in policy.bindings):

@@ -22,8 +22,7 @@ Bindings = Sequence[Mapping[str, Any]]
 
 
 def check(resource: str, bindings: Bindings, before: Bindings, ours: Callable[[str], bool]) -> None:
-    """Raise 400 INVALID_ARGUMENT for bindings that a resource (full name) can't have. `before` are those it has; `ours`
-    tells whether a text is the project's id or number."""
+    """Raise 400 for bindings that a resource with `before` can't have; `ours` tells its project's names."""
     service = _service(resource)
     members = [member for binding in bindings for member in binding.get("members", [])]
     if len(members) > _MOST_PRINCIPALS or sum(member.startswith("group:") for member in members) > _MOST_GROUPS:

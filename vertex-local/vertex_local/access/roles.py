@@ -30,13 +30,12 @@ class Role:
 def table() -> Mapping[str, Role]:
     """Return all known roles by name (`roles/…`)."""
     rows = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
-    return {name: _role(name, row["permissions"], row.get("on", "")) for name, row in rows.items()}
-
-
-def _role(name: str, permissions: list[str], only_on: str) -> Role:
-    return Role(
-        name,
-        frozenset(permission for permission in permissions if not permission.endswith("*")),
-        tuple(permission.removesuffix("*") for permission in permissions if permission.endswith("*")),
-        only_on,
-    )
+    return {
+        name: Role(
+            name,
+            frozenset(permission for permission in row["permissions"] if not permission.endswith("*")),
+            tuple(permission.removesuffix("*") for permission in row["permissions"] if permission.endswith("*")),
+            row.get("on", ""),
+        )
+        for name, row in rows.items()
+    }

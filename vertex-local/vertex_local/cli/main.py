@@ -196,13 +196,8 @@ def _scenario(path: Path) -> dict[str, Any]:
 def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        _fail(f"error: there is no file {path}\nwhy: a scenario is a TOML file\nfix: name it, or type clear or show", 2)
     except (OSError, ValueError) as error:
-        _fail(
-            f"error: {path}: {error}\nwhy: a scenario is a TOML file\nfix: its guide has its keys",
-            2,
-        )
+        _fail(f"error: {path}: {error}\nwhy: a scenario is a TOML file\nfix: name one, or type clear or show", 2)
 
 
 @contextlib.contextmanager

@@ -72,8 +72,7 @@ def _on_shelf(shelf: Path, recipe: Recipe, tool: Tool, uv: str, say: Callable[[s
 
 
 def hold(image: Path) -> bool:
-    """Keep an image from being removed until this process ends, since files of a run may be links to it. Return whether
-    it is still there."""
+    """Keep an image, to which files of a run may be links, until this process ends. Return whether it is there."""
     files.share(_lock(image))
     return _ready(image)
 
@@ -125,8 +124,7 @@ def copied(image: Path, target: Path, *, lasting: bool) -> None:
 
 
 def _link_all(source: str, target: str, lasting: bool) -> None:
-    """Link a folder with its content. Paths are texts and no Path objects: heavy images have tens of thousands of
-    files."""
+    """Link a folder with its content. Paths are texts: heavy images have tens of thousands of files."""
     os.makedirs(target, exist_ok=True)  # noqa: PTH103
     with os.scandir(source) as entries:
         for entry in entries:

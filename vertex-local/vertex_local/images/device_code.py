@@ -13,8 +13,7 @@ _KEEP_SIZE, _PUNCH_HOLE = 1, 2
 
 
 def forget(folder: Path) -> None:
-    """Let the code for GPUs read as zeros, which take no room. Files that others share by hard links stay as they are,
-    and so do all where the file system has no holes."""
+    """Let code for GPUs read as zeros, which take no room, except in hard links and where no holes can be."""
     for library in folder.rglob("*.so*"):
         if not library.is_symlink() and library.is_file() and library.stat().st_nlink == 1:
             # A file that only begins like a library has numbers that lead anywhere.

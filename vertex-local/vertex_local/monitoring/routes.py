@@ -14,5 +14,5 @@ def routes(world: World) -> list[Route]:
     return TimeSeries(world).routes()
 
 
-def loop(world: World) -> Sampler:
-    return Sampler(world)
+def loops(world: World) -> list[Sampler]:
+    return [Sampler(world)]

@@ -36,8 +36,7 @@ class TimeSeries:
         return [Route("GET", "/v3/projects/{project}/timeSeries", self.list)]
 
     def list(self, call: Call) -> Reply:
-        """Return a page of time series. Raises 400 for a filter without a metric type or an interval without an end,
-        403, and 404 for an unknown metric."""
+        """Return a page of time series. Raises 400 for a filter or interval that lacks something, 403, 404."""
         resource = f"//monitoring.googleapis.com/projects/{call.params['project']}"
         self._world.access.require(call.principal, "monitoring.timeSeries.list", call.params["project"], resource)
         text = call.query.get("filter", "")

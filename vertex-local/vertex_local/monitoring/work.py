@@ -32,8 +32,7 @@ Gauge = Callable[[int, float], Reading]
 
 
 class Sampler:
-    """The sampler of CPU and memory. There are no accelerators here: they show the scenario's recording for the job,
-    else the values of CPU and memory."""
+    """The sampler of CPU and memory. Accelerators show the scenario's recording for the job, else the same values."""
 
     def __init__(
         self, world: World, read: Gauge = process_usage.read, seconds: Callable[[], float] = time.monotonic

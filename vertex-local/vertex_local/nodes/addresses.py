@@ -12,8 +12,7 @@ _PORTS = 22_000
 
 
 def beginning(state_folder: Path) -> int:
-    """Return the number from which a cloud counts its replicas, so that two clouds on a machine are unlikely to
-    meet."""
+    """Return the number from which a cloud counts its replicas, so that two clouds hardly meet."""
     return int(hashlib.sha256(bytes(state_folder)).hexdigest()[:12], 16) % _HOSTS
 
 

@@ -25,8 +25,7 @@ def download(
     say: Callable[[str], None],
     sleep: Callable[[float], None] = time.sleep,
 ) -> Path:
-    """Return the file of a package, `gs://BUCKET/NAME`, in a folder of its own; asked for again while nothing answers.
-    Raises UnreadyError."""
+    """Return the file of a package, `gs://BUCKET/NAME`, asked for until something answers. Raises UnreadyError."""
     say(f"Downloading {uri}")
     target = folder / uri.rpartition("/")[2]
     folder.mkdir(exist_ok=True)

@@ -119,6 +119,5 @@ def thread_bounds(threads: int) -> dict[str, str]:
 
 
 def expanded(text: str, known: Mapping[str, str]) -> str:
-    """Return the text with `$(NAME)` replaced by a known variable, as Kubernetes does it: unknown ones stay, and `$$`
-    is `$` everywhere, so `$$(NAME)` is `$(NAME)` itself."""
+    """Return the text with known `$(NAME)` replaced as Kubernetes does: `$$` is `$`, unknown ones stay."""
     return _REFERENCE.sub(lambda found: "$" if found[0] == "$$" else known.get(found[1], found[0]), text)

@@ -19,8 +19,7 @@ _SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITIC
 
 @dataclass(frozen=True)
 class Line:
-    """A line: `text` is a plain one, `fields` those of a JSON line with a message; `service` lines are not user
-    code's."""
+    """A line: `text` if it is plain, `fields` of a JSON line with a message; `service` lines are not user code's."""
 
     time: str
     severity: str
@@ -30,8 +29,7 @@ class Line:
 
 
 def lines(stream: IO[bytes]) -> Iterator[bytes]:
-    """Yield lines as they are written, without their ends. Each state of a progress bar, which returns to the line's
-    start, is a line, which comes with the next one."""
+    """Yield lines as they are written, without their ends; a progress bar's states come with the next line."""
     rest = b""
     while part := stream.read1(LINE_BYTES):  # type: ignore[attr-defined]
         rest += part
@@ -103,8 +101,7 @@ def _lines(content: bytes) -> Iterator[Line]:
 
 
 def _structured(text: str) -> dict[str, Any] | None:
-    """Return the fields of a line in JSON with a `message`; None for any other, and for JSON that only Python
-    accepts."""
+    """Return the fields of a line in strict JSON with a `message`; None for any other."""
     if not text.startswith("{"):
         return None
     try:

@@ -1,5 +1,4 @@
-"""A replica's own view of this machine's files, in a mount namespace: file systems of its job's network below /mnt/nfs,
-and all buckets below /gcs."""
+"""A replica's own view of this machine's files: its network's file systems at /mnt/nfs, all buckets at /gcs."""
 
 import contextlib
 import ctypes
@@ -23,8 +22,7 @@ _DETACH = 2
 
 @dataclass(frozen=True)
 class Mount:
-    """A mount. `source` is a folder of this machine that stands for a server's path; replicas see it at
-    /mnt/nfs/`point`."""
+    """A mount: `source`, a folder that stands for a server's path, and `point`, its name below /mnt/nfs."""
 
     source: str
     point: str
@@ -78,8 +76,7 @@ def enter(mounts: Sequence[Mount] = (), *, buckets: bool = False) -> int | None:
 
 @cache
 def possible(*, buckets: bool = False) -> bool:
-    """Return whether this machine lets a process have mounts of its own: Linux, with user namespaces for who is not
-    root; and /dev/fuse for `buckets`."""
+    """Return whether a process may have mounts of its own: Linux, user namespaces, /dev/fuse for `buckets`."""
     command = [*module_command(sys.executable, "nodes.mounts"), *(["buckets"] if buckets else [])]
     try:
         return subprocess.run(command, cwd=IMPORTED_FROM, capture_output=True, timeout=60).returncode == 0
@@ -97,8 +94,7 @@ def _device(old: Path, new: Path) -> int:
 
 
 def _unshare() -> None:
-    """Leave the mounts of the others: as root does, or as anybody with a user namespace in which all stay who they
-    are."""
+    """Leave the mounts of the others: as root, or in a user namespace in which all stay who they are."""
     user, group = os.geteuid(), os.getegid()
     if user == 0:
         with contextlib.suppress(OSError):

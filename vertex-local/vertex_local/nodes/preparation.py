@@ -119,8 +119,7 @@ def install_at_start(environment: Path) -> None:
 
 
 def show_outside(environment: Path) -> None:
-    """Let a virtual environment see the user's packages. Its settings may be a link to the image's, so they are
-    replaced, not overwritten."""
+    """Let a virtual environment see the user's packages. Its settings may be a link, so they are replaced."""
     settings = environment / "pyvenv.cfg"
     text = _OUTSIDE.sub("include-system-site-packages = true", settings.read_text(encoding="utf-8"))
     settings.unlink()

@@ -102,8 +102,7 @@ def _entries() -> list[_Entry]:
 
 
 def _pids() -> list[int]:
-    """Return the pids of all processes. Paths here, and in all that reads them, are texts and no Path objects, since
-    every replica's end looks through them."""
+    """Return the pids of all processes. Paths here are texts, since every replica's end looks through them."""
     if _PROC.is_dir():
         return [int(name) for name in os.listdir(_PROC) if name.isdigit()]  # noqa: PTH208
     import psutil

@@ -131,8 +131,7 @@ class Runner:
         return int(event.removeprefix("exit "))
 
     def _first_event(self) -> str:
-        """Return the first event. It looks up now and then: a signal that comes as a wait begins is only acted on after
-        it."""
+        """Return the first event. It looks up now and then, as a signal acts only after a wait."""
         while True:
             with contextlib.suppress(queue.Empty):
                 return self._events.get(timeout=_LOOK_S)

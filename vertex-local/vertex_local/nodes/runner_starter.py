@@ -15,8 +15,7 @@ _MOST_STARTS = 3
 
 
 class RunnerStarter:
-    """The starter of runners. The truth is in the replicas' folders; this object only remembers the runners it started
-    itself."""
+    """The starter of runners. The truth is in the replicas' folders; it remembers only those it started itself."""
 
     def __init__(self) -> None:
         self._warm = WarmRunner()

@@ -1,5 +1,4 @@
-"""The start of user code, in its replica's own view of this machine's files where it is to have one, with a server of
-the buckets below /gcs, a process beside it."""
+"""The start of user code, in a view of its own where it is to have one, with a server of the buckets below /gcs."""
 
 import contextlib
 import os
@@ -19,8 +18,7 @@ from .spec import ReplicaSpec, UnreadyError
 
 
 class UserProcess:
-    """User code, started in the folder `work`. Raises UnreadyError where it can't be. Its view is entered by a fork of
-    this process, which must have no other thread."""
+    """User code in the folder `work`, its view entered by a fork. Raises UnreadyError where it can't be."""
 
     def __init__(self, command: Sequence[str], spec: ReplicaSpec, folder: Path, environ: Mapping[str, str]) -> None:
         self._own_view, self._before = spec.own_view, _last_change()
@@ -96,8 +94,7 @@ def _enter(spec: ReplicaSpec, folder: Path, link: socket.socket) -> None:
 
 
 def _serve(device: int, link: socket.socket, spec: ReplicaSpec, folder: Path) -> NoReturn:
-    """Serve the buckets, in a group of its own, as signals to user code are not for this process, and without what the
-    runner has open, as its locks."""
+    """Serve the buckets in a group of its own: no signals to user code, no locks of the runner."""
     try:
         os.setpgid(0, 0)
         for asked in (signal.SIGTERM, signal.SIGINT):

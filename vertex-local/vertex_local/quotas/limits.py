@@ -1,5 +1,4 @@
-"""The limit in force for a metric and region: the service's default, the setting on top, then granted preferences; and
-the metrics beyond it."""
+"""The limit in force: the service's default, the setting on top, then granted preferences; and what is beyond it."""
 
 from collections.abc import Iterable, Mapping
 

@@ -33,8 +33,7 @@ def check_query(call: Call, request: str) -> None:
 
 @dataclass(frozen=True)
 class Preference:
-    """A preference. `granted` is in force from `due` on, `before` until then; None is the service's own limit. -1 is
-    unlimited."""
+    """A preference: `granted` from `due` on, `before` until then; None is the service's limit, -1 unlimited."""
 
     name: str
     service: str

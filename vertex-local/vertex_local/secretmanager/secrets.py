@@ -100,8 +100,7 @@ class Secrets:
         return Reply(body={})
 
     def entered(self, call: Call, permission: str) -> str:
-        """Check that the caller has a permission on the secret that the call names, and return its full name. Raises
-        403."""
+        """Check that the caller has a permission on the call's secret, and return its full name. Raises 403."""
         name = self._name(call.params["secret"])
         rest = f"/versions/{call.params['version']}" if "version" in call.params else ""
         self.require(call, permission, f"projects/{call.params['project']}/secrets/{call.params['secret']}{rest}", name)
@@ -112,8 +111,7 @@ class Secrets:
         return SECRETS.find(self._world.store, name, f"Secret [{name}] not found.")
 
     def require(self, call: Call, permission: str, shown: str, secret: str = "") -> None:
-        """Check that a role on the project or on the secret grants the permission. Raises 403 in this service's
-        words."""
+        """Check that a role on project or secret grants the permission. Raises 403 in this service's words."""
         permission = f"secretmanager.{permission}"
         resource = f"//secretmanager.googleapis.com/{secret}" if secret else None
         known = self._world.project.is_called(call.params["project"])

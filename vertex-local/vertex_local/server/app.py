@@ -9,6 +9,7 @@ import sqlite3
 import time
 from collections.abc import AsyncIterator, Mapping, Sequence
 from dataclasses import replace
+from types import ModuleType
 from urllib.parse import parse_qsl, unquote
 
 import anyio.to_thread
@@ -28,6 +29,7 @@ from ..wire import (
     Call,
     FileSlice,
     Reply,
+    Route,
     invalid_argument,
     loopback,
     not_found,
@@ -37,7 +39,7 @@ from ..wire import (
     unavailable,
     unimplemented,
 )
-from ..world import Service, World
+from ..world import World
 from . import control
 from .connections import Connections
 
@@ -51,7 +53,7 @@ _FULL = {errno.ENOSPC, errno.EFBIG, errno.EDQUOT}
 _SQLITE_FULL = {"SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_IOERR_TRUNCATE"}
 
 
-def build_app(projects: Projects, services: Sequence[Service], connections: Connections | None = None) -> ASGIApp:
+def build_app(projects: Projects, services: Sequence[ModuleType], connections: Connections | None = None) -> ASGIApp:
     """Return the ASGI application over the services' routes. `connections` lets faults drop a connection."""
     routers: dict[str, Router] = {}
 
@@ -65,12 +67,6 @@ def build_app(projects: Projects, services: Sequence[Service], connections: Conn
 
     projects.follow(open_routes)
     return _App(projects, routers, connections or Connections())
-
-
-def _check_enabled(world: World, api: str) -> None:
-    """Raise 403 SERVICE_DISABLED while Service Usage has an API switched off."""
-    if api and world.store.get("disabledApi", api) is not None:
-        raise service_disabled(api, world.project.number)
 
 
 class _App:
@@ -155,7 +151,12 @@ class _App:
         call = _call(request, principal, token, path, body)
         own = path.startswith(control.PREFIX)
         world = self._world if own else self._projects.addressed(path, dict(call.pairs), call.raw)
-        reply = self._routers[world.project.id].answer(call, lambda route: _check_enabled(world, route.api))
+
+        def check_enabled(route: Route) -> None:
+            if route.api and world.store.get("disabledApi", route.api) is not None:
+                raise service_disabled(route.api, world.project.number)
+
+        reply = self._routers[world.project.id].answer(call, check_enabled)
         if reply is None:
             raise _unserved(call.method, path)
         if call.method != "GET":
@@ -193,8 +194,7 @@ def _unserved(method: str, path: str) -> ApiError:
 
 
 def _call(request: Request, principal: str, token: str, path: str, body: bytes) -> Call:
-    """Return the call that a request stands for, without a token in its query. A GET that is too long for a URL comes
-    as a POST that says so, with the query as its body."""
+    """Return a request's call, without a token in its query. A POST that says so is a GET with a long query."""
     pairs = [pair for pair in request.query_params.multi_items() if pair[0] not in _TOKENS]
     method, media = request.method, request.headers.get("content-type", "")
     if method == "POST":

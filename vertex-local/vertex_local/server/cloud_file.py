@@ -2,13 +2,13 @@
 
 import json
 import os
-import tempfile
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import psutil
 
+from .. import files
 from ..identities import PROJECT_ID
 from ..program import COMMAND
 
@@ -46,8 +46,7 @@ class Record:
 
 
 def state_folder() -> Path:
-    """Return `$VERTEX_LOCAL_STATE`, else `.vertex-local` of the repository that the current folder is in, or of that
-    folder."""
+    """Return `$VERTEX_LOCAL_STATE`, else `.vertex-local` of the repository around the current folder, or in that."""
     if chosen := os.environ.get("VERTEX_LOCAL_STATE"):
         return Path(chosen).absolute()
     here = Path.cwd()
@@ -89,16 +88,7 @@ def write_record(folder: Path, record: Record) -> None:
         "tokens": dict(record.tokens),
         "projects": {project: dict(tokens) for project, tokens in record.projects.items()},
     }
-    descriptor, name = tempfile.mkstemp(prefix=".cloud.json.", dir=folder)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(content, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        Path(name).replace(folder / "cloud.json")
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    files.write_json(folder / "cloud.json", content)
 
 
 def this_process() -> tuple[int, float]:

@@ -4,6 +4,7 @@ import itertools
 import os
 from collections.abc import Callable, Sequence
 from dataclasses import asdict
+from types import ModuleType
 from urllib.parse import parse_qsl
 
 from .. import faults, identities
@@ -26,7 +27,7 @@ from ..wire import (
     not_found,
     permission_denied,
 )
-from ..world import Service, World
+from ..world import World
 
 _GRANT, _TOKEN_S = "urn:ietf:params:oauth:grant-type:jwt-bearer", 3599
 PREFIX = "/vertex-local/"
@@ -47,7 +48,7 @@ def health() -> Reply:
     return Reply(body={"service": "vertex-local", "pid": os.getpid()})
 
 
-def routes(projects: Projects, services: Sequence[Service]) -> list[Route]:
+def routes(projects: Projects, services: Sequence[ModuleType]) -> list[Route]:
     world = projects.home
 
     def owner(handler: Callable[[Call], Reply]) -> Callable[[Call], Reply]:
@@ -70,21 +71,11 @@ def routes(projects: Projects, services: Sequence[Service]) -> list[Route]:
         trouble = next((one.trouble for one in worlds if one.trouble), "")
         return Reply(body={"trouble": trouble, "summary": summary, "faults": len(world.faults.current())})
 
-    def get_projects(_: Call) -> Reply:
-        return Reply(body={"projects": [_declared(one) for one in projects.worlds()]})
-
-    def name_project(call: Call) -> Reply:
-        return Reply(body=_declared(projects.name(parse(call.object()))))
-
     def get_faults(_: Call) -> Reply:
         return Reply(body={"faults": [asdict(fault) for fault in world.faults.current()]})
 
     def set_faults(call: Call) -> Reply:
-        world.faults.set(faults.parse(call.object()))
-        return get_faults(call)
-
-    def no_faults(call: Call) -> Reply:
-        world.faults.set(())
+        world.faults.set(faults.parse(call.object()) if call.method == "POST" else ())
         return get_faults(call)
 
     def get_settings(_: Call) -> Reply:
@@ -98,17 +89,11 @@ def routes(projects: Projects, services: Sequence[Service]) -> list[Route]:
             raise invalid_argument(str(error)) from error
         return get_settings(call)
 
-    def get_scenario(_: Call) -> Reply:
-        return Reply(body=_shown([scenarios.current(world)]))
-
     def set_scenario(call: Call) -> Reply:
         try:
-            return Reply(body=_shown([scenarios.load(one, call.object()) for one in projects.worlds()]))
+            return _scenario([scenarios.load(one, call.object()) for one in projects.worlds()])
         except ScenarioError as error:
             raise invalid_argument(str(error)) from error
-
-    def no_scenario(_: Call) -> Reply:
-        return Reply(body=_shown([scenarios.clear(one) for one in projects.worlds()]))
 
     def kill(call: Call) -> Reply:
         wanted = call.object()
@@ -117,9 +102,6 @@ def routes(projects: Projects, services: Sequence[Service]) -> list[Route]:
         _kill(where, found, replica)
         where.changed.set()
         return Reply(body={})
-
-    def clock(_: Call) -> Reply:
-        return Reply(body={"now": world.now()})
 
     def advance(call: Call) -> Reply:
         seconds = call.object().get("advance")
@@ -134,26 +116,38 @@ def routes(projects: Projects, services: Sequence[Service]) -> list[Route]:
 
     return [
         Route("GET", "/vertex-local/status", owner(status)),
-        Route("GET", "/vertex-local/projects", owner(get_projects)),
-        Route("POST", "/vertex-local/projects", owner(name_project)),
+        Route(
+            "GET",
+            "/vertex-local/projects",
+            owner(lambda _: Reply(body={"projects": [_declared(one) for one in projects.worlds()]})),
+        ),
+        Route(
+            "POST",
+            "/vertex-local/projects",
+            owner(lambda call: Reply(body=_declared(projects.name(parse(call.object()))))),
+        ),
         Route("GET", "/vertex-local/faults", owner(get_faults)),
         Route("POST", "/vertex-local/faults", owner(set_faults)),
-        Route("DELETE", "/vertex-local/faults", owner(no_faults)),
+        Route("DELETE", "/vertex-local/faults", owner(set_faults)),
         Route("GET", "/vertex-local/settings", owner(get_settings)),
         Route("POST", "/vertex-local/settings", owner(set_settings)),
-        Route("GET", "/vertex-local/scenario", owner(get_scenario)),
+        Route("GET", "/vertex-local/scenario", owner(lambda _: _scenario([scenarios.current(world)]))),
         Route("POST", "/vertex-local/scenario", owner(set_scenario)),
-        Route("DELETE", "/vertex-local/scenario", owner(no_scenario)),
+        Route(
+            "DELETE",
+            "/vertex-local/scenario",
+            owner(lambda _: _scenario([scenarios.clear(one) for one in projects.worlds()])),
+        ),
         Route("POST", "/vertex-local/kill", owner(kill)),
-        Route("GET", "/vertex-local/clock", owner(clock)),
+        Route("GET", "/vertex-local/clock", owner(lambda _: Reply(body={"now": world.now()}))),
         Route("POST", "/vertex-local/clock", owner(advance)),
     ]
 
 
-def _shown(each: Sequence[Loaded]) -> dict[str, object]:
-    """Return the scenario in force, by which each project has machines of its own."""
-    loaded = each[0]
-    return {"scenario": dict(loaded.document)} | ({"since": timestamp(loaded.since)} if loaded.document else {})
+def _scenario(each: Sequence[Loaded]) -> Reply:
+    """Answer with the scenario in force, by which each project has machines of its own."""
+    since = {"since": timestamp(each[0].since)} if each[0].document else {}
+    return Reply(body={"scenario": dict(each[0].document), **since})
 
 
 def _text(body: dict[str, object], key: str) -> str:

@@ -82,8 +82,7 @@ def start(folder: Path, chosen: Mapping[str, str]) -> Started:
 
 
 def claim(folder: Path) -> None:
-    """Make a folder a local cloud's own, as `start` does: what others put there afterwards goes with the state. Raises
-    CloudError for a folder with other things in it."""
+    """Make a folder a cloud's own; all in it goes with the state. Raises CloudError where other things are."""
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     others = foreign(folder)
     if others:
@@ -103,8 +102,7 @@ def foreign(folder: Path) -> list[str]:
 
 
 def stop(folder: Path) -> tuple[bool, int]:
-    """Stop the cloud of a state folder and end its jobs' processes. Return whether it ran, and how many processes
-    ended."""
+    """Stop the cloud of a state folder and end its jobs. Return whether it ran, and how many processes ended."""
     if not folder.is_dir() or foreign(folder):
         return False, 0
     with _alone(folder):

@@ -86,8 +86,7 @@ def serve(state_folder: Path, port: int) -> None:
 
 
 class _Server(uvicorn.Server):
-    """A server that sleeps until it is told to end. The library's own wakes ten times a second to look, which is most
-    of an idle cloud's cost."""
+    """A server that sleeps until told to end. The library's wakes ten times a second: most of an idle cloud's cost."""
 
     def __init__(self, config: uvicorn.Config, clock: Clock) -> None:
         super().__init__(config)
@@ -122,7 +121,9 @@ def load_services() -> Sequence[ModuleType]:
 def _start(world: World, modules: Sequence[ModuleType], loops: dict[str, list[Loop]]) -> None:
     """Begin a project's background work, once."""
     if world.project.id not in loops:
-        loops[world.project.id] = [module.loop(world) for module in modules if hasattr(module, "loop")]
+        loops[world.project.id] = [
+            loop for module in modules if hasattr(module, "loops") for loop in module.loops(world)
+        ]
         for loop in loops[world.project.id]:
             loop.start()
 

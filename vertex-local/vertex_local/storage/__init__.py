@@ -1,2 +1,1 @@
-"""Cloud Storage: the JSON API, uploads, downloads and batches, with contents in files and everything else in the
-store."""
+"""Cloud Storage: the JSON API, uploads, downloads and batches, with contents in files and all else in the store."""

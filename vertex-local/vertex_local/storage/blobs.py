@@ -79,8 +79,7 @@ class Blobs:
         return self._folder / name[:2] / name
 
     def sweep(self, named: set[str], before: float) -> int:
-        """Remove files that nothing names and that are older than `before` (seconds since the epoch). Return how
-        many."""
+        """Remove files that nothing names, older than `before` (seconds since the epoch). Return how many."""
         removed = 0
         for file in self._folder.glob("??/*"):
             if file.name not in named and file.stat().st_mtime < before:

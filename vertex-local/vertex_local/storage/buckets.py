@@ -186,8 +186,7 @@ class Buckets:
         return _without_empty(bucket)
 
     def _stamp(self, bucket: dict[str, Any], old: Mapping[str, Any]) -> None:
-        """Note in policies about time when they began to apply: a retention when it was set first, soft deletion when
-        it was changed last. Nothing here locks a retention."""
+        """Note in policies when they began to apply: a retention first, soft deletion when changed last."""
         for policy, duration in (
             ("softDeletePolicy", "retentionDurationSeconds"),
             ("retentionPolicy", "retentionPeriod"),

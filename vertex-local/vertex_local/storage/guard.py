@@ -5,11 +5,10 @@ from typing import Any
 
 from .. import bodies, page_tokens
 from ..access import policies
-from ..access.policy_rules import PUBLIC
 from ..wire import Call
 from ..world import World
 from . import errors
-from .records import BUCKETS, Version, is_private, is_uniform
+from .records import BUCKETS, Version, is_uniform
 
 _PAGES = "storage"
 _PREDEFINED = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
@@ -23,8 +22,7 @@ def bucket_owners(project: str) -> dict[str, tuple[str, ...]]:
 
 
 def object_owners(project: str) -> dict[str, tuple[str, ...]]:
-    """Return the owners of a bucket's objects: by the bucket's policy where access is uniform, and by each object's own
-    access control list where it is not."""
+    """Return the owners of a bucket's objects, by its policy or by each object's own access control list."""
     return _owners(project, "Object")
 
 
@@ -48,8 +46,7 @@ class Guard:
             raise errors.forbidden(call.principal, permission, "project")
 
     def bucket(self, call: Call, permission: str, bucket: str) -> None:
-        """Raise 403 unless the permission is granted on the bucket or, for objects of a bucket without uniform access,
-        by their default access control list."""
+        """Raise 403 unless the permission is granted on the bucket or by its objects' default access control."""
         of_objects = permission.startswith("storage.objects.")
         listed = of_objects and not is_uniform(BUCKETS.get(self._store, bucket) or {})
         more = object_owners(self._world.project.id) if listed else {}
@@ -63,8 +60,7 @@ class Guard:
 def check_object_conditions(
     call: Call, version: Version | None, *, source: bool = False, reading: bool = False
 ) -> None:
-    """Check `ifGenerationMatch` and its kin, or `ifSource…`. Raises 412 conditionNotMet; 304 for a reader's
-    NotMatch."""
+    """Check `ifGenerationMatch` and its kin, or `ifSource…`. Raises 412, or 304 for a reader's NotMatch."""
     check_conditions(
         call,
         version.generation if version else 0,
@@ -88,24 +84,16 @@ def check_conditions(
 
 def refuse_lists(call: Call, sent: Mapping[str, Any], bucket: Mapping[str, Any], what: str) -> None:
     """Refuse access control lists, and predefined ones, that a client sends: 400 in a bucket with uniform access, where
-    nobody can `what`; 412 for public ones where public access is prevented; 501 for others, but that predefined ones
-    that open nothing to the public are taken and change nothing."""
-    predefined = {name: call.query[name] for name in _PREDEFINED if call.query.get(name)}
-    lists = {name: sent[name] for name in ("acl", "defaultObjectAcl") if sent.get(name)}
+    nobody can `what`, else 501; but `private` and its like change nothing in a bucket without."""
+    predefined = [name for name in _PREDEFINED if call.query.get(name)]
+    lists = [name for name in ("acl", "defaultObjectAcl") if sent.get(name)]
     if is_uniform(bucket) and (predefined or lists):
         raise errors.invalid(
             f"Cannot {what} when uniform bucket-level access is enabled. Read more at "
             "https://cloud.google.com/storage/docs/uniform-bucket-level-access"
         )
-    public = _PUBLIC & set(predefined.values()) or any(
-        isinstance(item, Mapping) and item.get("entity") in PUBLIC for found in lists.values() for item in found
-    )
-    if public and is_private(bucket):
-        raise errors.not_public()
-    for name in lists:
+    for name in (*lists, *(name for name in predefined if call.query[name] in _PUBLIC)):
         raise errors.not_implemented(f"{name} (access control lists)")
-    if public:
-        raise errors.not_implemented(f"{' and '.join(map('='.join, predefined.items()))} (access control lists)")
 
 
 def refuse_keys(call: Call) -> None:
@@ -115,8 +103,7 @@ def refuse_keys(call: Call) -> None:
 
 
 def page_start(call: Call) -> str:
-    """Return the object after which a list goes on, "" where it begins. A page token has no more, so it is as good for
-    another prefix. Raises 400 invalid."""
+    """Return the object after which a list goes on, "" where it begins. Raises 400 invalid."""
     token = call.query.get("pageToken", "")
     with errors.shaped():
         return str(page_tokens.position(token, _PAGES)) if token else ""
@@ -127,8 +114,7 @@ def page_token(position: str) -> str:
 
 
 def checked(call: Call, schema: str) -> dict[str, Any]:
-    """Return the body, checked against a schema of the discovery document. A patch keeps its nulls, which remove
-    fields. Raises 400 invalid."""
+    """Return the body, checked by a schema. A patch keeps its nulls, which remove fields. Raises 400 invalid."""
     sent = call.object()
     found = checked_body(sent, schema)
     return sent if call.method == "PATCH" else found

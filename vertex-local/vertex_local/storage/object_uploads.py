@@ -155,8 +155,7 @@ class Uploads:
         return session, known
 
     def _finish(self, call: Call, session: _Session) -> Reply:
-        """Return the object made of all chunks. The session keeps the answer, so that a lost one can be asked for
-        again."""
+        """Return the object of all chunks. The session keeps the answer for who has lost it."""
         path = self._file(session.id)
         with path.open("rb") as file:
             blob = self._checked(call, session.metadata, iter(lambda: file.read(1 << 20), b""))

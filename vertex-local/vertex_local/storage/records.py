@@ -83,8 +83,7 @@ class Records:
         self._home(version).put(self.store, version)
 
     def retire(self, version: Version, versioned: bool) -> str | None:
-        """Take the current version away: a versioned bucket keeps it as noncurrent, else its blob's name is returned,
-        to be deleted after the commit."""
+        """Take the current version away. Return its blob, to be deleted after the commit, unless it is kept."""
         OBJECTS.remove(self.store, version.name)
         if not versioned:
             return version.blob

@@ -36,25 +36,21 @@ def summary(world: World) -> dict[str, int]:
     return {"buckets": world.store.count(BUCKETS.kind)}
 
 
-class _Sweep:
-    """A sweep that removes, once after the start, contents that a kill left without a name, and uploads that nobody has
-    gone on with for a week."""
+class _Sweep(threading.Thread):
+    """A sweep, once after the start, of contents that a kill left without a name and of old uploads."""
 
     def __init__(self, world: World) -> None:
+        super().__init__(name="storage-sweep", daemon=True)
         self._records, self._before = Records(world), world.clock.now().timestamp()
-        self._thread = threading.Thread(target=self._run, name="storage-sweep", daemon=True)
-
-    def start(self) -> None:
-        self._thread.start()
 
     def stop(self) -> None:
-        self._thread.join()
+        self.join()
 
-    def _run(self) -> None:
+    def run(self) -> None:
         with contextlib.suppress(OSError):
             self._records.blobs.sweep(self._records.blob_names(), self._before)
             sweep_uploads(self._records, self._before)
 
 
-def loop(world: World) -> _Sweep:
-    return _Sweep(world)
+def loops(world: World) -> list[_Sweep]:
+    return [_Sweep(world)]

@@ -23,8 +23,7 @@ _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(?: (?:%|MiB))?")
 
 @dataclass(frozen=True)
 class GpuSample:
-    """A sample, `after_s` seconds after the first; `gpu` counts from 0. `use` and `memory` are fractions from 0 to
-    1."""
+    """A sample, `after_s` seconds after the first; `gpu` counts from 0, `use` and `memory` are fractions."""
 
     after_s: float
     gpu: int
@@ -39,8 +38,7 @@ class GpuRecording:
     samples: tuple[GpuSample, ...]
 
     def of(self, gpu: int) -> tuple[GpuSample, ...]:
-        """Return the recorded samples of one GPU; a machine with more GPUs than were recorded starts again with the
-        first."""
+        """Return the recorded samples of one GPU; beyond the recorded GPUs they start again with the first."""
         count = max(sample.gpu for sample in self.samples) + 1
         return tuple(sample for sample in self.samples if sample.gpu == gpu % count)
 

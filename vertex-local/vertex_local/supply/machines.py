@@ -37,8 +37,7 @@ class MachineType:
 
 @dataclass(frozen=True)
 class MachineTable:
-    """The machine types. `disks`: the boot disks of those that don't take any, by the beginning of the name; the first
-    beginning counts."""
+    """The machine types. `disks`: boot disks by the beginning of the name, the first counts."""
 
     types: Mapping[str, MachineType]
     regions: tuple[str, ...]

@@ -19,8 +19,7 @@ class ScenarioError(Exception):
 
 
 def parse(document: Mapping[str, Any]) -> Scenario:
-    """Return the scenario of a document with the keys `supply`, `spot`, `reservations`, `gpus`. Raises
-    ScenarioError."""
+    """Return the scenario in a document of `supply`, `spot`, `reservations`, `gpus`. Raises ScenarioError."""
     table = _Table("", document, ("supply", "spot", "reservations", "gpus"))
     spot = table.table("spot", ("preempt", "random", "notice"))
     return Scenario(

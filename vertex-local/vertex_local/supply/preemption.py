@@ -32,8 +32,7 @@ class Victim:
 
 
 def victims(scenario: Scenario, targets: Iterable[Target], excess: Mapping[tuple[str, str], int]) -> tuple[Victim, ...]:
-    """Return the victims of preemption now. `excess` is how many machines by (region, type) are to be given back; the
-    newest job goes first."""
+    """Return the victims of preemption now, the newest job first. `excess`: machines by (region, type)."""
     targets = list(targets)
     found: dict[int, Victim] = {}
     for target in targets:

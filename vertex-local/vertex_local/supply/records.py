@@ -21,8 +21,7 @@ class Loaded:
     document: Mapping[str, Any]
 
     def limits(self, region: str, now: datetime) -> dict[tuple[str, str], int]:
-        """Return (machine, strategy) to machines in a region, as they are now. A caller that read the clock before the
-        scenario began sees its beginning."""
+        """Return (machine, strategy) to machines in a region now, or at the scenario's beginning if that is later."""
         return self.scenario.limits(region, max((now - self.since).total_seconds(), 0.0))
 
 

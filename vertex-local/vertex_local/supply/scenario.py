@@ -1,5 +1,4 @@
-"""A scenario: how many machines there are and when, which Spot jobs lose theirs, the reservations, and the values of
-jobs' GPUs."""
+"""A scenario: how many machines there are and when, preempted Spot jobs, reservations, and values of GPUs."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -30,8 +29,7 @@ class Entry:
 
 @dataclass(frozen=True)
 class Preemption:
-    """A preemption: `after` seconds in RUNNING, a Spot job whose display name starts with `job` loses `replica`;
-    `times` times (-1 is always)."""
+    """A preemption: `after` seconds a Spot job named `job…` loses `replica`, `times` times (-1 is always)."""
 
     job: str
     replica: str
@@ -77,8 +75,7 @@ class Playback:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario, in which a machine without an entry is unlimited. `notice_s` is how long before SIGKILL a Spot
-    replica gets SIGTERM, if at all."""
+    """A scenario. A machine without an entry is unlimited; `notice_s` is from SIGTERM to SIGKILL for Spot."""
 
     supply: tuple[Entry, ...] = ()
     preemptions: tuple[Preemption, ...] = ()

@@ -21,8 +21,7 @@ _PATHS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """A machine spec and a disk spec after the service's defaults. `rest` and `disk_rest` are any other fields of
-    the machine and the disk, as JSON."""
+    """A machine and a disk after the service's defaults; `rest` and `disk_rest` are other fields, as JSON."""
 
     machine_type: str
     accelerator_type: str | None

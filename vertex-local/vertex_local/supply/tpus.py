@@ -14,8 +14,7 @@ _OLD_KINDS = ("TPU_V2", "TPU_V3")
 
 @dataclass(frozen=True)
 class TpuType:
-    """A type of TPU. `kind` is the key of its regions; `topologies` are those that it can be joined to, with the VMs of
-    each."""
+    """A type of TPU: `kind` is the key of its regions, `topologies` lead to the VMs of each."""
 
     name: str
     kind: str

@@ -125,8 +125,7 @@ class LocalCloud:
                 return found
 
     def seen(self, name: str, holds: Callable[[Any], bool]) -> Any:
-        """Return the resource with this full name as soon as it is as wanted. It is looked at less and less often: ten
-        looks a second cost more than many a job."""
+        """Return the resource with this full name as soon as it is as wanted, looking less and less often."""
         last, pause = time.monotonic() + WAIT_S, 0.05
         while not holds(found := self.rest("GET", f"/v1/{name}")):
             assert time.monotonic() < last, found

@@ -67,8 +67,7 @@ class Collection:
         return [Route(verb, path, getattr(self, name)) for verb, path, name in standard if hasattr(self, name)]
 
     def enter(self, call: Call, verb: str, rate: str | None = None, noun: str = "") -> str:
-        """Check who asks (`aiplatform.NOUN.VERB`) and how often, and return the call's location. Raises 400, 403,
-        429."""
+        """Check who asks (`aiplatform.NOUN.VERB`) and how often. Return the call's location. Raises 400, 403, 429."""
         location = region(call)
         place = f"projects/{call.params['project']}/locations/{location}"
         below = call.path.partition(f"/locations/{location}")[2].partition(":")[0]

@@ -54,8 +54,7 @@ def display_name_mistakes(field: str, name: str, *, required: bool = False) -> l
 
 
 def label_mistakes(field: str, labels: Mapping[str, str]) -> list[Mistake]:
-    """Return the errors in keys and values: at most 64 characters, lowercase letters (of any script), digits, `_` and
-    `-`."""
+    """Return the errors in keys and values: at most 64 lowercase letters (of any script), digits, `_` and `-`."""
     found = []
     if len(labels) > MOST_LABELS:
         found.append(Mistake(field, f"At most {MOST_LABELS} labels are supported."))
@@ -80,8 +79,7 @@ def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:
 def machine_disk_mistakes(
     root: str, pools: Sequence[Mapping[str, Any]], settings: TrainingSettings
 ) -> Iterator[Mistake]:
-    """Yield the errors of pools whose machine does not take its boot disk, as Compute Engine has it: no document of the
-    service tells. The words are ours."""
+    """Yield the errors of pools whose machine takes no such boot disk in Compute Engine. The words are ours."""
     if settings.machine_disk == "accept":
         return
     for at, pool in enumerate(pools):

@@ -4,7 +4,7 @@ import logging
 import threading
 from collections.abc import Callable, Mapping
 
-from ..world import Loop, World
+from ..world import World
 
 _log = logging.getLogger("vertex_local.vertex")
 _BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0
@@ -39,8 +39,7 @@ class Follower:
                 self._world.clock.wait(pause, self._woken)
 
     def _taken(self, name: str, step: Step) -> float:
-        """Take one step and return how long to wait before the next. A full disk or a bug must not end the thread: the
-        next look finds the same work again."""
+        """Take a step; return how long to wait. No error ends the thread: the next look finds the same work."""
         trouble = f"{name}:"
         try:
             busy = step()
@@ -51,18 +50,3 @@ class Follower:
         if self._world.trouble.startswith(trouble):
             self._world.trouble = ""
         return _BUSY_S if busy else _IDLE_S
-
-
-class Loops:
-    """Several loops as one."""
-
-    def __init__(self, *loops: Loop) -> None:
-        self._loops = loops
-
-    def start(self) -> None:
-        for loop in self._loops:
-            loop.start()
-
-    def stop(self) -> None:
-        for loop in reversed(self._loops):
-            loop.stop()

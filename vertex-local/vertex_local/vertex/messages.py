@@ -21,7 +21,6 @@ MESSAGES = Messages(
         "MetadataStore": "metadata_store",
         "Model": "model",
         "PersistentResource": "persistent_resource",
-        "RemoveContextChildrenRequest": "metadata_service",
         "Tensorboard": "tensorboard",
         "TensorboardExperiment": "tensorboard_experiment",
         "TensorboardRun": "tensorboard_run",

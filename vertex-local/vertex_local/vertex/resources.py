@@ -87,8 +87,7 @@ class Resources(Collection, Generic[K]):
 
 @dataclass(frozen=True)
 class Followed(Repository[K]):
-    """The records that the cloud goes on with until they are over. Those `alive` are also listed by name, so that a
-    look at them costs nothing for all others."""
+    """The records that the cloud goes on with; those `alive` are listed by name too, for a quick look."""
 
     def put(self, store: Store, record: K) -> None:
         with store.transaction():

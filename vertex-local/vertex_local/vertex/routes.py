@@ -1,7 +1,7 @@
 """Routes of Vertex AI, and the work behind them."""
 
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 
 from ..clock import timestamp
 from ..supply import records as scenarios
@@ -10,7 +10,7 @@ from ..world import Loop, World
 from .clusters.persistent_resources import PersistentResources
 from .clusters.records import CLUSTERS
 from .clusters.work import apply_due
-from .follower import Follower, Loops
+from .follower import Follower
 from .jobs import table as jobs
 from .jobs.custom_jobs import CustomJobs
 from .metadata.artifacts import Artifacts
@@ -63,7 +63,7 @@ def routes(world: World) -> list[Route]:
     return [*methods, *operations.routes()]
 
 
-def loop(world: World) -> Loop:
+def loops(world: World) -> Sequence[Loop]:
     # Jobs that are made of custom jobs are looked at apart from the scheduler, which that would hold up.
     follower = Follower(
         world,
@@ -71,7 +71,7 @@ def loop(world: World) -> Loop:
         threading.Event(),
     )
     scheduler = Follower(world, {"the scheduler": Scheduler(world).step}, world.changed)
-    return Loops(world.trash, scheduler, follower)
+    return follower, scheduler, world.trash
 
 
 def summary(world: World) -> Mapping[str, str | int]:

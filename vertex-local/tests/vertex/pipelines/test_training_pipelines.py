@@ -41,7 +41,7 @@ def create(studies: Studies, **changes: Any) -> dict[str, Any]:
 def put_file(studies: Studies, name: str) -> None:
     """Leave an object in the bucket `models`, as training code does."""
     store = studies.calling.world.store
-    store.put("object", f"models/{name}", {"resource": {"name": name}, "blob": ""})
+    store.put("object", f"models/{name}", {"resource": {"bucket": "models", "name": name}, "blob": ""})
 
 
 def end(studies: Studies, job: str, code: int = 0) -> None:

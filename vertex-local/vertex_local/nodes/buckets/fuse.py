@@ -34,8 +34,7 @@ _MOST = 1 << 20  # bytes of one write or read
 _PAGE = 4096
 _THREADS = 8
 _FOLDER_S = 1
-"""How long the kernel takes a folder for one without asking. Of a file's name it asks each time, of its size once, as
-a node is one version of it."""
+"""How long the kernel trusts a folder. It asks for a file's name each time, for its size once."""
 _FILE_S = 3600
 _SIZE, _OF_HANDLE = 1 << 3, 1 << 6
 _UNKNOWN_INODE = 0xFFFFFFFF
@@ -69,28 +68,30 @@ class Server:
         self._lists: dict[int, list[bytes]] = {}
         self._lock = threading.Lock()
         self._verbs: dict[int, Callable[[_Question], bytes]] = {
-            1: self._look_up,
+            1: lambda question: self._entry(self._tree.look_up(self._node(question), *question.names())),
             3: self._attributes,
             4: self._change,
             5: self._read_link,
-            6: self._make_link,
-            9: self._make_folder,
+            6: lambda question: self._entry(self._tree.make_link(self._node(question), *question.names())),
+            9: lambda question: self._entry(self._tree.make_folder(self._node(question), *question.names(8))),
             10: self._remove,
             11: self._remove_folder,
-            12: self._rename,
+            12: lambda question: self._rename(question, 8, *question.numbers("Q")),
             14: self._open,
             15: self._read,
             16: self._write,
-            17: self._statistics,
+            17: lambda question: _STATFS.pack(
+                _BLOCKS, _BLOCKS, _BLOCKS, _BLOCKS, _BLOCKS, _PAGE, 1024, _PAGE, 0, *[0] * 6
+            ),
             18: self._release,
             20: self._synchronise,
             25: self._flush,
-            27: self._open_folder,
+            27: lambda question: _OPENED.pack(question.unique, 0, 0),
             28: self._read_folder,
             29: self._release_folder,
             30: lambda question: b"",
             35: self._create,
-            45: self._rename_by_flags,
+            45: lambda question: self._rename(question, 16, *question.numbers("QI")),
         }
 
     def serve(self) -> NoReturn:
@@ -160,9 +161,6 @@ class Server:
         flags = offered & (_ATOMIC_TRUNCATE | _BIG_WRITES | _PARALLEL_FOLDERS | _PAGES)
         return _INIT.pack(major, _MINOR, ahead, flags, 0, 0, _MOST, 1, _MOST // _PAGE, 0, 0, *[0] * 7)
 
-    def _look_up(self, question: _Question) -> bytes:
-        return self._entry(self._tree.look_up(self._node(question), *question.names()))
-
     def _attributes(self, question: _Question) -> bytes:
         node = self._node(question)
         return _VALID.pack(_FOLDER_S if node.folder else _FILE_S, 0, 0) + self._of(node)
@@ -178,12 +176,6 @@ class Server:
         version = self._node(question).version
         return version.link.encode() if version else b""
 
-    def _make_link(self, question: _Question) -> bytes:
-        return self._entry(self._tree.make_link(self._node(question), *question.names()))
-
-    def _make_folder(self, question: _Question) -> bytes:
-        return self._entry(self._tree.make_folder(self._node(question), *question.names(8)))
-
     def _remove(self, question: _Question) -> bytes:
         self._tree.remove(self._node(question), *question.names())
         return b""
@@ -192,14 +184,8 @@ class Server:
         self._tree.remove_folder(self._node(question), *question.names())
         return b""
 
-    def _rename(self, question: _Question) -> bytes:
-        old, new = question.names(8)
-        self._tree.rename(self._node(question), old, self._tree.nodes[question.numbers("Q")[0]], new, 0)
-        return b""
-
-    def _rename_by_flags(self, question: _Question) -> bytes:
-        folder, flags = question.numbers("QI")
-        old, new = question.names(16)
+    def _rename(self, question: _Question, names_at: int, folder: int, flags: int = 0) -> bytes:
+        old, new = question.names(names_at)
         self._tree.rename(self._node(question), old, self._tree.nodes[folder], new, flags)
         return b""
 
@@ -235,9 +221,6 @@ class Server:
         self._tree.close(self._tree.nodes.handle(*question.numbers("Q")))
         return b""
 
-    def _open_folder(self, question: _Question) -> bytes:
-        return _OPENED.pack(question.unique, 0, 0)
-
     def _read_folder(self, question: _Question) -> bytes:
         handle, start, size = question.numbers("QQI")
         if not start:
@@ -256,9 +239,6 @@ class Server:
         with self._lock:
             self._lists.pop(question.numbers("Q")[0], None)
         return b""
-
-    def _statistics(self, question: _Question) -> bytes:
-        return _STATFS.pack(_BLOCKS, _BLOCKS, _BLOCKS, _BLOCKS, _BLOCKS, _PAGE, 1024, _PAGE, 0, *[0] * 6)
 
     def _node(self, question: _Question) -> Node:
         return self._tree.nodes[question.node]

@@ -1,5 +1,4 @@
-"""Nodes and handles, as the kernel knows the tree: a node for each folder and each version of a file, until it forgets
-them, and a handle for each open file."""
+"""Nodes, for each folder and each version of a file, and handles of open files, as long as the kernel knows them."""
 
 import itertools
 import threading
@@ -69,8 +68,7 @@ class Handle:
 
 
 class Nodes:
-    """All nodes and handles. A new version of a file is a new node, so that what the kernel has read of a node is true
-    for as long as it is known."""
+    """All nodes and handles. A new version of a file is a new node: what the kernel read of one stays true."""
 
     def __init__(self) -> None:
         self._lock = threading.RLock()

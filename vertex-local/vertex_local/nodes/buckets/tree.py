@@ -22,8 +22,7 @@ _NOREPLACE = 1
 
 
 class Tree:
-    """The tree; its methods are called from any number of threads. Drafts are files of `folder` without a name. `say`
-    gets a line for whoever reads the job's log."""
+    """The tree, for any number of threads. Drafts are nameless files of `folder`; `say` is the job's log."""
 
     def __init__(self, objects: Objects, folder: Path, email: str, say: Callable[[str], None]) -> None:
         self._objects, self._folder, self._email, self._say = objects, folder, email, say

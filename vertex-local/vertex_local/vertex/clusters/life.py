@@ -50,8 +50,7 @@ def deleted(cluster: Cluster, operation: str, now: datetime, rules: TrainingSett
 
 
 def settled(cluster: Cluster, now: datetime, *, busy: bool) -> Cluster | None:
-    """Return the cluster after every change due by `now`; None when it is gone. `busy`: jobs still hold its
-    machines."""
+    """Return the cluster after every change due by `now`, None when it is gone. `busy`: jobs hold machines."""
     moment = timestamp(now)
     if cluster.change is None or cluster.due is None or cluster.due > moment:
         return cluster
@@ -105,16 +104,12 @@ def _scaled(pool: Pool, needed: int, now: datetime, rules: TrainingSettings) -> 
         return replace(pool, idle_since=None)
     if pool.idle_since is None:
         return replace(pool, idle_since=moment)
-    if _after(_moment(pool.idle_since), rules.delay(rules.scale_idle_seconds)) > moment:
+    if _after(datetime.fromisoformat(pool.idle_since), rules.delay(rules.scale_idle_seconds)) > moment:
         return pool
     seconds = rules.delay(rules.scale_down_seconds)
     if seconds <= 0:
         return replace(pool, replicas=wanted, idle_since=None)
     return replace(pool, target=wanted, due=_after(now, seconds), idle_since=None)
-
-
-def _moment(text: str) -> datetime:
-    return datetime.fromisoformat(text)
 
 
 def _after(now: datetime, seconds: float) -> str:

@@ -40,8 +40,7 @@ Suffices = Callable[[World, Cluster, datetime], bool]
 
 
 class PersistentResources(Collection):
-    """The methods of persistent resources. `suffices` comes from the scheduling package above, which knows who holds
-    what."""
+    """The methods of persistent resources. `suffices` is the scheduling package's: who holds what."""
 
     def __init__(self, world: World, suffices: Suffices) -> None:
         super().__init__(world, _KIND)
@@ -162,8 +161,7 @@ class PersistentResources(Collection):
         )
 
     def _fated(self, cluster: Cluster, doomed: str, *, fresh: bool) -> Cluster:
-        """Return the cluster with the error it will end in: a setting's or, where it needs machines (`fresh`), for want
-        of quota or of machines. Raises 429."""
+        """Return the cluster with the error it will end in: a setting's or for want of machines. Raises 429."""
         settings, why = self.world.settings, ""
         needs = drawn(cluster.machines()) if fresh else Counter[str]()
         over = limits.beyond(self.world, cluster.region, needs, self.world.quota_in_use(cluster.region))

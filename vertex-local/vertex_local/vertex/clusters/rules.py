@@ -52,8 +52,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
 
 
 def defaulted(body: Mapping[str, Any], cluster_id: str) -> dict[str, Any]:
-    """Return the body as it will be answered: display name, pool ids, disks and counts filled in, output fields
-    dropped."""
+    """Return the body as it will be answered: names, disks and counts filled in, output fields dropped."""
     result = {key: value for key, value in body.items() if key not in _OUTPUT_ONLY and key != "name"}
     result["displayName"] = body.get("displayName") or cluster_id
     taken: set[str] = {pool["id"] for pool in body["resourcePools"] if pool.get("id")}

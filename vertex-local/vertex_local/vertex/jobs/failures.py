@@ -46,8 +46,7 @@ def verdict(run: Run, seen: Mapping[str, Status], rules: TrainingSettings) -> Ou
 
 
 def interrupted(run: Run, rules: TrainingSettings) -> Outcome:
-    """Return the outcome for a run that lost all machines at once, an error of the service's own: three attempts in
-    all."""
+    """Return the outcome for a run that lost all machines at once, the service's error: three attempts in all."""
     if run.may_retry and run.failures + 1 < rules.job_retries:
         return Outcome("retry")
     return Outcome("JOB_STATE_FAILED", INTERNAL, "Internal error occurred for the current attempt.")

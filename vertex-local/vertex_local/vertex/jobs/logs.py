@@ -56,15 +56,15 @@ def _forward(world: World, run: Run, replica: Replica) -> bool:
         if not lines:
             return False
         for service in (False, True):
-            chosen = [_here(world, line) for line in lines if line.service is service]
+            chosen = [
+                replace(line, time=timestamp(world.clock.here(datetime.fromisoformat(line.time))))
+                for line in lines
+                if line.service is service
+            ]
             if chosen:
                 _write(world, run, replica.name, chosen, service)
         world.store.put(_KIND, name, {"offset": after})
     return True
-
-
-def _here(world: World, line: Line) -> Line:
-    return replace(line, time=timestamp(world.clock.here(datetime.fromisoformat(line.time))))
 
 
 def _write(world: World, run: Run, replica: str, lines: list[Line], service: bool) -> None:

@@ -22,8 +22,7 @@ State = Literal[
 ]
 ENDED = ("JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED", "JOB_STATE_CANCELLED", "JOB_STATE_EXPIRED")
 Again = Literal["retry", "restart", "preempted"]
-"""Ends of an attempt that are not the job's: after an error; in the same place, as a worker restarted; without the
-machines, which were taken away."""
+"""Ends of an attempt, not of the job: after an error; as a worker restarted; with the machines taken away."""
 CANCELLED, DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED = 1, 4, 8
 DEFAULT_TIMEOUT_S = 7 * 24 * 3600
 
@@ -144,8 +143,7 @@ class Run:
 
     @property
     def line(self) -> str:
-        """The queue that the run waits in, with all that wait for machines and disks of the same kinds in the
-        same way."""
+        """The queue that the run waits in, with all that wait in the same way for the same machines and disks."""
         kinds = {
             f"{item.shape.machine_type}/{item.shape.accelerator_type or ''}/{item.shape.disk_type}"
             for item in self.demands

@@ -3,10 +3,9 @@
 import contextlib
 import hashlib
 import os
-from collections.abc import Collection, Mapping
+from collections.abc import Collection
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
-from typing import Any
 
 from ... import images
 from ...endpoints import cloud_variables
@@ -36,8 +35,7 @@ def folder_name(replica: Replica) -> str:
 
 
 def due(world: World, replica: Replica, now: datetime) -> bool:
-    """Return whether a replica is to run by now: its machine is made. One that was lost is away for a while, by the
-    setting as it is now."""
+    """Return whether a replica is to run by now: its machine is made, and a lost one's time is over."""
     if replica.made and now < datetime.fromisoformat(replica.made):
         return False
     away = timedelta(seconds=world.settings.delay(world.settings.worker_restart_seconds))
@@ -45,8 +43,7 @@ def due(world: World, replica: Replica, now: datetime) -> bool:
 
 
 def metrics_folder(world: World, job_id: str) -> Path:
-    """Return the folder in which a trial's replicas report metrics: a folder each with a file METRICS. It outlives the
-    job."""
+    """Return the folder of a trial's metrics, a folder for each replica, with METRICS. It outlives the job."""
     return world.state_folder / "jobs" / job_id / "hypertune"
 
 
@@ -86,10 +83,13 @@ def specification(world: World, job: Job, run: Run, replica: Replica, token: str
         # The job's token as well as the endpoints, so that each client of ours finds the cloud from inside a job.
         variables=cloud_variables(world.url, token, world.project.id) | variables,
         user_variables={item["name"]: item.get("value", "") for item in task.get("env", ())},
-        threads=_threads(world, run),
+        threads=world.settings.replica_threads or max(1, (os.cpu_count() or 1) // len(run.replicas)),
         grace_s=world.settings.kill_grace_seconds,
         own_view=mounts.possible(),
-        mounts=_mounts(world, pool),
+        mounts=tuple(
+            Mount(str(mounts.source(world.state_folder, mount["server"], mount["path"])), mount["mountPoint"])
+            for mount in pool.get("nfsMounts", ())
+        ),
         buckets=mounts.possible(buckets=True),
         keeps_packages=bool(run.cluster and run.trial),
         shares_images=world.settings.image_builds == "once",
@@ -110,8 +110,7 @@ def clean_folder(world: World, root: Path) -> None:
 
 
 def forget_folders(world: World, alive: Collection[str], now: datetime) -> None:
-    """Remove the folders of jobs that ended `job_folder_seconds` ago. Logs were read from there; a trial's metrics
-    stay for its study."""
+    """Remove the folders, with the logs, of jobs that ended `job_folder_seconds` ago; metrics stay."""
     for root in (world.state_folder / "jobs").glob("*"):
         if root.name not in alive:
             with contextlib.suppress(FileNotFoundError):
@@ -134,13 +133,6 @@ def purpose(run: Run) -> str:
     return f"job {run.name}"
 
 
-def _mounts(world: World, pool: Mapping[str, Any]) -> tuple[Mount, ...]:
-    return tuple(
-        Mount(str(mounts.source(world.state_folder, mount["server"], mount["path"])), mount["mountPoint"])
-        for mount in pool.get("nfsMounts", ())
-    )
-
-
 def _identity(project: Project, run: Run, replica: Replica, machine_type: str, token: str) -> Identity:
     number = int(hashlib.sha256(f"{run.name}/{run.attempt}/{replica.name}".encode()).hexdigest()[:15], 16)
     return Identity(
@@ -158,8 +150,3 @@ def _image_cache(world: World, run: Run) -> Path:
     if run.cluster:
         return images.cluster_cache(world.state_folder, run.cluster)
     return job_folder(world, run) / "images"
-
-
-def _threads(world: World, run: Run) -> int:
-    chosen = world.settings.replica_threads
-    return chosen if chosen > 0 else max(1, (os.cpu_count() or 1) // len(run.replicas))

@@ -140,7 +140,8 @@ def _worker_pool(path: str, at: int, pool: Mapping[str, Any], region: str) -> It
     if len(task) != 1:
         yield Mistake(path, "Exactly one of container_spec and python_package_spec must be set.")
     elif task == ["containerSpec"]:
-        yield from _container(f"{path}.container_spec", pool["containerSpec"])
+        where, spec = f"{path}.container_spec", pool["containerSpec"]
+        yield from (*image_mistakes(f"{where}.image_uri", spec.get("imageUri", "")), *_arguments(where, spec))
     else:
         yield from _package(f"{path}.python_package_spec", pool["pythonPackageSpec"])
 
@@ -177,11 +178,6 @@ def _nfs(path: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
             yield Mistake(f"{where}.mount_point", f'"{points[at]}" must be the name of a folder under /mnt/nfs/.')
         elif points.index(points[at]) < at:
             yield Mistake(f"{where}.mount_point", f'"{points[at]}" is mounted more than once.')
-
-
-def _container(path: str, spec: Mapping[str, Any]) -> Iterator[Mistake]:
-    yield from image_mistakes(f"{path}.image_uri", spec.get("imageUri", ""))
-    yield from _arguments(path, spec)
 
 
 def _package(path: str, spec: Mapping[str, Any]) -> Iterator[Mistake]:

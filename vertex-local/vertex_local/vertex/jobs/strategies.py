@@ -54,8 +54,9 @@ def mistakes(spec: Mapping[str, Any]) -> Iterator[Mistake]:
         yield from _on_cluster(spec, strategy)
     if strategy_of(spec) == "flex-start":
         yield from _flex(spec)
-    if strategy_of(spec) == "spot":
-        yield from _spot(spec)
+    for path, machine in machine_specs(spec) if strategy_of(spec) == "spot" else ():
+        if tpus.is_pod(machine):
+            yield Mistake(path, "TPU Pods are not supported with strategy SPOT.")
 
 
 def affinity_of(machine: Mapping[str, Any]) -> str:
@@ -98,12 +99,6 @@ def _flex(spec: Mapping[str, Any]) -> Iterator[Mistake]:
         if _configuration(machine) != _configuration(found[0][1]):
             text = "With strategy FLEX_START all worker pools must have the same machine configuration."
             yield Mistake(path, text)
-
-
-def _spot(spec: Mapping[str, Any]) -> Iterator[Mistake]:
-    for path, machine in machine_specs(spec):
-        if tpus.is_pod(machine):
-            yield Mistake(path, "TPU Pods are not supported with strategy SPOT.")
 
 
 def _affinities(spec: Mapping[str, Any]) -> Iterator[Mistake]:

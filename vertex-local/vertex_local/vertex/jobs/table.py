@@ -56,7 +56,11 @@ def put(store: Store, number: int, region: str, body: Mapping[str, Any], run: Ru
     if run is None or run.replicas:
         store.execute("DELETE FROM waiting_jobs WHERE number = ?", (number,))
     else:
-        _place_in_line(store, number, region, run)
+        store.execute(
+            "INSERT OR REPLACE INTO waiting_jobs (number, region, cluster, line, due, deadline) "
+            "VALUES (?, ?, ?, ?, ?, ?)",
+            (number, region, run.cluster, run.line, run.due or "", run.deadline),
+        )
 
 
 def keep(world: World, run: Run, job: Job) -> None:
@@ -64,13 +68,6 @@ def keep(world: World, run: Run, job: Job) -> None:
     put(world.store, run.number, run.region, job.body, job.run)
     if job.said:
         logs.tell(world, run, job.said)
-
-
-def _place_in_line(store: Store, number: int, region: str, run: Run) -> None:
-    store.execute(
-        "INSERT OR REPLACE INTO waiting_jobs (number, region, cluster, line, due, deadline) VALUES (?, ?, ?, ?, ?, ?)",
-        (number, region, run.cluster, run.line, run.due or "", run.deadline),
-    )
 
 
 def get(store: Store, name: str) -> Job | None:
@@ -118,8 +115,7 @@ def pool_use(store: Store, region: str, cluster: str) -> Counter[str]:
 
 
 def queued(store: Store, region: str, cluster: str | None, now: str, size: int) -> list[Job]:
-    """Return the jobs that look for a cluster's machines, or (None) for machines of their own: the oldest of each
-    line."""
+    """Return the oldest job of each line for a cluster's machines or, with None, for machines of their own."""
     lines = store.execute("SELECT DISTINCT line FROM waiting_jobs WHERE region = ? AND cluster IS ?", (region, cluster))
     found = []
     for (line,) in lines.fetchall():

@@ -1,5 +1,4 @@
-"""A custom job that waits for machines, as pure steps: for quota, through a stock-out, in the flex-start queue, and
-after a preemption (vertex-rules 3.4 and 4.1)."""
+"""A job that waits, as pure steps: for quota, stocks, flex-start, after a preemption (vertex-rules 3.4, 4.1)."""
 
 from collections import Counter
 from collections.abc import Sequence

@@ -22,7 +22,6 @@ class Contexts(Nodes):
             *super().routes(),
             Route("POST", f"{CONTEXT.each}:addContextArtifactsAndExecutions", self.add_members),
             Route("POST", f"{CONTEXT.each}:addContextChildren", self.add_children),
-            Route("POST", f"{CONTEXT.each}:removeContextChildren", self.remove_children),
         ]
 
     def add_members(self, call: Call) -> Reply:
@@ -48,16 +47,6 @@ class Contexts(Nodes):
                 if len(parents) >= _MOST_PARENTS:
                     raise invalid_argument(f"{name} has {_MOST_PARENTS} parents, the most that a context may have.")
                 self.keep({**child, "parentContexts": [*parents, parent]})
-        return Reply(body={})
-
-    def remove_children(self, call: Call) -> Reply:
-        body = self.entered(call, "RemoveContextChildrenRequest")
-        with self.world.store.transaction():
-            parent = self.find(self.named(call))["name"]
-            for name in self._named(body.get("childContexts", ())):
-                child = self.find(name)
-                parents = [other for other in child.get("parentContexts", ()) if other != parent]
-                self.keep({**child, "parentContexts": parents})
         return Reply(body={})
 
     def _named(self, names: Sequence[str]) -> list[str]:

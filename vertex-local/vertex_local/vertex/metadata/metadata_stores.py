@@ -53,8 +53,7 @@ def check(world: World, name: str) -> None:
 
 
 def used(world: World, name: str) -> Body:
-    """Return the store with this full name, for a resource that is to be made in it. Raises 404. Within a
-    transaction."""
+    """Return the store in which a resource is to be made. Raises 404. Within a transaction."""
     stores = Documents(world, STORE)
     if name.rpartition("/")[2] == DEFAULT and stores.look(name) is None:
         return stores.add(name, {})

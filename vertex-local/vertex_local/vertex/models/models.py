@@ -101,7 +101,8 @@ class Models(Collection):
         name = self._version(call, location)["name"]
         found = [version for version in records.versions(self.world, name) if test(version)]
         _sort(found, call.query.get("orderBy", ""))
-        return self.listed(call, documents.sliced([_named(version) for version in found]))
+        named = [{**version, "name": f"{version['name']}@{version['versionId']}"} for version in found]
+        return self.listed(call, documents.sliced(named))
 
     def merge_version_aliases(self, call: Call) -> Reply:
         location = self.enter(call, "update", "call")
@@ -124,10 +125,6 @@ class Models(Collection):
         """Return the version that a path names, by id or alias, or the model's default one. Raises 404."""
         model_id, _, reference = call.params["resource"].partition("@")
         return records.find(self.world, records.full_name(self.world, location, model_id), reference)
-
-
-def _named(version: Model) -> Model:
-    return {**version, "name": f"{version['name']}@{version['versionId']}"}
 
 
 def _masked(call: Call) -> Sequence[str]:

@@ -44,8 +44,7 @@ def metadata(task: Task, job: str, best: str | None = None) -> dict[str, Any]:
 
 
 def followed(pipeline: Pipeline, job: Mapping[str, Any] | None, best: str | None, now: str) -> Pipeline:
-    """Return the pipeline after a look at its job (None when it is gone). A success is left to be written with the
-    model."""
+    """Return the pipeline after a look at its job (None: gone). A success is written later, with the model."""
     if job is None:
         return failed(pipeline, _NOT_FOUND, f"The job {pipeline.job} does not exist any more.", now)
     state = job["state"].replace("JOB_STATE", "PIPELINE_STATE")

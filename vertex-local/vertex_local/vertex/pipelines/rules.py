@@ -9,15 +9,10 @@ from ..models import rules as model_rules
 
 Task = Literal["custom", "tuning"]
 _SCHEMAS = "gs://google-cloud-aiplatform/schema/trainingjob/definition/"
-_TASKS: Mapping[str, Task] = {
+TASKS: Mapping[str, Task] = {
     f"{_SCHEMAS}custom_task_1.0.0.yaml": "custom",
     f"{_SCHEMAS}hyperparameter_tuning_task_1.0.0.yaml": "tuning",
 }
-
-
-def task_of(body: Mapping[str, Any]) -> Task:
-    """Return the task that a body, having passed the rules, defines."""
-    return _TASKS[body["trainingTaskDefinition"]]
 
 
 def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
@@ -39,7 +34,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
 
 def not_here(body: Mapping[str, Any]) -> ApiError | None:
     """Return the 501 of a pipeline that the service would take and this cloud does not, or None."""
-    if body["trainingTaskDefinition"] not in _TASKS:
+    if body["trainingTaskDefinition"] not in TASKS:
         name = body["trainingTaskDefinition"].removeprefix(_SCHEMAS)
         return unimplemented(f"The training task {name} is not in the local cloud; custom and tuning tasks are.")
     if "inputDataConfig" in body:

@@ -48,7 +48,7 @@ class TrainingPipelines(FollowedResources[Pipeline]):
         missing = rules.not_here(body)
         if missing:
             raise missing
-        task = rules.task_of(body)
+        task = rules.TASKS[body["trainingTaskDefinition"]]
         job = _job(body, task, version, location)
         spec = job["jobSpec"] if task == "custom" else job["trialJobSpec"]
         refuse(rules.output_mistakes(body, spec))
@@ -58,7 +58,15 @@ class TrainingPipelines(FollowedResources[Pipeline]):
                 models.registered(self.world, location, body["parentModel"])
             name, state = self._submitted(call, location, task, job)
             output = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "")
-            shown = {**body, **self._new(location, task, name), "state": state.replace("JOB_STATE", "PIPELINE_STATE")}
+            number, now = _FIRST_ID + self.world.store.next_id("trainingPipeline"), self.world.now()
+            shown = {
+                **body,
+                "name": self.name(location_name(self.world.project, location), str(number)),
+                "trainingTaskMetadata": records.metadata(task, name),
+                "createTime": now,
+                "updateTime": now,
+                "state": state.replace("JOB_STATE", "PIPELINE_STATE"),
+            }
             PIPELINES.put(self.world.store, Pipeline(body=shown, task=task, job=name, output=output))
         self.world.changed.set()
         return self.shown(call, shown)
@@ -75,16 +83,6 @@ class TrainingPipelines(FollowedResources[Pipeline]):
         email = submission.admit(self.world, call.principal, location, job, _INPUTS)
         made = submission.submit(self.world, location, job, email)
         return made.body["name"], made.body["state"]
-
-    def _new(self, location: str, task: Task, job: str) -> dict[str, Any]:
-        """Return the service's own fields of a new pipeline."""
-        number, now = _FIRST_ID + self.world.store.next_id("trainingPipeline"), self.world.now()
-        return {
-            "name": self.name(location_name(self.world.project, location), str(number)),
-            "trainingTaskMetadata": records.metadata(task, job),
-            "createTime": now,
-            "updateTime": now,
-        }
 
 
 def _job(body: Mapping[str, Any], task: Task, version: str, location: str) -> dict[str, Any]:

@@ -57,8 +57,7 @@ def _advance(world: World, pipeline: Pipeline) -> None:
 
 
 def _finished(world: World, pipeline: Pipeline, best: str | None, over: str, now: str) -> Pipeline:
-    """Return a pipeline whose job succeeded and was `over` at that time, with its model uploaded; `best` is a tuning
-    job's best trial."""
+    """Return a pipeline whose job succeeded `over` at that time, with its model uploaded."""
     declared = pipeline.body.get("modelToUpload")
     if not declared:
         return records.succeeded(pipeline, None, over, now)

@@ -21,9 +21,8 @@ def mistakes(demands: Sequence[Demand], cluster: Cluster) -> list[Mistake]:
         needs[pools] += demand.count
         ceiling = sum(pool.ceiling for pool in cluster.pools if pool.id in pools)
         if needs[pools] > ceiling:
-            text = (
-                f"{needs[pools]} replicas are more than the {ceiling} that {_listed(pools)} of {cluster.id} can have."
-            )
+            named = f"pool{'s' if len(pools) > 1 else ''} {', '.join(pools)}"
+            text = f"{needs[pools]} replicas are more than the {ceiling} that {named} of {cluster.id} can have."
             found.append(Mistake(f"{_SPECS}[{demand.index}].replica_count", text))
     return found
 
@@ -45,8 +44,7 @@ def place(demands: Iterable[Demand], pools: Sequence[Pool], used: Mapping[str, i
 
 
 def wanted(demands: Iterable[Demand], pools: Sequence[Pool], needed: Mapping[str, int]) -> Counter[str]:
-    """Return the replicas by pool that a waiting job would take if pools were as large as they may get, beside
-    `needed`."""
+    """Return the replicas by pool that a waiting job would take in pools at their largest, beside `needed`."""
     room = {pool.id: pool.ceiling - needed.get(pool.id, 0) for pool in pools}
     wish: Counter[str] = Counter()
     for demand in demands:
@@ -74,7 +72,3 @@ def _mismatch(demand: Demand, cluster: Cluster) -> Mistake:
         f"The machine spec and disk spec must match a resource pool of persistent resource {cluster.id}. "
         f"Nearest is pool {nearest.id}: {differences}.",
     )
-
-
-def _listed(pools: Sequence[str]) -> str:
-    return ("pool " if len(pools) == 1 else "pools ") + ", ".join(pools)

@@ -99,8 +99,7 @@ def serve_region(world: World, region: str, now: datetime) -> None:
 
 
 def _needed(world: World, cluster: Cluster, waiting: list[Job], used: Mapping[str, int], now: datetime) -> Counter[str]:
-    """Return the replicas wanted by pool: those in use and, as far as quota and machines let pools grow, those waited
-    for."""
+    """Return the replicas wanted by pool: those in use and, as far as quota and machines allow, those waited for."""
     needed = Counter(used)
     for job in waiting:
         needed += placement.wanted(_run(job).demands, cluster.pools, needed)

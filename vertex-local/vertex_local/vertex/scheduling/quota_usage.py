@@ -26,8 +26,7 @@ def in_use(world: World, region: str) -> Counter[str]:
 
 
 def draw(demands: Iterable[Demand], strategy: Strategy, rules: TrainingSettings) -> Counter[str]:
-    """Return the quota that a job without a cluster draws while it has machines: preemptible metrics for Spot and
-    flex-start."""
+    """Return the quota that a running job without a cluster draws, for Spot and flex-start the preemptible."""
     own = rules.reservation_quota == "none"
     counted = [
         (item.shape, item.count)

@@ -38,8 +38,7 @@ class Nodes(Protocol):
 
 
 class Scheduler:
-    """The scheduler, which decides in transactions on the store, then acts on processes; every act can be repeated
-    after a kill."""
+    """The scheduler. It decides in transactions, then acts on processes; each act can be repeated after a kill."""
 
     def __init__(self, world: World, nodes: Nodes | None = None) -> None:
         self._world = world

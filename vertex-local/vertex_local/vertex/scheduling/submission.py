@@ -1,5 +1,4 @@
-"""The submission of a custom job: checks against clusters, quota and reservations, besides those of its body, and its
-first record."""
+"""The submission of a custom job: checks beyond those of its body, and its first record."""
 
 import re
 from collections.abc import Mapping, Sequence

@@ -18,8 +18,7 @@ _MOST_CREATED_AT_ONCE, _PLUGIN_BYTES = 1000, 65 * 1024
 
 
 class Contents(Documents):
-    """A level of a tensorboard. `above` is the kind its resources belong to, `content` the kinds that are removed with
-    them."""
+    """A level of a tensorboard. `above` is the kind that it belongs to, `content` the kinds that go with it."""
 
     def __init__(self, world: World, kind: Kind, above: Kind, content: tuple[Kind, ...] = ()) -> None:
         super().__init__(world, kind)

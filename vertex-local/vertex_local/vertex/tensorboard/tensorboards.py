@@ -94,8 +94,7 @@ class Tensorboards(Documents):
 
 
 def _with_bucket(body: Mapping[str, Any]) -> Body:
-    """Return a tensorboard with the bucket of its blobs, without which clients call it obsolete. Blobs are refused, so
-    nobody makes the bucket."""
+    """Return a tensorboard with a bucket of blobs, which nobody makes: clients call it obsolete without."""
     return {**body, "blobStoragePathPrefix": f"cloud-ai-platform-{uuid.uuid5(uuid.NAMESPACE_URL, body['name'])}"}
 
 

@@ -81,8 +81,7 @@ def wanted(tuning: Tuning) -> int:
 
 
 def cancelled(tuning: Tuning) -> Tuning:
-    """Return a job that someone ended: CANCELLING until its trials have ended. One that is ending already goes on
-    so."""
+    """Return a job that someone ended: CANCELLING until its trials have ended, or ending as it was."""
     if tuning.ending is not None:
         return tuning
     stopped = ended_by(tuning, Ending("JOB_STATE_CANCELLED", _CANCELLED, "The job was cancelled."))

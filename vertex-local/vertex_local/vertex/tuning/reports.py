@@ -27,8 +27,7 @@ class Report:
 
 
 def reports(text: str) -> list[Report]:
-    """Return the reports of a metrics file: a JSON object a line. An incomplete line does not count, nor does one
-    without a finite number."""
+    """Return the reports of a metrics file: each whole line of JSON with a finite number."""
     return [report for line in text.splitlines() for report in _reports(line)]
 
 
@@ -54,8 +53,7 @@ def merged(known: Sequence[Measurement], new: Sequence[Report], study: Study, st
 
 
 def final(measurements: Sequence[Measurement], study: Study) -> Measurement | None:
-    """Return the measurement a trial is judged by: its last, or its best by the first metric; None when a metric was
-    never reported."""
+    """Return what a trial is judged by: its last measurement or its best; None without a metric."""
     whole = [item for item in measurements if all(item.value(metric.id) is not None for metric in study.metrics)]
     if not whole:
         return _together(measurements, study.metrics)

@@ -14,8 +14,7 @@ _LOG_SCALES = ("UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE")
 
 
 def mistakes(body: Mapping[str, Any], root: str = "") -> list[Mistake]:
-    """Return all errors in a create's canonical body, without those of its trial job. `root` precedes the fields'
-    paths."""
+    """Return all errors in a create's body, but those of its trial job. `root` precedes the fields' paths."""
     found = display_name_mistakes(f"{root}display_name", body.get("displayName", ""), required=True)
     found += label_mistakes(f"{root}labels", body.get("labels", {}))
     for key, field, least in (

@@ -78,8 +78,7 @@ def _chosen(tuning: Tuning) -> tuple[Tuning, list[Assignment]]:
 
 
 def _begun(world: World, tuning: Tuning, assignment: Assignment) -> Tuning:
-    """Return the job with one more trial, whose custom job is submitted. A refused trial ends the whole job, unless a
-    pool is full and takes no queue, which is tried again."""
+    """Return the job with one more trial. A refusal ends it, unless a pool is full: that is tried again."""
     trial = Trial(str(len(tuning.trials) + 1), "ACTIVE", assignment, "")
     arguments = [f"--{name}={space.argument(value)}" for name, value in assignment]
     body, region = trial_job(tuning, trial, arguments), tuning.name.split("/")[3]
