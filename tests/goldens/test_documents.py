@@ -48,6 +48,7 @@ from slipway.google.live import Increase, Live, Unknown
 from slipway.google.quota.report import QuotaReport, QuotaRow
 from slipway.google.quota.request import Requested
 from slipway.google.storage import Location, StoredObject
+from slipway.model.capacity import WEEK
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
@@ -72,6 +73,7 @@ from slipway.using.jobs.utilization import Utilization
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate
 from slipway.using.submission.choice import Choice, JudgedCandidate
+from slipway.using.submission.costs import RunTotal
 from slipway.using.submission.ending import NextStep
 from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt
@@ -157,10 +159,10 @@ def sent() -> Mapping[str, Any]:
 
 def sweeps() -> Mapping[str, Any]:
     price, times = Price(Decimal("2")), Times(60.0, 120.0, 5)
-    forecast = Forecast(4, (Share(4, price, False, None, times),), 3.0)
+    forecast = Forecast(4, (Share(4, RunTotal(price, times, WEEK), False, None),), 3.0)
     result = SendingResult({Run(1): "j1", Run(0, 1): "j0"}, {Run(2): CloudError(Call("send"), "refused")}, [Run(3)])
     whole = SubmittedSweep("s1", 4, RemainingRuns((), {}, 1, 2, 3, 4, gone=(7,)), result, cast(Any, None), forecast)
-    untimed = replace(forecast, shares=(Share(4, UNKNOWN, True, 2, None),))
+    untimed = replace(forecast, shares=(Share(4, RunTotal(UNKNOWN, None, WEEK), True, 2),))
     return {
         "sweeps": [
             sweep(whole),

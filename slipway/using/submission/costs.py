@@ -131,13 +131,15 @@ def amount(price: Price) -> str:
     return "under $0.01" if price.known < _CENT and price.complete else dollars(price, per="")
 
 
+def total_of(catalog: Catalog, candidate: Candidate, times: Times | None) -> RunTotal:
+    trials = candidate.kind.has_trials
+    return RunTotal(hourly=price(catalog, candidate), times=times, longest=longest_run(candidate), trials=trials)
+
+
 def run_total(catalog: Catalog, judged: JudgedCandidate) -> RunTotal | None:
     """Return a run's cost; None on a pool, whose machines are paid for anyway, and where no price is known."""
-    candidate = judged.candidate
-    hourly = price(catalog, candidate)
-    if candidate.offer.capacity_type == POOL or hourly.unknown:
-        return None
-    return RunTotal(hourly=hourly, times=judged.times, longest=longest_run(candidate), trials=candidate.kind.has_trials)
+    total = total_of(catalog, judged.candidate, judged.times)
+    return None if judged.candidate.offer.capacity_type == POOL or total.hourly.unknown else total
 
 
 def left_pool(choice: Choice) -> JudgedCandidate | None:

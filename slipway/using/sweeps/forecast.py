@@ -5,19 +5,19 @@ left out and named, and nothing is guessed."""
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from decimal import Decimal
+from typing import Literal
 
 from slipway.base.formatting import join, span
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import WEEK
 from slipway.model.catalog.model import Catalog
 from slipway.model.prices import Price, dollars
-from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, Times, run_times
-from slipway.using.submission.candidates import Candidate, price
-from slipway.using.submission.costs import amount, longest_run
+from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, run_times
+from slipway.using.submission.candidates import Candidate
+from slipway.using.submission.costs import RunTotal, amount, total_of
 
 
 @dataclass(frozen=True)
@@ -25,18 +25,12 @@ class Share:
     """Runs of a sweep that need the same machines."""
 
     runs: int
-    #: USD an hour for one run's machines.
-    hourly: Price
+    #: The cost of each.
+    run: RunTotal
     #: The machines are a pool's, which are paid for anyway, but for those that it may have to add.
     on_pool: bool
     #: The most runs that the pool takes, None on machines of their own.
     at_once: int | None
-    #: None where there are too few earlier runs.
-    times: Times | None
-    #: Not all machines of a run are in use all the time.
-    trials: bool = False
-    #: The seconds after which the service ends a run.
-    longest: float = WEEK
     #: USD an hour for the machines that the pool may have to add for a run.
     grows: Price = field(default_factory=Price)
 
@@ -47,7 +41,8 @@ class Share:
     @property
     def bound(self) -> Price:
         """The most that the runs may cost beyond what is paid for anyway."""
-        return (self.grows if self.on_pool else self.hourly) * (Decimal(str(self.longest)) / 3600 * self.runs)
+        hourly = self.grows if self.on_pool else self.run.hourly
+        return hourly * (Decimal(str(self.run.longest)) / 3600 * self.runs)
 
     @property
     def rounds(self) -> int:
@@ -72,12 +67,12 @@ class Forecast:
 
     @property
     def earlier(self) -> int | None:
-        counts = [share.times.count for share in self.shares if share.times]
+        counts = [share.run.times.count for share in self.shares if share.run.times]
         return sum(counts) if len(counts) == len(self.shares) else None
 
     @property
     def least_seconds(self) -> float | None:
-        times = [(share.rounds, share.times.shortest) for share in self.shares if share.times]
+        times = [(share.rounds, share.run.times.shortest) for share in self.shares if share.run.times]
         if self.earlier is None or not times:
             return None
         # The last run is sent at the end of the sending, and the rounds of a pool follow one another.
@@ -89,23 +84,24 @@ class Forecast:
         """The time on whole pools, without anybody else's jobs; on machines of their own it is not known."""
         if self.earlier is None or any(share.at_once is None for share in self.shares):
             return None
-        return self.seconds_to_send + sum(share.rounds * share.times.longest for share in self.shares if share.times)
+        lasts = (share.rounds * share.run.times.longest for share in self.shares if share.run.times)
+        return self.seconds_to_send + sum(lasts)
 
     @property
     def least_cost(self) -> Price | None:
-        only_bounded = any(share.trials or share.hourly.at_most for share in self.shares)
-        return None if only_bounded else self._cost(lambda times: times.shortest)
+        return self._cost(0)
 
     @property
     def most_cost(self) -> Price | None:
-        return self._cost(lambda times: times.longest)
+        return self._cost(1)
 
-    def _cost(self, seconds: Callable[[Times], float]) -> Price | None:
-        if self.earlier is None or any(share.hourly.unknown for share in self.shares):
+    def _cost(self, end: Literal[0, 1]) -> Price | None:
+        """Return the sum of one end of each run's usual costs; None where that of some is not known."""
+        if any(share.run.hourly.unknown for share in self.shares):
             return None
-        timed = ((share, share.times) for share in self.shares if share.times)
-        costs = (share.hourly * (Decimal(str(seconds(times))) / 3600 * share.runs) for share, times in timed)
-        return sum(costs, Price())
+        costs = [(share.run.usual or (None, None))[end] for share in self.shares]
+        known = [cost * share.runs for cost, share in zip(costs, self.shares, strict=True) if cost is not None]
+        return sum(known, Price()) if len(known) == len(costs) else None
 
 
 def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[VertexJob], now: datetime) -> Share:
@@ -122,15 +118,11 @@ def share(catalog: Catalog, candidate: Candidate, runs: int, earlier: Iterable[V
             (pools[name], count) for name, count in needs.items() if name in pools and pools[name].min < pools[name].max
         )
         grows = sum((pool.price_per_hour * count for pool, count in growing), Price())
-    times = run_times(earlier, offer.capacity_type, demand, now)
     return Share(
         runs=runs,
-        hourly=price(catalog, candidate),
+        run=total_of(catalog, candidate, run_times(earlier, offer.capacity_type, demand, now)),
         on_pool=bool(offer.cluster),
         at_once=at_once,
-        times=times,
-        trials=candidate.kind.has_trials,
-        longest=longest_run(candidate),
         grows=grows,
     )
 
@@ -150,7 +142,7 @@ def bound_words(shares: Sequence[Share]) -> str:
         words += ", where a pool grows for them"
     elif len(paid) < len(shares):
         words += ", of which those on pools cost nothing extra"
-    latest = span(max(share.longest for share in paid))
+    latest = span(max(share.run.longest for share in paid))
     return f"{words}, as {'it' if runs == 1 else 'each'} ends after {latest} at the latest"
 
 
@@ -165,8 +157,8 @@ def forecast_lines(forecast: Forecast) -> list[str]:
     if len(forecast.shares) == 1:
         (only,) = forecast.shares
         anyway = "paid for anyway" if only.paid_anyway else "paid for anyway where the pool need not grow for it"
-        rate = f"{dollars(only.hourly)}{f', {anyway}' if only.on_pool else ' while it runs'}"
-        lines = [f"each run: {rate}{f'; {only.times}' if only.times else ''}"]
+        rate = f"{dollars(only.run.hourly)}{f', {anyway}' if only.on_pool else ' while it runs'}"
+        lines = [f"each run: {rate}{f'; {only.run.times}' if only.run.times else ''}"]
     every = _every(forecast.runs)
     lines.append(bound_words(forecast.shares))
     if forecast.earlier is None:

@@ -14,9 +14,11 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.google.jobs import VertexJob
+from slipway.model.capacity import WEEK
 from slipway.model.prices import UNKNOWN, Price
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.earlier_jobs import Times, run_times
+from slipway.using.submission.costs import RunTotal
 from slipway.using.sweeps.forecast import Forecast, Share, forecast_lines
 from slipway.using.sweeps.rate_limit import WINDOW, RateLimiter, seconds_to_send
 from tests.builders.jobs import job
@@ -24,9 +26,25 @@ from tests.builders.pools import L4
 
 NOW = datetime(2026, 11, 21, 12, tzinfo=UTC)
 TOOK = Times(240.0, 540.0, 11)
-POOL = Share(100, Price(Decimal("0.25")), True, 3, TOOK)
-GROWING = replace(POOL, hourly=Price(Decimal("0.40")), grows=Price(Decimal("0.31")), longest=3600.0)
-SPOT = Share(100, Price(Decimal("0.31")), False, None, TOOK)
+
+
+def of(
+    runs: int,
+    hourly: Price | str,
+    at_once: int | None = None,
+    times: Times | None = TOOK,
+    longest: float = WEEK,
+    trials: bool = False,
+    grows: Price | None = None,
+) -> Share:
+    """Return the share of so many runs: on a pool, where that takes only so many `at_once`."""
+    each = RunTotal(Price(Decimal(hourly)) if isinstance(hourly, str) else hourly, times, longest, trials)
+    return Share(runs, each, at_once is not None, at_once, grows or Price())
+
+
+POOL, SPOT = of(100, "0.25", 3), of(100, "0.31")
+HOUR = of(100, "0.31", longest=3600.0)
+GROWING = of(100, "0.40", 3, grows=Price(Decimal("0.31")), longest=3600.0)
 
 
 def earlier(number: int, seconds: float, *, ago: float = 1, capacity_type: str = "spot", **changed: Any) -> VertexJob:
@@ -66,7 +84,7 @@ def test_a_pool_bounds_how_many_run_at_a_time(snapshot: SnapshotAssertion) -> No
 
 
 def test_shapes_are_told_together() -> None:
-    small = Share(10, Price(Decimal(1), complete=False), True, 10, Times(60, 60, 3))
+    small = of(10, Price(Decimal(1), complete=False), 10, Times(60, 60, 3))
     both = Forecast(110, (POOL, small), 0.0)
     assert (both.least_seconds, both.most_seconds, both.earlier) == (34 * 240, 34 * 540 + 60, 14)
     (_, line) = forecast_lines(both)
@@ -76,14 +94,14 @@ def test_shapes_are_told_together() -> None:
 @pytest.mark.parametrize(
     ("shares", "said"),
     [
-        ((replace(SPOT, longest=3600.0),), "at most $31.00 for all 100 runs, as each ends after 1 h at the latest"),
-        ((replace(SPOT, runs=1, longest=3600.0),), "at most $0.31 for the run, as it ends after 1 h at the latest"),
+        ((HOUR,), "at most $31.00 for all 100 runs, as each ends after 1 h at the latest"),
+        ((replace(HOUR, runs=1),), "at most $0.31 for the run, as it ends after 1 h at the latest"),
         (
-            (POOL, replace(SPOT, longest=3600.0)),
+            (POOL, HOUR),
             "at most $31.00 for all 200 runs, of which those on pools",
         ),
-        ((replace(SPOT, hourly=UNKNOWN),), "the most that all 100 runs may cost is not known: no list has the price"),
-        ((replace(SPOT, hourly=Price(Decimal(1), complete=False)),), "$16,800.00 and more for all 100 runs"),
+        ((of(100, UNKNOWN),), "the most that all 100 runs may cost is not known: no list has the price"),
+        ((of(100, Price(Decimal(1), complete=False)),), "$16,800.00 and more for all 100 runs"),
         ((POOL,), "at most $0 for all 100 runs, beyond the pools' own price"),
         ((GROWING,), "at most $31.00 for all 100 runs, where a pool grows for them, as each ends after 1 h"),
         ((replace(GROWING, grows=UNKNOWN),), "the most that all 100 runs may cost is not known"),
@@ -100,14 +118,14 @@ def test_the_most_that_all_runs_may_cost_is_always_told(shares: tuple[Share, ...
     ("forecast", "said"),
     [
         (
-            Forecast(1, (Share(1, Price(Decimal(1)), False, None, None),), 0.0),
+            Forecast(1, (of(1, "1", times=None),), 0.0),
             "what the run usually costs and takes is not known",
         ),
-        (Forecast(1, (Share(1, UNKNOWN, False, None, TOOK),), 0.0), "the run: price unknown; 4 min at least"),
-        (Forecast(1, (Share(1, Price(Decimal(1)), False, None, TOOK, True),), 0.0), "the run: at most $0.15; 4 min"),
-        (Forecast(1, (SPOT, Share(1, UNKNOWN, True, 1, None)), 0.0), "fewer than 3 earlier runs on such machines"),
+        (Forecast(1, (of(1, UNKNOWN),), 0.0), "the run: price unknown; 4 min at least"),
+        (Forecast(1, (of(1, "1", trials=True),), 0.0), "the run: at most $0.15; 4 min"),
+        (Forecast(1, (SPOT, of(1, UNKNOWN, 1, None)), 0.0), "fewer than 3 earlier runs on such machines"),
         (
-            Forecast(1, (Share(1, UNKNOWN, True, 1, None),), 0.0, "earlier runs can't be read (no)"),
+            Forecast(1, (of(1, UNKNOWN, 1, None),), 0.0, "earlier runs can't be read (no)"),
             "can't be read (no)",
         ),
     ],
