@@ -13,11 +13,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError
+from slipway.front.api.call import check, check_timeout
 from slipway.front.api.notebook import facts, table
 from slipway.google.jobs import VertexJob
 from slipway.google.trials import Trial
 from slipway.using.context import Context, context_of
-from slipway.using.submission.call import check, check_timeout
 
 if TYPE_CHECKING:
     from slipway.front.api.result import ResultTable

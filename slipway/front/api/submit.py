@@ -14,9 +14,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError
+from slipway.front.api.call import check, overrides_of, params_as_typed, types, waits_as_typed
 from slipway.front.api.job import Job, tell_event
 from slipway.using.context import Context, context_of
-from slipway.using.submission.call import check, overrides_of, params_as_typed, types, waits_as_typed
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import Spending, leaving, run_total

@@ -15,11 +15,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError, PolicyError
+from slipway.front.api.call import check, check_timeout, overrides_of, params_as_typed, types
 from slipway.front.api.job import Job, Jobs
 from slipway.front.api.notebook import facts
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context, context_of
-from slipway.using.submission.call import check, check_timeout, overrides_of, params_as_typed, types
 from slipway.using.submission.candidates import SubmissionRequest, summary
 from slipway.using.submission.costs import Spending, leaving
 from slipway.using.submission.request import checked_request_id
