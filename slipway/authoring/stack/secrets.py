@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath, dotted
+from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath
 from slipway.base.formatting import quoted, short
 
 _KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
@@ -46,16 +46,8 @@ _FIX = (
 
 def check_secrets(document: Document) -> tuple[FileMistake, ...]:
     """Return the keys that name a secret and the values that look like one. The value itself is never repeated."""
-    return tuple(
-        FileMistake(
-            file=document.file,
-            line=document.line(path),
-            key=dotted(path),
-            what=f"{what} in a stack file",
-            fix=_FIX,
-        )
-        for path, what in _secrets(document.values, ())
-    )
+    found = _secrets(document.values, ())
+    return tuple(document.mistake(path, f"{what} in a stack file", _FIX) for path, what in found)
 
 
 def looks_secret(value: str, name: str = "") -> bool:

@@ -16,7 +16,7 @@ from slipway.authoring.stack.bounds import VIOLATION
 from slipway.authoring.stack.config import OWN_KEYS, ConfigEntry
 from slipway.authoring.stack.entries import FIXED, RANGE
 from slipway.authoring.stack.secrets import shown
-from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath, dotted
+from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath
 from slipway.base.formatting import nearest
 from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 
@@ -110,9 +110,9 @@ def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
         meant = {(*path[:-1], _meant(path)) for path in unknown}
         # A misspelt key is one mistake, not also a missing key.
         return tuple(
-            _mistake(document, detail)
-            for detail in details
-            if detail["type"] != "missing" or _path(detail) not in meant
+            document.mistake(path, *_words(path, detail))
+            for path, detail in zip(map(_path, details), details, strict=True)
+            if detail["type"] != "missing" or path not in meant
         )
 
 
@@ -123,12 +123,6 @@ def _path(detail: Any) -> KeyPath:
 def _meant(path: KeyPath) -> str:
     """Return the known key nearest to an unknown one; empty where none is like it."""
     return nearest(str(path[-1]), _keys(path[:-1])) or ""
-
-
-def _mistake(document: Document, detail: Any) -> FileMistake:
-    path = _path(detail)
-    what, fix = _words(path, detail)
-    return FileMistake(file=document.file, line=document.line(path), key=dotted(path), what=what, fix=fix)
 
 
 def _words(path: KeyPath, detail: Any) -> tuple[str, str]:

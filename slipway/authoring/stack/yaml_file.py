@@ -74,6 +74,9 @@ class Document:
             path = path[:-1]
         return self.lines.get(path, 1 if self.file else 0)
 
+    def mistake(self, path: KeyPath, what: str, fix: str) -> FileMistake:
+        return FileMistake(file=self.file, line=self.line(path), key=dotted(path), what=what, fix=fix)
+
     def lines_below(self, path: KeyPath) -> dict[str, str]:
         """Return FILE:LINE of a key and all keys below it, by the dotted path below it, which is empty for itself."""
         deep = len(path)
@@ -161,19 +164,20 @@ class _Reader:
             if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
                 return value
             what, fix = f"a number of {len(node.value)} digits", "a smaller one"
-        line = self.lines.get(path, node.start_mark.line + 1)
-        self.mistakes.append(FileMistake(file=self.file, line=line, key=dotted(path), what=what, fix=fix))
+        self._wrong(path, self.lines.get(path, node.start_mark.line + 1), what, fix)
         return None
 
     def _text(self, text: str, node: yaml.Node, path: KeyPath) -> str:
         """Return a text. An escape of half a character, which YAML and JSON can spell, is a mistake."""
         whole = text.encode(errors="replace").decode()
         if whole != text:
-            line = self.lines.get(path, node.start_mark.line + 1)
             half = next(character for character, shown in zip(text, whole, strict=True) if character != shown)
             what = f"the escape {visible(half)} is half of a character"  # The text itself may be secret.
-            self.mistakes.append(FileMistake(file=self.file, line=line, key=dotted(path), what=what, fix=_WHOLE))
+            self._wrong(path, self.lines.get(path, node.start_mark.line + 1), what, _WHOLE)
         return whole
+
+    def _wrong(self, path: KeyPath, line: int, what: str, fix: str) -> None:
+        self.mistakes.append(FileMistake(file=self.file, line=line, key=dotted(path), what=what, fix=fix))
 
     def _item(self, node: yaml.Node, path: KeyPath) -> Any:
         self.lines[path] = node.start_mark.line + 1
@@ -184,13 +188,13 @@ class _Reader:
         for key, _ in node.value:
             name, line = self._name(key), key.start_mark.line + 1
             self._text(key.value, key, (*path, name))
-            wrong = None
             if name in first and name != "<<":
-                wrong = (f"appears twice, on lines {first[name]} and {line}", "keep one of them")
+                self._wrong(
+                    (*path, name), line, f"appears twice, on lines {first[name]} and {line}", "keep one of them"
+                )
             elif key.tag not in _KEYS:
-                wrong = (f"looks like {key.tag.rpartition(':')[2]}, and a key is text", "put it in quotes")
-            if wrong:
-                self.mistakes.append(FileMistake(self.file, line, dotted((*path, name)), *wrong))
+                what = f"looks like {key.tag.rpartition(':')[2]}, and a key is text"
+                self._wrong((*path, name), line, what, "put it in quotes")
             first.setdefault(name, line)
         self.loader.flatten_mapping(node)
         values: dict[str, Any] = {}
@@ -263,5 +267,4 @@ class DocumentPart:
         return value if isinstance(value, kind) and not (kind is int and isinstance(value, bool)) else None
 
     def wrong(self, what: str, fix: str) -> None:
-        file, line = self.document.file, self.document.line(self.path)
-        self.mistakes.append(FileMistake(file=file, line=line, key=dotted(self.path), what=what, fix=fix))
+        self.mistakes.append(self.document.mistake(self.path, what, fix))
