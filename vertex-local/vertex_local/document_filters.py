@@ -54,11 +54,11 @@ class _Tests(filters.Meaning[Test]):
         names = known.path
         if known.kind == "time" and value != "*":
             value = timestamp(bound_of(value))
-        if sign == ":":
+        if sign == ":" and (value == "*" or "*" not in value):
             return lambda document: _has(_found(document, names), value)
-        if "*" in value and sign in ("=", "!="):
+        if "*" in value and sign in ("=", "!=", ":"):
             pattern = re.compile(".*".join(map(re.escape, value.split("*"))), re.DOTALL)
-            return lambda document: (pattern.fullmatch(shown(_found(document, names))) is not None) == (sign == "=")
+            return lambda document: (pattern.fullmatch(shown(_found(document, names))) is not None) == (sign != "!=")
         return lambda document: _compared(_found(document, names), sign, value)
 
     def joined(self, parts: Sequence[Test], word: str) -> Test:

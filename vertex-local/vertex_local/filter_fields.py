@@ -31,6 +31,8 @@ class FilterField:
             return ""
         if self.kind == "whole":
             return f"'{name}' can't be compared, only asked what it has (:)"
+        if self.kind == "choice" and sign not in ("=", "!=", ":"):
+            return f"operator '{sign}' is not supported on '{name}'"
         if self.kind == "choice" and value not in self.values:
             return f"'{value}' is no value of '{name}', which are {', '.join(sorted(self.values))}"
         if self.kind == "flag" and value.lower() not in ("true", "false"):

@@ -2,8 +2,8 @@
 
 Comparisons `field OP value` with `=`, `!=`, `<`, `<=`, `>`, `>=` and `:` (has), joined by AND (or nothing), OR (which
 binds tighter), NOT (or `-`) and parentheses. Each service has its own meaning of a comparison, its own functions, and
-its own words to search for: tests on documents are in `document_filters.py`, conditions in SQL in
-`vertex/conditions.py`, searches of log entries in `logging/query.py`.
+its own words to search for: tests on documents are in `document_filters.py`, searches of log entries in
+`logging/query.py`.
 """
 
 import re

@@ -131,7 +131,7 @@ def test_a_create_takes_its_time_and_a_speed_divides_it(calling: Calling) -> Non
     refusal = calling.refused("DELETE", f"{CLUSTERS}/cpu")
     assert (refusal.status, "PROVISIONING" in refusal.message) == ("FAILED_PRECONDITION", True)
     calling.advance(1)
-    assert calling.call("GET", f"{CLUSTERS}/cpu")["startTime"] == "2026-11-20T10:00:30Z"
+    assert calling.call("GET", f"{CLUSTERS}/cpu")["startTime"] == "2026-11-20T10:00:30.000000Z"
 
 
 def test_deleting_cancels_its_jobs_first(calling: Calling) -> None:

@@ -1,5 +1,6 @@
 """Jobs that run, on a cloud that is killed, stopped and started again (B4, N4, N15)."""
 
+import itertools
 import os
 import subprocess
 import sys
@@ -18,7 +19,6 @@ from vertex_local.settings import Settings
 from vertex_local.testing.bodies import autoscaled, cluster_body, job_body, worker
 from vertex_local.testing.calling import CLUSTERS, JOBS, REGION, START
 from vertex_local.testing.local_cloud import WAIT_S, LocalCloud
-from vertex_local.vertex import conditions
 from vertex_local.vertex.jobs import table as jobs
 
 
@@ -155,10 +155,11 @@ def test_ten_thousand_jobs_are_listed_page_by_page_at_the_same_cost(tmp_path: Pa
             jobs.put(world.store, number, REGION, {**body, "name": f"n{number}"}, None)
     counted = [0]
     world.store.execute("SELECT 1").connection.set_progress_handler(lambda: counted.append(counted.pop() + 1), 100)
-    costs, seen, after = [], 0, ""
-    while seen == 0 or after:
+    costs, seen, after = [], 0, 2**62
+    while after > 1:
         counted[0] = 0
-        found, after = jobs.page(world.store, REGION, conditions.Condition("1"), "u", after, 1000)
+        found = list(itertools.islice(jobs.newest(world.store, REGION, after), 1000))
+        after = found[-1][0]
         costs.append(counted[0])
         seen += len(found)
     assert (seen, len(costs)) == (10_000, 10)

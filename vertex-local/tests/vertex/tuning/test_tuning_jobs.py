@@ -78,7 +78,7 @@ def test_times_are_those_of_the_trials(studies: Studies, monkeypatch: pytest.Mon
     done = studies.get(f"/v1/{done['name']}")
     (trial,) = done["trials"]
     for item in (done, trial):
-        assert (item["startTime"], item["endTime"]) == ("2026-11-20T10:00:00.250Z", "2026-11-20T10:00:00.500Z")
+        assert (item["startTime"], item["endTime"]) == ("2026-11-20T10:00:00.250000Z", "2026-11-20T10:00:00.500000Z")
 
 
 def test_measurements_are_shown_while_a_trial_runs(studies: Studies) -> None:

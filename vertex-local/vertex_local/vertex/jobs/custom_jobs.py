@@ -1,13 +1,15 @@
 """The methods of custom jobs."""
 
+import itertools
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from ... import document_filters
 from ...documents import Body, Pages
 from ...endpoints import UNSERVED
+from ...filter_fields import FilterField, FilterFields
 from ...wire import Call, Reply, Route
 from ...world import World
-from .. import conditions
 from ..collection import Kind
 from ..names import id_of
 from ..resources import Resources
@@ -15,6 +17,7 @@ from . import life, table
 from .records import Job
 
 CUSTOM_JOB = Kind("CustomJob", "/customJobs", "resource", "customJobs", trains=True)
+_FILTERED = {("displayName",), ("state",), ("createTime",), ("jobSpec", "persistentResourceId")}
 
 
 Submit = Callable[[World, str, str, Mapping[str, Any]], Job]
@@ -46,14 +49,27 @@ class CustomJobs(Resources[Job]):
         return super().shown(call, self._with_shells(body))
 
     def pages(self, call: Call) -> Pages[Body]:
-        wanted = conditions.condition(call.query.get("filter", ""), self.fields(call))
+        test = document_filters.parsed(call.query.get("filter", ""), self.fields(call))
         since = self.hidden_since(call) or "9"
 
         def page(after: str, size: int) -> tuple[Sequence[Body], str]:
-            found, more = table.page(self.world.store, call.params["location"], wanted, since, after, size)
-            return [self._with_shells(body) for body in found], more
+            every = table.newest(self.world.store, call.params["location"], int(after or 2**62))
+            fit = ((number, body) for number, body in every if body["createTime"] < since and test(body))
+            found = list(itertools.islice(fit, size + 1))
+            more = str(found[size - 1][0]) if len(found) > size else ""
+            return [self._with_shells(body) for _, body in found[:size]], more
 
         return page
+
+    def fields(self, call: Call) -> FilterFields:
+        """Return the fields that the service documents for filters, and labels."""
+        known = super().fields(call)
+
+        def found(path: Sequence[str]) -> FilterField | None:
+            field = known(path)
+            return field if field and (field.path[0] == "labels" or field.path in _FILTERED) else None
+
+        return found
 
     def _with_shells(self, body: Mapping[str, Any]) -> Body:
         """Return the body with the address of each replica's shell while it runs: addresses that refuse in words."""

@@ -2,14 +2,13 @@
 
 import json
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
 from ...repository import document, read
 from ...store import Store
 from ...world import World
-from ..conditions import Condition
 from . import logs
 from .records import Job, Run
 
@@ -18,8 +17,6 @@ _TABLES = (
         number INTEGER PRIMARY KEY, name TEXT NOT NULL UNIQUE, region TEXT NOT NULL, cluster TEXT, state TEXT NOT NULL,
         display_name TEXT NOT NULL, create_time TEXT NOT NULL, body TEXT NOT NULL, run TEXT)""",
     "CREATE INDEX IF NOT EXISTS custom_jobs_by_age ON custom_jobs (region, number)",
-    "CREATE INDEX IF NOT EXISTS custom_jobs_by_state ON custom_jobs (region, state, number)",
-    "CREATE INDEX IF NOT EXISTS custom_jobs_by_display_name ON custom_jobs (region, display_name)",
     "CREATE INDEX IF NOT EXISTS custom_jobs_alive ON custom_jobs (state, cluster, number) WHERE run IS NOT NULL",
     # Jobs without machines; `due` is when they look for some ("" is at once), `deadline` when they have waited enough.
     """CREATE TABLE IF NOT EXISTS waiting_jobs (
@@ -80,17 +77,13 @@ def remove(store: Store, name: str) -> None:
     store.execute("DELETE FROM custom_jobs WHERE name = ?", (name,))
 
 
-def page(
-    store: Store, region: str, condition: Condition, before: str, after: str, size: int
-) -> tuple[list[dict[str, Any]], str]:
-    """Return up to `size` bodies of jobs made `before` a moment, the newest first, and where the next page starts (""
-    at the end): its cost is that of the page, whatever there is before it."""
+def newest(store: Store, region: str, before: int) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Yield the numbers and bodies of a region's jobs, the newest first, from `before` a number on: a page costs as
+    much as what is read of it, whatever there is before it."""
     rows = store.execute(
-        f"SELECT body, number FROM custom_jobs WHERE region = ? AND ({condition.sql}) AND create_time < ? "
-        "AND number < ? ORDER BY number DESC LIMIT ?",
-        (region, *condition.values, before, int(after or 2**62), size + 1),
-    ).fetchall()
-    return [json.loads(body) for body, _ in rows[:size]], str(rows[size - 1][1]) if len(rows) > size else ""
+        "SELECT number, body FROM custom_jobs WHERE region = ? AND number < ? ORDER BY number DESC", (region, before)
+    )
+    return ((number, json.loads(body)) for number, body in rows)
 
 
 def started(store: Store, region: str | None = None, cluster: str | None = None) -> list[Job]:
