@@ -61,7 +61,7 @@ def test_a_rule_of_a_stack_has_its_row_with_an_example_that_editors_show_and_the
     assert [(key, text) for key, text, _, _ in rows] == [(rule.key, rule.text) for rule in RULES]
     for key, _, given, example in rows:
         value = {key: yaml.safe_load(example)}
-        assert value[key] == yaml.safe_load(str(FIELDS[key].examples[0])), key  # type: ignore[index]
+        assert value[key] == yaml.safe_load(str(FIELDS[key].examples[0])), key
         assert PolicyRulesEntry.model_validate(value).model_dump(by_alias=True, exclude_none=True) == value
         assert (bool in get_args(FIELDS[key].annotation)) == (given == "true or false"), key
     (stack,) = stacks(POLICY)
