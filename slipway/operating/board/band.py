@@ -6,15 +6,15 @@ The page draws each job on a band. A band's name is `h100/workers`, or the capac
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import pairwise
 
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import UNKNOWN, Price
 from slipway.operating.history.model import History, PastJob
-from slipway.operating.history.timeline import PoolSpan, PoolTimeline
+from slipway.operating.history.timeline import PoolSpan, PoolTimeline, extend
 
 from .lanes import Lanes, Stay, arrange
 
@@ -40,8 +40,7 @@ class Band:
         """The maximum that held longest: while a cluster is replaced, two exist for a time."""
         held: dict[int, float] = {}
         for span in self.spans:
-            most = span.max or span.live or 0
-            held[most] = held.get(most, 0.0) + (span.end - span.begin).total_seconds()
+            held[span.max] = held.get(span.max, 0.0) + span.hours
         return max(held, key=lambda most: held[most], default=0)
 
 
@@ -112,43 +111,30 @@ def _of_pool(name: str, generations: Sequence[PoolTimeline], until: datetime | N
     newest = max(generations, key=lambda timeline: timeline.spans[0].begin)
     clusters: dict[str, tuple[datetime, datetime | None]] = {}
     for timeline in generations:
-        if timeline.spans:
-            end = timeline.spans[-1].end
-            clusters[timeline.key.cluster_id] = timeline.spans[0].begin, None if end == until else end
+        end = timeline.spans[-1].end
+        clusters[timeline.key.cluster_id] = timeline.spans[0].begin, None if end == until else end
     return Band(
         name=name,
         region=newest.region,
         machine=newest.machine,
         per_hour=newest.per_hour,
-        spans=tuple(_together([span for timeline in generations for span in timeline.spans])),
+        spans=_together([span for timeline in generations for span in timeline.spans]),
         clusters=clusters,
     )
 
 
-def _together(spans: Sequence[PoolSpan]) -> Iterator[PoolSpan]:
-    """Add up concurrent generations; equal neighbours become one."""
+def _together(spans: Sequence[PoolSpan]) -> tuple[PoolSpan, ...]:
+    """Add up concurrent generations."""
     moments = sorted({moment for span in spans for moment in (span.begin, span.end)})
     waiting = sorted(spans, key=lambda span: span.begin, reverse=True)
     current: list[PoolSpan] = []
-    last: PoolSpan | None = None
+    added: list[PoolSpan] = []
     for begin, end in pairwise(moments):
         current = [span for span in current if span.end > begin]
         while waiting and waiting[-1].begin <= begin:
             current.append(waiting.pop())
-        if not current:
-            continue
-        live, most = _sum(span.live for span in current), _sum(span.max for span in current)
-        if last and (last.end, last.live, last.max) == (begin, live, most):
-            last = replace(last, end=end)
-        else:
-            if last:
-                yield last
-            last = PoolSpan(begin=begin, end=end, live=live, min=None, max=most)
-    if last:
-        yield last
-
-
-def _sum(numbers: Iterable[int | None]) -> int | None:
-    """Return the sum; None where a part of it is not known."""
-    known = list(numbers)
-    return None if None in known else sum(filter(None, known))
+        if current:
+            known = [span.live for span in current if span.live is not None]
+            live = sum(known) if len(known) == len(current) else None  # A part of it is not known.
+            extend(added, PoolSpan(begin=begin, end=end, live=live, max=sum(span.max for span in current)))
+    return tuple(added)

@@ -27,9 +27,8 @@ class PoolSpan:
     end: datetime
     #: The machines that were up; None where they were not recorded.
     live: int | None
-    #: The bounds; None where no known deployment named the pool.
-    min: int | None
-    max: int | None
+    #: The most machines that it may have.
+    max: int
 
     @property
     def hours(self) -> float:
@@ -82,7 +81,7 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
         for key in _present(deployment, sample, named):
             _, pool = named[key]
             live = _live(key, pool, deployment, sample)
-            _append(spans[key], PoolSpan(begin=begin, end=end, live=live, min=pool.min, max=pool.max))
+            extend(spans[key], PoolSpan(begin=begin, end=end, live=live, max=pool.max))
     return tuple(
         PoolTimeline(
             key=key,
@@ -139,7 +138,8 @@ def _live(key: PoolKey, pool: Pool, deployment: Deployment | None, sample: Sampl
     return pool.min if deployment and pool.min == pool.max else None
 
 
-def _append(spans: list[PoolSpan], span: PoolSpan) -> None:
+def extend(spans: list[PoolSpan], span: PoolSpan) -> None:
+    """Add a span that follows the others; equal neighbours become one."""
     before = spans[-1] if spans else None
     if before and before.end == span.begin and replace(before, begin=span.begin, end=span.end) == span:
         spans[-1] = replace(before, end=span.end)

@@ -24,9 +24,7 @@ HOUR = timedelta(hours=1)
 
 
 def timeline(id_: str, *spans: tuple[int, int, int | None, int]) -> PoolTimeline:
-    listed = tuple(
-        PoolSpan(month.SINCE + b * HOUR, month.SINCE + e * HOUR, live, 0, most) for b, e, live, most in spans
-    )
+    listed = tuple(PoolSpan(month.SINCE + b * HOUR, month.SINCE + e * HOUR, live, most) for b, e, live, most in spans)
     return PoolTimeline(PoolKey(id_, "workers"), "h100", month.H100, month.REGION, Price(), listed)
 
 
