@@ -62,7 +62,7 @@ def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _
     """Return the variables of a worker pool by name, without Slipway's own and empty ones."""
     key = next((key for key in CODES if key in pool), CODES[0])
     variables: dict[str, _Variable] = {}
-    entries = zip(items(field_of(field_of(part, key), "env")), pool.get(key, {}).get("env", ()), strict=False)
+    entries = zip(items(field_of(part, key, "env")), pool.get(key, {}).get("env", ()), strict=False)
     for entry, given in entries:
         name, value = (given or {}).get("name", ""), (given or {}).get("value", "")
         if not ENV_NAME.fullmatch(name):

@@ -30,9 +30,11 @@ IN_THE_STACK = (
 NO_FIELD = "leave it out: templates have no such field"
 
 
-def field_of(part: DocumentPart, name: str) -> DocumentPart:
-    """Return a field of a mapping, however its key is spelled."""
-    return next((child for key, child in part.items() if camel(key) == name), part[name])
+def field_of(part: DocumentPart, *names: str) -> DocumentPart:
+    """Return a field of a mapping, or of the mappings in it, however its key is spelled."""
+    for name in names:
+        part = next((child for key, child in part.items() if camel(key) == name), part[name])
+    return part
 
 
 def text(part: DocumentPart) -> str | None:

@@ -125,7 +125,7 @@ def _template(root: DocumentPart, job: Mapping[str, Any], naming: Naming) -> Imp
 def _output(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> str:
     """Return the output directory, empty for none: each job of the template has one of its own."""
     uri = str(job.get("baseOutputDirectory", {}).get("outputUriPrefix", ""))
-    part = field_of(field_of(root, "baseOutputDirectory"), "outputUriPrefix")
+    part = field_of(root, "baseOutputDirectory", "outputUriPrefix")
     if uri and not BUCKET.match(uri):
         part.wrong(f"{uri!r} is not in Cloud Storage", "gs://BUCKET/FOLDER")
         return ""
@@ -175,7 +175,7 @@ def _experiment(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -
 
 def _capacity_type(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> str:
     """Return the source of the machines. A job has one of them: a second one is a finding."""
-    strategy = field_of(field_of(root, "scheduling"), "strategy")
+    strategy = field_of(root, "scheduling", "strategy")
     asked = job.get("scheduling", {}).get("strategy", "STANDARD")
     if asked not in _STRATEGIES:
         strategy.wrong(f"a template has no strategy {quoted(asked)}", f"one of {', '.join(_STRATEGIES)}")
@@ -201,7 +201,7 @@ def _reservation(root: DocumentPart, pools: Sequence[Mapping[str, Any]]) -> Docu
     for part, pool in zip(items(field_of(root, "workerPoolSpecs")), pools, strict=True):
         affinity = pool.get("machineSpec", {}).get("reservationAffinity", {})
         if affinity.get("reservationAffinityType", NO_RESERVATION) != NO_RESERVATION:
-            return field_of(field_of(part, "machineSpec"), "reservationAffinity")
+            return field_of(part, "machineSpec", "reservationAffinity")
     return None
 
 
@@ -209,7 +209,7 @@ def _timeout(root: DocumentPart, scheduling: Mapping[str, Any]) -> int:
     """Return the seconds; Vertex AI's default is the most that a template can have."""
     seconds: int = scheduling.get("timeout", MAX_TIMEOUT_S)
     if not 0 < seconds <= MAX_TIMEOUT_S:
-        part = field_of(field_of(root, "scheduling"), "timeout")
+        part = field_of(root, "scheduling", "timeout")
         part.wrong(f"{seconds}s is not within a template's bounds", f"1s to {MAX_TIMEOUT_S}s, which is 7 days")
     return seconds
 
@@ -217,7 +217,7 @@ def _timeout(root: DocumentPart, scheduling: Mapping[str, Any]) -> int:
 def _scheduling(root: DocumentPart, asked: Mapping[str, Any]) -> Scheduling:
     wait = asked.get("maxWaitDuration")
     if wait is not None and of_job(asked.get("strategy", "")) != FLEX_START:
-        part = field_of(field_of(root, "scheduling"), "maxWaitDuration")
+        part = field_of(root, "scheduling", "maxWaitDuration")
         part.wrong("only a job of the strategy FLEX_START waits by itself", "leave it out, or strategy: FLEX_START")
     return Scheduling(
         max_wait_s=None if wait == DAY else wait,

@@ -99,10 +99,10 @@ class WorkersReader:
             field_of(part, _MACHINE_FIELDS[error.field]).wrong(error.what, error.fix)
             return asked
         if worker.spec.disk.type not in shape.disks:
-            where = field_of(field_of(pool, "diskSpec"), "bootDiskType")
+            where = field_of(pool, "diskSpec", "bootDiskType")
             where.wrong(f"{worker.spec.disk.type!r} does not fit {shape.type}", f"one of {', '.join(shape.disks)}")
         if not SMALLEST_DISK <= worker.spec.disk.size_gb <= LARGEST_DISK:
-            where = field_of(field_of(pool, "diskSpec"), "bootDiskSizeGb")
+            where = field_of(pool, "diskSpec", "bootDiskSizeGb")
             where.wrong(
                 f"{worker.spec.disk.size_gb} GB is not a size of a boot disk", f"{SMALLEST_DISK} to {LARGEST_DISK}"
             )
@@ -132,7 +132,7 @@ class WorkersReader:
         given: list[str] = pool.get(key, {}).get("args", [])
         launched = _launched(pool.get("pythonPackageSpec", {}))
         own = launched.arguments if launched else given
-        parts = items(field_of(field_of(part, key), "args"))[len(given) - len(own) :]
+        parts = items(field_of(part, key, "args"))[len(given) - len(own) :]
         return [
             self._text(argument, name, text, variables.secrets)
             for argument, name, text in zip(parts, _names(own, "args"), own, strict=True)

@@ -17,6 +17,7 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.chart import show_usage
 from slipway.front.cli.terminal.documents import usage_document
 from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
+from slipway.front.cli.terminal.screen import Column
 from slipway.front.cli.terminal.watching import cost_words, run_words
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob, state_word
@@ -27,7 +28,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.failure import Failure, read_failure
 from slipway.using.jobs.idle import idle_accelerators, idle_words
-from slipway.using.jobs.log import JobEvents, last_word, read_events
+from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
 from slipway.using.jobs.metrics import Metrics, read_metrics
 from slipway.using.jobs.results import number
 from slipway.using.jobs.roles import role_at, who_of
@@ -37,6 +38,12 @@ from slipway.using.submission.ending import Cause, NextStep, advice_lines, cause
 from slipway.using.submission.request import attempt_id
 
 _METRICS = 12
+_EVENTS: tuple[Column[JobEvent], ...] = (
+    Column("WHEN", lambda event: event.at.isoformat(timespec="seconds") if event.at else "?"),
+    Column("WHAT", lambda event: event.kind),
+    Column("REPLICA", lambda event: "/".join(filter(None, (event.trial, event.role or "–")))),
+    Column("THE SERVICE SAID", lambda event: event.text, wraps=True),
+)
 
 
 @dataclass(frozen=True)
@@ -258,13 +265,8 @@ def _restarts(details: JobDetails) -> str:
 
 
 def _show_events(details: JobDetails) -> None:
-    rows = []
     screen.out("")
-    for event in details.events.all:
-        who = event.role or "–"
-        when = event.at.isoformat(timespec="seconds") if event.at else "?"
-        rows.append((when, event.kind, f"{event.trial}/{who}" if event.trial else who, event.text))
-    screen.table(("WHEN", "WHAT", "REPLICA", "THE SERVICE SAID"), rows, wraps=("THE SERVICE SAID",))
+    screen.listed(_EVENTS, details.events.all)
     if details.events.more:
         screen.hint(f"older ones: slipway jobs logs {details.job.typed}")
 

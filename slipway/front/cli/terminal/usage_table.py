@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from decimal import Decimal
+from typing import Any
 
 from slipway.base.formatting import percent, span, usd
 from slipway.front.cli.terminal import screen
@@ -15,6 +16,10 @@ from slipway.operating.history.waits import Waits
 _WHOLE_FROM = Decimal(1000)
 """USD in all from which cents do not matter."""
 _CENT, _DOLLAR = Decimal("0.01"), Decimal(1)
+_CSV = (
+    *("part", "name", "jobs", "machine_hours", "accelerator_hours", "wait_p50_seconds", "wait_p95_seconds"),
+    *("pool_cost", "beside_cost", "cost", "cost_complete", "cost_at_most"),
+)
 _NOTES = {
     "user": "users are as jobs' labels say: the service does not tell who made a job",
     "team": "teams are as jobs' labels say: reviewed for a template's and a stack's only group, else self-declared",
@@ -36,8 +41,7 @@ def show(usage: Usage) -> None:
 def show_csv(usage: Usage) -> None:
     """Print the table's rows with unrounded numbers. `part` of a row: jobs, idle or total."""
     rows = [*(_csv("jobs", row) for row in usage.rows), *map(_idle_csv, _counted(usage)), _csv("total", usage.total)]
-    heads = list(rows[-1])
-    screen.out_csv(heads, ([row.get(head) for head in heads] for row in rows))
+    screen.out_csv(_CSV, ([_exact(row.get(head)) for head in _CSV] for row in rows))
     for words in usage.unread:
         screen.note(f"! not read: {words}")
 
@@ -46,35 +50,17 @@ def _counted(usage: Usage) -> Iterator[IdleRow]:
     return (row for row in usage.idle if row.machine_hours or row.partly_unknown)
 
 
-def _csv(part: str, row: UsageRow) -> dict[str, str | float | None]:
-    return {
-        "part": part,
-        "name": row.name,
-        "jobs": row.jobs,
-        "machine_hours": row.machine_hours,
-        "accelerator_hours": row.accelerator_hours,
-        "wait_p50_seconds": row.waits.median,
-        "wait_p95_seconds": row.waits.p95,
-        "pool_cost": exact_text(row.pool_cost),
-        "beside_cost": exact_text(row.beside_cost),
-        "cost": exact_text(row.cost),
-        "cost_complete": row.cost_complete,
-        "cost_at_most": row.cost_at_most,
-    }
+def _csv(part: str, row: UsageRow) -> dict[str, Any]:
+    return {"part": part, **vars(row), "wait_p50_seconds": row.waits.median, "wait_p95_seconds": row.waits.p95}
 
 
-def _idle_csv(row: IdleRow) -> dict[str, str | float | None]:
-    told: dict[str, str | float | None] = {
-        "part": "idle",
-        "name": row.pool,
-        "cost_complete": row.cost_complete,
-        "cost_at_most": row.at_most,
-    }
-    if not row.known_hours:
-        return told
-    cost = exact_text(row.cost)
-    hours = {"machine_hours": row.machine_hours, "accelerator_hours": row.accelerator_hours}
-    return {**told, **hours, "pool_cost": cost, "cost": cost}
+def _idle_csv(row: IdleRow) -> dict[str, Any]:
+    known = {**vars(row), "pool_cost": row.cost} if row.known_hours else {"cost_complete": row.cost_complete}
+    return {"part": "idle", "name": row.pool, "cost_at_most": row.at_most, **known}
+
+
+def _exact(value: Any) -> Any:
+    return exact_text(value) if isinstance(value, Price) else value
 
 
 def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
