@@ -18,6 +18,7 @@ from pathlib import Path
 
 from journey.budget import Budget, budget
 from journey.guarded import guarded
+from journey.machines import machines, pool_cost
 from journey.probes.verification import ProbeRun
 from journey.project import lay_out
 from journey.sweep import Ours, Sweep
@@ -26,7 +27,7 @@ from local.backend import file_backend
 from local.demo.commands import Actor
 from local.demo.leftovers import MARK, drop_dead_locks, end, marked
 from local.demo.play import Play
-from local.demo.report import gain, pool_cost, table
+from local.demo.report import gain, table
 from local.demo.turn import turn
 from slipway.authoring.stack.stack import Stack
 from slipway.base.errors import Cancelled, ConfigError, SlipwayError
@@ -101,11 +102,11 @@ class Verification:
     def _run(self) -> None:
         journey = self.play()
         journey.deploy()
-        samples = [journey.machines()]
+        samples = [machines(journey)]
         runs = []
         for label in ("first", "second"):
             runs.append(journey.submit(label, TEMPLATE, f"verify-{uuid.uuid4().hex[:12]}"))
-            samples.append(journey.machines())
+            samples.append(machines(journey))
         print()
         for line in (*table(runs), "", gain(runs[0], runs[1], f"measured on {self.declared.project}")):
             print(line)
