@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from pulumi import Output, ResourceOptions
 
-from components.catalog import Catalog, JobTemplate, QuotaCheck
+from components.catalog import Catalog, JobTemplate, check_quota
 from components.persistent_resource import Creation, OtherRegions, RetiringResource, current_resource
 from components.program import program
 from components.run import Outputs, Run
@@ -38,20 +38,18 @@ def declare(run: Run) -> None:
         facts=planned.facts.workspace,
         hooks=run.guard,
     )
-    quota = QuotaCheck(
-        "quota",
-        project=stack.project,
-        requests=planned.report.requests,
-        contact=stack.quota.contact_email,
-        justification=stack.quota.justification,
-        facts=planned.facts.quota_check,
-    )
-    creation = run.creation(workspace, after=[*workspace.works, *workspace.accounts, *quota.requests])
+    # Requests come before the clusters that need them. Without any, the check tells of the clusters that came to be.
+    requests = check_quota(planned).requests if planned.report.requests else []
+    creation = run.creation(workspace, after=[*workspace.works, *workspace.accounts, *requests])
     # At once, unless a missing cluster may become one of its alternatives, or none: then when that is known.
-    run.after_creation(lambda made: declare_clusters(run, made, workspace, creation))
+    run.after_creation(lambda made: declare_clusters(run, planned, made, workspace, creation))
 
 
-def declare_clusters(run: Run, made: Deployment, workspace: Workspace, creation: Creation | None) -> Outputs:
+def declare_clusters(
+    run: Run, planned: Deployment, made: Deployment, workspace: Workspace, creation: Creation | None
+) -> Outputs:
+    if not planned.report.requests:
+        check_quota(made)
     facts, bucket = made.facts, workspace.catalog.name
     # Deleted in reverse: what jobs need goes after the clusters, each of which may still be found busy.
     guarded = run.guarded(ResourceOptions(depends_on=[workspace]))

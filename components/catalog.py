@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pulumi
 
@@ -15,6 +15,9 @@ from slipway.google.quotas import SERVICE
 from slipway.model.catalog import model
 
 from .gcp import cloudquota, storage
+
+if TYPE_CHECKING:
+    from slipway.deploying.deployment.deployment import Deployment
 
 _PACKAGES = Path(".slipway/packages")
 """The folder of archives: a relative one, as the state keeps the path, and checkouts differ."""
@@ -160,3 +163,16 @@ class QuotaCheck(pulumi.ComponentResource):
             for one in requests
         ]
         self.register_outputs({})
+
+
+def check_quota(deployment: Deployment) -> QuotaCheck:
+    """Declare the check of a deployment's quota, with its requests."""
+    stack = deployment.stack
+    return QuotaCheck(
+        "quota",
+        project=stack.project,
+        requests=deployment.report.requests,
+        contact=stack.quota.contact_email,
+        justification=stack.quota.justification,
+        facts=deployment.facts.quota_check,
+    )
