@@ -9,13 +9,7 @@ from .backend import file_backend
 
 PASSPHRASE = "slipway-local"
 _OF_A_CLOUD = ("GOOGLE_", "PULUMI_", "CLOUDSDK_", "STORAGE_EMULATOR_", "SLIPWAY_")
-_OF_THIS_MACHINE = (
-    "SLIPWAY_CACHE",
-    "SLIPWAY_ENGINE",
-    "SLIPWAY_GCP_PLUGIN",
-    "SLIPWAY_USER",
-    "SLIPWAY_TEAM",
-)
+_OF_THIS_MACHINE = ("SLIPWAY_CACHE", "SLIPWAY_ENGINE", "SLIPWAY_GCP_PLUGIN", "SLIPWAY_USER", "SLIPWAY_TEAM")
 _PYTHON = Path(__file__).resolve().parent / "engine" / "python.sh"
 
 

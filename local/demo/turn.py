@@ -13,11 +13,8 @@ from slipway.base.errors import SlipwayError
 
 @contextmanager
 def turn(path: Path) -> Iterator[None]:
-    """Hold the lock at `path` while the block runs.
-
-    Raises SlipwayError when a living journey holds it. A lock whose holder was killed is free at once: the kernel drops
-    it with the process, and no child inherits it.
-    """
+    """Hold the lock at `path` while the block runs. Raises SlipwayError when a living journey holds it. A lock whose
+    holder was killed is free at once: the kernel drops it with the process, and no child inherits it."""
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("a+") as file:
         try:

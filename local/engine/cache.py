@@ -68,9 +68,7 @@ class Cache:
     @contextmanager
     def making(self, name: str) -> Iterator[Path]:
         """Yield an empty folder to fill; it is published as `name` when the block ends well, removed when it doesn't.
-
-        The caller holds the lock.
-        """
+        The caller holds the lock."""
         partial = Path(tempfile.mkdtemp(prefix=_PARTIAL, dir=self.folder))
         try:
             yield partial

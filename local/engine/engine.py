@@ -32,10 +32,7 @@ class Engine:
 
 
 def ensure(
-    progress: Callable[[str], None],
-    *,
-    environ: Mapping[str, str] | None = None,
-    releases: str = release.RELEASES,
+    progress: Callable[[str], None], *, environ: Mapping[str, str] | None = None, releases: str = release.RELEASES
 ) -> Engine:
     """Return the engine to use, downloaded or built first where needed; may be interrupted, repeated and run twice at
     once.
@@ -82,11 +79,7 @@ def _cached(cache: Cache, choice: str) -> Engine | None:
 
 
 def _make(
-    cache: Cache,
-    choice: str,
-    progress: Callable[[str], None],
-    environ: Mapping[str, str],
-    releases: str,
+    cache: Cache, choice: str, progress: Callable[[str], None], environ: Mapping[str, str], releases: str
 ) -> Engine:
     with cache.hold(progress) as lock:
         if done := _cached(cache, choice):

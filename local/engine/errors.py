@@ -37,7 +37,5 @@ def in_words(error: OSError) -> EngineError:
     if error.errno in _FULL:
         return disk_full(why)
     return EngineError(
-        "the engine's cache folder can't be used",
-        why,
-        "make it writable, or set SLIPWAY_CACHE to a folder that is",
+        "the engine's cache folder can't be used", why, "make it writable, or set SLIPWAY_CACHE to a folder that is"
     )

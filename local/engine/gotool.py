@@ -84,9 +84,7 @@ class Go:
 
 def find(environ: Mapping[str, str], needed: str) -> Go:
     """Return the Go toolchain on the PATH of `environ`, able to build modules that need Go `needed`, such as `1.25.11`.
-
-    Raises EngineError when there is none, or it is too old and can't fetch a newer one by itself.
-    """
+    Raises EngineError when there is none, or it is too old and can't fetch a newer one by itself."""
     what = "the Pulumi engine can't be built"
     program = shutil.which("go", path=environ.get("PATH", ""))
     if program is None:

@@ -30,10 +30,8 @@ _MACHINES = {"x86_64": "x64", "amd64": "x64", "arm64": "arm64", "aarch64": "arm6
 
 
 def archive_name(version: Version, system: str, machine: str) -> str:
-    """Return the archive for a machine, as `platform.system()` and `platform.machine()` name it.
-
-    Raises ReleaseUnavailableError when the vendor has none for it that we could unpack.
-    """
+    """Return the archive for a machine, as `platform.system()` and `platform.machine()` name it. Raises
+    ReleaseUnavailableError when the vendor has none for it that we could unpack."""
     try:
         return f"pulumi-v{version}-{_SYSTEMS[system]}-{_MACHINES[machine.lower()]}.tar.gz"
     except KeyError:
@@ -50,11 +48,7 @@ def published_digest(checksums: str, archive: str) -> str | None:
 
 
 def download(
-    into: Path,
-    version: Version,
-    progress: Callable[[str], None],
-    base: str = RELEASES,
-    patience_s: float = _PATIENCE_S,
+    into: Path, version: Version, progress: Callable[[str], None], base: str = RELEASES, patience_s: float = _PATIENCE_S
 ) -> None:
     """Fill the empty folder `into` with the programs of the official release.
 

@@ -6,10 +6,8 @@ from .kind import ImportIdError
 
 
 def parse(token: str, given: str, forms: tuple[str, ...], **fallback: str) -> dict[str, str]:
-    """Return the parts of an id by the first form that fits; parts that the form lacks come from `fallback`.
-
-    Raises ImportIdError, also when a part is neither in the id nor in `fallback`.
-    """
+    """Return the parts of an id by the first form that fits; parts that the form lacks come from `fallback`. Raises
+    ImportIdError, also when a part is neither in the id nor in `fallback`."""
     for form in forms:
         pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/ ]+)", re.escape(form))
         if found := re.fullmatch(pattern, given):

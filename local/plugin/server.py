@@ -145,12 +145,6 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
     def Invoke(self, request: Any, context: Any) -> Any:  # noqa: N802
         context.abort(grpc.StatusCode.UNIMPLEMENTED, str(RefusedError(f"the function {request.tok}")))
 
-    def Call(self, request: Any, context: Any) -> Any:  # noqa: N802
-        context.abort(grpc.StatusCode.UNIMPLEMENTED, str(RefusedError(f"the method {request.tok}")))
-
-    def Construct(self, request: Any, context: Any) -> Any:  # noqa: N802
-        context.abort(grpc.StatusCode.UNIMPLEMENTED, str(RefusedError(f"the component {request.type}")))
-
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._pace.cancel()
         return empty_pb2.Empty()

@@ -9,9 +9,7 @@ from .wire import camel, invalid_argument
 
 _UNNAMED_IN_SNAKE_CASE = "storage.v1"
 """Google's other APIs take `log_name` for `logName` in a body as well."""
-_ALTERNATIVES: Mapping[str, Sequence[str]] = {
-    "LogEntry": ("jsonPayload", "protoPayload", "textPayload"),
-}
+_ALTERNATIVES: Mapping[str, Sequence[str]] = {"LogEntry": ("jsonPayload", "protoPayload", "textPayload")}
 """Fields of which a schema has one at most: discovery documents tell of none."""
 
 
@@ -38,7 +36,7 @@ class _Reader:
             if name not in known and rest is None:
                 inside = f" at '{at}'" if at else ""
                 raise invalid_argument(
-                    f'Invalid JSON payload received. Unknown name "{sent}"{inside}: Cannot find field.',
+                    f'Invalid JSON payload received. Unknown name "{sent}"{inside}: Cannot find field.'
                 )
             if name in seen:
                 raise invalid_argument(f"Invalid JSON payload received. The field '{where}' is there more than once.")

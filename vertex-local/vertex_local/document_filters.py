@@ -29,10 +29,8 @@ Function = Callable[[Values], Test]
 
 
 def parsed(text: str, fields: FilterFields, functions: Mapping[str, Function] | None = None) -> Test:
-    """Return the test that a filter means; the empty filter's holds for all. Raises 400 INVALID_ARGUMENT.
-
-    `fields` are those that the documents can have; `functions` are the service's own.
-    """
+    """Return the test that a filter means; the empty filter's holds for all. Raises 400 INVALID_ARGUMENT. `fields` are
+    those that the documents can have; `functions` are the service's own."""
     return filters.parsed(text, _Tests(fields, functions or {}))
 
 
@@ -55,11 +53,11 @@ class _Tests(filters.Meaning[Test]):
         if known.kind == "time" and value != "*":
             value = timestamp(bound_of(value))
         if sign == ":" and (value == "*" or "*" not in value):
-            return lambda document: _has(_found(document, names), value)
+            return lambda document: _has(found_at(document, names), value)
         if "*" in value and sign in ("=", "!=", ":"):
             pattern = re.compile(".*".join(map(re.escape, value.split("*"))), re.DOTALL)
-            return lambda document: (pattern.fullmatch(shown(_found(document, names))) is not None) == (sign != "!=")
-        return lambda document: _compared(_found(document, names), sign, value)
+            return lambda document: (pattern.fullmatch(shown(found_at(document, names))) is not None) == (sign != "!=")
+        return lambda document: _compared(found_at(document, names), sign, value)
 
     def joined(self, parts: Sequence[Test], word: str) -> Test:
         holds = all if word == "AND" else any
@@ -71,7 +69,7 @@ class _Tests(filters.Meaning[Test]):
 
 def value_at(document: Any, field: str) -> Any:
     """Return the value at a field's path in a document, None when there is none."""
-    found = _found(document, filters.path(field))
+    found = found_at(document, filters.path(field))
     return None if found is MISSING else found
 
 
@@ -114,7 +112,7 @@ def _has(actual: Any, value: str) -> bool:
     return actual is not MISSING and value.lower() in shown(actual).lower()
 
 
-def _found(document: Any, names: tuple[str, ...]) -> Any:
+def found_at(document: Any, names: tuple[str, ...]) -> Any:
     for name in names:
         if not isinstance(document, Mapping):
             # `metadata.epochs.number_value`: the last word names the value's type in a Struct.

@@ -36,11 +36,8 @@ def read_json(path: Path) -> dict[str, Any] | None:
 
 @contextlib.contextmanager
 def locked(path: Path, wait_s: float = 0.0, give_up: Callable[[], None] = lambda: None) -> Iterator[None]:
-    """Hold a file's lock; the kernel frees it when this process ends, however it ends.
-
-    Raises BusyError when another process still holds it after `wait_s` seconds; `give_up` is called at each look
-    and may raise.
-    """
+    """Hold a file's lock; the kernel frees it when this process ends, however it ends. Raises BusyError when another
+    process still holds it after `wait_s` seconds; `give_up` is called at each look and may raise."""
     until = time.monotonic() + wait_s
     with path.open("a") as file:
         while True:

@@ -97,6 +97,17 @@ class Project:
             f"{self.id}@appspot.gserviceaccount.com",
         )
 
+    def account(self, email: str, unique: str, **declared: str) -> dict[str, str]:
+        """Return a service account as IAM has it."""
+        return {
+            "name": f"projects/{self.id}/serviceAccounts/{email}",
+            "projectId": self.id,
+            "uniqueId": unique,
+            "email": email,
+            "oauth2ClientId": unique,
+            **declared,
+        }
+
     def address(self, account: str) -> str:
         """Return an account's email; a domain's project (`acme.example:ml`) has its parts the other way round."""
         domain, colon, name = self.id.rpartition(":")

@@ -111,19 +111,7 @@ def _bootstrap(world: World) -> None:
     shown = {"projectId": project.id, "projectNumber": project.number, "createTime": world.now()}
     world.store.put("project", project.id, shown)
     for at, (email, (title, description)) in enumerate(project.service_accounts.items(), 1):
-        unique = f"1{at:020d}"
-        world.store.put(
-            "serviceAccount",
-            email,
-            {
-                "name": f"projects/{project.id}/serviceAccounts/{email}",
-                "projectId": project.id,
-                "uniqueId": unique,
-                "email": email,
-                "displayName": title,
-                **({"description": description} if description else {}),
-                "etag": "MDEwMjE5MjA=",
-                "oauth2ClientId": unique,
-            },
-        )
+        more = {"description": description} if description else {}
+        made = project.account(email, f"1{at:020d}", displayName=title, etag="MDEwMjE5MjA=", **more)
+        world.store.put("serviceAccount", email, made)
     world.policies.seed(policies.project_name(project.id), project.bindings)

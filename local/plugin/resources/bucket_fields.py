@@ -172,10 +172,7 @@ def read_bucket(body: Mapping[str, Any], state: Properties) -> dict[str, Any]:
 
 def with_nulls(state: dict[str, Any], known: Properties) -> dict[str, Any]:
     """Return the state with null for a condition's missing fields, where `withState` was given and nothing is read into
-    it yet.
-
-    `known`: the state to come of a bucket just made, else the state before.
-    """
+    it yet. `known`: the state to come of a bucket just made, else the state before."""
     rules = [
         _rule_with_nulls(rule, before) for rule, before in zip_longest(state.get("lifecycleRules") or (), _rules(known))
     ]

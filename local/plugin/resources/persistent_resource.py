@@ -8,19 +8,7 @@ from ..comparing import changed
 from ..ids import parse
 from ..kind import Found, Kind, guarded, project_of
 from ..labels import read_labels
-from ..schema import (
-    AutoName,
-    Field,
-    Schema,
-    boolean,
-    deletion_policy,
-    integer,
-    labelled,
-    many,
-    output,
-    record,
-    text,
-)
+from ..schema import AutoName, Field, Schema, boolean, deletion_policy, integer, labelled, many, output, record, text
 from ..settings import Settings
 from ..transport import CloudError, GoogleError
 from ..values import Properties
@@ -41,13 +29,7 @@ _POOL: Mapping[str, Field] = {
         required=True,
         replace=True,
     ),
-    "diskSpec": record(
-        {
-            "bootDiskType": text(replace=True),
-            "bootDiskSizeGb": integer(replace=True),
-        },
-        replace=True,
-    ),
+    "diskSpec": record({"bootDiskType": text(replace=True), "bootDiskSizeGb": integer(replace=True)}, replace=True),
     "autoscalingSpec": record(
         {"minReplicaCount": text(replace=True), "maxReplicaCount": text(replace=True)}, replace=True
     ),
@@ -68,10 +50,7 @@ _FIELDS: Mapping[str, Field] = {
     "network": text(replace=True),
     "reservedIpRanges": many(text(replace=True), replace=True),
     "pscInterfaceConfig": record(
-        {
-            "networkAttachment": text(replace=True),
-            "dnsPeeringConfigs": many(record(_DNS_PEERING), replace=True),
-        },
+        {"networkAttachment": text(replace=True), "dnsPeeringConfigs": many(record(_DNS_PEERING), replace=True)},
         replace=True,
     ),
     "encryptionSpec": record({"kmsKeyName": text(required=True, replace=True)}, replace=True),
@@ -87,10 +66,7 @@ _FIELDS: Mapping[str, Field] = {
     "deletionPolicy": deletion_policy(),
     "state": output(),
     "errors": output(
-        "list",
-        api="error",
-        terraform="error",
-        item=record({"code": output("integer"), "message": output()}),
+        "list", api="error", terraform="error", item=record({"code": output("integer"), "message": output()})
     ),
     "resourceRuntimes": output(
         "list",
@@ -123,11 +99,7 @@ class PersistentResource(Kind):
         parent = f"projects/{project_of(planned)}/locations/{planned.get('location', '')}/persistentResources"
         try:
             operation = cloud.send(
-                _SERVICE,
-                "POST",
-                parent,
-                params={"persistentResourceId": planned["name"]},
-                body=_body(planned),
+                _SERVICE, "POST", parent, params={"persistentResourceId": planned["name"]}, body=_body(planned)
             )
         except GoogleError as error:
             raise CloudError(f"Error creating PersistentResource: {error}") from error

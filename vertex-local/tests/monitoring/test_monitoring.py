@@ -167,9 +167,7 @@ def test_quota_in_use_follows_live_jobs(calling: Calling) -> None:
 def test_old_samples_are_forgotten(calling: Calling) -> None:
     keep(calling, "workerpool0-0", 0.5)
     calling.clock.advance(timedelta(days=43).total_seconds())
-    sampler = Sampler(calling.world, lambda session, at: Reading(at, {}, 0))
-    sampler.start()
-    sampler.stop()
+    Sampler(calling.world, lambda session, at: Reading(at, {}, 0))
     assert samples.sources(calling.world.store, "", "9") == []
 
 

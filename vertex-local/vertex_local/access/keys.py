@@ -49,10 +49,7 @@ class Keys:
 
 def write(folder: Path, project: Project, who: str, url: str) -> Path:
     """Return the file of somebody's key for the cloud at an address, readable by its owner. The key itself is made
-    once.
-
-    `folder` is the project's.
-    """
+    once. `folder` is the project's."""
     file = _file(folder, who)
     try:
         found = json.loads(file.read_text(encoding="utf-8"))

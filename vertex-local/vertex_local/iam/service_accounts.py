@@ -128,16 +128,7 @@ def make(world: World, email: str, declared: Mapping[str, Any] = MappingProxyTyp
     found = ACCOUNTS.get(world.store, email)
     if found is None:
         unique = f"1{100 + world.store.next_id('serviceAccount'):020d}"
-        found = _tagged(
-            {
-                "name": f"projects/{world.project.id}/serviceAccounts/{email}",
-                "projectId": world.project.id,
-                "uniqueId": unique,
-                "email": email,
-                "oauth2ClientId": unique,
-                **declared,
-            }
-        )
+        found = _tagged(world.project.account(email, unique, **declared))
         ACCOUNTS.put(world.store, found)
     return found
 

@@ -12,7 +12,7 @@ from typing import Any
 
 from .. import filter_fields, filters
 from ..clock import bound_of, timestamp
-from ..document_filters import MISSING, Document, Test, holds, shown
+from ..document_filters import MISSING, Test, found_at, holds, shown
 from ..log_store import Window
 from ..wire import ApiError, invalid_argument
 
@@ -54,11 +54,11 @@ class _Queries(filters.Meaning[Query]):
             return self._expression(path, sign, value)
         if sign == ":":
             if value == "*":
-                return Query(lambda entry: _at(entry, path) is not MISSING)
-            return Query(lambda entry: value.lower() in shown(_at(entry, path)).lower())
+                return Query(lambda entry: found_at(entry, path) is not MISSING)
+            return Query(lambda entry: value.lower() in shown(found_at(entry, path)).lower())
         label = path[2] if path[:2] == ("resource", "labels") and len(path) == 3 and sign == "=" else ""
         window = Window(job=value) if label == "job_id" else Window(task=value) if label == "task_name" else Window()
-        return Query(lambda entry: _compared(_at(entry, path), sign, value), window)
+        return Query(lambda entry: _compared(found_at(entry, path), sign, value), window)
 
     def search(self, word: str) -> Query:
         lowered = word.lower()
@@ -110,7 +110,7 @@ class _Queries(filters.Meaning[Query]):
             expression = re.compile(value)
         except re.error as error:
             raise self.refusal(f"invalid regular expression '{value}': {error}") from error
-        return Query(lambda entry: (expression.search(shown(_at(entry, path))) is not None) == (sign == "=~"))
+        return Query(lambda entry: (expression.search(shown(found_at(entry, path))) is not None) == (sign == "=~"))
 
     def _check_order(self, sign: str) -> None:
         if sign in ("=~", "!~", ":"):
@@ -123,12 +123,3 @@ def _compared(actual: Any, sign: str, value: str) -> bool:
     if isinstance(actual, (int, float)) and not isinstance(actual, bool):
         return holds(actual, sign, value)
     return holds(shown(actual).lower(), sign, value.lower())
-
-
-def _at(entry: Document, path: tuple[str, ...]) -> Any:
-    found: Any = entry
-    for name in path:
-        if not isinstance(found, dict) or name not in found:
-            return MISSING
-        found = found[name]
-    return found

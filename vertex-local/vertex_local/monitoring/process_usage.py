@@ -12,10 +12,8 @@ from ..nodes import processes
 
 @dataclass(frozen=True)
 class Reading:
-    """A session's use at one moment: CPU seconds until now by process, and the bytes in memory.
-
-    `at` counts seconds on a clock that only its own readings share.
-    """
+    """A session's use at one moment: CPU seconds until now by process, and the bytes in memory. `at` counts seconds on
+    a clock that only its own readings share."""
 
     at: float
     cpu_s: Mapping[int, float]

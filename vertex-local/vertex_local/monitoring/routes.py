@@ -1,5 +1,8 @@
 """Routes of Cloud Monitoring."""
 
+import threading
+
+from ..vertex.follower import Follower
 from ..wire import Route
 from ..world import World
 from . import records
@@ -14,5 +17,6 @@ def routes(world: World) -> list[Route]:
     return TimeSeries(world).routes()
 
 
-def loops(world: World) -> list[Sampler]:
-    return [Sampler(world)]
+def loops(world: World) -> list[Follower]:
+    step = {"monitoring": Sampler(world).look}
+    return [Follower(world, step, threading.Event(), lambda: world.settings.monitoring_seconds or 1.0)]

@@ -1,7 +1,5 @@
-"""The thread that samples jobs' replicas every few seconds."""
+"""The work that samples jobs' replicas every few seconds."""
 
-import logging
-import threading
 import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator
@@ -23,9 +21,7 @@ from . import process_usage, records
 from .process_usage import Reading, Use
 from .records import Source
 
-_log = logging.getLogger("vertex_local.monitoring")
 _KEPT = timedelta(days=42)
-_OFF_S = 1.0
 
 Gauge = Callable[[int, float], Reading]
 """A session and a time to the session's use."""
@@ -39,18 +35,16 @@ class Sampler:
     ) -> None:
         self._world, self._read, self._seconds = world, read, seconds
         self._before: dict[Path, tuple[Reading, str]] = {}  # and the moment until which a recording was played
-        self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="monitoring", daemon=True)
         jobs.open_table(world.store)
         records.open_table(world.store)
+        with world.store.transaction():
+            records.forget(world.store, timestamp(world.clock.now() - _KEPT))
 
-    def start(self) -> None:
-        self._thread.start()
-
-    def stop(self) -> None:
-        self._ending.set()
-        if self._thread.is_alive():
-            self._thread.join()
+    def look(self) -> bool:
+        """Take a step, unless the setting says that nothing is sampled."""
+        if self._world.settings.monitoring_seconds > 0:
+            self.step()
+        return False
 
     def step(self) -> None:
         """Look once at every replica that runs. A replica's first look gives no sample."""
@@ -77,19 +71,6 @@ class Sampler:
             with self._world.store.transaction():
                 for moment, values in found.items():
                     records.add(self._world.store, moment, values)
-
-    def _work(self) -> None:
-        with self._world.store.transaction():
-            records.forget(self._world.store, timestamp(self._world.clock.now() - _KEPT))
-        while not self._ending.is_set():
-            pause = self._world.settings.monitoring_seconds
-            if pause > 0:
-                try:
-                    self.step()
-                except Exception:
-                    # A full disk or a bug costs samples, not the thread.
-                    _log.exception("replicas could not be measured")
-            self._world.clock.wait(pause or _OFF_S, self._ending)
 
 
 def _values(

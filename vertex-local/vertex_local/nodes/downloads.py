@@ -19,11 +19,7 @@ _OF_THE_WAY = (urllib.error.URLError, ConnectionError, TimeoutError, http.client
 
 
 def download(
-    spec: ReplicaSpec,
-    uri: str,
-    folder: Path,
-    say: Callable[[str], None],
-    sleep: Callable[[float], None] = time.sleep,
+    spec: ReplicaSpec, uri: str, folder: Path, say: Callable[[str], None], sleep: Callable[[float], None] = time.sleep
 ) -> Path:
     """Return the file of a package, `gs://BUCKET/NAME`, asked for until something answers. Raises UnreadyError."""
     say(f"Downloading {uri}")

@@ -10,7 +10,7 @@ _REFERENCE = re.compile(r"\$\$|\$\(([^)]*)\)")
 CLIENT_SETTINGS = {"GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT": "false"}
 """Variables that keep a client (gcsfs) from asking Google over gRPC, past every endpoint."""
 _TF_ROLES = ("chief", "worker", "ps", "evaluator")
-_THREADS = (
+THREADS = (
     "OMP_NUM_THREADS",
     "OPENBLAS_NUM_THREADS",
     "MKL_NUM_THREADS",
@@ -20,6 +20,7 @@ _THREADS = (
     "RAYON_NUM_THREADS",
     "LOKY_MAX_CPU_COUNT",
 )
+"""Variables that keep numeric libraries of one replica from using the whole machine."""
 
 
 @dataclass(frozen=True)
@@ -111,11 +112,6 @@ def _text(body: Mapping[str, Any]) -> str:
 
 def _trial(trial: str | None) -> dict[str, str]:
     return {"trial": trial} if trial else {}
-
-
-def thread_bounds(threads: int) -> dict[str, str]:
-    """Return variables that keep numeric libraries of one replica from using the whole machine."""
-    return dict.fromkeys(_THREADS, str(threads))
 
 
 def expanded(text: str, known: Mapping[str, str]) -> str:

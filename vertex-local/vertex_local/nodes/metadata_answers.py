@@ -39,11 +39,7 @@ def answer(identity: Identity, path: str) -> Any | None:
             f"{base}/email": identity.email,
             f"{base}/aliases": "default\n",
             f"{base}/scopes": "\n".join(_SCOPES) + "\n",
-            f"{base}/token": {
-                "access_token": identity.token,
-                "expires_in": _TOKEN_SECONDS,
-                "token_type": "Bearer",
-            },
+            f"{base}/token": {"access_token": identity.token, "expires_in": _TOKEN_SECONDS, "token_type": "Bearer"},
         }
     if path.rstrip("/") in ("", "/computeMetadata"):
         return "computeMetadata/\n"
@@ -73,7 +69,8 @@ class _Handler(http.server.BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         path = urllib.parse.urlsplit(self.path).path
         # A page whose name was made to point here could ask with the header below, but not without these two.
-        if "Origin" in self.headers or not _own_name(self.headers.get("Host", "")):
+        host = self.headers.get("Host", "")
+        if "Origin" in self.headers or not (loopback(host) or host.partition(":")[0] == "metadata.google.internal"):
             self._send(403, "text/plain", "The metadata server answers to processes of its replica only.")
             return
         if _is_somebody_elses(self.client_address):
@@ -101,10 +98,6 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
-
-
-def _own_name(host: str) -> bool:
-    return loopback(host) or host.partition(":")[0] == "metadata.google.internal"
 
 
 def _is_somebody_elses(client: tuple[str, int]) -> bool:

@@ -21,13 +21,14 @@ _WAIT_S = 1800.0
 
 
 def prepared(spec: ReplicaSpec, tool: cache.Tool, uv: str | None, say: Callable[[str], None]) -> Path:
-    """Return the environment for this replica's process, made by the first replica of the attempt that asks.
-
-    Raises UnreadyError, and the errors of `tool`.
-    """
+    """Return the environment for this replica's process, made by the first replica of the attempt that asks. Raises
+    UnreadyError, and the errors of `tool`."""
     recipe = recipe_for(spec.image)
     if recipe is None:
-        raise UnreadyError(_no_recipe(spec.image))
+        raise UnreadyError(
+            f"Failed to pull image {spec.image}: the local cloud has no recipe for it (vertex_local/images/recipes) "
+            "and does not run containers."
+        )
     if uv is None:
         raise UnreadyError("The program uv, which builds environments for jobs, is not installed.")
     if spec.shares_images:
@@ -101,13 +102,6 @@ def _check_room(place: Path, least: int) -> None:
             f"The disk is full: {free / 1e6:.0f} MB are free at {there}, and a job starts with {least / 1e6:.0f} MB. "
             f"Make room, as with `{COMMAND} cache clear`, and submit it again."
         )
-
-
-def _no_recipe(image: str) -> str:
-    return (
-        f"Failed to pull image {image}: the local cloud has no recipe for it (vertex_local/images/recipes) "
-        "and does not run containers."
-    )
 
 
 def install_at_start(environment: Path) -> None:

@@ -36,16 +36,7 @@ _READERS_WAIT_S = 30.0
 _KEEP_S = 60.0
 _KILL_WAIT_S = 1.0
 _REAP_S = 2.0
-_PASSED_ON = (
-    "PATH",
-    "LANG",
-    "LC_ALL",
-    "LC_CTYPE",
-    "TZ",
-    "SSL_CERT_FILE",
-    "SSL_CERT_DIR",
-    "REQUESTS_CA_BUNDLE",
-)
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE")
 _PASSED_ON_PREFIXES = ("PIP_", "UV_")
 
 
@@ -153,7 +144,7 @@ class Runner:
         }
         known = {
             **passed,
-            **environment.thread_bounds(self._spec.threads),
+            **dict.fromkeys(environment.THREADS, str(self._spec.threads)),
             "PATH": f"{home / 'bin'}{os.pathsep}{os.environ.get('PATH', os.defpath)}",
             "VIRTUAL_ENV": str(home),
             "HOME": str(work),

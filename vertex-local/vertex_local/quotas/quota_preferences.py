@@ -11,16 +11,7 @@ from typing import Any
 from .. import document_filters, documents, filter_fields, identities
 from ..clock import timestamp
 from ..supply import machines
-from ..wire import (
-    Call,
-    Reply,
-    Route,
-    aborted,
-    already_exists,
-    failed_precondition,
-    invalid_argument,
-    not_found,
-)
+from ..wire import Call, Reply, Route, aborted, already_exists, failed_precondition, invalid_argument, not_found
 from ..world import World
 from . import limits, records
 from .metrics import SERVICE, UNLIMITED, Quota, table

@@ -8,16 +8,7 @@ from typing import Any
 
 from .. import bodies, document_filters, documents, filter_fields, policy_methods
 from ..repository import Repository
-from ..wire import (
-    Call,
-    Reply,
-    Route,
-    aborted,
-    already_exists,
-    invalid_argument,
-    permission_denied,
-    unimplemented,
-)
+from ..wire import Call, Reply, Route, aborted, already_exists, invalid_argument, permission_denied, unimplemented
 from ..world import World
 from . import rules
 from .vault import Vault

@@ -18,15 +18,7 @@ from ..supply.records import Loaded
 from ..vertex.jobs import replicas
 from ..vertex.jobs import table as jobs
 from ..vertex.jobs.records import Job
-from ..wire import (
-    Call,
-    Reply,
-    Route,
-    failed_precondition,
-    invalid_argument,
-    not_found,
-    permission_denied,
-)
+from ..wire import Call, Reply, Route, failed_precondition, invalid_argument, not_found, permission_denied
 from ..world import World
 
 _GRANT, _TOKEN_S = "urn:ietf:params:oauth:grant-type:jwt-bearer", 3599

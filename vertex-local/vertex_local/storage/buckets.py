@@ -10,16 +10,7 @@ from ..access import policies
 from ..wire import Call, Reply, Route
 from ..world import World
 from . import errors, rules
-from .guard import (
-    Guard,
-    bucket_owners,
-    check_conditions,
-    checked,
-    object_owners,
-    page_start,
-    page_token,
-    refuse_lists,
-)
+from .guard import Guard, bucket_owners, check_conditions, checked, object_owners, page_start, page_token, refuse_lists
 from .records import BUCKETS, Records, is_uniform, merged, moment, show_bucket
 
 _OUTPUT_ONLY = (

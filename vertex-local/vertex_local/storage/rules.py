@@ -4,6 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
+from .. import labels
 from ..regions import REGIONS
 from . import errors
 
@@ -24,17 +25,12 @@ _ACTIONS = ("Delete", "SetStorageClass", "AbortIncompleteMultipartUpload")
 _KEY = re.compile(r"projects/[^/]+/locations/[^/]+/keyRings/[^/]+/cryptoKeys/[^/]+")
 _DAY = 24 * 3600
 _SOFT_DELETION_S, _LONGEST_RETENTION_S = (7 * _DAY, 90 * _DAY), 3_155_760_000
-_MOST_LABELS, _LABEL_BYTES = 64, 128
-_LABEL = re.compile(r"[^\W\d_][-\w]*")
 _BUCKET = re.compile(r"[a-z0-9][a-z0-9_.-]{1,220}[a-z0-9]")
 _ADDRESS = re.compile(r"[0-9]+(\.[0-9]+){3}")
 _GOOGLE = re.compile(r"goog|.*g[o0]{2}g[l1]e")
 _PART = 63
 _OBJECT_BYTES, _METADATA_BYTES = 1024, 8 * 1024
 _RESERVED = ".well-known/acme-challenge/"
-_MOST_RULES, _MOST_AFFIXES, _AFFIX_BYTES = 100, 1000, 1024
-_AFFIXES = ("matchesPrefix", "matchesSuffix")
-_LARGEST = 5 * 1024**4
 
 
 def location_type(location: str, pair: bool) -> LocationType:
@@ -89,9 +85,9 @@ def check_object(metadata: Mapping[str, Any]) -> None:
         raise errors.invalid(f"The custom metadata of an object may have {_METADATA_BYTES} bytes, keys and values.")
 
 
-def check_labels(labels: Mapping[str, Any]) -> None:
+def check_labels(changed: Mapping[str, Any]) -> None:
     """Raise 400 for labels that can't be, also where they are to be removed."""
-    for why in _labels(labels):
+    for why in labels.mistakes(changed):
         raise errors.invalid(why)
 
 
@@ -100,14 +96,8 @@ def _mistakes(bucket: Mapping[str, Any]) -> Iterator[str]:
     pair = bucket.get("customPlacementConfig", {}).get("dataLocations", [])
     if pair and (len({place.lower() for place in pair} & REGIONS) != 2 or len(pair) != 2):
         yield "customPlacementConfig.dataLocations names two regions."
-    rules = bucket.get("lifecycle", {}).get("rule", [])
-    if len(rules) > _MOST_RULES:
-        yield f"A lifecycle configuration has at most {_MOST_RULES} rules."
-    for at, rule in enumerate(rules):
+    for at, rule in enumerate(bucket.get("lifecycle", {}).get("rule", [])):
         yield from _rule(f"lifecycle.rule[{at}]", rule)
-    affixes = [len(rule.get("condition", {}).get(name, ())) for rule in rules for name in _AFFIXES]
-    if sum(affixes) > _MOST_AFFIXES:
-        yield f"All rules of a lifecycle configuration have at most {_MOST_AFFIXES} prefixes and suffixes."
     period = int(bucket.get("retentionPolicy", {}).get("retentionPeriod", 1))
     if not 0 < period <= _LONGEST_RETENTION_S:
         yield f"retentionPolicy.retentionPeriod is from 1 to {_LONGEST_RETENTION_S} seconds."
@@ -117,7 +107,7 @@ def _mistakes(bucket: Mapping[str, Any]) -> Iterator[str]:
     key = bucket.get("encryption", {}).get("defaultKmsKeyName", "")
     if key and not _KEY.fullmatch(key):
         yield f"'{key}' is not the name of a key."
-    yield from _labels(bucket.get("labels", {}))
+    yield from labels.mistakes(bucket.get("labels", {}))
 
 
 def _choices(resource: Mapping[str, Any]) -> Iterator[str]:
@@ -138,30 +128,11 @@ def _rule(path: str, rule: Mapping[str, Any]) -> Iterator[str]:
         yield f"Invalid value for {path}.action.storageClass: '{target}'; it is one of {', '.join(_CLASSES)}."
     if kind != "SetStorageClass" and target:
         yield f"{path}.action.storageClass is for SetStorageClass only."
-    set_ = {name for name, value in condition.items() if value not in (None, [])}
-    if not set_:
+    if all(value in (None, []) for value in condition.values()):
         yield f"{path}.condition is required: what the action is to be taken on."
-    if kind == "AbortIncompleteMultipartUpload" and set_ - {"age", *_AFFIXES}:
-        yield f"{path}.condition has only age, {' and '.join(_AFFIXES)} for AbortIncompleteMultipartUpload."
-    if any(not 0 < len(text.encode()) <= _AFFIX_BYTES for name in _AFFIXES for text in condition.get(name, ())):
-        yield f"{path}.condition: a prefix or suffix has 1 to {_AFFIX_BYTES} bytes."
     for name in condition.get("matchesStorageClass", []):
         if name.upper() not in _CLASSES:
             yield f"Invalid value for {path}.condition.matchesStorageClass: '{name}'."
     for name, value in condition.items():
         if isinstance(value, int) and not isinstance(value, bool) and value < 0:
             yield f"{path}.condition.{name} must not be negative."
-        if name.startswith("size") and not 0 <= int(value) <= _LARGEST:
-            yield f"{path}.condition.{name} is from 0 to {_LARGEST}."
-
-
-def _labels(labels: Mapping[str, Any]) -> Iterator[str]:
-    if len(labels) > _MOST_LABELS:
-        yield f"A bucket has at most {_MOST_LABELS} labels."
-    for key, value in labels.items():
-        if any(len(text.encode()) > _LABEL_BYTES for text in (key, value or "")):
-            yield f"Label '{key}': keys and values have at most {_LABEL_BYTES} bytes."
-        if len(key) > 63 or not _LABEL.fullmatch(key) or key != key.lower():
-            yield f"Invalid label key '{key}': a lowercase letter, then at most 62 of these, digits, '_' and '-'."
-        if value and (len(value) > 63 or not re.fullmatch(r"[-\w]*", value) or value != value.lower()):
-            yield f"Invalid label value '{value}': at most 63 lowercase letters, digits, '_' and '-'."

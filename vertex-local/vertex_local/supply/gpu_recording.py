@@ -7,13 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from functools import lru_cache
 
-TIMESTAMP, INDEX, USE, MEMORY, MEMORY_OF = (
-    "timestamp",
-    "index",
-    "utilization.gpu",
-    "memory.used",
-    "memory.total",
-)
+TIMESTAMP, INDEX, USE, MEMORY, MEMORY_OF = ("timestamp", "index", "utilization.gpu", "memory.used", "memory.total")
 FIELDS = (TIMESTAMP, INDEX, USE, MEMORY, MEMORY_OF)
 """The columns that a recording must have, in any order."""
 _FORM = "%Y/%m/%d %H:%M:%S.%f"

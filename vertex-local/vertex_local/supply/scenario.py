@@ -15,10 +15,8 @@ SHARED = "ALLOW_ALL"
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry: from `at` seconds after the scenario's start, a region has `machines` of a type for a strategy.
-
-    `any` bounds all strategies together, beside the bounds of each.
-    """
+    """An entry: from `at` seconds after the scenario's start, a region has `machines` of a type for a strategy. `any`
+    bounds all strategies together, beside the bounds of each."""
 
     at: float
     region: str

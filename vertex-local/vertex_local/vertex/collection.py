@@ -186,10 +186,8 @@ class Documents(Collection):
         self._records.remove(self.world.store, name)
 
     def patched(self, call: Call, found: Body) -> Body:
-        """Return a resource after a PATCH: the fields of the mask, or without one all that a client may set.
-
-        Raises 400 for a field that can't be changed, 409 ABORTED for an outdated etag.
-        """
+        """Return a resource after a PATCH: the fields of the mask, or without one all that a client may set. Raises 400
+        for a field that can't be changed, 409 ABORTED for an outdated etag."""
         sent = self.sent(call)
         if sent.get("etag", found["etag"]) != found["etag"]:
             # The official client reads both etags out of this text, and tries again with the newer one.

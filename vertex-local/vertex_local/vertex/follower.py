@@ -1,4 +1,4 @@
-"""The threads behind training: each looks at its work again and again, and does what is due."""
+"""The threads behind jobs: each looks at its work again and again, and does what is due."""
 
 import logging
 import threading
@@ -7,19 +7,22 @@ from collections.abc import Callable, Mapping
 from ..world import World
 
 _log = logging.getLogger("vertex_local.vertex")
-_BUSY_S, _IDLE_S, _TROUBLE_S = 0.1, 0.5, 2.0
+_BUSY_S, _TROUBLE_S = 0.1, 2.0
 
 Step = Callable[[], bool]
 """A look at all work of a kind, which returns whether any is under way. Every step can be repeated after a kill."""
 
 
 class Follower:
-    """A thread that takes steps, by name, in quick succession while there is work. `woken` ends a pause."""
+    """A thread that takes steps, by name, in quick succession while there is work. `woken` ends a pause, which lasts
+    `idle` seconds where there is none."""
 
-    def __init__(self, world: World, steps: Mapping[str, Step], woken: threading.Event) -> None:
-        self._world, self._steps, self._woken = world, steps, woken
+    def __init__(
+        self, world: World, steps: Mapping[str, Step], woken: threading.Event, idle: Callable[[], float] = lambda: 0.5
+    ) -> None:
+        self._world, self._steps, self._woken, self._idle = world, steps, woken, idle
         self._ending = threading.Event()
-        self._thread = threading.Thread(target=self._work, name="vertex", daemon=True)
+        self._thread = threading.Thread(target=self._work, name="follower", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
@@ -49,4 +52,4 @@ class Follower:
             return _TROUBLE_S
         if self._world.trouble.startswith(trouble):
             self._world.trouble = ""
-        return _BUSY_S if busy else _IDLE_S
+        return _BUSY_S if busy else self._idle()

@@ -46,15 +46,7 @@ class Operation:
     result: dict[str, Any] | None = None
 
 
-def start(
-    world: World,
-    version: str,
-    parent: str,
-    target: str,
-    metadata: str,
-    response: str,
-    **more: Any,
-) -> Operation:
+def start(world: World, version: str, parent: str, target: str, metadata: str, response: str, **more: Any) -> Operation:
     """Return a new operation under `parent`: a resource's or a location's full name. `more` are further fields."""
     number = 4_000_000_000_000_000_000 + world.store.next_id("vertexOperation")
     now = world.now()

@@ -34,21 +34,6 @@ from .tuning.hyperparameter_tuning_jobs import TuningJobs
 API = "aiplatform.googleapis.com"
 
 
-_COLLECTIONS = (
-    TuningJobs,
-    TrainingPipelines,
-    Models,
-    Tensorboards,
-    Experiments,
-    Runs,
-    TimeSeries,
-    MetadataStores,
-    Contexts,
-    Executions,
-    Artifacts,
-)
-
-
 def routes(world: World) -> list[Route]:
     jobs.open_table(world.store)
     points.open_table(world.store)
@@ -56,7 +41,17 @@ def routes(world: World) -> list[Route]:
     collections = [
         PersistentResources(world, availability.suffices),
         CustomJobs(world, submission.create),
-        *(collection(world) for collection in _COLLECTIONS),
+        TuningJobs(world),
+        TrainingPipelines(world),
+        Models(world),
+        Tensorboards(world),
+        Experiments(world),
+        Runs(world),
+        TimeSeries(world),
+        MetadataStores(world),
+        Contexts(world),
+        Executions(world),
+        Artifacts(world),
     ]
     methods = [route for collection in collections for route in collection.routes()]
     operations = Operations(world, lambda: apply_due(world))

@@ -22,13 +22,7 @@ _TIMEOUT_S = 60.0
 _PASSING = (408, 429, 500, 502, 503, 504)
 _STALE = "somebody else has written or deleted it meanwhile"
 _LINK = "gcsfuse_symlink_target"
-_FAILURES = {
-    400: errno.EINVAL,
-    401: errno.EACCES,
-    403: errno.EACCES,
-    404: errno.ENOENT,
-    412: errno.ESTALE,
-}
+_FAILURES = {400: errno.EINVAL, 401: errno.EACCES, 403: errno.EACCES, 404: errno.ENOENT, 412: errno.ESTALE}
 
 
 @dataclass(frozen=True)

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from .nodes import Draft, Handle, Node, Nodes
-from .objects import CHUNK, Objects, Version
+from .objects import CHUNK, Objects
 
 _LEAST_READ = 256 << 10
 _NOREPLACE = 1
@@ -215,14 +215,12 @@ class Tree:
             file = _empty_file(self._folder)
             if node.version and not empty:
                 with self._explained(f"{node.path} can't be read"):
-                    self._fetch(node, node.version, file)
+                    for start in range(0, node.version.size, CHUNK):
+                        stop = min(start + CHUNK, node.version.size)
+                        content = self._objects.read(node.bucket, node.name, node.version, start, stop)
+                        os.pwrite(file.fileno(), content, start)
             node.draft = Draft(file, dirty=False)
         return node.draft
-
-    def _fetch(self, node: Node, version: Version, file: IO[bytes]) -> None:
-        for start in range(0, version.size, CHUNK):
-            content = self._objects.read(node.bucket, node.name, version, start, min(start + CHUNK, version.size))
-            os.pwrite(file.fileno(), content, start)
 
     @contextlib.contextmanager
     def _explained(self, what: str) -> Iterator[None]:

@@ -9,16 +9,7 @@ from ... import documents
 from ...documents import Body
 from ...quotas import limits
 from ...quotas.metrics import drawn
-from ...wire import (
-    ApiError,
-    Call,
-    Reply,
-    Route,
-    already_exists,
-    failed_precondition,
-    invalid_argument,
-    unimplemented,
-)
+from ...wire import ApiError, Call, Reply, Route, already_exists, failed_precondition, invalid_argument, unimplemented
 from ...world import World
 from .. import operations
 from ..collection import Collection, Kind

@@ -38,10 +38,8 @@ class Pool:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster. `body` is the declared part in canonical JSON.
-
-    `change` is under way until `due`, reported by `operation`, and ends in `fate` where that is an error.
-    """
+    """A cluster. `body` is the declared part in canonical JSON. `change` is under way until `due`, reported by
+    `operation`, and ends in `fate` where that is an error."""
 
     name: str
     body: Mapping[str, Any]

@@ -5,13 +5,7 @@ from typing import Any
 
 from ...supply import machines, tpus
 from ...supply.shape import defaulted_disk
-from ..field_errors import (
-    Mistake,
-    disk_mistakes,
-    display_name_mistakes,
-    key_mistakes,
-    label_mistakes,
-)
+from ..field_errors import Mistake, disk_mistakes, display_name_mistakes, key_mistakes, label_mistakes
 from ..names import CLUSTER_ID
 from ..network import network_mistakes
 

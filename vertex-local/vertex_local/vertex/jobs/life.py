@@ -9,18 +9,7 @@ from ...nodes.spec import Status
 from ...training_settings import TrainingSettings
 from . import failures, waiting
 from .failures import Restart
-from .records import (
-    CANCELLED,
-    DEADLINE_EXCEEDED,
-    Job,
-    Outcome,
-    Run,
-    State,
-    changed,
-    ended,
-    halted,
-    running_s,
-)
+from .records import CANCELLED, DEADLINE_EXCEEDED, Job, Outcome, Run, State, changed, ended, halted, running_s
 
 
 def cancelled(job: Job, run: Run, now: datetime, message: str) -> Job:

@@ -7,17 +7,7 @@ from datetime import datetime, timedelta
 
 from ...clock import timestamp
 from ...training_settings import TrainingSettings
-from .records import (
-    DEADLINE_EXCEEDED,
-    RESOURCE_EXHAUSTED,
-    Job,
-    Outcome,
-    Replica,
-    Run,
-    State,
-    changed,
-    ended,
-)
+from .records import DEADLINE_EXCEEDED, RESOURCE_EXHAUSTED, Job, Outcome, Replica, Run, State, changed, ended
 
 _INSUFFICIENT = "Resources are insufficient in region: {}. Try a different region or use a different accelerator."
 

@@ -54,10 +54,7 @@ def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -
     found = contexts.find(run)
     metadata = found.get("metadata", {})
     _, project, _, location, _, job_id = job.split("/")
-    entry = {
-        "custom_job_resource_name": job,
-        "custom_job_console_uri": _CONSOLE.format(project, location, job_id),
-    }
+    entry = {"custom_job_resource_name": job, "custom_job_console_uri": _CONSOLE.format(project, location, job_id)}
     # The client that made the run goes on logging to it with the etag that it holds.
     contexts.keep({**found, "metadata": {**metadata, _JOBS: [*metadata.get(_JOBS, ()), entry]}})
     return {**spec, "experiment": experiment, "experimentRun": run}

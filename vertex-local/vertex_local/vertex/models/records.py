@@ -42,9 +42,7 @@ def add(
     world: World, location: str, model: Mapping[str, Any], *, model_id: str = "", parent: str = "", pipeline: str = ""
 ) -> Model:
     """Add a new model, or a new version of `parent` (a full name), from a canonical Model that has passed the rules.
-
-    `pipeline` is the training pipeline that made it. Within a transaction. Raises 404, 409.
-    """
+    `pipeline` is the training pipeline that made it. Within a transaction. Raises 404, 409."""
     found = registered(world, location, parent) if parent else _new(world, location, model_id)
     number, now = found.last + 1, world.now()
     body: Model = {
@@ -115,10 +113,8 @@ def change(world: World, version: Mapping[str, Any]) -> Model:
 
 
 def give_aliases(world: World, name: str, version_id: str, aliases: Sequence[str]) -> Model:
-    """Give aliases to a version, in their order, taken from the versions that have them; `-alias` is taken away.
-
-    Within a transaction.
-    """
+    """Give aliases to a version, in their order, taken from the versions that have them; `-alias` is taken away. Within
+    a transaction."""
     given = [alias for alias in dict.fromkeys(aliases) if not alias.startswith("-")]
     taken = {alias.removeprefix("-") for alias in aliases if alias.startswith("-")}
     for version in versions(world, name):

@@ -49,10 +49,8 @@ def declared(model: Mapping[str, Any]) -> dict[str, Any]:
 def upload(
     world: World, location: str, model: Mapping[str, Any], *, model_id: str = "", parent: str = "", pipeline: str = ""
 ) -> Model:
-    """Add a new model or version, once its files have been looked at. Within a transaction.
-
-    Raises UnusableError, 404, 409.
-    """
+    """Add a new model or version, once its files have been looked at. Within a transaction. Raises UnusableError, 404,
+    409."""
     if model.get("artifactUri"):
         image = model.get("containerSpec", {}).get("imageUri", "")
         why = _problem(world, model["artifactUri"], image)

@@ -21,16 +21,7 @@ from .rules import Task
 
 _FIRST_ID = 6_000_000_000_000_000_000
 _INPUTS = "training_task_inputs"
-_OUTPUT_ONLY = (
-    "name",
-    "trainingTaskMetadata",
-    "state",
-    "error",
-    "createTime",
-    "startTime",
-    "endTime",
-    "updateTime",
-)
+_OUTPUT_ONLY = ("name", "trainingTaskMetadata", "state", "error", "createTime", "startTime", "endTime", "updateTime")
 
 
 class TrainingPipelines(FollowedResources[Pipeline]):

@@ -37,9 +37,7 @@ def create(world: World, principal: str, location: str, body: Mapping[str, Any])
 
 def checked(body: Mapping[str, Any], location: str, root: str = "job_spec") -> dict[str, Any]:
     """Return a create's canonical body with its defaults. Raises 400, and 501 for a job that this cloud can't run yet.
-
-    `root` is the path of the job spec in the request, for the fields that errors name.
-    """
+    `root` is the path of the job spec in the request, for the fields that errors name."""
     _refuse(rules.mistakes(body, location), root)
     declared = rules.defaulted(body)
     missing = rules.not_here(declared)
@@ -51,10 +49,8 @@ def checked(body: Mapping[str, Any], location: str, root: str = "job_spec") -> d
 def admit(
     world: World, principal: str | None, location: str, declared: Mapping[str, Any], root: str = "job_spec"
 ) -> str:
-    """Return the service account that a job with its defaults will run as. Raises 400, 403, 404, 429.
-
-    `principal` is the caller, or None for the cloud itself, which acts on an earlier call.
-    """
+    """Return the service account that a job with its defaults will run as. Raises 400, 403, 404, 429. `principal` is
+    the caller, or None for the cloud itself, which acts on an earlier call."""
     spec = declared["jobSpec"]
     _refuse([*rules.reported_mistakes(spec, world.settings)], root)
     _check_output(world, location, spec)
@@ -81,10 +77,8 @@ def submit(
     trial: str | None = None,
     tuning: str | None = None,
 ) -> Job:
-    """Write a new job, and start it when none waits before it. Within a transaction.
-
-    `trial` and `tuning` are the ids of the trial that the job runs and of its tuning job, where it belongs to one.
-    """
+    """Write a new job, and start it when none waits before it. Within a transaction. `trial` and `tuning` are the ids
+    of the trial that the job runs and of its tuning job, where it belongs to one."""
     store, spec, now = world.store, declared["jobSpec"], world.now()
     number = store.next_id("customJob")
     name = job_name(world.project, location, str(_FIRST_ID + number))
@@ -178,9 +172,7 @@ def _check_account(world: World, principal: str | None, email: str) -> None:
 
 def _admit_on_own_machines(world: World, location: str, spec: Mapping[str, Any], root: str) -> None:
     """Refuse a job that no amount of waiting would let run: reservations that don't fit, more than the limit itself.
-
-    Raises 400, 429.
-    """
+    Raises 400, 429."""
     reservations = scenarios.current(world).scenario.reservations
     refused = world.settings.spot_reservation == "reject"
     _refuse(reserving.mistakes(spec, location, reservations, spot_refused=refused), root)

@@ -47,9 +47,7 @@ class TuningJobs(FollowedResources[Tuning]):
 
 def checked(body: Mapping[str, Any], location: str, root: str = "") -> dict[str, Any]:
     """Return a create's canonical body with its defaults. Raises 400, and 501 for a job that this cloud can't run.
-
-    `root` goes before the paths that errors name.
-    """
+    `root` goes before the paths that errors name."""
     refuse(rules.mistakes(body, root))
     missing = rules.not_here(body["studySpec"])
     if missing:
@@ -62,10 +60,8 @@ def checked(body: Mapping[str, Any], location: str, root: str = "") -> dict[str,
 def submit(
     world: World, principal: str, location: str, declared: Mapping[str, Any], root: str = "trial_job_spec"
 ) -> Tuning:
-    """Write a new tuning job, whose trials then begin by themselves. Within a transaction.
-
-    Raises 400, 403, 404, 429.
-    """
+    """Write a new tuning job, whose trials then begin by themselves. Within a transaction. Raises 400, 403, 404,
+    429."""
     email = submission.admit(world, principal, location, _job(declared, declared["trialJobSpec"]), root)
     number, now = _FIRST_ID + world.store.next_id("tuningJob"), world.now()
     name = f"{location_name(world.project, location)}{KIND.path}/{number}"

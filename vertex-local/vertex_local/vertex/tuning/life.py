@@ -50,10 +50,8 @@ def observed(tuning: Tuning, seen: Mapping[str, Seen], now: str) -> Tuning:
 
 
 def decided(tuning: Tuning, now: datetime, failed_trials: int) -> Tuning:
-    """Return the job after its decisions: trials that stop early, no more trials, the way it ends.
-
-    `failed_trials` is how many may fail where the job does not say.
-    """
+    """Return the job after its decisions: trials that stop early, no more trials, the way it ends. `failed_trials` is
+    how many may fail where the job does not say."""
     if tuning.ending is not None:
         return tuning
     study = tuning.study

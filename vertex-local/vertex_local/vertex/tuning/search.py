@@ -10,10 +10,8 @@ from .study import Study
 
 
 def suggested(study: Study, seed: str, earlier: int) -> Assignment | None:
-    """Return the parameters of the trial after so many `earlier` ones, or None when a grid has no more points.
-
-    `seed` tells studies apart. What is no grid is searched at random: the service's Bayesian search is not public.
-    """
+    """Return the parameters of the trial after so many `earlier` ones, or None when a grid has no more points. `seed`
+    tells studies apart. What is no grid is searched at random: the service's Bayesian search is not public."""
     if study.grid:
         return next(itertools.islice(grid(study.space), earlier, None), None)
     chance = random.Random(f"{seed}/{earlier + 1}")
