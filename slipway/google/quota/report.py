@@ -146,10 +146,12 @@ class QuotaReport:
 def refuse_shortage(report: QuotaReport, region: str) -> None:
     """Raise PolicyError when the report has errors."""
     if report.errors:
+        is_short = any(line.short for line in report.lines if line.now is not None)
+        way = "`slipway:quota: {mode: warn}`" if is_short else "leaving `strict` out of `slipway:quota`"
         raise PolicyError(
             f"quota does not suffice in {region}, so nothing was changed",
             why="\n".join(report.errors),
-            fix="slipway quota shows limits and use; `slipway:quota: {mode: warn}` deploys all the same",
+            fix=f"slipway quota shows limits and use; {way} deploys all the same",
         )
 
 

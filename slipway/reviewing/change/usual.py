@@ -68,9 +68,9 @@ def way(offer: Offer) -> str:
 
 
 def by_hour(offer: Offer) -> str:
-    """Return ``$2.53/h on Spot``, ``nothing more on pool `h100` ``: a pool's machines are paid, used or not."""
+    """Return ``$2.53/h on Spot``, ``nothing more while pool `h100` has room``: a pool is paid, used or not."""
     if offer.capacity_type == POOL:
-        return f"nothing more on {way(offer)}"
+        return f"nothing more while {way(offer)} has room"
     if offer.price_per_hour.unknown:
         price = "Vertex AI's fee alone" if offer.capacity_type == RESERVATION else "an unknown price"
         return f"{price} {by(offer)}"

@@ -40,7 +40,7 @@ def _limits(old: Budget, new: Budget) -> Iterator[Consequence]:
             looser = now is None or (was is not None and now > was)
             # A user is self-declared, and never refused.
             enforced = new.enforce and not key.startswith("users.")
-            end = "more is refused" if enforced else "more is only warned of"
+            end = "submissions beyond that are refused" if enforced else "submissions beyond that are only warned of"
             yield consequence(
                 "budget-changed",
                 Subject("budget", key),
@@ -83,7 +83,8 @@ def _share(old: Budget, new: Budget, found: Money) -> Iterator[Consequence]:
         return
     so = f"with every pool at its maximum {percent(most)}"
     if stops:
-        so = f"nothing can be sent from about day {int(_DAYS / idle) + 1} of each month on"
+        day, cost = int(_DAYS / idle) + 1, usd(float(found.idle.after.known) * 24)
+        so = f"nothing can be sent from about day {day} of each month on; the pools go on costing {cost} a day"
     rises = idle > before and idle >= WARNS_AT
     yield consequence(
         "budget-share",
@@ -93,7 +94,7 @@ def _share(old: Budget, new: Budget, found: Money) -> Iterator[Consequence]:
         so=so,
         instead="raise the budget, or lower the pools' `min`" if rises or stops else "",
         edits=(Edit("share of the pools", percent(before) if old.stack else "", percent(idle)),),
-        grade=Grade.WARNING if rises or (stops and not stopped) else None,
+        grade=Grade.BLOCKING if stops and not stopped else Grade.WARNING if rises else None,
     )
 
 

@@ -9,7 +9,8 @@ from typing import Annotated, Any
 
 from slipway.base.codec import As
 from slipway.base.formatting import last_part
-from slipway.model.capacity import RESERVATION
+from slipway.google.catalog.lookup import usual_offers
+from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Grade, Subject
@@ -18,10 +19,12 @@ from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, sig
 from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
+from slipway.reviewing.change.usual import by_hour
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations
 from slipway.reviewing.rules.templates.run_cost import run_costs
+from slipway.reviewing.rules.templates.usage import whose
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
@@ -36,6 +39,8 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 
 Hourly = Annotated[Price, As(_read_price, _write_price, "a price")]
+
+_ROBOT = "serviceAccount:"
 
 
 @dataclass(frozen=True)
@@ -99,7 +104,7 @@ def costs(change: Change) -> Iterator[Consequence]:
     yield from _shift("idle-cost", "with nothing running", found.idle, warns=not change.first)
     yield from _shift("most-cost", "with every pool at its maximum", found.most, warns=False)
     if not change.first:
-        yield from _confirmation(change.old.confirm_above, change.new.confirm_above)
+        yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _unpriced(change.old, change.new)
         yield from run_costs(change.old, change.new)
         yield from _still_paid(change.old, change.new)
@@ -137,22 +142,34 @@ def _shift(kind: str, when: str, amount: Amount, *, warns: bool) -> Iterator[Con
     )
 
 
-def _confirmation(old: float | None, new: float | None) -> Iterator[Consequence]:
+def _confirmation(change: Change, old: float | None, new: float | None) -> Iterator[Consequence]:
     if old == new:
         return
     before, after = ("" if limit is None else dollars(Price(Decimal(str(limit)))) for limit in (old, new))
     looser = new is None or (old is not None and new > old)
+    robots = [f"nobody answers for `{member}`" for member in change.after.submitters if member.startswith(_ROBOT)]
+    alone = "`submit` asks for no confirmation" if looser else "who submits a dearer one has to confirm it"
     yield consequence(
         "spending-limit",
         Subject("workspace", "confirmAbove"),
         f"are sent unasked up to {after}" if after else "are sent unasked, whatever they cost",
         who="Jobs on machines of their own",
-        so="`submit` asks for no confirmation" if looser else "who submits a dearer one has to confirm it",
-        instead=f"keep {before}: a dearer job need only be confirmed" if looser else "",
+        so=f"{alone}; where nobody answers, a dearer one ends with exit code 5" if robots and not looser else alone,
+        instead=f"keep {before}: a dearer job need only be confirmed" if looser else "let scripts say `--yes`",
         edits=(Edit("confirmAbove", before, after),),
-        grade=None if looser else Grade.NOTE,
+        details=() if looser else (*robots, *_dearer(change.new)),
+        grade=None if looser or robots else Grade.NOTE,
         field="slipway:workspace.confirmAbove",
     )
+
+
+def _dearer(catalog: Catalog) -> Iterator[str]:
+    """Yield the ways to run that cost more than the stack lets anybody submit unasked."""
+    for template in catalog.templates.values():
+        for offer in usual_offers(template):
+            beside = offer.available and offer.capacity_type not in (POOL, RESERVATION)
+            if beside and offer.price_per_hour.known > Decimal(str(catalog.confirm_above or 0)):
+                yield f"dearer: `{template.name}`{whose([offer], template)}, {by_hour(offer)}"
 
 
 def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:

@@ -39,6 +39,10 @@ _CHANGES: Mapping[tuple[str, str] | bool, tuple[str, str, str]] = {
 }
 """By a rule's level before and after, or by whether a setting of one level asks for less: a kind, what the rule does
 from then on, and what to do instead."""
+_LETS_IN = {
+    "regions": "jobs, data and results of every cluster may be there, and no deployment is stopped for it any more"
+}
+"""What a milder setting lets in, by the rule's key, where its text does not say it."""
 _REGRADED = {
     (True, True): (_WEAKER, Grade.BLOCKING, "needs no approval any more", "keep it `blocking`"),
     (True, False): (_WEAKER, Grade.WARNING, "is no warning any more", "keep it `warning`"),
@@ -126,13 +130,14 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
         if (was, level) == (now, becomes):
             continue
         kind, does, instead = _CHANGES[(level, becomes) if level != becomes else _asks_less(key, was, now)]
+        text = f"it says “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else ""
         sides = {"was": short(_shown(was), _LONGEST), "now": short(_shown(now), _LONGEST)}
         yield consequence(
             kind,
             Subject("policy", key),
             does.format(**sides),
             who=f"Rule `{key}`",
-            so=f"it says “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else "",
+            so=_LETS_IN.get(key, text) if kind == _WEAKER and level == becomes else text,
             instead=instead.format(**sides),
             edits=(Edit(key, _shown(was), _shown(now)),),
             grade=Grade.NOTE if kind == _WEAKER and level != MANDATORY else None,

@@ -21,7 +21,12 @@ from slipway.reviewing.rules.words import in_words, named
 _WEAKER, _STRICTER = "quota-check-weaker", "quota-check-stricter"
 _CHECKS: Mapping[tuple[str, object], tuple[str, str, str, str]] = {
     ("mode", "warn"): (_WEAKER, "goes on where quota is missing", "it may fail halfway", "keep `mode: {before}`"),
-    ("mode", "request"): (_STRICTER, "asks for missing quota", "no cluster is made before Google grants it", ""),
+    ("mode", "request"): (
+        _STRICTER,
+        "asks for missing quota",
+        "no cluster that lacks quota is made before Google grants it",
+        "",
+    ),
     ("mode", "enforce"): (_STRICTER, "is refused where quota is missing", "nothing is asked for", ""),
     ("strict", False): (
         _WEAKER,
@@ -29,7 +34,12 @@ _CHECKS: Mapping[tuple[str, object], tuple[str, str, str, str]] = {
         "jobs beyond that wait",
         "keep it on",
     ),
-    ("strict", True): (_STRICTER, "is refused where a pool can't grow to its maximum", "", ""),
+    ("strict", True): (
+        _STRICTER,
+        "is refused where a pool can't grow to its maximum, or an offer has no quota",
+        "every later deployment as well",
+        "leave `strict` out",
+    ),
 }
 """By a key and its new value: a kind, what a deployment does, how that ends, and what to do instead."""
 _OUTCOMES = {

@@ -179,7 +179,7 @@ CASES = (
         TO_NIGHT_LABELS,
         (
             tells("cluster-returns", "h100", "h100-3c742f1"),
-            tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
+            tells("jobs-finish-on-old", "h100", "finish on the newer cluster", "tune-27b-x1"),
         ),
         may=("generations-overlap", "cluster-new-generation"),
         world=World(
@@ -195,7 +195,7 @@ CASES = (
         ),
         (
             hurts("cluster-new-generation", "cluster h100", "max"),
-            hurts("cluster-may-become", "h100", "a2-highgpu-8g", "−$"),
+            stops("cluster-may-become", "h100", "a2-highgpu-8g", "−$", "no template asks for", "goes with its 2"),
         ),
         may=ANEW,
         world=BUSY,

@@ -97,6 +97,12 @@ CASES = (
         accident="a study whose trials reported another metric",
     ),
     Case(
+        "A study judges by the loss, which is to be the largest, and nobody knows whether its code reports it",
+        (template("tune", 'Metric("accuracy")', 'Metric("loss")'),),
+        (hurts("study-changed", "tune", "look for the largest `loss` instead of the largest `accuracy`"),),
+        accident="the worst trial was taken for the best",
+    ),
+    Case(
         "A package becomes an image, whose files nobody keeps",
         (
             template("digits", "Disk, JobTemplate, Package,", "Disk, Image, JobTemplate,"),

@@ -32,7 +32,7 @@ CASES = (
     Case(
         "What costs more than $4 an hour is asked about from now on",
         (ASKED,),
-        (tells("spending-limit", "confirmAbove", "up to $4.00/h"),),
+        (hurts("spending-limit", "confirmAbove", "up to $4.00/h", "nightly", "exit code 5", "$4.28/h on demand"),),
         world=BUSY,
     ),
     Case(
@@ -50,9 +50,9 @@ CASES = (
         "The budget is enforced, and idle pools alone spend it before the month is over",
         (BUDGETED,),
         (
-            tells("budget-changed", "budget stack", "may spend $80,000 a month", "more is refused"),
+            tells("budget-changed", "budget stack", "may spend $80,000 a month", "beyond that are refused"),
             tells("budget-changed", "budget enforce", "are refused"),
-            hurts("budget-share", "budget share", "187 %", "nothing can be sent from about day 17 of each month"),
+            stops("budget-share", "budget share", "187 %", "about day 17 of each month", "costing $4,911 a day"),
         ),
         accident="a limit that stopped everybody in the middle of a month",
     ),

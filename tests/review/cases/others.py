@@ -3,7 +3,7 @@
 An hour of a3-highgpu-8g with 500 GB costs $101.14, one of n1-standard-8 with 100 GB $0.46; a month has 730 hours.
 """
 
-from tests.review.case import Case, Edit, Job, World, hurts, silent, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, silent, stack, stops, tells, template
 
 ROLLOVER = "      replacement: rollover\n"
 H100 = "replicas: { min: 2, max: 4 } }"
@@ -104,7 +104,7 @@ CASES = (
         (stack("      retireWithin: 2w\n", "      retireWithin: 2w\n      idleLimit: 1h\n"),),
         (
             stops("cluster-deleted", "h100", "may not come again"),
-            hurts("offer-unavailable", "lora pool h100"),
+            hurts("offer-unavailable", "lora pool h100", "is given up for want of jobs"),
             tells("idle-cost", "stack", "$202.28/h"),
         ),
         may=("season-changed",),
@@ -135,6 +135,13 @@ CASES = (
         (stops("default-changed", "lora parameter model", "a3-highgpu-8g", "$63.92/h"),),
         world=World(jobs=(Job("tune-g4", user="grace", capacity_type="spot", state="SUCCEEDED", hours=20),)),
         accident="defaults that started a hundred trials",
+    ),
+    Case(
+        "Fine-tuning uses the larger model by default, and everybody names one",
+        (template("lora", 'Parameter("model", str, default="9b"', 'Parameter("model", str, default="27b"'),),
+        (hurts("default-changed", "lora parameter model", "fee alone on the reservation", "a full one grows"),),
+        may=("run-cost",),
+        world=BUSY,
     ),
     Case(
         "Fine-tuning is not told where its results belong",

@@ -71,6 +71,12 @@ CASES = (
         accident="a check turned into a warning",
     ),
     Case(
+        "All ways to run have to fit from now on",
+        (stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
+        (tells("quota-check-stricter", "quota", "or an offer has no quota"),),
+        world=BUSY,
+    ),
+    Case(
         "Pools at their maximum need not fit any more",
         (stack("slipway:quota: { mode: enforce, strict: true,", "slipway:quota: { mode: enforce,"),),
         (hurts("quota-check-weaker", "quota", "strict"),),

@@ -38,7 +38,7 @@ CASES = (
             hurts(
                 "season-changed",
                 "h100",
-                "takes no new jobs from 2026-12-20 on",
+                "takes no new jobs from 2026-12-20 00:00 UTC on",
                 "deleted when its own have ended",
                 "on Spot",
             ),
@@ -48,13 +48,13 @@ CASES = (
     Case(
         "A cluster ends a day later than was said",
         (stack("until: 2026-12-20", "until: 2026-12-21"),),
-        (tells("season-changed", "h100", "`2026-12-20` → `2026-12-21`"),),
+        (tells("season-changed", "h100", "`2026-12-20 00:00 UTC` → `2026-12-21 00:00 UTC`"),),
         given=(h100("until: 2026-12-20"),),
     ),
     Case(
         "A cluster ends a day earlier than was said",
         (stack("until: 2026-12-20", "until: 2026-12-19"),),
-        (hurts("season-changed", "h100", "`2026-12-20` → `2026-12-19`"),),
+        (hurts("season-changed", "h100", "→ `2026-12-19 00:00 UTC`", "24 h earlier than before"),),
         given=(h100("until: 2026-12-20"),),
         accident="a trial's end that came before its last job's",
     ),

@@ -37,6 +37,8 @@ _BACK_AGAIN = {
 """The way back of a dormant cluster, by the edit that its entry needs."""
 _FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short", "failed", "spent")
 """Fates by which machines must be found with nothing in their place."""
+_LAST = {"retires": "it", "returns": "the newer cluster"}
+"""The cluster on which jobs finish, by its fate, where it is not the old one."""
 _BACK = "goes back to an older cluster that still lives"
 
 
@@ -89,7 +91,8 @@ def clusters(change: Change) -> Iterator[Consequence]:
             yield _told(cluster, listed, change)
         yield from _unchecked_key(cluster, change)
         if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
-            does, on_it = "finish on the old cluster, which takes no new ones", jobs(cluster.jobs, change.now)
+            last = _LAST.get(_fate(cluster, change), "the old cluster")
+            does, on_it = f"finish on {last}, which takes no new ones", jobs(cluster.jobs, change.now)
             yield of_cluster("jobs-finish-on-old", cluster.name, does, who=f"Jobs of {IT}", details=on_it)
     yield from new_machines(listed, change)
     yield from pools(listed, change)
@@ -107,7 +110,7 @@ def _told(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Chang
     other = _renamed(cluster, listed)
     fate = _fate(cluster, change)
     row = _FATES[fate]
-    phrases = {"it": IT, **_values(cluster, other, change)}
+    phrases = {"it": IT, **_values(cluster, other, listed, change)}
     is_edited, in_place = fate in ("beside", "wasted", "failed"), row.kind == _PLACE
     paid = cluster.old if in_place or (cluster.new is None and fate != "gone") else None
     if row.kind in ("", _MADE) or is_edited:
@@ -168,7 +171,15 @@ def _all_machines(cluster: Cluster) -> list[str]:
     return sorted(map(machines_in_words, cluster.pools))
 
 
-def _values(cluster: ClusterChange, other: ClusterChange | None, change: Change) -> Mapping[str, str]:
+def _takes_over(made: ClusterChange, gone: Cluster | None) -> bool:
+    """Tell whether a cluster newly has all the machines of one that goes."""
+    had, has = ({pool.machine for pool in side.pools} if side else set() for side in (made.old, made.new))
+    return gone is not None and {pool.machine for pool in gone.pools} <= has - had
+
+
+def _values(
+    cluster: ClusterChange, other: ClusterChange | None, listed: Sequence[ClusterChange], change: Change
+) -> Mapping[str, str]:
     """Return the values that phrases have places for."""
     old, new, count = cluster.old, cluster.new, len(cluster.edits)
     brief = [str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24))) for edit in cluster.edits]
@@ -180,7 +191,9 @@ def _values(cluster: ClusterChange, other: ClusterChange | None, change: Change)
     cost = price(old) if old else None
     keep = "keep the entry: such machines may not be had again" if unique else ""
     keep = _BACK_AGAIN.get(cluster.dormant_after.edit, "") if cluster.dormant_after else keep
-    saved = f"{lost}; {of.with_month(cost)}, saved" if cost and cost.known else lost
+    again = next((made.name for made in listed if made.name != cluster.name and _takes_over(made, old)), "")
+    paid = f"such machines are paid in `{again}`" if again else f"{of.with_month(cost)}, saved" if cost else ""
+    saved = f"{lost}; {paid}" if cost and cost.known else lost
     return {
         "costs": of.costs(new) if new else "",
         "edit": brief[0] if count == 1 else counted(count, "edit"),

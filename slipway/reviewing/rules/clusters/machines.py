@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
+from slipway.base.formatting import join
 from slipway.deploying.generations.action import What
 from slipway.model.catalog.clusters import Cluster, Pool, PricedAlternative
 from slipway.model.cluster import IN_PLACE, Alternative
@@ -11,6 +12,7 @@ from slipway.model.cluster_fields import compare_pools, machines_in_words, same_
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price, dollars, signed
 from slipway.reviewing.change.change import Change, come_by_time, gone_by_time
+from slipway.reviewing.change.usual import machine_types
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.clusters.cluster_change import (
     ClusterChange,
@@ -20,6 +22,8 @@ from slipway.reviewing.rules.clusters.cluster_change import (
     scarce,
     within,
 )
+from slipway.reviewing.rules.templates.usage import facts
+from slipway.reviewing.rules.templates.ways import without_cluster
 from slipway.reviewing.rules.words import have_ended, machines, named, summed
 
 _ANEW = "capacity-found-anew"
@@ -40,7 +44,7 @@ def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
     if cluster.in_place and found:
         does, so = f"{found} must be found when the old ones are gone", f"until then there is no {IT}; {within(new)}"
     elif found and new.alternatives:
-        so = f"if there are none, its alternatives are tried; the old cluster stays meanwhile; {within(new)}"
+        so = f"if there are none, its alternatives are tried at once; {within(new)}"
     elif found:
         so = f"the old cluster stays meanwhile; {within(new)}"
     else:
@@ -94,11 +98,15 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     if listed and not cluster.new_in_cloud and not (cluster.stays and not cluster.gone):
         was = change.old.clusters.get(name) or cluster.dormant_before
         dearer = Price(max(_idle(other.pools).known for other in listed) - price(new).known)
-        so = f"up to {signed(dearer.known)}" if dearer.known > 0 else ""
+        lost, unfit = machines(summed(cluster.held)) if cluster.is_replaced else "", _unfit(new, change)
+        ends = f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else ""
+        so = facts(unfit, f"up to {signed(dearer.known)}" if dearer.known > 0 else "", ends)
+        may += [f"then {line}" for line in without_cluster(change.new, name) if unfit]
+        grade = Grade.BLOCKING if unfit and lost and cluster.scarce else None
         kind, does = "cluster-may-become", "is made of others where its machines can't be had"
         if was is not None and alike(listed, was.alternatives):
             kind, does = "cluster-may-still-become", f"{does}, as was announced"
-        yield of_cluster(kind, name, does, so=so, details=may, key="alternatives", cost=dearer)
+        yield of_cluster(kind, name, does, so=so, details=may, grade=grade, key="alternatives", cost=dearer)
     elif cluster.old and not listed and (before or cluster.old.alternative):
         kind, does = "cluster-may-become", "has no other machines or region to be made of any more"
         so = f"where its own can't be had, there is no {IT}"
@@ -107,6 +115,14 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         kind, does = "cluster-may-become", "may be made of others when it is made again"
         so = "the one that runs stays as it is"
         yield of_cluster(kind, name, does, so=so, details=may, grade=Grade.NOTE, key="alternatives")
+
+
+def _unfit(cluster: Cluster, change: Change) -> str:
+    """Return the alternatives' machines that no template asks for."""
+    templates = change.new.templates.values()
+    asked = {kind for template in templates for offer in template.offers for kind in machine_types(offer)}
+    may = {pool.machine.type for other in cluster.alternatives for pool in other.pools}
+    return f"no template asks for {join(f'`{kind}`' for kind in sorted(may - asked))}" if may - asked else ""
 
 
 def standing_alternatives(change: Change) -> Iterator[str]:

@@ -94,7 +94,8 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
 def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Consequence:
     asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
     hit = [name for name, most in asking.items() if most > new.max]
-    who, does, so, instead = IT, f"can't grow beyond {new.max} machines, {old.max} before", "", ""
+    who, does, instead = IT, f"can't grow beyond {new.max} machines, {old.max} before", ""
+    so = "jobs beyond that wait, or go elsewhere"
     if hit:
         who, does = (
             f"Jobs of {named(map('`{}`'.format, hit))}",
@@ -107,6 +108,7 @@ def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Consequence:
         *(f"`{name}` may ask for {asking[name]}" for name in hit),
         *_larger(hit, new, change),
         *(f"larger ones: {line}" for line in ways if any(f"`{name}`" in line for name in hit)),
+        *(f"beyond {new.max}: {line}" for line in ways if not hit),
     )
     facts: dict[str, Any] = {"edits": _both(old, new), "details": details, "key": _high(new)}
     return _of_pool("capacity-lower-maximum", place, does, who=who, so=so, instead=instead, **facts)

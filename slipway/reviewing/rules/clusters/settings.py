@@ -8,7 +8,7 @@ from __future__ import annotations
 import operator
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from slipway.base.formatting import join, span
@@ -147,13 +147,22 @@ def _edited(
         kind,
         new.name,
         phrases[0],
-        so=(new.reason().of("it") if isinstance(new, DormantCluster) else "") if dated else mode,
+        so=_so(old, new) if dated else mode,
         instead=_BACK[harmful[0]] if harms and dated and not asleep[1] else "",
         edits=edited,
         details=(*phrases[1:], *away, *(events if old.season != new.season else ())),
         grade=Grade.NOTE if not harms else Grade.BLOCKING if ends and ends - now < _SOON else None,
         key=edited[0].key,
     )
+
+
+def _so(old: Cluster, new: Cluster) -> str:
+    """Return why it is dormant, of one that is given up, which may still live, what brings it back; else how much
+    sooner it ends."""
+    was, ends = old.season.ends, new.season.ends
+    if isinstance(new, DormantCluster):
+        return new.reason().back if new.why == "idle" else new.reason().of("it")
+    return f"{span((was - ends).total_seconds())} earlier than before" if was and ends and ends < was else ""
 
 
 def due(change: Change) -> Iterator[str]:
@@ -216,7 +225,7 @@ def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
 
 def _text(value: datetime | timedelta | str | None) -> str:
     if isinstance(value, datetime):
-        return moment_in_words(value)
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
     return span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
 
 

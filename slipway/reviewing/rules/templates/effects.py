@@ -20,11 +20,12 @@ from slipway.reviewing.change.usual import job_spec, secret_in
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, trainer
 from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
-from slipway.reviewing.rules.templates.usage import TemplateChange
+from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 
 N, W, B = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
+_LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
 _UNSEEN = "not known: whether it exists and their account may read it; else they fail"
 
 
@@ -358,19 +359,30 @@ def goal(differing: Differing) -> Says:
     """Say what trials are judged by. A trial whose code does not report the metric has no result."""
     old, new, of = differing.before, differing.after, differing.of or "that metric"
     if old and new and not differing.of:
-        return _metric(differing, f"judge trials by `{new}` instead of `{old}`", str(new))
+        return _metric(differing, f"look for {_best(str(new))} instead of {_best(str(old))}", str(new))
     if not old:
-        return _metric(differing, f"judge trials by `{of}` too", of)
+        return _metric(differing, f"judge trials by `{of}` too", f"{of} {str(new).rpartition(' ')[2]}")
     if not new:
         return Says(B, f"don't judge trials by `{of}` any more", "another trial may be the best one")
-    after, before = ("the smallest" if side == "MINIMIZE" else "the largest" for side in (new, old))
-    does = f"look for {after} `{of}` instead of {before}"
+    does = f"look for {_best(f'{of} {new}')} instead of {_best(f'{of} {old}')}"
     return Says(
         B, does, "trials are judged the other way round, and the worst one counts as the best", "keep the old goal"
     )
 
 
-def _metric(differing: Differing, does: str, metric: str) -> Says:
+def _best(metric: str) -> str:
+    """Return ``the largest `accuracy` `` for `accuracy MAXIMIZE`."""
+    name, _, aim = metric.partition(" ")
+    return f"{'the smallest' if aim == 'MINIMIZE' else 'the largest'} `{name}`"
+
+
+def _metric(differing: Differing, does: str, goal: str) -> Says:
+    metric, _, aim = goal.partition(" ")
+    turned = aim != "MINIMIZE" and _LESS_IS_BETTER.search(metric)
+    worst = f"where less `{metric}` is better, the worst trial counts as the best" if turned else ""
     reports = differing.template.reports
+    grade = B if reports and not any(metric in line for line in reports) else W
     ends = f"a trial whose code does not report `{metric}` is paid and has no result"
-    return Says(B, does, ends, f"read that the code reports `{metric}`, on each way out", reports)
+    minimize = f'write `Metric("{metric}", "minimize")`' if turned else ""
+    read = f"read that the code reports `{metric}`, on each way out"
+    return Says(grade, does, facts(worst, ends), facts(minimize, read), reports)

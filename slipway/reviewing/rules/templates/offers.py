@@ -105,7 +105,7 @@ def _kept(template: TemplateChange, label: str, was: Offer, after: Offers) -> It
             f"wait {_time(now)} for {way(offer)} instead of {_time(before)}",
             who=who,
             part=label,
-            so=after_wait(offer, after),
+            so=facts(_growth(offer, template.becomes), after_wait(offer, after)),
             instead=f"`--wait-for {offer.capacity_type}={before:.0f}` waits as before"
             if before is not None
             else f"`--capacity {offer.capacity_type}` waits for that alone",
@@ -125,9 +125,9 @@ def patience(offer: Offer) -> float | None:
 
 def after_wait(offer: Offer, after: Offers) -> str:
     """Return how a wait ends."""
-    following = _following(offer, after)
-    if offer.wait is not None and following:
-        return f"then they cost {by_hour(following)}"
+    following, rest = _following(offer, after), _rest(offer, after)
+    if offer.wait is not None and rest:
+        return f"then they cost {', then '.join(map(by_hour, rest))}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
         why = "as nothing moves them on without `waits`" if following else "as no other way to run follows"
         return f"then they fail, unpaid, {why}"
@@ -136,14 +136,24 @@ def after_wait(offer: Offer, after: Offers) -> str:
     return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, _FAIL)}"
 
 
+def _growth(offer: Offer, catalog: Catalog) -> str:
+    cluster = catalog.clusters.get(offer.cluster)
+    grows = cluster and any(pool.autoscaled for pool in cluster.pools if pool.name in offer.pools)
+    return "one more machine takes the pool minutes" if grows and patience(offer) is not None else ""
+
+
 def _time(seconds: float | None) -> str:
     return "for ever" if seconds is None else span(seconds)
 
 
 def _following(offer: Offer, after: Offers) -> Offer | None:
+    return next(iter(_rest(offer, after)), None)
+
+
+def _rest(offer: Offer, after: Offers) -> list[Offer]:
     listed = list(after.values())
     later = listed[listed.index(offer) + 1 :]
-    return next((each for each in later if compete(each, offer) and each.available), None)
+    return [each for each in later if compete(each, offer) and each.available]
 
 
 def _jobs(template: TemplateChange, offer: Offer) -> str:
@@ -365,7 +375,9 @@ def _why(offer: Offer, catalog: Catalog) -> str:
         cluster = catalog.dormant.get(offer.dormant)
         if cluster is None:
             return offer.why or f"cluster `{offer.dormant}` is not asked for now"
-        return f"cluster {cluster.name} {cluster.reason().state}"
+        # Until the deployment it lives, and no date has passed.
+        idle = cluster.why == "idle"
+        return f"cluster {cluster.name} {'is given up for want of jobs' if idle else cluster.reason().state}"
     if offer.lacks_quota or offer.why:
         return offer.why or "there is no quota for it"
     asked = set(machine_types(offer))

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
-from itertools import islice
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.capacity import POOL, RESERVATION
-from slipway.model.catalog.model import Parameter, Template
+from slipway.model.capacity import POOL
+from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.model.catalog.placeholders import render
+from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
 from slipway.model.findings.kinds import KINDS
+from slipway.model.prices import dollars
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import IN_MANAGER, PUBLISHED, bare, shown
 from slipway.reviewing.change.usual import by_hour, instead, machine_types, rounds, way, whole, worker_pools
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.templates.usage import SUBMISSIONS, TemplateChange
+from slipway.reviewing.rules.templates.usage import SUBMISSIONS, TemplateChange, facts
+from slipway.reviewing.rules.templates.ways import costs
 
 _MOST_VALUES = 5
 
@@ -115,7 +117,7 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         does = f"may leave out `{name}`, and get {has}"
         yield _tells(template, "default-changed", new, does, grade=Grade.NOTE)
     elif was.default != new.default and (was.type == new.type or render(was.default) != render(new.default)):
-        grade, why = _follows(template.old, new)
+        grade, why = _follows(template, new)
         yield _tells(
             template,
             "default-changed",
@@ -132,18 +134,20 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         yield from _bounds(template, was, new)
 
 
-def _follows(old: Template, parameter: Parameter) -> tuple[Grade, str]:
+def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str]:
     """Return the grade of another default, and its effect: other machines, or a study of another length."""
+    old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     former, latter = ([each for each in usual_offers(template) if each.available] for template in (old, new))
     usual = KINDS["default-changed"].usual
     if former and latter and machine_types(former[0]) != machine_types(latter[0]):
         machines = join(f"`{each}`" for each in machine_types(latter[0]))
-        beside = (each for each in latter[1:] if each.capacity_type not in (POOL, RESERVATION))
         if latter[0].capacity_type != POOL:
             return Grade.BLOCKING, f"{machines} for {instead(by_hour(latter[0]), former[0])}"
-        costs = [f"on {way(latter[0])}", *(f"for {by_hour(offer)}" for offer in islice(beside, 1))]
-        return Grade.BLOCKING, f"{machines} {join(costs, 'or')} instead of {by_hour(former[0])}"
+        beside = costs((offer for offer in latter[1:] if offer.capacity_type != POOL), template.becomes)
+        full = f"a full one grows, and what finds no machine waits{f', or costs {beside}' if beside else ''}"
+        there = f"{machines} on {way(latter[0])} instead of {by_hour(former[0])}"
+        return Grade.BLOCKING, facts(there, *_held(latter[0], template.becomes), full)
     counts = [
         sum(whole(pool.get("replicaCount"), side) or 0 for pool in worker_pools(offer, side))
         for side, some in ((old, former), (new, latter))
@@ -154,6 +158,14 @@ def _follows(old: Template, parameter: Parameter) -> tuple[Grade, str]:
     if rounds(old) != rounds(new):
         return usual, f"they keep their machines for {rounds(new)} rounds of trials instead of {rounds(old)}"
     return usual, "not known: what the code does with it, so results don't compare with those of before"
+
+
+def _held(offer: Offer, catalog: Catalog) -> Iterator[str]:
+    """Yield ``2–4 `a3-highgpu-8g` at $101.14/h each``."""
+    cluster = catalog.clusters.get(offer.cluster)
+    for pool in cluster.pools if cluster else ():
+        if pool.name in offer.pools:
+            yield f"it has {machines_in_words(pool)} at {dollars(pool.price_per_hour)} each"
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:

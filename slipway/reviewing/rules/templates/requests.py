@@ -204,7 +204,7 @@ def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
     goals = [[path for path in side if _GOAL.fullmatch(path)] for side in sides]
     if len(goals[0]) == len(goals[1]) == 1:
         for side, (path,) in zip(sides, goals, strict=True):
-            side["studySpec/metrics"] = last_part(path)
+            side["studySpec/metrics"] = f"{last_part(path)} {str(side[path]).rpartition(' ')[2]}"
             del side[path]
     return sides
 

@@ -110,7 +110,7 @@ class TemplateChange:
     ) -> Consequence:
         """Return a consequence of the template, or of a part. With `used`, its users are named and set the grade."""
         if used is not None:
-            details, grade = (*details, used.words(did)), grade or used.grade(KINDS[kind].usual)
+            details, grade = (*details, used.words(did)), used.grade(grade or KINDS[kind].usual)
         subject = Subject("template", self.new.name, part)
         return consequence(kind, subject, does, who=who, details=details, grade=grade, **rest)
 

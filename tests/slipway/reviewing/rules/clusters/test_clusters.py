@@ -133,7 +133,7 @@ BOTH = replace(OLD, season=Season(ends=ENDS, idle_limit=timedelta(hours=4)))
 IDLES = replace(BOTH, season=replace(BOTH.season, ends=None))
 COMES = replace(BOTH, season=Season(begins=ENDS, idle_limit=timedelta(hours=4)))
 DUE = "season ends 2026-12-20, in 29 days: $101.14/h, $69,484.03 until then"
-FOLLOWS = "takes no new jobs from 2026-12-20 on, and is deleted when its own have ended"
+FOLLOWS = "takes no new jobs from 2026-12-20 00:00 UTC on, and is deleted when its own have ended"
 GIVEN_UP = "is deleted once it has had no job for 4 h"
 
 
