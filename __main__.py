@@ -4,8 +4,6 @@ The program of `slipway init` is this one in one line: `deploy(__file__)`. For a
 down instead.
 """
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from pulumi import Output, ResourceOptions
@@ -46,7 +44,7 @@ def declare(run: Run) -> None:
 
 
 def declare_clusters(
-    run: Run, planned: Deployment, made: Deployment, workspace: Workspace, creation: Creation | None
+    run: Run, planned: "Deployment", made: "Deployment", workspace: Workspace, creation: Creation | None
 ) -> Outputs:
     if not planned.report.requests:
         check_quota(made)

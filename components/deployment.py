@@ -1,7 +1,5 @@
 """The program of Slipway's own checkout, for `deploy`: the same lines as in its `__main__.py`, which no wheel has."""
 
-from __future__ import annotations
-
 from typing import TYPE_CHECKING
 
 from pulumi import Output, ResourceOptions
@@ -41,7 +39,7 @@ def declare(run: Run) -> None:
 
 
 def declare_clusters(
-    run: Run, planned: Deployment, made: Deployment, workspace: Workspace, creation: Creation | None
+    run: Run, planned: "Deployment", made: "Deployment", workspace: Workspace, creation: Creation | None
 ) -> Outputs:
     if not planned.report.requests:
         check_quota(made)
