@@ -167,6 +167,11 @@ def write(value: Any) -> dict[str, Any]:
     return _object(value, document=False)
 
 
+def given(**body: Any) -> dict[str, Any]:
+    """Return the keys that have a value, as bodies of requests and facts leave out the others."""
+    return {key: value for key, value in body.items() if value}
+
+
 def document(value: Any) -> Any:
     """Return the JSON of a value for other programs. Objects have every key: null for unknown values."""
     return _json(value, document=True)

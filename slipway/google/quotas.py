@@ -6,6 +6,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from slipway.base.codec import given
 from slipway.base.formatting import last_part
 from slipway.google.answers import Json, displayable, shaped
 from slipway.google.endpoints import Endpoints
@@ -131,13 +132,12 @@ class Quotas:
 
 
 def preference_body(asked: QuotaPreference, *, contact: str, justification: str) -> dict[str, Any]:
-    body = {
-        "service": SERVICE,
-        "quotaId": asked.quota_id,
-        "dimensions": {"region": asked.region},
-        "quotaConfig": {"preferredValue": str(asked.preferred)},
-        "contactEmail": contact,
-        "justification": justification,
-        "etag": asked.etag,
-    }
-    return {key: value for key, value in body.items() if value}
+    return given(
+        service=SERVICE,
+        quotaId=asked.quota_id,
+        dimensions={"region": asked.region},
+        quotaConfig={"preferredValue": str(asked.preferred)},
+        contactEmail=contact,
+        justification=justification,
+        etag=asked.etag,
+    )

@@ -81,7 +81,7 @@ class PscInterface:
 
     def request(self) -> dict[str, Any]:
         """Return a `pscInterfaceConfig`, for a cluster or a job."""
-        return _given(codec.write(self))
+        return codec.given(**codec.write(self))
 
 
 @dataclass(frozen=True)
@@ -186,7 +186,7 @@ class ClusterSpec:
             "displayName": self.display_name,
             "labels": {**self.labels},
             "resourcePools": [pool.request() for pool in self.pools],
-            **_given({"network": self.network, "reservedIpRanges": list(self.reserved_ip_ranges)}),
+            **codec.given(network=self.network, reservedIpRanges=list(self.reserved_ip_ranges)),
             **({"pscInterfaceConfig": self.psc.request()} if self.psc else {}),
             **({"encryptionSpec": {"kmsKeyName": self.kms_key}} if self.kms_key else {}),
             **({"resourceRuntimeSpec": account} if self.custom_service_account else {}),
@@ -249,7 +249,3 @@ class CurrentCluster:
     def request(self, stack: str) -> dict[str, Any]:
         """Return the request that creates it."""
         return self.marked(stack).request()
-
-
-def _given(body: Mapping[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in body.items() if value}

@@ -144,7 +144,7 @@ class Facts:
             "code": self.code,
             "submitters": {member: dict(roles) for member, roles in self.submitters.items()},
             "retiring": {kept.id: _kept(kept) for kept in self.kept.values() if kept.kind != "cluster"},
-            **_without_empty(
+            **codec.given(
                 workElsewhere=catalog.work_elsewhere,
                 trainers={name: codec.write(trainer) for name, trainer in self.trainers.items()},
                 adopted=dict.fromkeys(sorted(self.adopted), True),
@@ -168,7 +168,7 @@ class Facts:
             "retiring": {kept.id: kept.role for kept in self.kept.values() if kept.kind == "cluster"},
             "templates": {name: template.package or template.image for name, template in catalog.templates.items()},
             "policy": self.policy,
-            **_without_empty(**{key: written.get(key) for key in if_any}),
+            **codec.given(**{key: written.get(key) for key in if_any}),
         }
 
 
@@ -255,17 +255,13 @@ def _template(template: Template) -> Fact:
 def _offer(offer: Offer) -> Fact:
     body = _without(codec.write(offer), *_PROSE_OF_OFFERS)
     labels = _without(offer.request.get("labels", {}), *_OF_EACH_DEPLOYMENT)
-    return {**body, "request": {**offer.request, **_without_empty(labels=labels)}}
+    return {**body, "request": {**offer.request, **codec.given(labels=labels)}}
 
 
 def _read_template(body: Fact) -> Fact:
     offers = sorted(body.get("offers", {}).values(), key=lambda offer: float(offer.get("place", 0)))
     parameters = [{"name": name, **parameter} for name, parameter in body.get("parameters", {}).items()]
     return {**body, "parameters": parameters, "offers": offers}
-
-
-def _without_empty(**body: Any) -> dict[str, Any]:
-    return {key: value for key, value in body.items() if value}
 
 
 def _without(body: Fact, *keys: str) -> dict[str, Any]:

@@ -71,49 +71,40 @@ def job_spec(
     pools: list[dict[str, Any]] = [{} for _ in range(places(workers)[-1] + 1)]
     for place, worker in zip(places(workers), workers, strict=True):
         pools[place] = _worker_pool(template, worker, kind, capacity_type, context, packages)
-    spec: dict[str, Any] = {
+    home = f"projects/{context.project}/locations/{(on.region if on else '') or context.region}"
+    board = template.tensorboard
+    experiment = template.experiment and f"{home}/metadataStores/default/contexts/{template.experiment}"
+    return {
         "workerPoolSpecs": pools,
         "scheduling": _scheduling(template, capacity_type),
         "serviceAccount": context.account(template),
         "baseOutputDirectory": {"outputUriPrefix": f"${{{OUTPUT}}}"},
+        **codec.given(
+            network=template.network or (on.network if on else None),
+            reservedIpRanges=list(on.reserved_ip_ranges) if on else [],
+        ),
+        **({"pscInterfaceConfig": on.psc.request()} if on and on.psc else {}),
+        **codec.given(
+            enableWebAccess=template.enable_web_access,
+            enableDashboardAccess=template.enable_dashboard_access,
+            tensorboard=f"{home}/tensorboards/{board}" if board and "/" not in board else board,
+            experiment=experiment,
+            experimentRun=experiment and f"{experiment}-${{{EXPERIMENT_RUN}}}",
+        ),
     }
-    network = template.network or (on.network if on else None)
-    if network:
-        spec["network"] = network
-    if on is not None and on.reserved_ip_ranges:
-        spec["reservedIpRanges"] = list(on.reserved_ip_ranges)
-    if on is not None and on.psc is not None:
-        spec["pscInterfaceConfig"] = on.psc.request()
-    if template.enable_web_access:
-        spec["enableWebAccess"] = True
-    if template.enable_dashboard_access:
-        spec["enableDashboardAccess"] = True
-    region = (on.region if on else "") or context.region
-    home = f"projects/{context.project}/locations/{region}"
-    if template.tensorboard:
-        short = "/" not in template.tensorboard
-        spec["tensorboard"] = f"{home}/tensorboards/{template.tensorboard}" if short else template.tensorboard
-    if template.experiment:
-        experiment = f"{home}/metadataStores/default/contexts/{template.experiment}"
-        spec |= {"experiment": experiment, "experimentRun": f"{experiment}-${{{EXPERIMENT_RUN}}}"}
-    return spec
 
 
 def _scheduling(template: JobTemplate, capacity_type: str) -> dict[str, Any]:
     asked, row = template.scheduling, CAPACITY_TYPES[capacity_type]
-    scheduling: dict[str, Any] = {"timeout": f"{template.timeout_s}s"}
-    if asked.restart_job_on_worker_restart:
-        scheduling["restartJobOnWorkerRestart"] = True
-    if row.strategy:
-        scheduling["strategy"] = row.strategy
-    if asked.disable_retries:
-        scheduling["disableRetries"] = True
-    if row.waits_by_itself:
-        # Always written out: for an omitted wait, clients and pages differ about the default; and 0 is a value,
-        # forever.
-        wait = asked.max_wait_s if asked.max_wait_s is not None else template.waits.get(capacity_type, DAY)
-        scheduling["maxWaitDuration"] = f"{wait}s"
-    return scheduling
+    # Always written out: for an omitted wait, clients and pages differ about the default; and 0 is a value, forever.
+    wait = asked.max_wait_s if asked.max_wait_s is not None else template.waits.get(capacity_type, DAY)
+    return codec.given(
+        timeout=f"{template.timeout_s}s",
+        restartJobOnWorkerRestart=asked.restart_job_on_worker_restart,
+        strategy=row.strategy,
+        disableRetries=asked.disable_retries,
+        maxWaitDuration=f"{wait}s" if row.waits_by_itself else None,
+    )
 
 
 def _worker_pool(
@@ -158,24 +149,17 @@ def _code(
     variables = {**template.env, **worker.env, **secrets}
     env = [{"name": name, "value": value} for name, value in variables.items()]
     if isinstance(code, Image):
-        container: dict[str, Any] = {"imageUri": code.uri}
-        if code.command:
-            container["command"] = list(code.command)
-        if arguments:
-            container["args"] = arguments
-        if env:
-            container["env"] = env
-        return {"containerSpec": container}
+        container = codec.given(command=list(code.command), args=arguments, env=env)
+        return {"containerSpec": {"imageUri": code.uri, **container}}
     claim = f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"
     takes_other_code = template.code_flag and code.holds_the_same(template.code)
-    package: dict[str, Any] = {
+    package = {
         "executorImageUri": code.image,
         "packageUris": [f"${{{PACKAGE}}}" if takes_other_code else packages[code]],
         "pythonModule": LAUNCHER,
         "args": Launched(code.module, arguments, ["--claim", claim]).written(),
+        **codec.given(env=env),
     }
-    if env:
-        package["env"] = env
     return {"pythonPackageSpec": package}
 
 

@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from slipway.base.codec import given
+
 
 @dataclass(frozen=True)
 class Metric:
@@ -151,9 +153,8 @@ def study_spec(study: Study) -> dict[str, Any]:
         "metrics": [{"metricId": metric.id, "goal": metric.goal.upper()} for metric in study.metrics],
         "parameters": [_parameter(search) for search in study.parameters],
         "measurementSelectionType": _MEASUREMENTS[study.measurement],
+        **given(algorithm=_ALGORITHMS.get(study.algorithm)),
     }
-    if study.algorithm in _ALGORITHMS:
-        spec["algorithm"] = _ALGORITHMS[study.algorithm]
     if study.stopping is not None:
         by_time = study.stopping.use_elapsed_duration
         spec[_STOPPING[study.stopping.rule]] = {"useElapsedDuration": True} if by_time else {}
@@ -169,9 +170,6 @@ def _parameter(search: Search) -> dict[str, Any]:
     values: dict[str, Any] = {"values": [_sent(search, value) for value in search.values]}
     if search.kind in ("double", "integer"):
         values = {"minValue": _sent(search, search.min), "maxValue": _sent(search, search.max)}
-    spec: dict[str, Any] = {"parameterId": search.name, f"{search.kind}ValueSpec": values}
-    if search.scale is not None:
-        spec["scaleType"] = _SCALES[search.scale]
     inner = []
     for condition in search.conditions:
         parents = {"values": [_sent(search, value) for value in condition.values]}
@@ -179,7 +177,11 @@ def _parameter(search: Search) -> dict[str, Any]:
             {"parameterSpec": _parameter(conditional), _PARENTS[search.kind]: parents}
             for conditional in condition.parameters
         ]
-    return {**spec, "conditionalParameterSpecs": inner} if inner else spec
+    return {
+        "parameterId": search.name,
+        f"{search.kind}ValueSpec": values,
+        **given(scaleType=search.scale and _SCALES[search.scale], conditionalParameterSpecs=inner),
+    }
 
 
 def _sent(search: Search, value: float | str | None) -> float | str:
@@ -217,19 +219,18 @@ class ModelUpload:
 
     def fields(self, output: str) -> dict[str, Any]:
         """Return the fields of a training pipeline, canonical JSON. `output`: URI of the output directory."""
-        server: dict[str, Any] = {
-            "imageUri": self.serving_image,
-            "args": list(self.serving_args),
-            "ports": [{"containerPort": self.serving_port}] if self.serving_port else [],
-            "predictRoute": self.predict_route,
-            "healthRoute": self.health_route,
-            "sharedMemorySizeMb": str(self.shared_memory_mb) if self.shared_memory_mb else None,
+        artifact = self.artifact.strip("/")
+        server = given(
+            imageUri=self.serving_image,
+            args=list(self.serving_args),
+            ports=[{"containerPort": self.serving_port}] if self.serving_port else [],
+            predictRoute=self.predict_route,
+            healthRoute=self.health_route,
+            sharedMemorySizeMb=str(self.shared_memory_mb) if self.shared_memory_mb else None,
+        )
+        upload = {
+            "displayName": self.display_name,
+            "containerSpec": server,
+            **given(description=self.description, artifactUri=f"{output}/{artifact}/" if artifact != "model" else ""),
         }
-        served = {key: value for key, value in server.items() if value}
-        upload: dict[str, Any] = {"displayName": self.display_name, "containerSpec": served}
-        if self.description:
-            upload["description"] = self.description
-        if self.artifact.strip("/") != "model":
-            upload["artifactUri"] = f"{output}/{self.artifact.strip('/')}/"
-        names = {"modelId": self.model_id, "parentModel": self.parent_model}
-        return {"modelToUpload": upload, **{key: name for key, name in names.items() if name}}
+        return {"modelToUpload": upload, **given(modelId=self.model_id, parentModel=self.parent_model)}
