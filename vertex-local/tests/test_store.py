@@ -108,6 +108,14 @@ def test_another_store_on_the_same_file_finds_everything(tmp_path: Path) -> None
     assert second.get("job", "a") == {"n": 1} and second.next_id("jobs") == 2
 
 
+def test_what_another_version_left_is_refused_in_words(tmp_path: Path) -> None:
+    store = Store(tmp_path / "cloud.sqlite")
+    store.execute("PRAGMA user_version = 0")
+    store.close()
+    with pytest.raises(OSError, match="another version of the local cloud: remove it"):
+        Store(tmp_path / "cloud.sqlite")
+
+
 # --- Log entries. What lists of them answer: `contracts/answered_logs.txt`. (N4)
 
 

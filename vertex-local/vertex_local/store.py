@@ -21,6 +21,8 @@ _PUT = (
     "ON CONFLICT (kind, name) DO UPDATE SET body = excluded.body"
 )
 _TOP = "\U0010ffff"
+_FORMAT = 1
+"""The form of all records: raised with each change after which those of before can't be read."""
 
 Documents = list[tuple[str, dict[str, Any]]]
 """Names and bodies."""
@@ -47,8 +49,13 @@ class Store:
         self._writer = threading.RLock()
         self._registry = threading.Lock()
         self._open: weakref.WeakSet[_Connection] = weakref.WeakSet()
+        new = not path.exists() or not path.stat().st_size
         path.touch(mode=0o600, exist_ok=True)
         connection = self._connection()
+        if new:
+            connection.execute(f"PRAGMA user_version = {_FORMAT}")
+        elif connection.execute("PRAGMA user_version").fetchone()[0] != _FORMAT:
+            raise OSError(f"{path.parent} was left by another version of the local cloud: remove it, or use that one")
         connection.execute("PRAGMA journal_mode = WAL")
         connection.executescript(_SCHEMA)
 
