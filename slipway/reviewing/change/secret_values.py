@@ -7,8 +7,6 @@ from slipway.base.formatting import short
 from slipway.model.catalog.placeholders import DOLLAR, placeholder
 
 HIDDEN = "hidden"
-PUBLISHED = "the value stands in git, the catalog and each job's request: revoke it now, merged or not"
-IN_MANAGER = "keep it in Secret Manager, and name it under `secrets`"
 
 
 def shown(value: object, name: str = "", longest: int = 60, beside: str = "") -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 from slipway.base.formatting import percent, usd
 from slipway.model.budget import WARNS_AT, Budget
@@ -11,14 +12,11 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.money import Money, money
+from slipway.reviewing.rules.table import by_row, moves
 
 _DAYS = HOURS_OF_A_MONTH / 24
-_ENFORCE = {
-    True: ("are refused", "until the next month, or until it is raised", Grade.NOTE),
-    False: ("are sent all the same", "people are only warned", Grade.WARNING),
-}
 
 
 def budgets(change: Change) -> Iterator[Consequence]:
@@ -37,40 +35,17 @@ def _limits(old: Budget, new: Budget) -> Iterator[Consequence]:
         pairs += [(f"{noun.title()} {name}", f"{noun}s.{name}", before.get(name), after.get(name)) for name in names]
     for who, key, was, now in pairs:
         if was != now:
-            looser = now is None or (was is not None and now > was)
+            edit = Edit(key, *("" if limit is None else usd(limit) for limit in (was, now)))
             # A user is self-declared, and never refused.
-            enforced = new.enforce and not key.startswith("users.")
-            end = "submissions beyond that are refused" if enforced else "submissions beyond that are only warned of"
-            yield consequence(
-                "budget-changed",
-                Subject("budget", key),
-                _spends(was, now),
-                who=who,
-                so="nobody is warned or refused any more" if now is None else f"{end}, until the next month",
-                instead=f"keep {usd(was or 0)}, and raise it when it is spent" if looser else "",
-                edits=(Edit(key, *("" if limit is None else usd(limit) for limit in (was, now))),),
-                grade=Grade.WARNING if looser else Grade.NOTE,
-                field=f"slipway:budget.{key}",
-            )
+            end = "-refused" if new.enforce and not key.startswith("users.") else "-warned"
+            row = f"budget-{moves(was, now)}{'' if now is None else end}"
+            values: dict[str, Any] = {"who": who, "key": key, "before": edit.before, "after": edit.after}
+            yield by_row(row, Subject("budget", key), edits=[edit], **values)
     if old.enforce != new.enforce:
-        does, so, grade = _ENFORCE[new.enforce]
-        yield consequence(
-            "budget-changed",
-            Subject("budget", "enforce"),
-            does,
-            who="Submissions beyond the budget of the stack or a team",
-            so=so,
-            instead="" if new.enforce else "keep `enforce: true`",
-            edits=(Edit("enforce", str(old.enforce).lower(), str(new.enforce).lower()),),
-            grade=grade,
-            field="slipway:budget.enforce",
+        edits = (Edit("enforce", str(old.enforce).lower(), str(new.enforce).lower()),)
+        yield by_row(
+            "budget-enforced" if new.enforce else "budget-only-warns", Subject("budget", "enforce"), edits=edits
         )
-
-
-def _spends(was: float | None, now: float | None) -> str:
-    if now is None:
-        return "may spend without a limit"
-    return f"may spend {usd(now)} a month{'' if was is None else f' instead of {usd(was)}'}"
 
 
 def _share(old: Budget, new: Budget, found: Money) -> Iterator[Consequence]:
@@ -86,11 +61,10 @@ def _share(old: Budget, new: Budget, found: Money) -> Iterator[Consequence]:
         day, cost = int(_DAYS / idle) + 1, usd(float(found.idle.after.known) * 24)
         so = f"nothing can be sent from about day {day} of each month on; the pools go on costing {cost} a day"
     rises = idle > before and idle >= WARNS_AT
-    yield consequence(
+    yield by_row(
         "budget-share",
         Subject("budget", "share"),
-        f"take {percent(idle)} of the budget by themselves",
-        who="With nothing running the pools",
+        share=percent(idle),
         so=so,
         instead="raise the budget, or lower the pools' `min`" if rises or stops else "",
         edits=(Edit("share of the pools", percent(before) if old.stack else "", percent(idle)),),

@@ -20,9 +20,10 @@ from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import by_hour
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations
+from slipway.reviewing.rules.table import by_row, moves
 from slipway.reviewing.rules.templates.run_cost import run_costs
 from slipway.reviewing.rules.templates.usage import whose
 
@@ -101,8 +102,8 @@ def costs(change: Change) -> Iterator[Consequence]:
     if change.unknown:
         return
     found = money(change)
-    yield from _shift("idle-cost", "with nothing running", found.idle, warns=not change.first)
-    yield from _shift("most-cost", "with every pool at its maximum", found.most, warns=False)
+    yield from _shift("idle-cost", "with nothing running", found.idle, steep=not change.first and found.idle.steep)
+    yield from _shift("most-cost", "with every pool at its maximum", found.most, steep=False)
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _unpriced(change.old, change.new)
@@ -120,21 +121,16 @@ def _sum(clusters: Iterable[Cluster], *, most: bool = False) -> Price:
     return sum((price(cluster, most=most) for cluster in clusters if not cluster.adopted), Price())
 
 
-def _shift(kind: str, when: str, amount: Amount, *, warns: bool) -> Iterator[Consequence]:
+def _shift(kind: str, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:
     if amount.before == amount.after:
         return
-    more, month = "more" if amount.difference > 0 else "less", abs(amount.monthly)
-    monthly = f"${month:,.0f}" if month >= 1 else "less than $1"
-    does, so = f"costs {monthly} a month {more} {when}", signed(amount.difference)
-    if not amount.told:
-        does, so = f"costs an amount that is not known {when}", "a part is in no price list"
-    steep = warns and amount.steep
-    yield consequence(
-        kind,
+    month = abs(amount.monthly)
+    yield by_row(
+        kind if amount.told else f"{kind}-unknown",
         Subject("stack"),
-        does,
-        who="The stack",
-        so=so,
+        monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
+        more="more" if amount.difference > 0 else "less",
+        difference=signed(amount.difference),
         instead="lower the pools' `min`: they grow to `max` while jobs wait" if steep else "",
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.WARNING if steep else None,
@@ -146,20 +142,16 @@ def _confirmation(change: Change, old: float | None, new: float | None) -> Itera
     if old == new:
         return
     before, after = ("" if limit is None else dollars(Price(Decimal(str(limit)))) for limit in (old, new))
-    looser = new is None or (old is not None and new > old)
+    move = moves(old, new)
     robots = [f"nobody answers for `{member}`" for member in change.after.submitters if member.startswith(_ROBOT)]
-    alone = "`submit` asks for no confirmation" if looser else "who submits a dearer one has to confirm it"
-    yield consequence(
-        "spending-limit",
+    stricter = move in ("set", "lowered")
+    yield by_row(
+        f"spending-limit-{move}{'-for-scripts' if robots and stricter else ''}",
         Subject("workspace", "confirmAbove"),
-        f"are sent unasked up to {after}" if after else "are sent unasked, whatever they cost",
-        who="Jobs on machines of their own",
-        so=f"{alone}; where nobody answers, a dearer one ends with exit code 5" if robots and not looser else alone,
-        instead=f"keep {before}: a dearer job need only be confirmed" if looser else "let scripts say `--yes`",
+        before=before,
+        after=after,
         edits=(Edit("confirmAbove", before, after),),
-        details=() if looser else (*robots, *_dearer(change.new)),
-        grade=None if looser or robots else Grade.NOTE,
-        field="slipway:workspace.confirmAbove",
+        details=(*robots, *_dearer(change.new)) if stricter else (),
     )
 
 
@@ -179,10 +171,9 @@ def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         for pool in cluster.pools:
             was, cost = before.pool(pool.name) if before else None, pool.price_per_hour
             if not cost.complete and (was is None or was.machine != pool.machine):
-                does = f"has machines `{pool.machine}` at a price that is not known"
                 so = "the stack's costs lack it" if cost.unknown else f"but for {dollars(Price(cost.known))} of it"
                 subject = Subject("pool", f"{cluster.name}/{pool.name}")
-                yield consequence("price-unknown", subject, does, who=f"Pool {IT}", so=so)
+                yield by_row("price-unknown", subject, machine=pool.machine, so=so)
 
 
 def _still_paid(old: Catalog, new: Catalog) -> Iterator[Consequence]:
@@ -195,13 +186,5 @@ def _still_paid(old: Catalog, new: Catalog) -> Iterator[Consequence]:
             for name, template in old.templates.items()
             if any(offer.capacity_type == RESERVATION and path in str(offer.request) for offer in template.offers)
         )
-        yield consequence(
-            "reservation-paid",
-            Subject("reservation", path),
-            "is used by nothing any more",
-            who=f"Reservation `{last_part(path)}`",
-            so=f"it stays paid{held} until somebody gives it up",
-            instead="keep a template on it until it is given up in Compute Engine",
-            details=(f"`{path}`", *users),
-            grade=Grade.BLOCKING,
-        )
+        subject, details = Subject("reservation", path), (f"`{path}`", *users)
+        yield by_row("reservation-paid", subject, last=last_part(path), held=held, details=details)

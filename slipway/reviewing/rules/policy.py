@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
+from slipway.authoring.policy.rule import LEVELS
 from slipway.authoring.policy.rules import BY_KEY, violations
 from slipway.base.formatting import short
 from slipway.deploying.engine.preview import Objection
@@ -17,39 +17,26 @@ from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import by_row
 
-_FILE = "slipway:policy"
 _OURS = "slipway"
 """The pack of this repository, whose rules are those of the stack file, reported by the facts."""
 _LONGEST_MESSAGE = 300
 _LONGEST = 60
 _MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
-_WEAKER, _ADDED = "policy-weaker", "policy-added"
-_CHANGES: Mapping[tuple[str, str] | bool, tuple[str, str, str]] = {
-    (MANDATORY, ""): (_WEAKER, "is dropped, and stops no deployment any more", "keep it, or let it warn: `advisory`"),
-    (ADVISORY, ""): (_WEAKER, "is dropped, and nobody is told of what breaks it", "keep it"),
-    (MANDATORY, ADVISORY): (_WEAKER, "only warns, and stops no deployment any more", "keep it in `mandatory`"),
-    ("", MANDATORY): (_ADDED, "is new: what breaks it is refused", ""),
-    ("", ADVISORY): (_ADDED, "is new: what breaks it is told, and deployed", ""),
-    (ADVISORY, MANDATORY): (_ADDED, "refuses what it only warned of", ""),
-    True: (_WEAKER, "allows {now}, where it was {was}", "keep {was}"),
-    False: (_ADDED, "asks for more: {now}, where it was {was}", ""),
-}
-"""By a rule's level before and after, or by whether a setting of one level asks for less: a kind, what the rule does
-from then on, and what to do instead."""
 _LETS_IN = {
     "regions": "jobs, data and results of every cluster may be there, and no deployment is stopped for it any more"
 }
 """What a milder setting lets in, by the rule's key, where its text does not say it."""
-_REGRADED = {
-    (True, True): (_WEAKER, Grade.BLOCKING, "needs no approval any more", "keep it `blocking`"),
-    (True, False): (_WEAKER, Grade.WARNING, "is no warning any more", "keep it `warning`"),
-    (False, True): (_ADDED, Grade.NOTE, "needs an approval from now on", ""),
-    (False, False): (_ADDED, Grade.NOTE, "is a warning from now on", ""),
+_GRADED = {
+    (True, True): "grade-needs-no-approval",
+    (True, False): "grade-no-warning",
+    (False, True): "grade-needs-approval",
+    (False, False): "grade-warning",
 }
-"""By whether a grade is milder, and whether it decides on an approval."""
+"""Rows, by whether a grade is milder, and whether it decides on an approval."""
 
 
 def policy(change: Change) -> Iterator[Consequence]:
@@ -58,9 +45,8 @@ def policy(change: Change) -> Iterator[Consequence]:
     before, after = _violations(change)
     for key, breach in after.items():
         if key not in before:
-            does = _does(refuses=breach.grade is Grade.BLOCKING)
-            who = f"Rule `{breach.subject.name}`"
-            yield consequence(breach.kind, breach.subject, does, who=who, so=breach.sentence, field=breach.field)
+            rule = f"`{breach.subject.name}`"
+            yield by_row(breach.kind, breach.subject, rule=rule, so=breach.sentence, field=breach.field)
     yield from _changed(change.before.policy, change.after.policy)
     yield from _regraded(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
 
@@ -109,18 +95,14 @@ def _of_packs(change: Change) -> Iterator[Consequence]:
             for objection in objections
         ]
         alone = len(told) == 1
-        yield consequence(
+        yield by_row(
             "policy-violated" if refuses else "policy-advice",
             Subject("policy", rule, pack),
-            _does(refuses=refuses),
-            who=f"Rule `{short(rule, _LONGEST)}` of pack `{short(pack, _LONGEST)}`",
+            rule=f"`{short(rule, _LONGEST)}` of pack `{short(pack, _LONGEST)}`",
+            field="",
             so=told[0] if alone else f"{len(told)} resources break it",
             details=() if alone else told[:_MOST],
         )
-
-
-def _does(*, refuses: bool) -> str:
-    return "refuses the deployment" if refuses else "is not followed"
 
 
 def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Consequence]:
@@ -129,19 +111,19 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
         (was, level), (now, becomes) = _setting(before, key), _setting(after, key)
         if (was, level) == (now, becomes):
             continue
-        kind, does, instead = _CHANGES[(level, becomes) if level != becomes else _asks_less(key, was, now)]
-        text = f"it says “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else ""
-        sides = {"was": short(_shown(was), _LONGEST), "now": short(_shown(now), _LONGEST)}
-        yield consequence(
-            kind,
+        row = f"rule-{level or 'none'}-{becomes or 'none'}"
+        so = f"it says “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else ""
+        if level == becomes:
+            milder = _asks_less(key, was, now)
+            row, so = (f"rule-{level}-allows", _LETS_IN.get(key, so)) if milder else ("rule-asks", so)
+        yield by_row(
+            row,
             Subject("policy", key),
-            does.format(**sides),
-            who=f"Rule `{key}`",
-            so=_LETS_IN.get(key, text) if kind == _WEAKER and level == becomes else text,
-            instead=instead.format(**sides),
+            key=key,
+            was=short(_shown(was), _LONGEST),
+            now=short(_shown(now), _LONGEST),
+            so=so,
             edits=(Edit(key, _shown(was), _shown(now)),),
-            grade=Grade.NOTE if kind == _WEAKER and level != MANDATORY else None,
-            field=_FILE,
         )
 
 
@@ -168,15 +150,6 @@ def _shown(setting: Any) -> str:
 
 def _regraded(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Consequence]:
     for kind, was, becomes in moved(before, after):
-        row, grade, does, instead = _REGRADED[was > becomes, Grade.BLOCKING in (was, becomes)]
-        yield consequence(
-            row,
-            Subject("policy", GRADES, kind),
-            does,
-            who=f"In reviews of this stack `{kind}`",
-            so=KINDS[kind].means,
-            instead=instead,
-            edits=(Edit(kind, was.review_word, becomes.review_word),),
-            grade=grade,
-            field=_FILE,
-        )
+        subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
+        row = _GRADED[was > becomes, Grade.BLOCKING in (was, becomes)]
+        yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)

@@ -12,7 +12,8 @@ from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import deploys, is_pipeline
-from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import job, named, oldest_first
 
 GUARD = "slipway-guard-v1"
@@ -24,7 +25,6 @@ _SAFEGUARDS = re.compile(r"\b(?:environment|permissions|needs|when):|--gate|slip
 _LONGEST, _MOST_LINES = 300, 8
 _UNCHANGED, _UNDECIDED = ", so nothing was changed", "what to deploy can't be decided"
 """Words of a fault that a reader of its cause does not need."""
-_STAY = "its clusters, buckets and grants stay, paid, and nothing tends them"
 
 
 def program(change: Change) -> Iterator[Consequence]:
@@ -39,27 +39,17 @@ def _edited(files: Files) -> Iterator[Consequence]:
     if edited:
         lines = [edit for file in sorted(filter(is_pipeline, files.lines)) for edit in files.lines[file]]
         gone = [f"`{word}`" for edit in lines for word in _safeguards(edit.before) - _safeguards(edit.after)]
-        read = f"a person has to read {named(edited)}"
-        yield consequence(
-            "program-edited",
+        yield by_row(
+            "safeguards-gone" if gone else "program-edited",
             Subject("program"),
-            "is edited",
-            who="Code that deploys or judges",
-            so=f"lines with {named(dict.fromkeys(gone))} go; {read}" if gone else read,
-            instead="keep them: they decide who is asked before a deployment, and as whom it runs" if gone else "",
+            gone=named(dict.fromkeys(gone)),
+            files=named(edited),
             edits=sorted(lines, key=lambda edit: not _safeguards(edit.before))[:_MOST_LINES],
             details=edited if len(edited) > 1 else (),
         )
     if pins := tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file])):
-        yield consequence(
-            "pins-changed",
-            Subject("program", "packages"),
-            "deploy or judge",
-            who="Other packages",
-            so=named(map(str, pins)),
-            edits=pins,
-            field=min(files.pins),
-        )
+        subject, words = Subject("program", "packages"), named(map(str, pins))
+        yield by_row("pins-changed", subject, pins=words, file=min(files.pins), edits=pins)
 
 
 def _safeguards(line: str) -> frozenset[str]:
@@ -70,39 +60,25 @@ def _stacks_gone(change: Change) -> Iterator[Consequence]:
     for file in sorted(change.files.removed):
         if match := STACK_FILE.fullmatch(file):
             here = match[1] == change.stack and not change.first
-            yield consequence(
-                "stack-gone",
-                Subject("stack", match[1]),
-                "is deleted while the stack is deployed" if here else "is deleted",
-                who=f"`{file}`",
-                so=_STAY if here else f"if the stack is deployed, {_STAY}",
-                instead=f"first `SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {match[1]}`",
-            )
+            row, subject = "this-stack-gone" if here else "stack-gone", Subject("stack", match[1])
+            yield by_row(row, subject, file=file, stack=match[1])
 
 
 def _unguarded(change: Change) -> Iterator[Consequence]:
     preview = change.preview
     if preview is not None and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
-        yield consequence(
-            "guard-removed",
-            Subject("guard"),
-            "asks for unfinished jobs before a cluster, an account or a bucket is deleted",
-            who="Nothing",
-            so="jobs that need it are lost with it",
-            instead=f"keep the hook `{GUARD}` registered, as `components/guard.py` does",
-        )
+        yield by_row("guard-removed", Subject("guard"), guard=GUARD)
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
     """Return a refused deployment, with its cause and what to do."""
     what = short(fault.what, _LONGEST).removesuffix(_UNCHANGED)
-    return consequence(
-        "preview-failed",
+    return by_row(
+        "preview-undecided" if what == _UNDECIDED else "preview-failed",
         Subject("preview"),
-        "is refused" if what == _UNDECIDED else f"is refused: {what}",
-        who="The deployment",
-        so=short(fault.why, _LONGEST),
-        instead=short(fault.fix, _LONGEST),
+        what=what,
+        why=short(fault.why, _LONGEST),
+        fix=short(fault.fix, _LONGEST),
         edits=edits,
         details=details,
     )

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
+from typing import Any
 
 from slipway.base.formatting import few
 from slipway.google.catalog.lookup import usual_offers
@@ -14,34 +15,11 @@ from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, Side, drawn_as_deployed, drawn_by_season
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.quota_draws import QuotaDraw, draws, live_at
+from slipway.reviewing.rules.table import ROWS, by_row
 from slipway.reviewing.rules.words import in_words, named
 
-_WEAKER, _STRICTER = "quota-check-weaker", "quota-check-stricter"
-_CHECKS: Mapping[tuple[str, object], tuple[str, str, str, str]] = {
-    ("mode", "warn"): (_WEAKER, "goes on where quota is missing", "it may fail halfway", "keep `mode: {before}`"),
-    ("mode", "request"): (
-        _STRICTER,
-        "asks for missing quota",
-        "no cluster that lacks quota is made before Google grants it",
-        "",
-    ),
-    ("mode", "enforce"): (_STRICTER, "is refused where quota is missing", "nothing is asked for", ""),
-    ("strict", False): (
-        _WEAKER,
-        "goes on where a pool can't grow to its maximum",
-        "jobs beyond that wait",
-        "keep it on",
-    ),
-    ("strict", True): (
-        _STRICTER,
-        "is refused where a pool can't grow to its maximum, or an offer has no quota",
-        "every later deployment as well",
-        "leave `strict` out",
-    ),
-}
-"""By a key and its new value: a kind, what a deployment does, how that ends, and what to do instead."""
 _OUTCOMES = {
     "hopeless": ", nothing granted of what was asked for",
     "partly": ", less granted than asked for",
@@ -112,31 +90,24 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     line, was = draw.line, draw.was
     if not line.short or (was.short >= line.short and was.drawn == line.drawn):
         return
-    kind, who, does = "quota-short-now", "What is made", "needs {:,} more {} than there are"
-    if draw.old >= line.short:
-        kind, who, does = "quota-short-in-overlap", "The old and the new cluster", "need {:,} more {} than there are"
+    kind, when = "quota", "in-overlap" if draw.old >= line.short else "now"
     so, grade = "the deployment is refused", Grade.BLOCKING
     if draw.asked >= line.short + (line.limit or 0):
         so, grade = f"no cluster is made before a limit of {draw.asked:,} is granted", Grade.WARNING
-        kind = "season-awaits-quota" if drawn_by_season(change, line.metric) else kind
+        kind = "season" if drawn_by_season(change, line.metric) else kind
     elif change.after.quota.mode == "warn":
         so = "the deployment goes on, and may fail halfway"
-    yield _of(draw, kind, who, does.format(line.short, draw.what), so, "ask for fewer machines; {}", grade)
+    yield _of(draw, f"{kind}-short-{when}", so=so, grade=grade)
 
 
 def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     """Find pools that can't reach their maximum once old generations are gone: only others reduce their room."""
-    line, room, who = draw.line, draw.room, named(f"`{drawer}`" for drawer in draw.line.drawn)
-    if draw.lacks > draw.lacked and not line.short:
+    if draw.lacks > draw.lacked and not draw.line.short:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
-        grade = Grade.BLOCKING if strict else Grade.WARNING
-        end = "`strict` refuses the deployment" if strict else "jobs beyond that wait"
-        does = f"can't grow {_in_machines(change.new, draw)}"
-        so = f"quota has {room:,} {draw.what}, {line.ceiling:,} are needed; {end}"
-        yield _of(draw, "quota-short-at-most", who, does, so, "lower the maximum; {}", grade)
+        row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
+        yield _of(draw, row, machines=_in_machines(change.new, draw))
     elif draw.lacked and not draw.lacks:
-        so = f"{line.ceiling:,} of {room:,} {draw.what}"
-        yield _of(draw, "quota-eased", who, "can grow to the maximum", so)
+        yield _of(draw, "quota-eased")
 
 
 def _in_machines(catalog: Catalog, draw: QuotaDraw) -> str:
@@ -154,29 +125,28 @@ def _offers(draw: QuotaDraw) -> Iterator[Consequence]:
     if line.short > was.short:
         # An unchanged shortage is no news.
         drawn = [name for name, amount in line.drawn.items() if amount > was.drawn.get(name, 0)]
-        who = f"A single run by {named(f'`{name}`' for name in drawn or line.drawn)}"
-        so = f"it needs up to {line.ceiling:,} {draw.what}, and the limit is {line.limit or 0:,}"
-        yield _of(draw, "quota-short-at-most", who, "can't start", so, "offer other machines; {}")
+        yield _of(draw, "quota-short-for-offers", drawn or line.drawn)
 
 
-def _of(
-    draw: QuotaDraw, kind: str, who: str, does: str, so: str, instead: str = "", grade: Grade | None = None
-) -> Consequence:
-    """Return a consequence with the amounts of a draw, the largest first."""
+def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -> Consequence:
+    """Return a row's consequence with the amounts of a draw, the largest first."""
     line, was = draw.line, draw.was
     edit = Edit(f"{draw.what} at most", f"{was.ceiling:,}", f"{line.ceiling:,}")
     held = {"limit": line.limit, "others use": draw.others, "old generations use": draw.old if line.short else 0}
     drawn = {f"`{name}`, at most": line.drawn[name] for name in sorted(line.drawn, key=lambda name: -line.drawn[name])}
-    return consequence(
-        kind,
+    return by_row(
+        row,
         Subject("quota", line.key),
-        does,
-        who=who,
-        so=so,
-        instead=instead.format(draw.increase),
+        what=draw.what,
+        short=line.short,
+        ceiling=line.ceiling,
+        room=draw.room or 0,
+        limit=line.limit or 0,
+        increase=draw.increase,
+        drawers=named(f"`{drawer}`" for drawer in drawers or line.drawn),
         edits=(edit,) if edit.before != edit.after else (),
         details=(f"{words}: {amount:,}" for words, amount in {**held, **drawn}.items() if amount),
-        grade=grade,
+        **values,
     )
 
 
@@ -188,12 +158,12 @@ def _requested(change: Change) -> Iterator[Consequence]:
         if (there and not more(asked, there.preferred)) or not more(asked, before.get(metric, 0)):
             continue
         season, deployed = drawn_by_season(change, metric), drawn_as_deployed(change, metric)
-        yield consequence(
+        yield by_row(
             f"{'season-' if season else 'deployed-' if deployed else ''}quota-requested",
             Subject("quota", metric),
-            f"is asked for {asked:,} {in_words(metric)} in {change.after.quota.region}",
-            who="Google",
-            so="its answer may take days, and what is granted is never given back",
+            asked=asked,
+            what=in_words(metric),
+            region=change.after.quota.region,
             edits=(Edit("limit", f"{limit.limit:,}", f"{asked:,}"),) if limit else (),
         )
 
@@ -205,29 +175,16 @@ def _unknown(change: Change, found: Iterable[QuotaDraw]) -> Iterator[Consequence
     fresh = [unread[key] for key in sorted(unread.keys() - before)]
     if fresh and not change.live.skipped:
         parts = (live_at(change, draw.line.region).limits for draw in fresh)
-        yield consequence(
-            "quota-unknown",
-            Subject("quota"),
-            f"can tell whether {named(draw.what for draw in fresh)} suffice",
-            who="Nobody",
-            so=next((str(part) for part in parts if isinstance(part, Unknown)), ""),
-            instead="`slipway quota` shows the limits once they can be read",
-        )
+        so = next((str(part) for part in parts if isinstance(part, Unknown)), "")
+        yield by_row("quota-unknown", Subject("quota"), what=named(draw.what for draw in fresh), so=so)
 
 
 def _checks(change: Change) -> Iterator[Consequence]:
     """Find keys by which quota is checked otherwise."""
     old, new = change.before.quota, change.after.quota
     for key, before, after in (("mode", old.mode, new.mode), ("strict", old.strict, new.strict)):
-        if before != after and old.mode and (key, after) in _CHECKS:
-            kind, does, so, instead = _CHECKS[key, after]
-            yield consequence(
-                kind,
-                Subject("quota", "check" if key == "mode" else key),
-                does,
-                who="A deployment",
-                so=so,
-                instead=instead.format(before=before),
-                edits=(Edit(key, str(before).lower(), str(after).lower()),),
-                field=f"slipway:quota.{key}",
-            )
+        row = f"quota-{key}-{after}".lower()
+        if before != after and old.mode and row in ROWS:
+            subject = Subject("quota", "check" if key == "mode" else key)
+            edits = (Edit(key, str(before).lower(), str(after).lower()),)
+            yield by_row(row, subject, key=key, before=before, edits=edits)

@@ -4,45 +4,31 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from typing import Any
 
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Side
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import by_row
 
 _LATER = {
-    r"slipway:persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial": (
-        "The next `{name}` that is made",
-        "begins with {after} machines in pool `{pool}`",
-    ),
-    r"slipway:reservations\.(?P<name>.+)\.machines": (
-        "Templates that take more than {after} machines of reservation `{name}`",
-        "are refused",
-    ),
+    r"slipway:persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial": "used-later-initial",
+    r"slipway:reservations\.(?P<name>.+)\.machines": "used-later-machines",
 }
-"""By a key that neither the catalog nor a resource has: who is hit at the next deployment, and what happens."""
+"""By a key that neither the catalog nor a resource has: the row of what follows at the next deployment."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
 
 
 def used_later(change: Change) -> Iterator[Consequence]:
     for edit in () if Side.AFTER in change.unknown else change.files.stacks.get(change.stack, ()):
-        for pattern, phrases in _LATER.items():
+        for pattern, row in _LATER.items():
             if found := re.fullmatch(pattern, edit.key):
-                who, does = (phrase.format(after=edit.after, **found.groupdict()) for phrase in phrases)
-                yield consequence(
-                    "used-later",
-                    Subject("key", edit.key),
-                    does if edit.after else "is left out",
-                    who=who if edit.after else IT,
-                    so="nothing that runs changes",
-                    edits=(edit,),
-                    field=edit.key,
-                )
+                values: dict[str, Any] = {"key": edit.key, "after": edit.after, **found.groupdict()}
+                yield by_row(row if edit.after else "used-later", Subject("key", edit.key), edits=(edit,), **values)
 
 
 def deploying(change: Change) -> Iterator[Consequence]:
     """Find edits of keys that the engine and its provider read: the identity and the place of the deployment."""
     for edit in change.files.stacks.get(change.stack, ()):
         if ":" not in edit.key or (edit.key.startswith(_PROVIDERS) and not edit.key.startswith(_DECLARED)):
-            subject = Subject("key", edit.key)
-            does = "decides how, where or as whom this is deployed"
-            yield consequence("program-edited", subject, does, edits=(edit,), field=edit.key)
+            yield by_row("deploying-key", Subject("key", edit.key), key=edit.key, edits=(edit,))

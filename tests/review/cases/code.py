@@ -113,6 +113,12 @@ CASES = (
         accident="a debugging door left open",
     ),
     Case(
+        "Nobody may open a shell in a job any more",
+        (template("evals", "    enable_web_access=True,\n", ""),),
+        (hurts("web-access-changed", "evals", "don't open a shell any more", "logs"),),
+        given=(more("evals", "enable_web_access=True"),),
+    ),
+    Case(
         "A template may be submitted with code of one's own, where the stack allows it",
         (more("digits", "code_flag=True"),),
         (stops("code-allowed", "digits", "code that nobody reviewed"),),

@@ -22,8 +22,9 @@ from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import have_ended
 
 _REGION = "region"
@@ -227,10 +228,8 @@ def key_of(name: str, key: str) -> str:
     return key if key.startswith("gcp:") else f"slipway:persistentResources.{name}.{key}".rstrip(".")
 
 
-def of_cluster(
-    kind: str, name: str, does: str, *, who: str = IT, key: str | None = None, cost: Price | None = None, **parts: Any
-) -> Consequence:
-    """Return a consequence for a cluster. `key`: its cause, below the entry, or empty. `cost`: USD an hour."""
+def of_cluster(row: str, name: str, *, key: str | None = None, cost: Price | None = None, **parts: Any) -> Consequence:
+    """Return a row's consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry. `cost`:
+    USD an hour."""
     field = "" if key is None else key_of(name, key)
-    amount = float(cost.known) if cost else 0.0
-    return consequence(kind, Subject("cluster", name), does, who=who, field=field, cost=amount, **parts)
+    return by_row(row, Subject("cluster", name), field=field, cost=float(cost.known) if cost else 0.0, **parts)

@@ -22,10 +22,9 @@ from slipway.model.prices import Price, dollars, per_hour
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, machines, named, owned, summed
-
-_UNSAID = "cluster-unsaid"
 
 
 def deletions(change: Change) -> Iterator[Consequence]:
@@ -37,8 +36,7 @@ def deletions(change: Change) -> Iterator[Consequence]:
         if change.living is None or there:
             yield from _destruction(id_, gone.get(id_), there, change)
         elif id_ in gone and (where := _unread_place(gone[id_], change)):
-            so = f"not known: nobody looked for jobs in {where}"
-            yield consequence("cluster-deleted", Subject("cluster", id_), "is deleted, with what runs on it", so=so)
+            yield by_row("deleted-unread", Subject("cluster", id_), where=where)
 
 
 @once
@@ -74,13 +72,10 @@ def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None,
     on_it, name = distinct(change.jobs_on(id_)), _name(id_, change)
     # All of the cluster's machines are lost, or, where they are unknown, those of its jobs.
     held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
-    return consequence(
+    return by_row(
         "jobs-cancelled",
         Subject("cluster", name),
-        f"will be cancelled with {IT}",
-        who=owned(on_it, "") or "A job that no list shows yet",
-        so="what was done since the last checkpoint is lost",
-        instead="wait until its jobs have ended",
+        jobs=owned(on_it, "") or "A job that no list shows yet",
         details=(f"its id is `{id_}`", *filter(None, (_lacks(there),)), *_causes(gone), *jobs(on_it, change.now)),
         cost=float(sum(per_hour(some, region or change.old.region).known for region, some in held)),
     )
@@ -95,21 +90,16 @@ def _destruction(
     retired, itself = id_ in change.retiring, Subject("cluster", id_)
     declared = id_ in after.kept or after.catalog.cluster_named(id_) is not None
     if declared and gone:
-        does = "is deleted" if gone.fate is Fate.DELETED else "is deleted and made anew"
-        so, field = f"the stack still asks for it{_also(there)}", next(iter(gone.replaces), "")
-        itself = Subject("cluster", name)
-        yield consequence("cluster-deleted", itself, does, so=so, details=_causes(gone), field=field)
+        row, field = "deleted" if gone.fate is Fate.DELETED else "replaced", next(iter(gone.replaces), "")
+        itself, details = Subject("cluster", name), _causes(gone)
+        yield by_row(f"{row}-declared", itself, also=_also(there), details=details, field=field)
     elif there and there.failed and retired:
-        yield consequence("cluster-cleared", itself, "failed, holds nothing and is deleted")
+        yield by_row("retired-failed", itself)
     elif retired and not declared:
-        so = f"it is an older `{name}`, and that was announced"
-        details = before_creates(id_, change)
-        yield consequence("cluster-deleted", itself, "is idle and is deleted", so=so, details=details, grade=Grade.NOTE)
+        yield by_row("retired-idle", itself, name=name, details=before_creates(id_, change))
     elif gone and was is None:
         gpus = there is None or any(group.machine.accelerator for group in there.machines)
-        so = f"nobody could submit to it{_also(there)}"
-        grade = None if gpus else Grade.WARNING
-        yield consequence("cluster-deleted", itself, "is deleted", so=so, grade=grade)
+        yield by_row("deleted-unknown", itself, also=_also(there), grade=None if gpus else Grade.WARNING)
 
 
 def _lacks(there: PersistentResource | None) -> str:
@@ -144,16 +134,14 @@ def unsaid_clusters(change: Change) -> Iterator[Consequence]:
             continue
         itself = Subject("cluster", step.physical)
         if step.fate is Fate.FORGOTTEN or (step.goes and not step.destroyed):
-            does, so = "stays in the cloud, paid as before", "no deployment ends it any more"
-            yield consequence("resource-forgotten", itself, does, so=so, grade=Grade.BLOCKING)
+            yield by_row("cluster-forgotten", itself)
         if step.fate in (Fate.CREATED, Fate.REPLACED, Fate.ADOPTED):
             yield from _made(step, change)
         elif step.fate is Fate.CHANGED:
             # The service can't change a living cluster, so the provider's update fails, or ends its jobs.
             if step.diffs:
                 details = (*jobs(change.jobs_on(step.physical), change.now), *(f"`{path}`" for path in step.diffs))
-                does, so = "is to be updated while it lives", "the deployment fails, or ends its jobs"
-                yield consequence(_UNSAID, itself, does, so=so, details=details)
+                yield by_row("updated-alive", itself, details=details)
             yield from _kept_otherwise(step)
 
 
@@ -163,16 +151,12 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
     if id_ in change.after.kept:
         return
     if cluster is None:
-        does = "is adopted" if step.fate is Fate.ADOPTED else "is made"
-        has, cost = _machines(step.becomes, catalog)
-        does, so = f"{does}, and nobody can submit to it", f"{has} for {dollars(cost)}, in no stack file"
-        yield consequence(_UNSAID, itself, does, so=so, cost=float(cost.known))
+        row, (has, cost) = "adopted" if step.fate is Fate.ADOPTED else "made", _machines(step.becomes, catalog)
+        yield by_row(f"unsaid-{row}", itself, machines=has, cost_of=dollars(cost), cost=float(cost.known))
     elif cluster.adopted:
-        does, so = "becomes the stack's own, which somebody else made", "a later deployment may change or delete it"
-        yield consequence(_UNSAID, itself, does, so=so)
+        yield by_row("unsaid-own", itself)
     elif found := tuple(_differences(step, cluster, catalog)):
-        does, so = "is not made as its stack file says", "the program asks the engine for something else"
-        yield consequence(_UNSAID, itself, does, so=so, instead="find what in the program does that", edits=found)
+        yield by_row("cluster-unsaid", itself, edits=found)
 
 
 def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
@@ -212,8 +196,7 @@ def _kept_otherwise(step: Touched) -> Iterator[Consequence]:
     guard = "can't be deleted, so the deployment that would fails" if new.protected else "can be deleted"
     does = [*([stays] if old.stays != new.stays else []), *([guard] if old.protected != new.protected else [])]
     if does:
-        subject, so = Subject("cluster", step.physical), "no stack file says so"
-        yield consequence("cluster-protection", subject, does[0], so=so, details=does[1:])
+        yield by_row("kept-otherwise", Subject("cluster", step.physical), does=does[0], details=does[1:])
 
 
 def _brief(value: Any) -> str:

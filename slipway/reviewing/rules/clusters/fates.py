@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple
 
 from slipway.base.formatting import counted, short
 from slipway.model.catalog.clusters import Cluster
@@ -12,7 +11,7 @@ from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
 from slipway.reviewing.rules.clusters.engine import before_creates
@@ -25,11 +24,6 @@ _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
-_MADE, _ANEW, _PLACE = "cluster-created", "cluster-new-generation", "cluster-in-place"
-_NEXT = "A {nth} {it}"
-_CANT = "a living cluster can't change"
-_REVERT = "revert: free while the old cluster lives"
-_ROLL_OVER = "`replacement: rollover` keeps the old cluster until the new one is there"
 _BACK_AGAIN = {
     "a higher `generation`": "nothing brings it back by itself: raise `generation`, and its machines must be found",
     "a later `until`": "nothing brings it back by itself: give it a later `until`, while its machines are there",
@@ -39,48 +33,10 @@ _FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short"
 """Fates by which machines must be found with nothing in their place."""
 _LAST = {"retires": "it", "returns": "the newer cluster"}
 """The cluster on which jobs finish, by its fate, where it is not the old one."""
-_BACK = "goes back to an older cluster that still lives"
-
-
-class _Row(NamedTuple):
-    """The phrases of a fate. An empty kind depends on whether the entry was edited."""
-
-    kind: str
-    does: str
-    so: str
-    instead: str = ""
-    who: str = "{it}"
-
-
-_FATES: Mapping[str, _Row] = {
-    "made": _Row(_MADE, "is made", "{costs}"),
-    "there": _Row(_MADE, "is offered; it is there already", "{costs}"),
-    "season": _Row(_MADE, "is made, as its season has begun", "{costs}"),
-    "awaited": _Row(_MADE, "is made, which an earlier deployment could not make", "{costs}"),
-    "wanted": _Row(_MADE, "is made, which was given up", "{costs}"),
-    "by-hand": _Row("", "is made again", "somebody deleted it; {costs}"),
-    "first": _Row("", "is made again", "somebody deleted it, and this one is as asked for first; {costs}"),
-    "cut-short": _Row("", "is made again", "a deployment that did not come to its end deleted it; {costs}"),
-    "failed": _Row("", "is made again", "the one that is there failed; {costs}"),
-    "spent": _Row("", "is made again", "the one that is there can't be used any more; {costs}"),
-    "falls-back": _Row("cluster-falls-back", _BACK, "new jobs go there; the newer one {end}"),
-    "returns": _Row("cluster-returns", _BACK, "new jobs go there; the newer one {end}"),
-    "beside": _Row(_ANEW, "is made for {edit}", _CANT, _REVERT, _NEXT),
-    "wasted": _Row(
-        _ANEW, "is made for {edit}", _CANT, "merge it when its jobs have ended: nothing is paid twice", _NEXT
-    ),
-    "followed": _Row(_ANEW, "is made for {edit}", f"{_CANT}; the old one {{end}}", who=_NEXT),
-    "taken": _Row(_ANEW, "is there already and takes the new jobs", "both are paid until {until}", _REVERT, _NEXT),
-    "taken-idle": _Row(_ANEW, "is there already and takes the new jobs", "the old one {end}", who=_NEXT),
-    "in-place": _Row(_PLACE, "is deleted first, then made anew", "{away}", _ROLL_OVER),
-    "in-place-busy": _Row(
-        _PLACE, "is deleted first, then made anew", "{away}", f"`up` refuses that until {{ended}}; {_ROLL_OVER}"
-    ),
-    "gone": _Row("cluster-deleted", "is given up", "it is gone already"),
-    "cleared": _Row("cluster-cleared", "{end}", "nobody can submit to it any more"),
-    "retires": _Row("cluster-retires", "{end}", "{lost}", "{keep}"),
-    "deleted": _Row("cluster-deleted", "{end}", "{lost}", "{keep}"),
-}
+_AGAIN = ("by-hand", "first", "cut-short", "failed", "spent")
+"""Fates of which the kind depends on whether the entry was edited."""
+_PAID = (*_FOUND, "there", "beside", "wasted")
+"""Fates after which the new cluster is paid."""
 
 
 def clusters(change: Change) -> Iterator[Consequence]:
@@ -92,8 +48,7 @@ def clusters(change: Change) -> Iterator[Consequence]:
         yield from _unchecked_key(cluster, change)
         if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
             last = _LAST.get(_fate(cluster, change), "the old cluster")
-            does, on_it = f"finish on {last}, which takes no new ones", jobs(cluster.jobs, change.now)
-            yield of_cluster("jobs-finish-on-old", cluster.name, does, who=f"Jobs of {IT}", details=on_it)
+            yield of_cluster("jobs-finish-on-old", cluster.name, last=last, details=jobs(cluster.jobs, change.now))
     yield from new_machines(listed, change)
     yield from pools(listed, change)
 
@@ -109,24 +64,17 @@ def _made_again(cluster: ClusterChange, change: Change) -> bool:
 def _told(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Consequence:
     other = _renamed(cluster, listed)
     fate = _fate(cluster, change)
-    row = _FATES[fate]
-    phrases = {"it": IT, **_values(cluster, other, listed, change)}
-    is_edited, in_place = fate in ("beside", "wasted", "failed"), row.kind == _PLACE
-    paid = cluster.old if in_place or (cluster.new is None and fate != "gone") else None
-    if row.kind in ("", _MADE) or is_edited:
-        paid = cluster.new
+    paid = cluster.old if fate.startswith("in-place") or (cluster.new is None and fate != "gone") else None
+    paid = cluster.new if fate in _PAID else paid
     return of_cluster(
-        row.kind or (_ANEW if cluster.edits else _MADE),
+        f"fate-{fate}{'-edited' if fate in _AGAIN and cluster.edits else ''}",
         cluster.name,
-        row.does.format_map(phrases),
-        who=row.who.format_map(phrases),
-        so=row.so.format_map(phrases),
-        instead=row.instead.format_map(phrases),
         edits=cluster.edits,
         details=_details(cluster, fate, change),
         grade=_grade(cluster, fate, other),
         key=None if cluster.stays else cluster.key,
         cost=price(paid) if paid else None,
+        **_values(cluster, other, listed, change),
     )
 
 
@@ -263,6 +211,5 @@ def _unchecked_key(cluster: ClusterChange, change: Change) -> Iterator[Consequen
     """Find a key that no deployed cluster has, of a cluster to be made."""
     key = cluster.new.kms_key if cluster.new and not (cluster.stays or cluster.new_in_cloud) else ""
     if key and not any(deployed.kms_key == key for deployed in change.old.clusters.values()):
-        does, so = "can't be made unless Vertex AI's service agent may use its key", "not known: nobody looked"
-        parts: dict[str, Any] = {"so": so, "instead": "ask whoever owns the key", "details": (f"the key is `{key}`",)}
-        yield of_cluster("key-unchecked", cluster.name, does, key="encryption.kmsKey", **parts)
+        details = (f"the key is `{key}`",)
+        yield of_cluster("key-unchecked", cluster.name, key="encryption.kmsKey", details=details)

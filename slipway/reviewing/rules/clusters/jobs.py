@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
-from collections.abc import Iterable, Iterator, Mapping
-from typing import NamedTuple
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from slipway.deploying.engine.grants import form, grants, place
 from slipway.deploying.engine.preview import Resource
@@ -15,35 +14,26 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.usual import job_spec, secret_in
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import have_ended, jobs, owned
 
 _CONTENT = re.compile("source|content|detectMd5hash")
-_RESTART = "jobs-restart-differently"
 PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
 
 
-class _Need(NamedTuple):
-    """A thing that jobs need: the kind of its loss, what comes of that, and the engine's types that are one."""
-
-    kind: str
-    then: str
-    types: tuple[str, ...]
-
-
-_FAILS, _NO_NETWORK = "the next start or restart fails", "the run, or a restart of it, fails"
-_NETWORK = "jobs-lose-network"
-_NEEDS: Mapping[str, _Need] = {
-    "account": _Need("jobs-lose-account", "nothing can be read or written any more", ("gcp:serviceaccount/account:",)),
-    "bucket": _Need("jobs-lose-bucket", "what is in it is lost", ("gcp:storage/bucket:",)),
-    "package": _Need("jobs-lose-package", _FAILS, (PACKAGE,)),
-    "secret": _Need("jobs-lose-secret", _FAILS, ("gcp:secretmanager/secret:", VERSION)),
-    "network": _Need(_NETWORK, _NO_NETWORK, ("gcp:compute/network:",)),
-    "network attachment": _Need(_NETWORK, _NO_NETWORK, ("gcp:compute/networkAttachment:",)),
-    "key": _Need(_NETWORK, _NO_NETWORK, ("gcp:kms/cryptoKey:",)),
-    "reservation": _Need("jobs-lose-reservation", "a restart may find no machines", ("gcp:compute/reservation:",)),
-    "images": _Need(_RESTART, _FAILS, ("gcp:artifactregistry/repository:",)),
+_NEEDS: Mapping[str, tuple[str, ...]] = {
+    "account": ("gcp:serviceaccount/account:",),
+    "bucket": ("gcp:storage/bucket:",),
+    "package": (PACKAGE,),
+    "secret": ("gcp:secretmanager/secret:", VERSION),
+    "network": ("gcp:compute/network:",),
+    "network attachment": ("gcp:compute/networkAttachment:",),
+    "key": ("gcp:kms/cryptoKey:",),
+    "reservation": ("gcp:compute/reservation:",),
+    "images": ("gcp:artifactregistry/repository:",),
 }
+"""The things that jobs need, each with a row for its loss, and the engine's types that are one."""
 _FULL_NAMES = {
     "account": "{accountId}@{project}.iam.gserviceaccount.com",
     "package": "gs://{bucket}/{name}",
@@ -69,13 +59,13 @@ def _gone(change: Change) -> Iterator[Consequence]:
         if step.old is None or not (step.destroyed or off):
             continue
         happens = "is disabled" if off else "is deleted" if step.fate is Fate.DELETED else "is deleted and made anew"
-        for what, need in _NEEDS.items():
-            name = name_of(step.old, what, change) if step.type.startswith(need.types) else ""
+        for what, types in _NEEDS.items():
+            name = name_of(step.old, what, change) if step.type.startswith(types) else ""
             may_be_rewritten = step.new if step.type.startswith((PACKAGE, VERSION)) else None
             # A resource that is written anew under its name exists again, which is reported elsewhere.
             rewritten = may_be_rewritten and name_of(may_be_rewritten, what, change) == name
             if off or not rewritten:
-                yield from _lost(what, name, f"{IT}, which {happens}", users(change, what, name), change)
+                yield from _lost(what, name, f", which {happens}", users(change, what, name), change)
 
 
 def _off(resource: Resource | None) -> bool:
@@ -107,9 +97,10 @@ def _left_out(change: Change) -> Iterator[Consequence]:
 
 def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Consequence]:
     theirs = [job for job in change.jobs if job.service_account == account]
-    concerned = [job for job in theirs if not what or job in users(change, what, name)]
-    so = f"{right}; what that allows then fails"
-    yield from _lost(what or "account", name or account, f"{IT}, or a role on it", concerned, change, so)
+    if concerned := [job for job in theirs if not what or job in users(change, what, name)]:
+        thing, details = what or "account", jobs(concerned, change.now)
+        subject = Subject(thing, name or account)
+        yield by_row(f"shut-out-of-{thing}", subject, right=right, jobs=owned(concerned, ""), details=details)
 
 
 def _unkept(change: Change) -> Iterator[Consequence]:
@@ -122,47 +113,35 @@ def _unkept(change: Change) -> Iterator[Consequence]:
     for what, name in gone:
         if name not in change.after.kept:
             theirs = [job for job in change.jobs if name and job.needs(name)]
-            yield from _lost(what, name, f"{IT}, which nothing keeps", theirs, change)
+            yield from _lost(what, name, ", which nothing keeps", theirs, change)
 
 
 def _given_up(change: Change) -> Iterator[Consequence]:
     for path in sorted(reservations(change.old) - reservations(change.new)):
         theirs = users(change, "reservation", path)
-        yield from _lost("reservation", path, f"{IT}, which no template names any more", theirs, change)
+        yield from _lost("reservation", path, ", which no template names any more", theirs, change)
 
 
 def _kept(change: Change) -> Iterator[Consequence]:
     for kept in change.after.kept.values():
         if kept.kind != "cluster" and kept.jobs and kept.id not in change.before.kept:
             on_it = distinct(job for job in change.jobs if job.name in kept.jobs)
-            yield consequence(
-                "jobs-finish-on-old",
-                Subject(kept.kind, kept.id),
-                f"stays as it is until {have_ended(on_it, '') if on_it else 'its jobs have ended'}",
-                details=jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()],
-            )
+            until = have_ended(on_it, "") if on_it else "its jobs have ended"
+            details = jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()]
+            yield by_row("kept-for-jobs", Subject(kept.kind, kept.id), until=until, details=details)
 
 
 def _other_next_time(change: Change) -> Iterator[Consequence]:
     for step in change.touched:
         if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
             what, name = "secret", str(step.new.inputs.get("secret", ""))
-            does = f"will read another value of {IT}"
         elif step.type.startswith(PACKAGE):
             what, name = "package", _rewritten(step, change)
-            does = f"will run the code that overwrites {IT}"
         else:
             continue
         if theirs := users(change, what, name):
-            yield consequence(
-                _RESTART,
-                Subject(name),
-                does,
-                who=f"A restart of {owned(theirs, '')}",
-                so="not known: whether it goes on with that",
-                instead="wait until the job has ended",
-                details=jobs(theirs, change.now),
-            )
+            details = jobs(theirs, change.now)
+            yield by_row(f"restart-with-{what}", Subject(name), jobs=owned(theirs, ""), details=details)
 
 
 def _rewritten(step: Touched, change: Change) -> str:
@@ -173,20 +152,10 @@ def _rewritten(step: Touched, change: Change) -> str:
     return name if was == name else ""
 
 
-def _lost(
-    what: str, name: str, which: str, theirs: Iterable[VertexJob], change: Change, so: str = ""
-) -> Iterator[Consequence]:
-    need, on_it = _NEEDS[what], tuple(theirs)
-    if on_it:
-        yield consequence(
-            need.kind,
-            Subject(what, name),
-            f"will lose {what} {which}",
-            who=owned(on_it, ""),
-            so=so or need.then,
-            instead="wait until no job needs it any more",
-            details=jobs(on_it, change.now),
-        )
+def _lost(what: str, name: str, which: str, theirs: Sequence[VertexJob], change: Change) -> Iterator[Consequence]:
+    if theirs:
+        details = jobs(theirs, change.now)
+        yield by_row(f"lose-{what}", Subject(what, name), which=which, jobs=owned(theirs, ""), details=details)
 
 
 def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:

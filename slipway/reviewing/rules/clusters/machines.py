@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from slipway.base.formatting import join
 from slipway.deploying.generations.action import What
@@ -13,7 +14,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price, dollars, signed
 from slipway.reviewing.change.change import Change, come_by_time, gone_by_time
 from slipway.reviewing.change.usual import machine_types
-from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import (
     ClusterChange,
     minimum_machines,
@@ -26,8 +27,6 @@ from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.templates.ways import without_cluster
 from slipway.reviewing.rules.words import have_ended, machines, named, summed
 
-_ANEW = "capacity-found-anew"
-
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
     for cluster in listed:
@@ -39,29 +38,26 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 
 def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
     name, found, up = cluster.name, machines(summed(minimum_machines(new))), machines(summed(cluster.held))
-    grade = None if scarce(new) else Grade.NOTE
-    who, does = "", f"{found} must be found"
-    if cluster.in_place and found:
-        does, so = f"{found} must be found when the old ones are gone", f"until then there is no {IT}; {within(new)}"
-    elif found and new.alternatives:
-        so = f"if there are none, its alternatives are tried at once; {within(new)}"
-    elif found:
-        so = f"the old cluster stays meanwhile; {within(new)}"
-    else:
-        who, does = "The new cluster", "begins with no machines and finds its own"
-        so = f"the {up} of the old one are not handed on"
     if found or up:
-        yield of_cluster(_ANEW, name, does, who=who, so=so, grade=grade, key=cluster.key)
-    who, so = f"The first jobs on the new {IT}", "their images are not there yet"
-    yield of_cluster("image-cache-empty", name, "start slower", who=who, so=so)
+        row = "found-in-place" if cluster.in_place else "found-or-alternatives" if new.alternatives else "found-beside"
+        values: dict[str, Any] = {"found": found, "up": up, "within": within(new)}
+        grade = None if scarce(new) else Grade.NOTE
+        yield of_cluster(row if found else "found-later", name, grade=grade, key=cluster.key, **values)
+    yield of_cluster("image-cache-empty", name)
     if cluster.held and not cluster.in_place:
-        until = have_ended(cluster.jobs, "") if cluster.jobs else "a later deployment"
         more = price(new)
-        does = f"both are paid, {dollars(more)} more, until {until}" if more.known else f"both are paid until {until}"
-        does = does if cluster.retires else "the old one is paid until this deployment ends"
-        so, cost = f"{dollars(cluster.held_price)} for the old one's {up}", cluster.held_price
-        grade = None if cluster.retires or cluster.scarce else Grade.NOTE
-        yield of_cluster("generations-overlap", name, does, who="", so=so, grade=grade, key=cluster.key, cost=cost)
+        row = "generations-overlap" if more.known else "generations-overlap-unpriced"
+        yield of_cluster(
+            row if cluster.retires else "generations-overlap-briefly",
+            name,
+            more=dollars(more),
+            until=have_ended(cluster.jobs, "") if cluster.jobs else "a later deployment",
+            held=dollars(cluster.held_price),
+            up=up,
+            grade=None if cluster.retires or cluster.scarce else Grade.NOTE,
+            key=cluster.key,
+            cost=cluster.held_price,
+        )
 
 
 def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -76,16 +72,18 @@ def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iter
             if not {group.machine for group in wanted} & {group.machine for group in other.held}:
                 continue
             turn = cluster.name in come and other.name in gone
-            held, cost = machines(summed(other.held)), dollars(other.held_price)
-            so = f"the {held} of `{other.name}` are not handed on"
-            if turn:
-                so = f"its season begins as that of `{other.name}` ends, whose {held} are not handed on"
-            elif old.id not in change.ids(What.DELETE_FIRST):
-                until = "they are gone" if other.retires else "this deployment ends"
-                so = f"the {held} of `{other.name}` are not handed on, and cost {cost} beside them until {until}"
-            does = f"{machines(summed(wanted))} must be found for {IT}"
-            grade = Grade.NOTE if turn else None
-            yield of_cluster(_ANEW, cluster.name, does, who="", so=so, grade=grade, key="", cost=other.held_price)
+            beside = "renamed-beside-later" if other.retires else "renamed-beside-now"
+            row = "renamed" if old.id in change.ids(What.DELETE_FIRST) else beside
+            yield of_cluster(
+                "renamed-in-turn" if turn else row,
+                cluster.name,
+                found=machines(summed(wanted)),
+                held=machines(summed(other.held)),
+                other=other.name,
+                cost_of=dollars(other.held_price),
+                key="",
+                cost=other.held_price,
+            )
 
 
 def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
@@ -103,18 +101,13 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         so = facts(unfit, f"up to {signed(dearer.known)}" if dearer.known > 0 else "", ends)
         may += [f"then {line}" for line in without_cluster(change.new, name) if unfit]
         grade = Grade.BLOCKING if unfit and lost and cluster.scarce else None
-        kind, does = "cluster-may-become", "is made of others where its machines can't be had"
-        if was is not None and alike(listed, was.alternatives):
-            kind, does = "cluster-may-still-become", f"{does}, as was announced"
-        yield of_cluster(kind, name, does, so=so, details=may, grade=grade, key="alternatives", cost=dearer)
+        announced = was is not None and alike(listed, was.alternatives)
+        row = "cluster-may-still-become" if announced else "cluster-may-become"
+        yield of_cluster(row, name, so=so, details=may, grade=grade, key="alternatives", cost=dearer)
     elif cluster.old and not listed and (before or cluster.old.alternative):
-        kind, does = "cluster-may-become", "has no other machines or region to be made of any more"
-        so = f"where its own can't be had, there is no {IT}"
-        yield of_cluster(kind, name, does, so=so, grade=Grade.NOTE, key="alternatives")
+        yield of_cluster("alternatives-gone", name, key="alternatives")
     elif listed != before and cluster.stays:
-        kind, does = "cluster-may-become", "may be made of others when it is made again"
-        so = "the one that runs stays as it is"
-        yield of_cluster(kind, name, does, so=so, details=may, grade=Grade.NOTE, key="alternatives")
+        yield of_cluster("alternatives-changed", name, details=may, key="alternatives")
 
 
 def _unfit(cluster: Cluster, change: Change) -> str:

@@ -16,8 +16,9 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import job_spec, largest, taken
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, edits, key_of, renames
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.ways import compete, without_cluster
 from slipway.reviewing.rules.words import machines, named, owned
 
@@ -48,33 +49,34 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
     yield from _minimum_below_default(change)
 
 
-def _of_pool(kind: str, place: _Place, does: str, *, key: str = "", what: str = "", **parts: Any) -> Consequence:
+def _of_pool(row: str, place: _Place, *, key: str = "", part: str = "", **values: Any) -> Consequence:
     cluster, pool = place
     field = key_of(cluster, f"pools.{pool}.{key}".rstrip("."))
-    return consequence(kind, Subject("pool", "/".join(place), what), does, field=field, **parts)
+    return by_row(row, Subject("pool", "/".join(place), part), field=field, **values)
 
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     gpus, held = bool(pool.machine.accelerator), machines({pool.machine: pool.min})
-    who, does = "Nobody", f"can submit to pool {IT} any more"
-    if unused:
-        who, does = f"Pool {IT}", "goes, which no template fits"
-    so = f"its {held} may not come again" if gpus else f"its {held} are given back"
+    row = f"{'unused-' if unused else ''}pool-gone-{'empty' if not held else 'scarce' if gpus else 'plain'}"
     grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
-    facts: dict[str, Any] = {"edits": (Edit(pool.name, machines_in_words(pool), ""),), "cost": _idle_cost(pool)}
-    return _of_pool("pool-gone", place, does, who=who, so=so if held else "", grade=grade, **facts)
+    edits = (Edit(pool.name, machines_in_words(pool), ""),)
+    return _of_pool(row, place, held=held, grade=grade, edits=edits, cost=_idle_cost(pool))
 
 
 def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
-    other, gpus = old.machine.kind != new.machine.kind, bool(old.machine.accelerator)
+    other = old.machine.kind != new.machine.kind
     if old.min and (other or new.min < old.min):
-        given = machines({old.machine: old.min if other else old.min - new.min})
-        does = f"takes `{new.machine}` instead of `{old.machine}`" if other else f"keeps {new.min} ready"
-        so = f"gives back {given}, which may not come again" if gpus else f"gives back {given}"
-        key = "machine" if other else _low(new)
-        grade = None if gpus else Grade.WARNING
-        facts: dict[str, Any] = {"edits": _both(old, new), "cost": _idle_cost(old)}
-        yield _of_pool("capacity-given-back", place, does, so=so, grade=grade, key=key, **facts)
+        yield _of_pool(
+            f"{'other' if other else 'fewer'}-machines-{'scarce' if old.machine.accelerator else 'plain'}",
+            place,
+            given=machines({old.machine: old.min if other else old.min - new.min}),
+            new=new.machine,
+            old=old.machine,
+            min=new.min,
+            key="machine" if other else _low(new),
+            edits=_both(old, new),
+            cost=_idle_cost(old),
+        )
 
 
 def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
@@ -85,33 +87,29 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
         yield _lower(place, old, new, change)
     further, more = new.max > old.max, new.min > old.min
     if further or more:
-        does = "always keeps more machines" if more else "may grow further"
-        does = "always keeps more machines, and may grow further" if more and further else does
-        key = _high(new) if further else _low(new)
-        yield _of_pool("capacity-raised", place, does, edits=_both(old, new), key=key)
+        row = "more-and-further" if more and further else "more" if more else "further"
+        yield _of_pool(row, place, edits=_both(old, new), key=_high(new) if further else _low(new))
 
 
 def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Consequence:
     asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
     hit = [name for name, most in asking.items() if most > new.max]
-    who, does, instead = IT, f"can't grow beyond {new.max} machines, {old.max} before", ""
-    so = "jobs beyond that wait, or go elsewhere"
-    if hit:
-        who, does = (
-            f"Jobs of {named(map('`{}`'.format, hit))}",
-            f"with more than {new.max} machines don't fit {IT} any more",
-        )
-        so = "they need another way to run, billed on top of the pool"
-        instead = f"keep {old.max}, or lower the most that the templates may ask for"
-    ways = without_cluster(change.new, place[0])
-    details = (
-        *(f"`{name}` may ask for {asking[name]}" for name in hit),
-        *_larger(hit, new, change),
-        *(f"larger ones: {line}" for line in ways if any(f"`{name}`" in line for name in hit)),
-        *(f"beyond {new.max}: {line}" for line in ways if not hit),
+    ways = tuple(without_cluster(change.new, place[0]))
+    return _of_pool(
+        "lower-maximum-hits" if hit else "capacity-lower-maximum",
+        place,
+        templates=named(map("`{}`".format, hit)),
+        most=new.max,
+        old=old.max,
+        edits=_both(old, new),
+        details=(
+            *(f"`{name}` may ask for {asking[name]}" for name in hit),
+            *_larger(hit, new, change),
+            *(f"larger ones: {line}" for line in ways if any(f"`{name}`" in line for name in hit)),
+            *(f"beyond {new.max}: {line}" for line in ways if not hit),
+        ),
+        key=_high(new),
     )
-    facts: dict[str, Any] = {"edits": _both(old, new), "details": details, "key": _high(new)}
-    return _of_pool("capacity-lower-maximum", place, does, who=who, so=so, instead=instead, **facts)
 
 
 def _larger(templates: Sequence[str], pool: Pool, change: Change) -> Iterator[str]:
@@ -131,9 +129,7 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             monthly = pool.price_per_hour.known * pool.min * HOURS_OF_A_MONTH
             so, instead = _why_unused(place, monthly, change)
             grade = Grade.BLOCKING if known and monthly else None
-            cost = _idle_cost(pool)
-            does = f"can run on pool {IT}"
-            yield _of_pool("pool-unused", place, does, who="No job", so=so, instead=instead, grade=grade, cost=cost)
+            yield _of_pool("pool-unused", place, so=so, instead=instead, grade=grade, cost=_idle_cost(pool))
 
 
 def _why_unused(place: _Place, monthly: Decimal, change: Change) -> tuple[str, str]:
@@ -190,18 +186,19 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
 
 
 def _below_default(place: _Place, some: Sequence[tuple[str, int, str]], was: Pool, pool: Pool) -> Consequence:
-    most = max(needs for _, needs, _ in some)
     names = [name for name, *_ in some]
-    who, does = f"Usual jobs of {named(map('`{}`'.format, names))}", f"wait until pool {IT} has grown"
-    so = f"they take up to {most} `{pool.machine}`, and it keeps {pool.min}"
-    instead = f"keep {most} ready, or let the templates ask for less"
-    facts: dict[str, Any] = {
-        "edits": _both(was, pool) if was.min != pool.min else (),
-        "details": [f"`{name}` takes {needs}{by}" for name, needs, by in some],
-        "what": "" if len(some) > 1 else f"for template {names[0]}",
-        "key": _low(pool) if pool.min < was.min else "",
-    }
-    return _of_pool("minimum-below-default", place, does, who=who, so=so, instead=instead, **facts)
+    return _of_pool(
+        "minimum-below-default",
+        place,
+        templates=named(map("`{}`".format, names)),
+        most=max(needs for _, needs, _ in some),
+        machine=pool.machine,
+        min=pool.min,
+        edits=_both(was, pool) if was.min != pool.min else (),
+        details=[f"`{name}` takes {needs}{by}" for name, needs, by in some],
+        part="" if len(some) > 1 else f"for template {names[0]}",
+        key=_low(pool) if pool.min < was.min else "",
+    )
 
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:

@@ -17,7 +17,7 @@ from slipway.deploying.generations.action import Action
 from slipway.google.quota.seasons import Readiness
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
-from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE, PROTECT, ROLLOVER
+from slipway.model.cluster import CREATE_WITHIN_S, PROTECT
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
@@ -25,9 +25,10 @@ from slipway.model.season import Season, moment_in_words
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import costs, edits, of_cluster, pools_of
 from slipway.reviewing.rules.clusters.machines import alike
+from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.ways import without_cluster
 from slipway.reviewing.rules.words import in_words
 
@@ -37,56 +38,43 @@ _SEASON, _MODE = "season-changed", "cluster-protection"
 
 
 class _Setting(NamedTuple):
+    """A setting, which has rows for no value and for any, or for each value."""
+
     kind: str
     key: str
     value: Callable[[Cluster], Any]
-    #: By the new value, empty for none; otherwise for any.
-    phrases: Mapping[str, str]
     #: Whether a value takes something from people, compared with the one before.
     harms: Callable[[Any, Any], bool] | None = None
 
     def edit(self, old: Cluster, new: Cluster) -> Edit:
         return Edit(self.key, *(_text(self.value(side)) for side in (old, new)))
 
+    def row(self, edit: Edit) -> str:
+        row = f"{self.key}-{edit.after or 'none'}"
+        return row if row in ROWS else f"{self.key}-any"
+
     def phrase(self, edit: Edit) -> str:
-        return (self.phrases.get(edit.after) or self.phrases["any"]).format(edit.after)
+        return ROWS[self.row(edit)]["does"].format(value=edit.after)
 
     def harmful(self, old: Cluster, new: Cluster) -> bool:
         was, value = self.value(old), self.value(new)
         return self.harms is not None and value is not None and (was is None or self.harms(value, was))
 
 
-_UNTIL = "takes no new jobs from {} on, and is deleted when its own have ended"
-_NOT_IDLE, _IDLE = "is not deleted any more for want of jobs", "is deleted once it has had no job for {}"
-_UNWATCHED = "is not watched any more when it retires"
-_WATCHED = "warns people when an old one still runs {} after it was replaced"
-_FOUND = "waits at most {} for machines, then the deployment fails"
-_WANTED = "is wanted from {} on"
-_DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
-_REPLACED = {
-    ROLLOVER: "gets a second cluster beside it with each edit from now on",
-    IN_PLACE: "is deleted with each edit from now on, before the new one is made",
-    PROTECT: "can't be edited or taken out from now on",
-}
-_NEXT = {
-    ROLLOVER: "both are paid then, until the jobs of the old one have ended",
-    IN_PLACE: "its machines may not come again, and until the new one is there nobody can submit to it",
-    PROTECT: "whoever must edit it changes `replacement` first",
-}
-"""The end of the next edit, by the mode."""
 _BACK = {
     "until": "nothing brings it back by itself: move the date while its machines are there",
     "idleLimit": "nothing brings it back by itself: a higher `generation` does, if its machines are found",
     "from": "give it an earlier date, or none",
 }
 """The way back from a date, by its key."""
+_DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
 _SETTINGS = (
-    _Setting(_SEASON, "until", lambda of: of.season.ends, {"": "has no end any more", "any": _UNTIL}, operator.lt),
-    _Setting(_SEASON, "idleLimit", lambda of: of.season.idle_limit, {"": _NOT_IDLE, "any": _IDLE}, operator.lt),
-    _Setting(_SEASON, "from", lambda of: of.season.begins, {"": "is wanted at once", "any": _WANTED}, operator.gt),
-    _Setting(_MODE, "replacement", lambda of: of.replacement, _REPLACED, lambda mode, was: mode not in (was, PROTECT)),
-    _Setting(_MODE, "retireWithin", lambda of: of.retire_within, {"": _UNWATCHED, "any": _WATCHED}),
-    _Setting(_MODE, "createWithin", lambda of: of.create_within or _DEFAULT, {"any": _FOUND}),
+    _Setting(_SEASON, "until", lambda of: of.season.ends, operator.lt),
+    _Setting(_SEASON, "idleLimit", lambda of: of.season.idle_limit, operator.lt),
+    _Setting(_SEASON, "from", lambda of: of.season.begins, operator.gt),
+    _Setting(_MODE, "replacement", lambda of: of.replacement, lambda mode, was: mode not in (was, PROTECT)),
+    _Setting(_MODE, "retireWithin", lambda of: of.retire_within),
+    _Setting(_MODE, "createWithin", lambda of: of.create_within or _DEFAULT),
 )
 
 
@@ -103,25 +91,27 @@ def settings(change: Change) -> Iterator[Consequence]:
                 *_waits(old, new),
             )
         elif isinstance(new, DormantCluster):
-            does = f"is made {moment_in_words(new.season.begins) if new.season.begins else 'later'}"
-            details = (new.words, *(_phrases(new) if new.comes else ()), *pools_of(new))
-            so = f"from then on, {costs(new)}"
-            yield of_cluster(_SEASON, name, does, so=so, details=details, grade=Grade.NOTE, key="from")
-        elif new and (phrases := _phrases(new)):
-            key = "until" if new.season.ends else "idleLimit"
-            does, *others = phrases
-            yield of_cluster(_SEASON, name, does, details=(*others, *events), grade=Grade.NOTE, key=key)
+            when = moment_in_words(new.season.begins) if new.season.begins else "later"
+            details = (new.words, *(_told(_dated(new)) if new.comes else ()), *pools_of(new))
+            yield of_cluster("season-to-come", name, when=when, costs=costs(new), details=details, key="from")
+        elif new and (dated := _dated(new)):
+            (first, edit), *others = dated
+            values: dict[str, Any] = {"value": edit.after, "details": (*_told(others), *events), "key": first.key}
+            yield of_cluster(first.row(edit), name, so="", instead="", grade=Grade.NOTE, **values)
         elif isinstance(old, DormantCluster):
-            does, so = "is not made any more", "it is not there now"
-            yield of_cluster(_SEASON, name, does, so=so, grade=Grade.NOTE, key="")
+            yield of_cluster("season-given-up", name, key="")
     yield from _not_ready(change)
 
 
-def _phrases(cluster: Cluster) -> list[str]:
-    """Return the phrases of a new cluster's end."""
+def _dated(cluster: Cluster) -> list[tuple[_Setting, Edit]]:
+    """Return the settings of a new cluster's end."""
     undated = replace(cluster, season=Season(begins=cluster.season.begins))
     dated = (row for row in _SETTINGS if row.kind == _SEASON and row.value(cluster) != row.value(undated))
-    return [row.phrase(row.edit(undated, cluster)) for row in dated]
+    return [(row, row.edit(undated, cluster)) for row in dated]
+
+
+def _told(some: Iterable[tuple[_Setting, Edit]]) -> list[str]:
+    return [setting.phrase(edit) for setting, edit in some]
 
 
 def _edited(
@@ -130,29 +120,26 @@ def _edited(
     """`without`: where jobs go while the cluster is away."""
     rows = [row for row in _SETTINGS if row.kind == kind and row.value(old) != row.value(new)]
     edited = [row.edit(old, new) for row in rows]
-    phrases = [row.phrase(edit) for row, edit in zip(rows, edited, strict=True)]
+    phrases = _told(zip(rows, edited, strict=True))
     dated, asleep = kind == _SEASON, [isinstance(side, DormantCluster) for side in (old, new)]
     # No other rule tells the edits of a cluster that comes or goes by its dates.
-    if remade := [*_remade(old, new)] if dated and any(asleep) else []:
-        phrases.insert(0, "is edited for the next time that it is made")
-    edited += remade
-    if not edited:
+    remade = [*_remade(old, new)] if dated and any(asleep) else []
+    if not (edited or remade):
         return
     harmful = [row.key for row in rows if row.harmful(old, new)]
     harms = bool(harmful) and not (dated and all(asleep))
     away = [f"then {line}" for line in without] if harms and dated else []
     ends = new.season.ends if dated and new.season.ends != old.season.ends else None
-    mode = _NEXT.get(new.replacement, "") if any(row.key == "replacement" for row in rows) else ""
     yield of_cluster(
-        kind,
+        "season-remade" if remade else rows[0].row(edited[0]),
         new.name,
-        phrases[0],
-        so=_so(old, new) if dated else mode,
+        value=edited[0].after if edited else "",
+        so=_so(old, new),
         instead=_BACK[harmful[0]] if harms and dated and not asleep[1] else "",
-        edits=edited,
-        details=(*phrases[1:], *away, *(events if old.season != new.season else ())),
+        edits=[*edited, *remade],
+        details=(*(phrases if remade else phrases[1:]), *away, *(events if old.season != new.season else ())),
         grade=Grade.NOTE if not harms else Grade.BLOCKING if ends and ends - now < _SOON else None,
-        key=edited[0].key,
+        key=[*edited, *remade][0].key,
     )
 
 
@@ -183,15 +170,14 @@ def _not_ready(change: Change) -> Iterator[Consequence]:
     for name, readiness in ready.items():
         lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
         if any(line.short > lacked.get(line.key, 0) for line in readiness.lacking):
-            does = f"whose season begins {moment_in_words(readiness.begins)}, is not ready"
-            yield of_cluster("season-awaits-quota", name, does, who=f"{IT},", so=str(readiness.why), key="from")
+            when = moment_in_words(readiness.begins)
+            yield of_cluster("season-not-ready", name, when=when, why=str(readiness.why), key="from")
 
 
 def _waits(old: Cluster, new: Cluster) -> Iterator[Consequence]:
     lacks, lacked = ({*side.lacks} if isinstance(side, DormantCluster) and side.lacks else set() for side in (new, old))
     if lacks - lacked:
-        so = f"there is too little quota for {join(map(in_words, sorted(lacks)))}; later deployments look again"
-        yield of_cluster("season-awaits-quota", new.name, "is not made yet, though its season has begun", so=so, key="")
+        yield of_cluster("season-waits", new.name, quota=join(map(in_words, sorted(lacks))), key="")
 
 
 @once

@@ -19,8 +19,9 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.state import BUCKETS_ELSEWHERE
 from slipway.reviewing.change.change import Change, let_go
-from slipway.reviewing.consequence import IT, Consequence, consequence
-from slipway.reviewing.rules.resources.fates import BUCKETS, UNRULED, edits_of, fate, follows, unguarded
+from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.rules.resources.fates import UNRULED, edits_of, effect, fate, follows, unguarded
+from slipway.reviewing.rules.table import by_row
 
 _WHO = f"Bucket {IT}"
 _UNREADABLE = "submitters can't read the results in it any more"
@@ -49,7 +50,7 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
         touched,
         Subject("bucket", name),
         _WHO,
-        BUCKETS,
+        "bucket",
         _so(touched, role, change),
         details=_who_may(name, change) if touched.fate is Fate.ADOPTED else (),
         field=f"slipway:workspace.{role}Bucket" if at_home and not announced else "",
@@ -100,15 +101,8 @@ def _bound(name: str, change: Change) -> list[Bound]:
 def _opened(name: str, change: Change) -> Iterator[Consequence]:
     for bound in _bound(name, change):
         if bound.member in _EVERYBODY:
-            yield consequence(
-                "public-access",
-                Subject("bucket", name, bound.member),
-                f"is open to `{bound.member}`, by `{bound.role}`",
-                who=_WHO,
-                so="what jobs write into it can be read by strangers, until somebody takes that away",
-                instead=f"take it away first: `gcloud storage buckets remove-iam-policy-binding gs://{name} "
-                f"--member={bound.member} --role={bound.role}`",
-            )
+            subject = Subject("bucket", name, bound.member)
+            yield by_row("bucket-open", subject, name=name, member=bound.member, role=bound.role)
 
 
 def _elsewhere(change: Change) -> Iterator[Consequence]:
@@ -116,24 +110,23 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
     old, new = (catalog.work_elsewhere or {} for catalog in (change.old, change.new))
     for region, name in new.items():
         if name not in old.values():
-            made = "is made, or taken over if it is there"
-            yield consequence("bucket-created", Subject("bucket", name), made, who=_WHO, so=_purpose(region))
+            yield by_row("bucket-elsewhere", Subject("bucket", name), region=region)
     for region, name in old.items():
         if name not in (*new.values(), *change.after.kept):
             details = (f"has the results of jobs in {region}",)
-            yield follows(BUCKETS[Fate.FORGOTTEN], Subject("bucket", name), _WHO, _UNREADABLE, details=details)
+            yield follows(effect("bucket-forgotten"), Subject("bucket", name), _WHO, _UNREADABLE, details=details)
 
 
 def _edited(touched: Touched) -> Iterator[Consequence]:
     by_kind: dict[str, list[tuple[str, Effect]]] = {}
-    for key, effect in _effects(touched):
-        by_kind.setdefault(effect.kind, []).append((key, effect))
+    for key, change in _effects(touched):
+        by_kind.setdefault(change.kind, []).append((key, change))
     for keyed in by_kind.values():
         edits = edits_of(difference for key, _ in keyed for difference in _differences(touched, key))
         # The worst comes first, so that a headline has it.
-        first, *others = sorted((effect for _, effect in keyed), key=lambda effect: -effect.grade)
+        first, *others = sorted((change for _, change in keyed), key=lambda change: -change.grade)
         so = first.for_jobs if _role(touched) == WORK else ""
-        details = [f"it {effect}" for effect in others]
+        details = [f"it {other}" for other in others]
         yield follows(first, Subject("bucket", touched.physical), _WHO, so, edits=edits, details=details)
 
 
@@ -156,8 +149,8 @@ def _effects(touched: Touched) -> Iterator[tuple[str, Effect]]:
         rule = BUCKET_FIELDS.get(key)
         effects = rule(before, after) if rule else [UNRULED]
         if key == "lifecycleRules" and _role(touched) == CATALOG and _of_others(before) == _of_others(after):
-            effects = (replace(effect, grade=Grade.NOTE, instead="") for effect in effects)
-        yield from ((key, effect) for effect in effects)
+            effects = (replace(each, grade=Grade.NOTE, instead="") for each in effects)
+        yield from ((key, each) for each in effects)
 
 
 def _of_others(rules: Any) -> list[Any]:

@@ -14,12 +14,11 @@ from slipway.model.catalog.withdrawal import unfinished
 from slipway.model.facts import CATALOG, WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, let_go
-from slipway.reviewing.consequence import IT, Consequence, consequence
-from slipway.reviewing.rules.resources.fates import ACCOUNTS, UNRULED, edits_of, fate, follows, title
+from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.rules.resources.fates import UNRULED, edits_of, fate, follows, title
 from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
-
-_KEEP_BY_HAND = "write it into the stack file or the program, if it is meant to stay"
+from slipway.reviewing.rules.table import by_row
 
 
 def data(change: Change) -> Iterator[Consequence]:
@@ -28,14 +27,8 @@ def data(change: Change) -> Iterator[Consequence]:
             yield from _account(touched, change)
     for touched in change.touched:
         if _of_catalog(touched) and touched.fate is Fate.DELETED:
-            yield consequence(
-                "resource-deleted",
-                Subject("catalog"),
-                "can submit any more",
-                who="Nobody",
-                so=f"the catalog `gs://{touched.was.get('bucket')}/{touched.physical}` is deleted",
-                instead="`slipway up` publishes it again",
-            )
+            bucket = touched.was.get("bucket")
+            yield by_row("catalog-deleted", Subject("catalog"), bucket=bucket, object=touched.physical)
         # The deployment wrote the catalog itself.
         if not (_of_catalog(touched) and change.published and unfinished(change.published)):
             yield from _drift(touched)
@@ -56,7 +49,7 @@ def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
     names = [name for side in sides for name, account in side.trainers.items() if account == address]
     key = f"slipway:trainers.{names[0]}" if names else "slipway:workspace.trainer"
     key = key if ours and not announced else ""
-    yield from fate(touched, subject, f"Account {IT}", ACCOUNTS, so, field=key, announced=announced)
+    yield from fate(touched, subject, f"Account {IT}", "account", so, field=key, announced=announced)
     if touched.fate is Fate.CHANGED and touched.edited:
         yield _edited(touched, subject, submitting_as(change.after, address))
 
@@ -94,13 +87,11 @@ def _drift(touched: Touched) -> Iterator[Consequence]:
     if found:
         on = found[0].subject
         edits = [edit.facts.get("short", edit.sentence) for edit in found]
-        yield consequence(
+        yield by_row(
             "drift",
             Subject(title(touched), touched.physical),
-            f"undoes edits by hand of {on.what} `{on.name}`",
-            who="This deployment",
+            what=f"{on.what} `{on.name}`",
             so=edits[0] if len(edits) == 1 else "",
-            instead=_KEEP_BY_HAND,
             details=edits if len(edits) > 1 else (),
             grade=Grade.NOTE if on.what == "package" else None,
         )
@@ -119,12 +110,5 @@ def _drift_of_access(change: Change) -> Iterator[Consequence]:
                 if grant in declared:
                     taken.setdefault(grant.member, []).append(grant)
     for member, some in taken.items():
-        yield consequence(
-            "drift",
-            Subject("member", member),
-            f"gives back to {IT} what somebody took by hand",
-            who="This deployment",
-            so=f"it {next(rights(some, ()))}",
-            instead="take it out of the stack file or the program, if it is meant to be gone",
-            details=(grant.words for grant in some),
-        )
+        words, right = (grant.words for grant in some), next(rights(some, ()))
+        yield by_row("drift-of-access", Subject("member", member), right=right, details=words)

@@ -11,9 +11,10 @@ from slipway.deploying.engine.grants import Grant, form, place, unreadable
 from slipway.deploying.engine.touched import Fate, InputDifference, Touched, texts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.fates import edits_of
 from slipway.reviewing.rules.resources.roles import denied
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, named
 
 # The spellings of access lists, predefined ACLs and role entities.
@@ -59,28 +60,15 @@ def _opened(touched: Touched) -> Iterator[Consequence]:
             to = "any address on the internet"
         elif "authenticated" in opened.after.lower():
             to = "anybody with a Google account"
-        yield consequence(
-            "public-access",
-            Subject("resource", name, touched.name),
-            f"opens to {to}",
-            who=f"`{touched.physical}` ({name})",
-            so="strangers look for such places all day",
-            instead="name the people, accounts or addresses that need it",
-            edits=edits_of((opened,)),
-        )
+        subject, edits = Subject("resource", name, touched.name), edits_of((opened,))
+        yield by_row("opened", subject, to=to, place=touched.physical, type=name, edits=edits)
 
 
 def _key(touched: Touched) -> Iterator[Consequence]:
     named_by = next((key for type_, key in _KEYS.items() if touched.type.startswith(type_)), "")
     if named_by and touched.fate in _LETTING:
-        yield consequence(
-            "access-added",
-            Subject("key", touched.name),
-            f"of account `{last_part(str(touched.becomes.get(named_by, '')))}` is made, and never ends",
-            who=f"A key {IT}",
-            so="whoever has it is that account",
-            instead="sign in by workload identity federation, which needs no key",
-        )
+        account = last_part(str(touched.becomes.get(named_by, "")))
+        yield by_row("key-made", Subject("key", touched.name), account=account)
 
 
 def _denied(touched: Touched, change: Change) -> Iterator[Consequence]:
@@ -88,13 +76,11 @@ def _denied(touched: Touched, change: Change) -> Iterator[Consequence]:
     denies = [text for path, text in texts(touched.becomes) if _DENIED in path and text not in before]
     if denies:
         stopped = [job for job in change.jobs if any(job.service_account in text for text in denies)]
-        yield consequence(
-            "access-gone",
+        yield by_row(
+            "denied",
             Subject("denied by", touched.name),
-            "can't do any more what their roles allow",
             who=named(f"`{last_part(text)}`" for text in denies),
-            so=f"policy `{touched.name}` forbids it, and their jobs fail there",
-            instead="except the accounts that jobs run as (`exceptionPrincipals`)",
+            policy=touched.name,
             details=jobs(stopped, change.now),
             grade=Grade.BLOCKING if stopped else None,
         )
@@ -106,26 +92,19 @@ def _wholesale(touched: Touched) -> Iterator[Consequence]:
     assert on_form is not None
     on, name = place(on_form, inputs)
     if unreadable(touched.new) and touched.fate is not Fate.FORGOTTEN:
-        yield consequence(
-            "access-added",
-            Subject("policy", on),
-            f"can tell who gets into {on}",
-            who="Nobody",
-            so="its policy is known once it is deployed",
-            instead="write its members into the program as they are",
-        )
+        yield by_row("policy-unreadable", Subject("policy", on), on=on)
     role = str(inputs.get("role", ""))
     # An existing one was as whole before.
     if not on_form.whole or touched.fate not in _LETTING or (touched.old and touched.was.get("role") == role):
         return
-    whole = on_form.whole == "Policy"
+    if on_form.whole == "Policy":
+        yield by_row("policy-whole", Subject("others on", on), on=on)
+        return
     of_submitters = not name and role in SUBMITTER_ROLES.values()
-    yield consequence(
-        "access-gone",
-        Subject("others on", on) if whole else Subject("others", "with", f"{role} on {on}"),
-        f"loses all access to {on}" if whole else f"can no longer {denied(Grant('', role, on, on_form.what, name))}",
-        who="Whoever is not listed" if whole else f"Whoever else has `{role}`",
-        so="not asked: who that is (`gcloud … get-iam-policy` tells)",
-        instead="grant single members instead, which takes nothing from others",
-        grade=Grade.BLOCKING if whole or of_submitters else None,
+    yield by_row(
+        "binding-whole",
+        Subject("others", "with", f"{role} on {on}"),
+        denied=denied(Grant("", role, on, on_form.what, name)),
+        role=role,
+        grade=Grade.BLOCKING if of_submitters else None,
     )

@@ -11,8 +11,8 @@ from slipway.deploying.engine.touched import Fate, InputDifference, Touched, dif
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.rules.table import ROWS
 
-UNRULED = Effect("is edited", "not known: no rule of Slipway's tells what follows", Grade.WARNING)
 GUARDS: Mapping[str, tuple[object, str]] = {
     "deletionProtection": (True, "its protection from deletion is off"),
     "deletionPolicy": ("PREVENT", "nothing prevents its deletion any more"),
@@ -22,57 +22,38 @@ GUARDS: Mapping[str, tuple[object, str]] = {
 """Inputs, of any type, that prevent a deletion: the guarding value, and what follows without it."""
 
 
-_MADE, _ADOPTED, _DELETED, _ANEW = "is made", "exists and is adopted", "is deleted", "is deleted and made anew"
-_STAYS = "stays in the cloud, paid as before, and no longer belongs to the stack"
 _OLD_STAYS = "is made anew; the old one stays, paid as before"
 _ANNOUNCED = "as was announced, since nothing needs it any more"
 _FAILS = "it is protected from that, so the deployment would fail"
-_COPY = "make a second one under another name, copy what is in it, and only then give it up"
-_RIGHTS_GO = "with it goes all that it may do, in other projects too; a new one of its name has none of that"
-_RIGHTS_STAY = "whoever may act as it still gets what it may do"
-_EMPTY = "what it holds is lost, and the new one is empty"
-_LOST = "what it holds is lost, and what uses it fails"
-_LEAVE = "let it leave the stack and stay (`retain_on_delete`)"
-_DISABLE = "disable it first and see what fails: that can be undone at once"
-BUCKETS: Mapping[Fate, Effect] = {
-    Fate.CREATED: Effect(_MADE, kind="bucket-created"),
-    Fate.ADOPTED: Effect(_ADOPTED, kind="bucket-created"),
-    Fate.REPLACED: Effect(_ANEW, "", Grade.BLOCKING, _COPY, "bucket-replaced"),
-    Fate.DELETED: Effect(_DELETED, "", Grade.BLOCKING, _LEAVE, "bucket-deleted"),
-    Fate.FORGOTTEN: Effect(_STAYS, "", Grade.WARNING, "its bill ends when somebody deletes it", "bucket-left"),
-}
-ACCOUNTS: Mapping[Fate, Effect] = {
-    Fate.CREATED: Effect(_MADE, kind="account-created"),
-    Fate.ADOPTED: Effect(_ADOPTED, kind="account-created"),
-    Fate.REPLACED: Effect(_ANEW, _RIGHTS_GO, Grade.BLOCKING, _DISABLE, "account-deleted"),
-    Fate.DELETED: Effect(_DELETED, _RIGHTS_GO, Grade.BLOCKING, _DISABLE, "account-deleted"),
-    Fate.FORGOTTEN: Effect(_STAYS, _RIGHTS_STAY, Grade.WARNING, "", "resource-forgotten"),
-}
-OTHERS: Mapping[Fate, Effect] = {
-    Fate.CREATED: Effect(_MADE, kind="resource-created"),
-    Fate.ADOPTED: Effect(_ADOPTED, kind="resource-created"),
-    Fate.REPLACED: Effect(_ANEW, _EMPTY, Grade.BLOCKING, _COPY, "resource-replaced"),
-    Fate.DELETED: Effect(_DELETED, _LOST, Grade.BLOCKING, _LEAVE, "resource-deleted"),
-    Fate.FORGOTTEN: Effect(_STAYS, "", Grade.WARNING, "import it where it is looked after", "resource-forgotten"),
-}
+
+
+def effect(row: str) -> Effect:
+    """Return a row of the table, for a resource's fate or the edit of an input."""
+    told = ROWS[row]
+    grade = Grade[told["grade"].upper()]
+    return Effect(told["does"], told.get("so", ""), grade, told.get("instead", ""), told["kind"])
+
+
+UNRULED = effect("edited-unruled")
 
 
 def fate(
     touched: Touched,
     subject: Subject,
     who: str,
-    rows: Mapping[Fate, Effect],
+    what: str,
     so: str = "",
     *,
     details: Iterable[str] = (),
     field: str = "",
     announced: bool = False,
 ) -> Iterator[Consequence]:
-    """Yield what follows from a resource's fate. `so`: its end or its purpose, where that is not the row's.
+    """Yield what follows from a resource's fate. `what`: `bucket`, `account` or `other`, as rows are named. `so`: its
+    end or its purpose, where that is not the row's.
     `announced`: it was kept for jobs alone, and nothing needs it any more."""
     if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    row = rows[touched.fate]
+    row = effect(f"{what}-{touched.fate.name.lower()}")
     if touched.fate is Fate.REPLACED and not touched.destroyed:
         row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
     if announced:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from difflib import get_close_matches
 
 from slipway.authoring.stack.members import crowd
 from slipway.base.formatting import join
@@ -12,24 +11,22 @@ from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.jobs import distinct
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, rights
 from slipway.reviewing.rules.resources.trainers import secrets, trainers_alone
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs
 
-_SUBMITTERS, _CODE, _BOARD = (f"slipway:workspace.{key}" for key in ("submitters", "code", "board"))
 _ACCOUNTS = ".iam.gserviceaccount.com"
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
-_LET_COPY = "wait for the jobs and copy the results first; once listed again, all is as before"
 _WIDER: Mapping[str, tuple[str, ...]] = {"user": ("group:", "domain:"), "group": ("domain:",)}
 """Members by whom one may stay a submitter: nobody reads who is in a group or a domain."""
 
 
 def people(change: Change) -> Iterator[Consequence]:
-    yield from _code(change)
-    yield from _board(change)
+    yield from _flags(change)
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)
@@ -41,47 +38,14 @@ def people(change: Change) -> Iterator[Consequence]:
             yield _other(member)
 
 
-def _code(change: Change) -> Iterator[Consequence]:
-    subject = Subject("workspace", "code")
-    if change.after.code and not change.before.code:
-        found = secrets(change.new, change.new.trainer)
-        yield consequence(
-            "code-allowed",
-            subject,
-            "may run unreviewed code, on templates that allow it",
-            who="Anybody who may submit",
-            so=f"it runs as the account that reads {found}" if found else "it runs as the account of every other job",
-            instead="leave it off: code of a reviewed commit needs no such key",
-            field=_CODE,
-        )
-    elif change.before.code and not change.after.code:
-        yield consequence(
-            "code-forbidden",
-            subject,
-            "may not run code of their own any more",
-            who="Submitters",
-            so="`slipway submit --code` is refused, what runs goes on",
-            instead="they commit it, and submit once that is deployed",
-            field=_CODE,
-        )
-
-
-def _board(change: Change) -> Iterator[Consequence]:
-    """Report who sees everybody's jobs and costs on the page that the hourly run writes."""
-    subject = Subject("workspace", "board")
-    if change.new.board and not change.old.board:
-        yield consequence(
-            "board-shown",
-            subject,
-            "sees everybody's jobs and costs, on a page there",
-            who="Whoever may read the catalog's bucket",
-            so="all submitters may",
-            instead="leave it off: `slipway board` shows the same to whoever runs it",
-            field=_BOARD,
-        )
-    elif change.old.board and not change.new.board:
-        gone = "sees all jobs and costs on a page in the catalog's bucket any more"
-        yield consequence("board-shown", subject, gone, who="Nobody", grade=Grade.NOTE, field=_BOARD)
+def _flags(change: Change) -> Iterator[Consequence]:
+    """Find switches of the workspace: whether people may bring code, and see all jobs and costs on a page."""
+    read = secrets(change.new, change.new.trainer)
+    so = f"it runs as the account that reads {read}" if read else "it runs as the account of every other job"
+    sides = {"code": (change.before.code, change.after.code), "board": (change.old.board, change.new.board)}
+    for key, (was, now) in sides.items():
+        if bool(was) != bool(now):
+            yield by_row(f"{key}-{'on' if now else 'off'}", Subject("workspace", key), so=so)
 
 
 def _gone(member: AccessChange) -> Consequence:
@@ -89,24 +53,18 @@ def _gone(member: AccessChange) -> Consequence:
     stay, needed = change.after.people, change.after.shared.get(member.member)
     # A person in a group that stays loses nothing.
     others = [other for other in stay if other.startswith(_WIDER.get(kind, ()))] if kind in _WIDER else []
-    does = "can't submit any more, nor read results"
-    if needed is not None:
-        does = "can't submit here any more"
-    elif others:
-        does = f"can't submit nor read results any more, unless in `{others[0]}`"
-    return consequence(
-        "submitter-gone",
+    row = "submitter-gone-here" if needed is not None else "submitter-gone-unless" if others else "submitter-gone"
+    return by_row(
+        row,
         Subject("member", member.member),
-        does,
         so=_end(member),
-        instead=_LET_COPY,
+        other=next(iter(others), ""),
         details=(
             *jobs(member.jobs, change.now),
             *_of_many(member),
             *(() if stay else ("nobody is left who may submit",)),
         ),
         grade=Grade.WARNING if others and kind == "user" else None,
-        field=_SUBMITTERS,
     )
 
 
@@ -131,20 +89,17 @@ def _added(member: AccessChange) -> Consequence:
     stranger = _stranger(member)
     alone = trainers_alone(change.after, member.member)
     found = secrets(change.new, change.new.trainer)
-    may = "may run jobs at the stack's expense, and read all results and logs"
-    if alone:
-        may = f"may run jobs as trainer {join(f'`{name}`' for name in alone)} alone, and read all results and logs"
-    so = f"any code that is submitted so runs as the account that reads {found}" if found and not alone else ""
-    return consequence(
-        "domain-access" if who else "submitter-added",
+    so = f"any code that is submitted so runs as the account that reads {found}" if found else ""
+    return by_row(
+        f"{'domain' if who else 'submitter'}-added{'-alone' if alone else ''}",
         Subject("member", member.member),
-        may,
-        who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, {stranger}," if stranger else IT,
         so=so,
+        trainers=join(f"`{name}`" for name in alone),
+        first=next(iter(alone), ""),
+        who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, {stranger}," if stranger else IT,
         instead=_INSTEAD.get(stranger, _A_GROUP if who else "" if not stranger else _CORRECT),
         details=(f"as submitter `{member.member}`",) if who else (),
         grade=Grade.WARNING if stranger in _INSTEAD else Grade.BLOCKING if stranger else None,
-        field=f"slipway:trainers.{alone[0]}.submitters" if alone else _SUBMITTERS,
     )
 
 
@@ -167,6 +122,9 @@ def _stranger(member: AccessChange) -> str:
     domain, domains = _domain(member.member), {_domain(other) for other in before} - {""}
     if not domain or not domains or any(domain == other or domain.endswith(f".{other}") for other in domains):
         return ""
+    # Needed only for a new domain: importing it costs time.
+    from difflib import get_close_matches
+
     near = [other for other in get_close_matches(domain, domains, 1, 0.85) if abs(len(other) - len(domain)) <= 1]
     return f"mistyped for `{near[0]}` or a stranger's" if near else _NEW
 
@@ -178,14 +136,14 @@ def _domain(member: str) -> str:
 
 def _other(member: AccessChange) -> Consequence:
     does, *others = rights(member.gets, member.loses)
-    kind, grade, so, instead = _judged(member)
-    return consequence(
-        kind,
+    row, grade, ends = _judged(member)
+    return by_row(
+        row,
         Subject("member", member.member),
-        does,
+        does=does,
         who=_who(member),
-        so=so,
-        instead=instead,
+        so=ends,
+        runs=member.submitters,
         details=(
             *others,
             *(f"gets {grant.words}" for grant in member.gets),
@@ -196,29 +154,26 @@ def _other(member: AccessChange) -> Consequence:
     )
 
 
-_NARROW = "grant a role on the one thing that is needed, to one person, until a date"
-_GRANT_AGAIN = "keep the grant until nobody needs it; granted again, all is as before"
-
-
-def _judged(member: AccessChange) -> tuple[str, Grade | None, str, str]:
-    """Return a member's kind of consequence, its grade, its end, and what to do instead."""
+def _judged(member: AccessChange) -> tuple[str, Grade | None, str]:
+    """Return a member's row, its grade where that is not the kind's, and its end where the row leaves it open."""
     runs, reads = member.submitters, member.reads
     if member.widens:
-        end = f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else ""
-        return *_kind_of(member), end, _NARROW
+        kind, grade = _kind_of(member)
+        return (
+            f"{kind}-by-grant",
+            grade,
+            f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else "",
+        )
     if member.crippled:
-        return "submitter-gone", None, "they stay a submitter, but submissions are refused", _GRANT_AGAIN
+        return "submitter-crippled", None, ""
     if member.lapsed:
-        return "access-lapsed", None, "the role was kept for jobs that have ended", ""
+        return "access-lapsed", None, ""
     if member.was_shared:
-        return "access-lapsed", None, "the roles were kept for another stack that needs them no more", ""
+        return "access-lapsed-shared", None, ""
     if runs:
-        ours = member.change.new.buckets
-        sure = any(grant.ours or grant.place in ours for grant in member.loses)
-        ends = f"new jobs of {runs} fail where they need it"
-        return "access-gone", Grade.BLOCKING if sure else None, ends, _GRANT_AGAIN
-    grade = Grade.NOTE if member.member in _EVERYBODY else None
-    return "access-gone", grade, "what needs it is refused from then on", _GRANT_AGAIN
+        sure = any(grant.ours or grant.place in member.change.new.buckets for grant in member.loses)
+        return "access-gone-of-jobs", Grade.BLOCKING if sure else None, ""
+    return "access-gone", Grade.NOTE if member.member in _EVERYBODY else None, ""
 
 
 def _kind_of(member: AccessChange) -> tuple[str, Grade | None]:

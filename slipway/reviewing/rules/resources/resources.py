@@ -30,9 +30,10 @@ from slipway.deploying.engine.touched import (
 from slipway.model.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.exposure import opening
-from slipway.reviewing.rules.resources.fates import GUARDS, OTHERS, UNRULED, edits_of, fate, follows, title, unguarded
+from slipway.reviewing.rules.resources.fates import GUARDS, UNRULED, edits_of, effect, fate, follows, title, unguarded
+from slipway.reviewing.rules.table import by_row
 
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
@@ -41,24 +42,6 @@ _ADMITS = "attributeCondition"
 """The input of a workload identity provider that tells which repositories may deploy as the stack's identity."""
 _PROVIDER = "__provider"
 """The code of a resource that the program itself makes, changes and deletes (a dynamic provider's)."""
-_KEEP_GUARD = "keep the protection until the deployment that is to delete it"
-_UNPROTECTED = Effect("may be deleted from now on", grade=Grade.BLOCKING, instead=_KEEP_GUARD)
-_ADMITTING = Effect(
-    "lets in others than before",
-    "whoever meets the new condition deploys as the identity behind it",
-    Grade.BLOCKING,
-    "name the repository and its branch in the condition",
-)
-_MORE = Effect(
-    "lets its members do more",
-    "not known: no rule of Slipway's tells what",
-    Grade.BLOCKING,
-    "use a role of the service",
-)
-_ANY_ROLE = replace(_MORE, so="they may give anybody any role there")
-_LESS = Effect("lets its members do less", "what needs the lost permissions is refused", Grade.WARNING)
-_AS_BEFORE = Effect("is edited, and works as before")
-_GUARDED = Effect("can't be deleted by mistake any more")
 
 
 def resources(change: Change) -> Iterator[Consequence]:
@@ -66,21 +49,12 @@ def resources(change: Change) -> Iterator[Consequence]:
         if not _told(touched):
             subject = Subject("resource", title(touched), touched.name)
             who = f"`{touched.physical}` ({title(touched)})"
-            yield from fate(touched, subject, who, OTHERS)
+            yield from fate(touched, subject, who, "other")
             if touched.fate is Fate.CHANGED:
                 yield from _changed(touched, subject, who)
     let_go = [f"`{touched.physical}`" for touched in change.touched if _is_package(touched) and unguarded(touched)]
     if let_go:
-        yield consequence(
-            "resource-changed",
-            Subject("packages"),
-            "are no longer kept for queued and restarting jobs",
-            who="Packages",
-            so="once their template changes or goes, a restart of such a job fails",
-            instead="leave `retain_on_delete` on",
-            details=let_go,
-            grade=Grade.BLOCKING,
-        )
+        yield by_row("packages-let-go", Subject("packages"), details=let_go)
 
 
 def _told(touched: Touched) -> bool:
@@ -105,11 +79,10 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
     if opened and not edited:
         return
     hidden = dict(_hidden(touched, edited))
-    effect = _effect(touched, edited, hidden)
-    if effect.grade is Grade.BLOCKING or edited or hidden:
+    worst = replace(_effect(touched, edited, hidden), kind="resource-changed")
+    if worst.grade is Grade.BLOCKING or edited or hidden:
         details = [f"`{path}`, which {why}" for path, why in hidden.items()]
-        effect = replace(effect, kind="resource-changed")
-        yield follows(effect, subject, who, unguarded(touched), edits=edits_of(edited), details=details)
+        yield follows(worst, subject, who, unguarded(touched), edits=edits_of(edited), details=details)
 
 
 _IS_SECRET, _RUNS, _COMPUTED = "is secret", "the deployment runs", "the cloud computes"
@@ -130,14 +103,14 @@ def _effect(touched: Touched, edited: Sequence[InputDifference], hidden: Mapping
     if "CustomRole:" in touched.type and "permissions" in paths:
         return _permissions(touched)
     if unguarded(touched):
-        return _UNPROTECTED
+        return effect("edited-unprotected")
     if any(_ADMITS in each.path for each in edited):
-        return _ADMITTING
+        return effect("edited-admitting")
     if all(map(_FOR_PEOPLE.match, paths)) or (not edited and set(hidden.values()) == {_COMPUTED}):
-        return _AS_BEFORE
+        return effect("edited-works-as-before")
     guards = {key: value for key, (value, _) in GUARDS.items()}
     if not hidden and all(guards.get(each.path) == each.after is not None for each in edited):
-        return _GUARDED
+        return effect("edited-guarded")
     return UNRULED
 
 
@@ -145,5 +118,5 @@ def _permissions(touched: Touched) -> Effect:
     """Judge a change of a custom role by what its members get."""
     before, after = ({text for _, text in texts(side.get("permissions"))} for side in (touched.was, touched.becomes))
     if any(permission.endswith(".setIamPolicy") for permission in after - before):
-        return _ANY_ROLE
-    return _MORE if after - before else _LESS
+        return effect("edited-permits-any-role")
+    return effect(f"edited-permits-{'more' if after - before else 'less'}")

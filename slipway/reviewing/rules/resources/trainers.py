@@ -8,17 +8,17 @@ from one trainer to another moves between people and between secrets.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping
+from typing import Any
 
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.facts import Facts, TrainerFacts
-from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import job_spec, secret_in
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
-
-_GRANT_SECRETS = "grant it what it lacks first: `gcloud secrets get-iam-policy` tells who may read a secret"
 
 
 def trainers(change: Change) -> Iterator[Consequence]:
@@ -99,72 +99,48 @@ def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
 
 def _added(trainer: TrainerFacts, catalog: Catalog) -> Consequence:
     runs = _runs(trainer, catalog)
-    return consequence(
+    return by_row(
         "trainer-added",
         Subject("trainer", trainer.name),
-        f"run as {_words(trainer)}",
+        trainer=_words(trainer),
+        name=trainer.name,
         who=f"Jobs of {_names(runs)}" if runs else "Templates that choose it",
         so=f"{_names(trainer.submitters)} may run any code as it" if trainer.submitters else "nobody may submit them",
-        details=(f"account `{trainer.account}`", *_quoted(trainer.submitters)),
-        field=f"slipway:trainers.{trainer.name}",
+        details=_listed(trainer),
     )
 
 
 def _gone(trainer: TrainerFacts) -> Consequence:
-    return consequence(
-        "trainer-gone",
-        Subject("trainer", trainer.name),
-        f"runs as {_words(trainer)} any more",
-        who="Nothing new",
-        so=f"{_names(trainer.submitters)} can't submit as it" if trainer.submitters else "",
-        instead="list them under `slipway:workspace.submitters` if they are to submit the same",
-        details=(f"account `{trainer.account}`", *_quoted(trainer.submitters)),
-        field="slipway:trainers",
-    )
+    so = f"{_names(trainer.submitters)} can't submit as it" if trainer.submitters else ""
+    subject = Subject("trainer", trainer.name)
+    return by_row("trainer-gone", subject, trainer=_words(trainer), so=so, details=_listed(trainer))
+
+
+def _listed(trainer: TrainerFacts) -> tuple[str, ...]:
+    return f"account `{trainer.account}`", *_quoted(trainer.submitters)
 
 
 def _account(old: TrainerFacts, new: TrainerFacts) -> Iterator[Consequence]:
     if old.name and old.account != new.account:  # The workspace's own is reported with the templates.
-        yield consequence(
-            "account-changed",
-            Subject("trainer", old.name),
-            "run as another account",
-            who=f"New jobs of {_words(old)}",
-            so="not asked: what it may read; without the old one's secrets and data they fail",
-            instead=_GRANT_SECRETS,
-            edits=(Edit("account", old.account, new.account),),
-            field=f"slipway:trainers.{old.name}.account",
-        )
+        subject, edits = Subject("trainer", old.name), (Edit("account", old.account, new.account),)
+        yield by_row("trainer-account-changed", subject, trainer=_words(old), name=old.name, edits=edits)
 
 
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
     stay = set(change.before.people) & set(change.after.people)
     read, runs = secrets(change.new, new.account), _runs(new, change.new)
     part = _words(new).replace("`", "")  # Frozen: approvals know it.
+    so = f"it reads {read}, which any code of theirs can read then"
+    so = so if read else f"so they may do all that `{new.account}` may"
+    values: dict[str, Any] = {"trainer": _words(new), "templates": _names(runs), "so": so, "field": _field(new)}
+    gone = "trainer-access-gone" if runs else "trainer-access-gone-unused"
     for member in new.submitters:
         if member in stay and member not in old.submitters:
-            yield consequence(
-                "trainer-access-added",
-                Subject("member", member, part),
-                f"may submit as {_words(new)} too, and so run any code as it",
-                so=f"it reads {read}, which any code of theirs can read then"
-                if read
-                else f"so they may do all that `{new.account}` may",
-                instead="let somebody who may already submit for them, or keep the secret with another trainer",
-                details=(f"account `{new.account}`",),
-                field=_field(new),
-            )
+            subject = Subject("member", member, part)
+            yield by_row("trainer-access-added", subject, details=(f"account `{new.account}`",), **values)
     for member in old.submitters:
         if member in stay and member not in new.submitters:
-            yield consequence(
-                "trainer-access-gone",
-                Subject("member", member, part),
-                f"can't submit as {_words(new)} any more",
-                so=f"submissions of {_names(runs)} are refused; jobs sent so far go on" if runs else "",
-                instead="ask who stays listed to submit for them" if runs else "",
-                grade=None if runs else Grade.WARNING,
-                field=_field(new),
-            )
+            yield by_row(gone, Subject("member", member, part), **values)
 
 
 def _moved(was: Template, template: Template, change: Change) -> Iterator[Consequence]:
@@ -175,24 +151,17 @@ def _moved(was: Template, template: Template, change: Change) -> Iterator[Conseq
     gained = [member for member in new.submitters if member not in old.submitters]
     own = _secrets(change.new, new.account, only=template.name)
     more = _secrets(change.new, new.account) - own - _secrets(change.old, old.account)
-    so = f"and {_names(gained)} may submit them" if gained else ""
-    keep = _GRANT_SECRETS if own else ""
-    if own and not new.name:
-        so = f"every submitter's code runs as it: a grant on {_named_secrets(own)} opens that to all"
-        keep = f"keep {_words(old)}: don't let the common account read it"
-    elif own and lost:
-        so = f"others' jobs run as another account; not asked: whether that may read {_named_secrets(own)}"
-    elif own:
-        so = f"not asked: whether that account may read {_named_secrets(own)}; without it they fail"
-    elif more:
-        so = f"its code may also read {_named_secrets(more)}"
-    yield consequence(
-        "trainer-changed",
+    end = "common" if own and not new.name else "secret" if own else "more" if more else "people" if gained else "plain"
+    yield by_row(
+        f"trainer-changed-{end}{'-refused' if lost else ''}",
         Subject("template", template.name, "trainer"),
-        f"are refused to {_names(lost)}" if lost else f"run as {_words(new)}",
-        who=f"Submissions of {IT}" if lost else f"Jobs of {IT}",
-        so=so,
-        instead=f"list them under `{_field(new)}`" if lost else keep,
+        lost=_names(lost),
+        new=_words(new),
+        old=_words(old),
+        own=_named_secrets(own),
+        more=_named_secrets(more),
+        gained=_names(gained),
+        list=_field(new),
         edits=(Edit("account", old.account, new.account),),
         details=(
             *(f"`{member}` can't submit it any more" for member in lost),
@@ -200,8 +169,6 @@ def _moved(was: Template, template: Template, change: Change) -> Iterator[Conseq
             *(f"reads secret `{secret}`, which `{new.account}` must be allowed to" for secret in sorted(own)),
             *(f"may read secret `{secret}`, as other templates of {_words(new)} do" for secret in sorted(more)),
         ),
-        grade=Grade.BLOCKING if lost or own else None,
-        field="trainer",
     )
 
 

@@ -7,12 +7,11 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
-from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
-from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.templates.effects import Says
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
@@ -21,29 +20,8 @@ _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
 
 
-_INSTEAD = "install {after} instead of {before}"
-_DIRECTIONS: Mapping[str, Says] = {
-    "gone": Says(
-        Grade.BLOCKING,
-        "don't install {before} any more",
-        "code that imports it fails, unless another package brings it",
-        "keep it while code imports it",
-    ),
-    "new": Says(
-        Grade.WARNING,
-        "install {after} too",
-        "it runs with all that their account may do",
-        "read its name letter by letter, and who publishes it",
-    ),
-    "loosened": Says(
-        Grade.WARNING, _INSTEAD, "each job gets the newest that fits, so two runs may differ", "pin it with `==`"
-    ),
-    "older": Says(Grade.WARNING, _INSTEAD, "what came since is missing, and results may differ"),
-    "other": Says(Grade.WARNING, _INSTEAD, "not known: which version that is; results may differ"),
-    "newer": Says(Grade.WARNING, _INSTEAD, "not known: what differs in it; results may differ"),
-    "pinned": Says(Grade.NOTE, _INSTEAD, "all jobs get this version, which the old line allowed"),
-}
-"""By how a requirement moves, the gravest first; `{after}` and `{before}` are its lines."""
+_DIRECTIONS = ("gone", "new", "loosened", "older", "other", "newer", "pinned")
+"""The moves of a requirement, the gravest first: each has a row."""
 
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
@@ -51,15 +29,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     old, new, files = template.old, template.new, template.change.files
     bucket = template.becomes.catalog_bucket
     if new.package not in ("", old.package) and not new.package.startswith(f"gs://{bucket}/"):
-        yield template.tells(
-            "code-changed",
-            "run code that is not in the catalog's bucket",
-            part="code",
-            so=f"`{new.package}`, which no deployment of this stack packed",
-            instead="let a deployment pack the code from `jobs/`",
-            grade=Grade.BLOCKING,
-            field="code",
-        )
+        yield template.tells("code-foreign", part="code", package=new.package)
         return
     touched = sorted(files.touched_below(folders(new)))
     # An image that takes the package's place is reported, with what its launcher did.
@@ -72,16 +42,14 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     # The name depends on its contents, whatever the catalog's bucket.
     other = bool(old.package and new.package) and _short(old.package) != _short(new.package)
     if all(names) and names[0] != names[1]:
-        does = f"run the code in {' instead of '.join(names)}"
-        yield template.tells("code-changed", does, part="code", so="no review compares the two", field="code")
+        yield template.tells("code-folder", part="code", new=names[0], old=names[1])
     elif other and (edited or not (touched or old.requirements != new.requirements)):
         lines = [edit for file in edited for edit in files.lines.get(file, ())]
         more = len(lines) - _MOST_LINES
         yield template.tells(
-            "code-changed",
-            f"run other code, of {few(map('`{}`'.format, edited))}" if edited else "run other code",
+            "code-changed" if edited else "code-unseen",
             part="code",
-            so="not known: whether runs still end, save and restart as before; read its lines",
+            files=few(map("`{}`".format, edited)),
             edits=lines[:_MOST_LINES],
             details=[
                 *(
@@ -91,7 +59,6 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
                 ),
                 *([f"and {more} more places in these files"] if more > 0 else []),
             ],
-            field="code",
         )
 
 
@@ -106,27 +73,24 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         for name in dict.fromkeys((*after, *before))
         if before.get(name) != after.get(name)
     }
-    worst = min(moves.values(), key=[*_DIRECTIONS].index)
-    row = _DIRECTIONS[worst]
+    worst = min(moves.values(), key=_DIRECTIONS.index)
     alike = [name for name, direction in moves.items() if direction == worst]
     lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in (before, after)]
     return template.tells(
-        "requirements-changed",
-        row.does.format(before=lines[0], after=lines[1]),
+        f"requirement-{worst}",
         part="requirements",
-        so=row.so,
-        instead=row.instead,
+        before=lines[0],
+        after=lines[1],
+        field=field,
         edits=[
             Edit(f"{direction} in {_REQUIREMENTS}", _shown(before.get(name, "")), _shown(after.get(name, "")))
             for name, direction in moves.items()
         ],
         details=[
-            f"`{_shown(after[name])}`: {_DIRECTIONS[direction].so}"
+            f"`{_shown(after[name])}`: {ROWS[f'requirement-{direction}']['so']}"
             for name, direction in moves.items()
             if direction != worst and name in after
         ],
-        grade=row.grade,
-        field=field,
     )
 
 
@@ -174,13 +138,4 @@ def _shown(requirement: str) -> str:
 def secret_requirements(template: TemplateChange) -> Iterator[Consequence]:
     for line in template.new.requirements:
         if looks_secret(line) and line not in template.old.requirements:
-            does, who = f"reads what looks like a secret in `{_shown(line)}`", f"Whoever reads the code of {IT}"
-            yield template.tells(
-                "plain-secret",
-                does,
-                who=who,
-                part="requirements",
-                so="the value stands in git and in each job's package: revoke it now, merged or not",
-                instead="let the job read it from Secret Manager, or take the package from Artifact Registry",
-                field=_REQUIREMENTS,
-            )
+            yield template.tells("plain-secret-required", part="requirements", line=_shown(line))

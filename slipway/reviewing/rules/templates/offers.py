@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from slipway.base.formatting import join, span
 from slipway.google.catalog.lookup import usual_offers
@@ -13,16 +14,15 @@ from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
-from slipway.model.findings.kinds import KINDS
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import by_hour, instead, job_spec, machine_types, way
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import usual_grade
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, whose
 from slipway.reviewing.rules.templates.ways import compete, cost, costs
 
-_FIELD = "capacity_types"
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
 _FAIL = "fail where there are no machines"
@@ -88,29 +88,28 @@ def _kept(template: TemplateChange, label: str, was: Offer, after: Offers) -> It
         beside = f"they cost {costs(rest, template.becomes)}" if rest else ""
         yield template.tells(
             "offer-unavailable",
-            f"can't use {way(offer)} any more",
-            who=who,
+            way=way(offer),
+            jobs=who,
             part=label,
             so=beside if offer.dormant and beside else facts(why, beside),
             details=(why,) if offer.dormant and beside else (),
             grade=None if waits else Grade.BLOCKING,
-            field=_FIELD,
         )
     elif offer.available and not was.available:
-        yield template.tells("offer-available", f"can use {way(offer)} now", who=who, part=label)
+        yield template.tells("offer-available", way=way(offer), jobs=who, part=label)
     before, now = patience(was), patience(offer)
     if was.wait != offer.wait and before != now:
         yield template.tells(
-            "fallback-wait",
-            f"wait {_time(now)} for {way(offer)} instead of {_time(before)}",
-            who=who,
+            "fallback-wait-ends" if before is None else "fallback-wait",
+            way=way(offer),
+            jobs=who,
             part=label,
+            now=_time(now),
+            before=_time(before),
+            type=offer.capacity_type,
+            seconds=before,
             so=facts(_growth(offer, template.becomes), after_wait(offer, after)),
-            instead=f"`--wait-for {offer.capacity_type}={before:.0f}` waits as before"
-            if before is not None
-            else f"`--capacity {offer.capacity_type}` waits for that alone",
             edits=(Edit(f"waits.{offer.capacity_type}", _time(before), _time(now)),),
-            field="waits",
         )
 
 
@@ -182,9 +181,9 @@ def _gone(
     tried = [each for each in latter if each.label("") in names]
     rest = [each for each in latter if each.label("") not in [other.label("") for other in tried]]
     following = next(iter(rest), None)
-    does, grade, so = f"can't use {way(offer)} any more", KINDS["offer-gone"].usual, ""
+    cluster, grade, so = offer.cluster or offer.dormant, usual_grade("offer-gone"), ""
     if successor:
-        does, grade = f"go to {way(after[successor])} instead of `{offer.cluster or offer.dormant}`", Grade.NOTE
+        grade = Grade.NOTE
         so = _until_made(template, after[successor], rest)
     elif not offer.available:
         grade = Grade.NOTE
@@ -196,15 +195,16 @@ def _gone(
     elif tried:
         so = f"they have {join(map(way, tried))} alone, and {_at_last(tried[-1])}"
     return template.tells(
-        "offer-gone",
-        does,
-        who=f"{JOBS}{whose([narrowed], template.old) or whose([narrowed], template.new)}",
+        "offer-moved" if successor else "offer-gone",
+        way=way(offer),
+        next=way(after[successor]) if successor else "",
+        cluster=cluster,
+        jobs=f"{JOBS}{whose([narrowed], template.old) or whose([narrowed], template.new)}",
         part=label,
         so=so,
         used=template.used.having(lambda job: _sent_for(job, offer, template.was)),
-        did=f"asked for {' '.join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant)))}",
+        did=f"asked for {' '.join(filter(None, (offer.capacity_type, cluster)))}",
         grade=grade,
-        field=_FIELD,
     )
 
 
@@ -247,16 +247,14 @@ def _ends(template: TemplateChange, offer: Offer, after: Offers) -> str:
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
     offer, jobs = after[label], _jobs(template, after[label])
     overtaken = next(_overtaken(label, before, after), "")
+    values: dict[str, Any] = {"way": way(offer), "jobs": jobs, "part": label}
     if not offer.available:
-        does, who = f"are offered {way(offer)}, and none can start there", jobs
-        so, grade = _why(offer, template.becomes), Grade.WARNING if offer.lacks_quota else None
-    elif overtaken:
-        does, who, grade = f"try {way(offer)} before {way(after[overtaken])}", jobs, Grade.WARNING
-        so = facts(by_hour(offer), _ends(template, offer, after))
-    else:
-        does, who, grade = f"can use {way(offer)}", jobs, None
-        so = facts(by_hour(offer), _ends(template, offer, after))
-    return template.tells("offer-added", does, who=who, part=label, so=so, grade=grade, field=_FIELD)
+        grade = Grade.WARNING if offer.lacks_quota else None
+        return template.tells("offer-added-unavailable", so=_why(offer, template.becomes), grade=grade, **values)
+    so = facts(by_hour(offer), _ends(template, offer, after))
+    if overtaken:
+        return template.tells("offer-added-first", so=so, next=way(after[overtaken]), **values)
+    return template.tells("offer-added", so=so, **values)
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
@@ -271,13 +269,11 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     reasons = dict.fromkeys(_why(offer, becomes) for offer in lost)
     rests, lacks = any(offer.dormant for offer in lost), any(offer.lacks_quota for offer in lost)
     yield template.tells(
-        "no-offer-left",
-        f"{'with its defaults ' if at_all else ''}can't run {'for now' if rests else 'at all'}",
+        f"no-{'usual-' if at_all else ''}offer-left{'-now' if rests else ''}",
         so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
         instead="ask for quota first, or keep a capacity type that has some" if lacks else "",
         details=[*why, *([] if template.is_new else [template.used.words()])],
         grade=Grade.WARNING if rests and not any(_put_away(offer.dormant, template) for offer in lost) else None,
-        field=_FIELD,
     )
 
 
@@ -346,8 +342,10 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
         yield template.tells(
             "offer-order",
-            f"try {way(offer)} before {way(after[then])}",
-            who=_jobs(template, offer),
+            way=way(offer),
+            next=way(after[then]),
+            jobs=_jobs(template, offer),
+            type=after[then].capacity_type,
             part="order",
             so=facts(
                 f"they cost {instead(by_hour(offer), after[then])}",
@@ -356,9 +354,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             )
             if offer.available
             else f"{_why(offer, template.becomes)}; once there is, they cost {instead(by_hour(offer), after[then])}",
-            instead=f"submit with `--capacity {after[then].capacity_type}`, or keep the order",
-            edits=(Edit(_FIELD, *sides),),
-            field=_FIELD,
+            edits=(Edit("capacity_types", *sides),),
         )
 
 

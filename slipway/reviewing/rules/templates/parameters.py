@@ -14,13 +14,13 @@ from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.model.catalog.placeholders import render
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
-from slipway.model.findings.kinds import KINDS
 from slipway.model.prices import dollars
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.secret_values import IN_MANAGER, PUBLISHED, bare, shown
+from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import by_hour, instead, machine_types, rounds, way, whole, worker_pools
-from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.templates.usage import SUBMISSIONS, TemplateChange, facts
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import usual_grade
+from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.templates.ways import costs
 
 _MOST_VALUES = 5
@@ -37,10 +37,9 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
         if name in before:
             yield from _changed(template, before[name], parameter)
         elif name not in renamed.values() and parameter.required:
-            yield _required(template, parameter, "it is new and has no default")
+            yield _tells(template, "parameter-new-required", name, used=template.used)
         elif name not in renamed.values():
-            does = f"may set `{name}`, which is {shown(parameter.default, name)} otherwise"
-            yield _tells(template, "parameter-added", parameter, does)
+            yield _tells(template, "parameter-added", name, has=shown(parameter.default, name))
 
 
 def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
@@ -48,15 +47,7 @@ def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
     for parameter in template.new.parameters:
         text = parameter.default if isinstance(parameter.default, str) else ""
         if looks_secret(text, parameter.name) and (parameter.name, text) not in known:
-            yield _tells(
-                template,
-                "plain-secret",
-                parameter,
-                f"reads what looks like a secret, the default of `{parameter.name}` in {IT}",
-                who="Whoever reads the catalog",
-                so=PUBLISHED,
-                instead=IN_MANAGER,
-            )
+            yield _tells(template, "plain-secret-default", parameter.name)
 
 
 def renames(old: Template, new: Template) -> Mapping[str, str]:
@@ -73,28 +64,15 @@ def renames(old: Template, new: Template) -> Mapping[str, str]:
     return pairs
 
 
-def _tells(template: TemplateChange, kind: str, parameter: Parameter, does: str, **rest: Any) -> Consequence:
-    name = parameter.name
-    given = {"part": f"parameter {name}", "field": f"parameters.{name}", "who": SUBMISSIONS}
-    return template.tells(kind, does, **{**given, **rest})
+def _tells(template: TemplateChange, row: str, name: str, **rest: Any) -> Consequence:
+    return template.tells(row, part=f"parameter {name}", name=name, **rest)
 
 
 def _lost(template: TemplateChange, parameter: Parameter, other: str) -> Consequence:
     name = parameter.name
     setting = template.used.giving(name, lambda value: value is not None and value != parameter.default)
-    does = f"that set `{name}` are refused"
-    if other:
-        why = f"it is called `{other}` from now on"
-        how = f"set `{other}` in scripts and sweeps, or keep the name"
-        return _tells(template, "parameter-renamed", parameter, does, so=why, instead=how, used=setting, did="set it")
-    why = "there is no such parameter any more, whatever its value"
-    how = f"leave `{name}` out of scripts and sweeps, or keep it"
-    return _tells(template, "parameter-gone", parameter, does, so=why, instead=how, used=setting, did="set it")
-
-
-def _required(template: TemplateChange, parameter: Parameter, why: str) -> Consequence:
-    does, how = f"without `{parameter.name}` are refused", f"set `{parameter.name}` in each, or give it a default"
-    return _tells(template, "parameter-required", parameter, does, so=why, instead=how, used=template.used)
+    row = "parameter-renamed" if other else "parameter-gone"
+    return _tells(template, row, name, other=other, used=setting, did="set it")
 
 
 def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterator[Consequence]:
@@ -102,29 +80,20 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
     had, has = (shown(parameter.default, name) for parameter in (was, new))
     edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
     if was.type != new.type:
-        yield _tells(
-            template,
-            "parameter-type",
-            new,
-            f"that give `{name}` as {was.type} are refused",
-            so=f"it takes {new.type} from now on",
-            instead=f"give `{name}` as {new.type}, or add a parameter of another name",
-            used=template.used,
-        )
+        yield _tells(template, "parameter-type", name, was=was.type, type=new.type, used=template.used)
     if new.required and not was.required:
-        yield _required(template, new, f"it has no default any more, which was {had}")
+        yield _tells(template, "parameter-required", name, had=had, used=template.used)
     elif was.required and not new.required:
-        does = f"may leave out `{name}`, and get {has}"
-        yield _tells(template, "default-changed", new, does, grade=Grade.NOTE)
+        yield _tells(template, "default-added", name, has=has)
     elif was.default != new.default and (was.type == new.type or render(was.default) != render(new.default)):
         grade, why = _follows(template, new)
         yield _tells(
             template,
             "default-changed",
-            new,
-            f"without `{name}` get {has} instead of {had}",
+            name,
+            has=has,
+            had=had,
             so=why,
-            instead=f"set `{name}` to {had} to run as before",
             used=template.used.giving(name, lambda value: value == was.default),
             did="took the default",
             edits=(edit,),
@@ -139,7 +108,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str
     old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     former, latter = ([each for each in usual_offers(template) if each.available] for template in (old, new))
-    usual = KINDS["default-changed"].usual
+    usual = usual_grade("default-changed")
     if former and latter and machine_types(former[0]) != machine_types(latter[0]):
         machines = join(f"`{each}`" for each in machine_types(latter[0]))
         if latter[0].capacity_type != POOL:
@@ -177,15 +146,14 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
         yield _tells(
             template,
             "bounds-narrowed",
-            new,
-            f"with `{new.name}` {join(narrowed, 'or')} are refused",
-            instead="move scripts and sweeps to other values first, or keep the bounds",
+            new.name,
+            values=join(narrowed, "or"),
             details=[f"refused now, used lately: {join(values[:_MOST_VALUES])}"] if values else [],
             used=refused,
             did="gave such a value",
         )
     if widened:
-        yield _tells(template, "bounds-widened", new, f"may have `{new.name}` {join(widened)}")
+        yield _tells(template, "bounds-widened", new.name, values=join(widened))
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:

@@ -18,16 +18,16 @@ from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.placeholders import fill, placeholder
 from slipway.model.catalog.placeholders import names as names_in
 from slipway.model.facts import offers_by_label
-from slipway.model.findings.finding import Grade
+from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.secret_values import HIDDEN, IN_MANAGER, PUBLISHED, bare
+from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import by
-from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.rules.templates.effects import Differing, argument, flag
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
 from slipway.reviewing.rules.templates.offers import recast_offers
 from slipway.reviewing.rules.templates.parameters import renames
-from slipway.reviewing.rules.templates.rules import OTHER, RULES, SECONDS, Rule
+from slipway.reviewing.rules.templates.rules import RULES, SECONDS, Rule
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, whose
 
 SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
@@ -52,7 +52,7 @@ class RequestDifference:
     @cached_property
     def row(self) -> tuple[Rule, Mapping[str, str]]:
         """The rule with its effect, and the parts of the path."""
-        matches = ((rule, rule.path.fullmatch(self.path)) for rule in (*RULES, *OTHER))
+        matches = ((rule, rule.match(self.path)) for rule in RULES)
         return next((rule, match.groupdict("")) for rule, match in matches if match)
 
     @property
@@ -118,10 +118,10 @@ def _told(
     ways = dict.fromkeys(map(by, offers))
     every = dict.fromkeys(by(offer) for _, offer in both.values() if whose([offer], new) in ("", case) or not case)
     only = f" {join(ways)}" if len(ways) < len(every) and len(ways) <= 2 else ""
-    return template.tells(
+    return consequence(
         rule.kind,
+        Subject("template", new.name, part),
         says.does,
-        part=part,
         who=f"{JOBS}{case}{only}",
         so=says.so,
         instead=says.instead,
@@ -266,15 +266,7 @@ def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
     after = (flat(offer, template.becomes) for offer in template.new.offers)
     found = [plain for leaves in after for plain in _plain(leaves, were)]
     for place in dict.fromkeys(plain[0] for plain in found if plain not in known):
-        yield template.tells(
-            "plain-secret",
-            f"reads what looks like a secret, {place}",
-            who=f"Whoever sees jobs of {IT}",
-            part=place,
-            so=PUBLISHED,
-            instead=IN_MANAGER,
-            field="env",
-        )
+        yield template.tells("plain-secret", part=place, place=place)
 
 
 def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[str, str]]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Offer
@@ -12,16 +13,16 @@ from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import job_spec
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, secret_requirements
 from slipway.reviewing.rules.templates.effects import secrets_of
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import no_offer_left, offers
 from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import plain_secrets, requests
-from slipway.reviewing.rules.templates.usage import SUBMISSIONS, TemplateChange, facts
+from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 
-_FIELD = "slipway:templates"
 _PARTS = (parameters, offers, requests, code)
 _OF_ALL = (no_offer_left, plain_secrets, plain_defaults, secret_requirements)
 
@@ -31,15 +32,7 @@ def templates(change: Change) -> Iterator[Consequence]:
     for name, template in before.items():
         if name not in change.new.templates:
             gone = TemplateChange(change, template, template)
-            yield gone.tells(
-                "template-gone",
-                "are refused",
-                who=SUBMISSIONS,
-                so="it is not published any more; jobs that were sent go on",
-                instead=f"keep {IT} in `{_FIELD}` until nobody submits it",
-                used=gone.used,
-                field=_FIELD,
-            )
+            yield gone.tells("template-gone", used=gone.used)
     alike = shared(change.old) == shared(change.new)
     for name, template in change.new.templates.items():
         old = before.get(name)
@@ -53,29 +46,15 @@ def templates(change: Change) -> Iterator[Consequence]:
             yield from part(pair)
     if before and change.old.trainer != change.new.trainer:
         was, becomes = (f"`{side.trainer.partition('@')[0]}`" for side in (change.old, change.new))
-        yield consequence(
-            "account-changed",
-            Subject("trainer"),
-            f"run as {becomes} instead of {was}",
-            who="Jobs of every template without an account of its own",
-            so="not known: whether that may read and write what the old one could; else they fail",
-            instead=f"grant {becomes} the same before",
-            edits=(Edit("slipway:workspace.trainer", change.old.trainer, change.new.trainer),),
-            field="slipway:workspace.trainer",
-        )
+        edits = (Edit("slipway:workspace.trainer", change.old.trainer, change.new.trainer),)
+        yield by_row("common-account-changed", Subject("trainer"), was=was, becomes=becomes, edits=edits)
 
 
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = any(offer.available for offer in usual_offers(template.new))
     brings = () if template.change.first else tuple(_brings(template))
-    yield template.tells(
-        "template-added",
-        f"may run {IT}" if can else f"see {IT}, and can't run it",
-        who="Submitters",
-        so=facts(*brings),
-        grade=Grade.BLOCKING if brings else None,
-        field=_FIELD,
-    )
+    row, grade = "template-added" if can else "template-added-idle", Grade.BLOCKING if brings else None
+    yield template.tells(row, brings=facts(*brings), grade=grade)
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
@@ -101,44 +80,14 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
     old, new, change = template.old, template.new, template.change
     # Otherwise it is reported for the stack.
     if change.before.code == change.after.code and new.code_flag and not old.code_flag:
-        yield template.tells(
-            "code-allowed",
-            "may bring code that nobody reviewed (`--code`)",
-            who=SUBMISSIONS,
-            so="it runs with all that the jobs' account may do",
-            grade=Grade.BLOCKING,
-            field="code_flag",
-        )
+        yield template.tells("code_flag-on")
     elif change.before.code == change.after.code and old.code_flag and not new.code_flag:
-        yield template.tells(
-            "code-forbidden",
-            "with `--code` are refused",
-            who=SUBMISSIONS,
-            instead="commit the code, and submit the template",
-            used=template.used,
-            grade=Grade.WARNING,
-            field="code_flag",
-        )
+        yield template.tells("code_flag-off", used=template.used)
     if new.checkpoints and not old.checkpoints:
-        yield template.tells(
-            "request-changed",
-            "count as going on from a checkpoint when they are started again",
-            part="checkpoints",
-            so="its file says so, and nobody looked at the code",
-            grade=Grade.NOTE,
-            field="checkpoints",
-        )
+        yield template.tells("checkpoints-on", part="checkpoints")
     elif old.checkpoints and not new.checkpoints:
         lost = "one whose Spot machine is taken away" if template.on_spot else "one that loses a machine"
-        yield template.tells(
-            "request-changed",
-            "don't go on from a checkpoint any more when they are started again",
-            part="checkpoints",
-            so=f"{lost} starts from the beginning",
-            instead="keep `checkpoints=True` where the code saves them, or leave Spot out",
-            grade=Grade.WARNING,
-            field="checkpoints",
-        )
+        yield template.tells("checkpoints-off", part="checkpoints", lost=lost)
 
 
 def _kinds(template: TemplateChange) -> Iterator[Consequence]:
@@ -146,38 +95,21 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
     for kind in old.kinds:
         if kind not in new.kinds:
             lost = template.used.having(lambda job, kind=kind: job.kind.name == kind)  # type: ignore[misc]
-            yield template.tells(
-                "kind-gone",
-                f"as a {_words(kind)} are refused",
-                who=SUBMISSIONS,
-                part=f"kind {kind}",
-                so=facts(f"`--as {kind}` is not offered any more", _LOSES.get(kind, "")),
-                instead=f"submit without `--as` for a {_words(new.kind)}, or keep `{kind}` in `kinds`",
-                used=lost,
-                field="kinds",
-            )
+            so = facts(f"`--as {kind}` is not offered any more", _LOSES.get(kind, ""))
+            values: dict[str, Any] = {"kind": _words(kind), "usual": _words(new.kind), "word": kind, "so": so}
+            yield template.tells("kind-gone", part=f"kind {kind}", used=lost, **values)
     for kind in new.kinds:
         if kind not in old.kinds:
-            yield template.tells(
-                "kind-added",
-                f"may run {IT} as a {_words(kind)} too",
-                who="Submitters",
-                part=f"kind {kind}",
-                so=_does(template, kind),
-                field="kinds",
-            )
+            yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind), so=_does(template, kind))
     if new.kind != old.kind and {old.kind, new.kind} <= {*old.kinds, *new.kinds}:
-        offered = old.kind in new.kinds
         yield template.tells(
-            "request-changed",
-            f"without `--as` run as a {_words(new.kind)} instead of a {_words(old.kind)}",
-            who=SUBMISSIONS,
+            "usual-kind-offered" if old.kind in new.kinds else "usual-kind",
             part="kind",
+            kind=_words(new.kind),
+            former=_words(old.kind),
+            word=old.kind,
             so=facts(_LOSES.get(old.kind, ""), _does(template, new.kind)) or _PLAIN,
-            instead=f"submit with `--as {old.kind}`" if offered else f"keep `{old.kind}` in `kinds`",
             details=template.reports if new.kind == TUNING_JOB.name else (),
-            grade=Grade.WARNING,
-            field="kinds",
         )
 
 

@@ -14,13 +14,13 @@ from slipway.google.live import Unknown
 from slipway.model.capacity import SPOT
 from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
 from slipway.reviewing.change.usual import job_spec
-from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.rules.table import by_row, usual_grade
 
-JOBS, SUBMISSIONS = f"Jobs of {IT}", f"Submissions of {IT}"
+JOBS = f"Jobs of {IT}"
 _MOST_PEOPLE = 4
 
 
@@ -97,22 +97,20 @@ class TemplateChange:
 
     def tells(
         self,
-        kind: str,
-        does: str,
+        row: str,
         *,
         part: str = "",
-        who: str = JOBS,
         used: Usage | None = None,
         did: str = "used it",
         details: Iterable[str] = (),
         grade: Grade | None = None,
-        **rest: Any,
+        **values: Any,
     ) -> Consequence:
-        """Return a consequence of the template, or of a part. With `used`, its users are named and set the grade."""
+        """Return a row's consequence for the template, or for a part. With `used`, its users are named and set the
+        grade."""
         if used is not None:
-            details, grade = (*details, used.words(did)), used.grade(grade or KINDS[kind].usual)
-        subject = Subject("template", self.new.name, part)
-        return consequence(kind, subject, does, who=who, details=details, grade=grade, **rest)
+            details, grade = (*details, used.words(did)), used.grade(grade or usual_grade(row))
+        return by_row(row, Subject("template", self.new.name, part), details=details, grade=grade, **values)
 
 
 def folders(template: Template) -> frozenset[str]:

@@ -1,0 +1,56 @@
+"""The table of rules: `table.json` has a row for each consequence, with its kind and its fixed phrases.
+
+A row's word is its kind, where the kind has no other row. In the phrases `{it}` is the subject's name, and other words
+in braces are the values that the rule fills in. A part that is missing is empty, `who` is the subject itself, and the
+grade is the kind's.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.kinds import KINDS
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import IT, Consequence, consequence
+
+_PARTS = ("who", "does", "so", "instead", "field")
+ROWS: Mapping[str, Mapping[str, str]] = {
+    row.get("row", row["kind"]): row for row in json.loads(Path(__file__).with_name("table.json").read_text("utf-8"))
+}
+
+
+def by_row(
+    row: str,
+    subject: Subject,
+    *,
+    edits: Iterable[Edit] = (),
+    details: Iterable[str] = (),
+    grade: Grade | None = None,
+    cost: float = 0.0,
+    field: str = "",
+    **values: object,
+) -> Consequence:
+    """Return the consequence of a row, with these values in its phrases. `grade` and `field`: where they are not the
+    row's."""
+    told = ROWS[row]
+    filled = {part: told[part].format_map({"it": IT, **values}) for part in _PARTS if part in told}
+    filled |= {"field": field} if field else {}
+    return consequence(
+        told["kind"], subject, edits=edits, details=details, grade=grade or usual_grade(row), cost=cost, **filled
+    )
+
+
+def usual_grade(row: str) -> Grade:
+    """Return a row's grade, which is its kind's where it has none."""
+    told = ROWS[row]
+    return Grade[told["grade"].upper()] if "grade" in told else KINDS[told["kind"]].usual
+
+
+def moves(was: float | None, becomes: float | None) -> str:
+    """Return how a limit moves, as rows are named by it."""
+    if was is None or becomes is None:
+        return "dropped" if becomes is None else "set"
+    return "raised" if becomes > was else "lowered"
