@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from slipway.google.catalog.lookup import usual_offers
@@ -93,6 +93,18 @@ def by(offer: Offer) -> str:
 def secret_in(reference: str) -> str:
     """Return the name in `projects/P/secrets/NAME/versions/1`; empty for a reference to no secret."""
     return reference.partition("/secrets/")[2].partition("/")[0]
+
+
+def secrets_of(offers: Iterable[Offer]) -> Iterator[str]:
+    """Yield the names of the secrets that jobs of offers read."""
+    yield from (secret_in(value) or value for name, value in variables(offers) if name.endswith("__SECRET"))
+
+
+def variables(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]:
+    for offer in offers:
+        for pool in job_spec(offer).get("workerPoolSpecs") or ():
+            code = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
+            yield from ((str(each.get("name")), str(each.get("value"))) for each in code.get("env") or ())
 
 
 def rounds(template: Template, kind: str = "") -> int:

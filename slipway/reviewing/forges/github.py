@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
 
-from slipway.base.errors import ConfigError, ResourceError
+from slipway.base.errors import ResourceError
 from slipway.base.formatting import join
 from slipway.google.answers import Found, Json, shaped
 from slipway.google.failures import Call
 from slipway.google.session import Session
 from slipway.google.transport import Transport
-from slipway.reviewing.forges.rest import Rest, refused
+from slipway.reviewing.forges.rest import Rest, refused, settings
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
 from slipway.reviewing.record import Record, name_of, unpacked, written_with
 from slipway.reviewing.told.comment import mark
@@ -71,13 +71,8 @@ class GitHub:
     ConfigError where it is not."""
 
     def __init__(self, environ: Mapping[str, str], _: Path, folder: str = "") -> None:
-        if missing := [name for name in _VARIABLES if not environ.get(name)]:
-            raise ConfigError(
-                "GitHub can't be asked",
-                why=f"{join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
-                fix="in a workflow of GitHub all but GH_TOKEN are set: give the step `GH_TOKEN: ${{ github.token }}`",
-            )
-        self._url, api, self._repository, ref, self._commit, token = (environ[name] for name in _VARIABLES)
+        fix = "in a workflow of GitHub all but GH_TOKEN are set: give the step `GH_TOKEN: ${{ github.token }}`"
+        self._url, api, self._repository, ref, self._commit, token = settings(environ, _VARIABLES, "GitHub", fix)
         self._mark, self._folder = mark(folder), folder
         self._reviewed_by = environ.get("REVIEWED_BY", "preview.yaml")
         found = _OPEN.fullmatch(ref)

@@ -14,12 +14,10 @@ from dataclasses import dataclass, replace
 from datetime import UTC
 from pathlib import Path
 
-from slipway.base.errors import ConfigError
-from slipway.base.formatting import join
 from slipway.google.answers import Json, parse_timestamp
 from slipway.google.session import Session
 from slipway.google.transport import Transport
-from slipway.reviewing.forges.rest import Rest
+from slipway.reviewing.forges.rest import Rest, settings
 from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
 from slipway.reviewing.record import Record, name_of, written_with
@@ -59,13 +57,8 @@ class GitLab:
     the note. Raises ConfigError where it is not."""
 
     def __init__(self, environ: Mapping[str, str], checkout: Path, folder: str = "") -> None:
-        if missing := [name for name in _VARIABLES if not environ.get(name)]:
-            raise ConfigError(
-                "GitLab can't be asked",
-                why=f"{join(missing)} {'is' if len(missing) == 1 else 'are'} not set",
-                fix="in a job of GitLab all but GITLAB_TOKEN are set: make it a masked variable (docs/gitlab.md)",
-            )
-        url, project, self._commit, token = (environ[name] for name in _VARIABLES)
+        fix = "in a job of GitLab all but GITLAB_TOKEN are set: make it a masked variable (docs/gitlab.md)"
+        url, project, self._commit, token = settings(environ, _VARIABLES, "GitLab", fix)
         self._open, self._branch, self._trees = environ.get(_OPEN, ""), environ.get(_BRANCH, ""), Trees(checkout)
         self._mark, self._folder, self._project = mark(folder), folder, int(project)
         self._reviewed_by = environ.get("REVIEWED_BY", "slipway-reviewed")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from typing import TypeVar
 
-from slipway.base.errors import ResourceError
+from slipway.base.errors import ConfigError, ResourceError
+from slipway.base.formatting import join
 from slipway.google.answers import Json, json_list, shaped
 from slipway.google.failures import Call, CloudError, NotFound
 from slipway.google.session import Params, Session
@@ -66,6 +67,14 @@ class Rest:
 
     def _at(self, path: str) -> str:
         return f"{self.url.rstrip('/')}/{path}"
+
+
+def settings(environ: Mapping[str, str], names: Sequence[str], forge: str, fix: str) -> tuple[str, ...]:
+    """Return these variables of a CI job. Raises ConfigError where one is not set."""
+    if missing := [name for name in names if not environ.get(name)]:
+        why = f"{join(missing)} {'is' if len(missing) == 1 else 'are'} not set"
+        raise ConfigError(f"{forge} can't be asked", why=why, fix=fix)
+    return tuple(environ[name] for name in names)
 
 
 @contextmanager

@@ -15,7 +15,7 @@ from slipway.model.facts import Facts, TrainerFacts
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import job_spec, secret_in
+from slipway.reviewing.change.usual import job_spec, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
@@ -178,12 +178,8 @@ def _named_secrets(some: Collection[str]) -> str:
 
 def _secrets(catalog: Catalog, account: str, only: str = "") -> frozenset[str]:
     templates = (template for name, template in catalog.templates.items() if only in ("", name))
-    specs = (job_spec(offer) for template in templates for offer in template.offers)
-    pools = (pool for spec in specs if spec.get("serviceAccount") == account for pool in spec["workerPoolSpecs"])
-    codes = (pool.get("containerSpec") or pool.get("pythonPackageSpec") or {} for pool in pools)
-    entries = (entry for code in codes for entry in code.get("env") or ())
-    references = (str(entry.get("value", "")) for entry in entries if str(entry.get("name", "")).endswith("__SECRET"))
-    return frozenset(map(secret_in, references)) - {""}
+    offers = (offer for template in templates for offer in template.offers)
+    return frozenset(secrets_of(offer for offer in offers if job_spec(offer).get("serviceAccount") == account))
 
 
 def _quoted(words: Collection[str]) -> tuple[str, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, NamedTuple
@@ -16,7 +16,7 @@ from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.catalog.placeholders import OUTPUT, names
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import job_spec, secret_in
+from slipway.reviewing.change.usual import job_spec, secret_in, secrets_of, variables
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import ROWS, usual_grade
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, trainer
@@ -179,7 +179,7 @@ def secret(differing: Differing) -> Says:
     places = [shown(str(leaf).partition("/secrets/")[0]) for leaf in sides]
     values: dict[str, Any] = {"name": name, "old": shown(old), "new": shown(new)}
     if not new:
-        return says("secret-plain" if name in dict(_variables(differing.offers)) else "secret-gone", **values)
+        return says("secret-plain" if name in dict(variables(differing.offers)) else "secret-gone", **values)
     if not old or old != new:
         return says("secret-other" if old else "secret-new", **values)
     if places[0] != places[1]:
@@ -227,18 +227,6 @@ def _address(leaf: Leaf | None, catalog: Catalog) -> str:
 def _known(catalog: Catalog) -> Mapping[str, str]:
     """Return the addresses of the stack's accounts by their words."""
     return {TRAINER: catalog.trainer, **{trainer(name): account for name, account in catalog.trainers.items()}}
-
-
-def secrets_of(offers: Iterable[Offer]) -> Iterator[str]:
-    variables = _variables(offers)
-    yield from (secret_in(value) or value for name, value in variables if name.endswith("__SECRET"))
-
-
-def _variables(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]:
-    for offer in offers:
-        for pool in job_spec(offer).get("workerPoolSpecs") or ():
-            code = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
-            yield from ((str(each.get("name")), str(each.get("value"))) for each in code.get("env") or ())
 
 
 def shell(differing: Differing) -> Says:

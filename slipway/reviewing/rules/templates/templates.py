@@ -12,11 +12,10 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import job_spec
+from slipway.reviewing.change.usual import job_spec, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, secret_requirements
-from slipway.reviewing.rules.templates.effects import secrets_of
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import no_offer_left, offers
 from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
