@@ -10,6 +10,7 @@ from itertools import pairwise
 
 from local.demo.play import Play
 from local.demo.report import cents
+from slipway.base.formatting import counted
 from slipway.google.connection import connect
 from slipway.model.labels import STACK_LABEL
 from slipway.model.prices import Price, hourly
@@ -43,5 +44,6 @@ def pool_cost(samples: Sequence[Machines]) -> str:
         total += Price(larger, before.per_hour.complete and after.per_hour.complete) * hours
         minutes += hours * 60
     low, high = min(sample.count for sample in samples), max(sample.count for sample in samples)
-    counts = f"{low if low == high else f'{low} to {high}'} machines over {minutes:.1f} minutes, busy or not"
+    machines = counted(low, "machine") if low == high else f"{low} to {high} machines"
+    counts = f"{machines} over {minutes:.1f} minutes, busy or not"
     return f"{'at most ' if total.complete else ''}{cents(total)} for {counts}"

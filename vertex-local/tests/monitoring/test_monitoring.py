@@ -2,6 +2,8 @@
 
 import itertools
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
@@ -82,6 +84,21 @@ def busy(calling: Calling, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sampler]
 def test_use_is_always_a_fraction(at: float, cpu: dict[int, float], later: float, memory: int) -> None:
     found = process_usage.between(Reading(at, {1: later}, 0), Reading(at + later, cpu, memory), cores=3, memory=2**30)
     assert 0 <= found.cpu <= 1 and 0 <= found.memory <= 1
+
+
+def test_what_a_program_starts_in_a_session_of_its_own_is_measured_too() -> None:
+    """As a launcher starts the code that trains."""
+    trains = "block = bytearray(80_000_000); print('ready', flush=True); input()"
+    launcher = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {trains!r}], start_new_session=True)"
+    leader = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {launcher!r}])"
+    pipe = subprocess.PIPE
+    with subprocess.Popen(
+        [sys.executable, "-c", leader], stdin=pipe, stdout=pipe, text=True, start_new_session=True
+    ) as running:
+        assert running.stdout and running.stdout.readline() == "ready\n"
+        reading = process_usage.read(running.pid, at=0.0)
+        running.communicate("\n")
+    assert reading.memory > 80_000_000 and len(reading.cpu_s) == 2 and running.pid not in reading.cpu_s
 
 
 def test_a_replica_is_measured_from_its_second_look_on(calling: Calling, busy: Sampler) -> None:

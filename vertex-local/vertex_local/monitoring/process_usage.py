@@ -12,8 +12,8 @@ from ..nodes import processes
 
 @dataclass(frozen=True)
 class Reading:
-    """A session's use at one moment: CPU seconds until now by process, and the bytes in memory. `at` counts seconds on
-    a clock that only its own readings share."""
+    """The use of a replica's processes at one moment: CPU seconds until now by process, and the bytes in memory. `at`
+    counts seconds on a clock that only its own readings share."""
 
     at: float
     cpu_s: Mapping[int, float]
@@ -40,10 +40,11 @@ def between(before: Reading, after: Reading, cores: int, memory: int) -> Use:
 
 
 def read(session: int, at: float) -> Reading:
-    """Return a reading of all processes of a session but its leader, which is the cloud's own."""
+    """Return a reading of a session and of all that its processes have started, in other sessions too, but without
+    the leader, which is the cloud's own."""
     cpu_s: dict[int, float] = {}
     memory = 0
-    for pid in processes.members(session):
+    for pid in processes.family(session):
         if pid == session:
             continue
         with contextlib.suppress(psutil.Error):
