@@ -8,7 +8,6 @@ from fnmatch import fnmatchcase
 from typing import Any
 
 from slipway.authoring.policy.rule import ADVISORY, MANDATORY, Breach, DeclaredStack, Rule, in_offers
-from slipway.authoring.stack.members import crowd
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join
 from slipway.model.capacity import SPOT
@@ -24,6 +23,16 @@ from slipway.model.season import moment_in_words
 _EVERYBODY = ("allUsers", "allAuthenticatedUsers")
 # The roles that Workspace grants, and no others (P5).
 _ROLES = ("aiplatform.user", "cloudquotas.viewer", "monitoring.viewer", "logging.viewer")
+
+
+def crowd(member: str) -> str:
+    """Describe a member that stands for everybody somewhere; else empty."""
+    prefix, _, rest = member.partition(":")
+    if prefix == "domain":
+        return f"everybody with an account in {rest}"
+    if prefix == "principalSet" and rest.endswith("/*"):
+        return f"everybody and everything that the identity pool {rest.split('/')[-2]} lets in"
+    return ""
 
 
 def _regions(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping
 
+from slipway.authoring.policy.rules import crowd
 from slipway.authoring.stack.secrets import shown
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake
 from slipway.base.formatting import quoted, short
@@ -65,16 +66,6 @@ def invalid_member(member: str) -> tuple[str, str] | None:
     if not right.startswith("principal") and re.fullmatch(form, rest.lower()):
         return f"IAM keeps addresses in lower case, this is {shown(member)}", f"{right}{rest.lower()}"
     return f"is not an IAM member: {shown(member)}", fix
-
-
-def crowd(member: str) -> str:
-    """Describe a member that stands for everybody somewhere; else empty."""
-    prefix, _, rest = member.partition(":")
-    if prefix == "domain":
-        return f"everybody with an account in {rest}"
-    if prefix == "principalSet" and rest.endswith("/*"):
-        return f"everybody and everything that the identity pool {rest.split('/')[-2]} lets in"
-    return ""
 
 
 def is_address(text: str) -> bool:

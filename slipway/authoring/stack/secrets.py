@@ -19,12 +19,14 @@ FORMS = (
     (re.compile(r"\bGOCSPX-[\w-]{8,}"), "a client secret"),
     (re.compile(r"\beyJ[\w-]{10,}\.eyJ[\w-]{10,}\."), "a signed token"),
     (re.compile(r'"type"\s*:\s*"service_account"'), "a service account key"),
+    (
+        re.compile(
+            r"\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
+            r"|\bxox[abprs]-[\w-]{10,}|://[^/\s:@]+:(?!\$[{(])[^/\s:@]+@"
+        ),
+        "a key to another service",
+    ),
 )
-_OTHERS = re.compile(
-    r"\bhf_[A-Za-z0-9]{16,}|\bsk-[\w-]{16,}|\bgh[pousr]_[A-Za-z0-9]{20,}|\bgithub_pat_\w{20,}|\bAKIA[A-Z0-9]{12,}"
-    r"|\bxox[abprs]-[\w-]{10,}|://[^/\s:@]+:(?!\$[{(])[^/\s:@]+@"
-)
-"""Forms of keys to services that are not Google's."""
 _NAMES = re.compile(
     r"(?i)(^|[_-])(token|secret|password|passwd|api_?key|access_?key|private_?key|credentials?)$"
     r"|(?-i:[A-Z0-9](TOKEN|SECRET|PASSWORD|CREDENTIALS?))$"
@@ -54,7 +56,7 @@ def looks_secret(value: str, name: str = "") -> bool:
     """Tell whether a value has the form of a key or a password, or a secret's name. `NAME__SECRET` names a reference to
     Secret Manager, which is right."""
     value = value[:_LONGEST]
-    if any(form.search(value) for form in (_OTHERS, *(form for form, _ in FORMS))):
+    if any(form.search(value) for form, _ in FORMS):
         return True
     if name.endswith("__SECRET") or _REFERENCE.fullmatch(value):
         return False

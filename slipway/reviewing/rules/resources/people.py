@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from slipway.authoring.stack.members import crowd
+from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.preview import UNKNOWN

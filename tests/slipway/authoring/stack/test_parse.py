@@ -137,6 +137,8 @@ def test_a_stack_name_that_fits_no_label_or_account() -> None:
         ("gcp:project: ya29.hunter2hunter2", "an access token"),
         ("slipway:templates: [AIzahunter2hunter2hunter2hunter2hunter2]", "an API key"),
         ("slipway:quota: {mode: ya29.hunter2hunter2}", "an access token"),
+        ("slipway:quota: {contactEmail: xoxb-hunter2hunter2}", "a key to another service"),
+        ("slipway:templates: [hf_hunter2hunter2hunter2]", "a key to another service"),
     ],
 )
 def test_secrets_are_refused_and_never_repeated(line: str, kind: str) -> None:  # D5
