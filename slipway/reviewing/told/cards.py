@@ -60,7 +60,9 @@ class Card:
         """The parts that the line has room for, with `{it}` for the thing's name."""
         lead = self.lead
         whole = f"{lead.phrase}{lead.end}"
-        told, who = whole if _words(whole) <= LONGEST else lead.phrase, lead.who
+        # Of facts, the first one is the heaviest.
+        cuts = (whole, whole.partition("; ")[0])
+        told, who = next((cut for cut in cuts if _words(cut) <= LONGEST), lead.phrase), lead.who
         for part in self.parts[1:]:
             # A pronoun is for whom the line has named last.
             again = _PRONOUNS.get(part.who, part.who) if part.who == who else part.who

@@ -50,7 +50,12 @@ def test_all_that_happens_to_a_thing_is_one_line_with_its_heaviest_parts() -> No
 def test_a_part_for_which_there_is_no_room_is_in_the_card_alone() -> None:
     long = replace(MADE, does=" ".join(["word"] * (LONGEST - 4)), so="")
     assert opened(long, PAID) == [f"A second `h100` {long.does}"]
-    assert opened(replace(MADE, so="word " * LONGEST))[0] == "A second `h100` must be made"
+    rest = "word " * LONGEST
+    assert opened(replace(MADE, so=rest))[0] == "A second `h100` must be made"
+    assert (
+        opened(replace(MADE, so=f"nothing can be sent; {rest}"))[0]
+        == "A second `h100` must be made: nothing can be sent"
+    )
 
 
 def test_a_pronoun_is_for_whom_the_line_has_named_last() -> None:
