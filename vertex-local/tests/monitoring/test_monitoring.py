@@ -87,7 +87,7 @@ def test_use_is_always_a_fraction(at: float, cpu: dict[int, float], later: float
 
 
 def test_what_a_program_starts_in_a_session_of_its_own_is_measured_too() -> None:
-    """As a launcher starts the code that trains."""
+    """A launcher starts the code that trains in this way."""
     trains = "block = bytearray(80_000_000); print('ready', flush=True); input()"
     launcher = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {trains!r}], start_new_session=True)"
     leader = f"import subprocess, sys; subprocess.run([sys.executable, '-c', {launcher!r}])"

@@ -76,7 +76,7 @@ def test_a_failed_cluster_has_no_machines_and_costs_nothing_now() -> None:  # N2
 
 
 def test_a_cluster_with_a_copied_label_is_not_the_stacks() -> None:  # N1
-    """It was promised to be taken over or deleted by a deployment, which leaves it alone."""
+    """A deployment was to take over or delete it, and leaves it alone."""
     copied = {"slipway-stack": CATALOG.stack, "slipway-name": "h100", "slipway-hash": "1a2b3c4"}
     by_id = {id_: replace(cluster(id_, h100()), labels=copied) for id_ in ("by-hand", "h100-1a2b3c4-2")}
     assert {row.cluster.id for row in rows(CATALOG, by_id.values(), (), ())} & by_id.keys() == {"h100-1a2b3c4-2"}
