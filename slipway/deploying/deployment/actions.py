@@ -61,7 +61,7 @@ def decide(
     def fate(cluster: PersistentResource) -> Iterator[Action]:
         name = cluster.labels[NAME_LABEL]
         successor = next((candidate for candidate in current if candidate.spec.name == name), None)
-        jobs = tuple(unended.get(cluster.id, ()))
+        jobs = tuple(job for job in unended.get(cluster.id, ()) if job.is_on(cluster))
         why = _why_keep(cluster, jobs, successor, catalog)
         instead = (successor.id,) if successor is not None and not successor.import_ else ()
         # There may be no machines for both; a failed cluster has none.
