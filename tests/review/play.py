@@ -22,7 +22,7 @@ from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_
 from slipway.reviewing.change.change import Change, Files
 from slipway.reviewing.change.edits import edits
 from slipway.reviewing.change.files import is_pipeline
-from slipway.reviewing.change.programs import edited_lines, reported, same_program
+from slipway.reviewing.change.programs import edited_lines, newly_asked, reported, same_program
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review, review
 from tests.review.case import STACK, Case, Edit, World
@@ -79,6 +79,7 @@ def change_of(case: Case) -> Change:
             lines={
                 file: edited_lines(file, *sides) for file, sides in {**code, **pipelines}.items() if file not in same
             },
+            asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
             reports={at: line for file in _JOBS for at, line in reported(file, text(file, (*case.given, *case.edits)))},
             stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
         ),

@@ -49,6 +49,8 @@ class Files:
     same: frozenset[str] = frozenset()
     #: The edited places of the other files of jobs, and of pipelines.
     lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    #: What edited files of jobs ask for that they did not.
+    asks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: The lines of jobs' code that report metrics, by their places.
     reports: Mapping[str, str] = field(default_factory=dict)
     #: The edits of each stack's file.

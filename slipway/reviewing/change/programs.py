@@ -80,6 +80,27 @@ def _lines(lines: list[str]) -> str:
     return bare(" ⏎ ".join(line.strip() for line in lines), longest=_LONGEST)
 
 
+def newly_asked(before: str, after: str) -> tuple[str, ...]:
+    """Return what code asks for that it did not: `--trees` for an argument that it requires, `EVERY=20` for a variable
+    with the value that counts where nothing sets it."""
+    known = set(_asked(before))
+    return tuple(ask for ask in dict.fromkeys(_asked(after)) if ask not in known)
+
+
+def _asked(text: str) -> Iterator[str]:
+    try:
+        calls = [node for node in ast.walk(ast.parse(text.encode())) if isinstance(node, ast.Call)]
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return
+    for call in calls:
+        name, texts = ast.unparse(call.func), [str(arg.value) for arg in call.args if isinstance(arg, ast.Constant)]
+        requires = any(key.arg == "required" and ast.unparse(key.value) == "True" for key in call.keywords)
+        if name.endswith("add_argument") and requires:
+            yield from (text for text in texts if text.startswith("--"))
+        elif name.endswith(("environ.get", "getenv")) and len(texts) == 2:
+            yield f"{texts[0]}={bare(texts[1], texts[0])}"
+
+
 def reported(file: str, text: str) -> Iterator[tuple[str, str]]:
     """Yield the lines that report a metric, by their places."""
     for number, line in enumerate(text.splitlines(), 1):

@@ -102,10 +102,14 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
 
 def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     """Find pools that can't reach their maximum once old generations are gone: only others reduce their room."""
-    if draw.lacks > draw.lacked and not draw.line.short:
+    line = draw.line
+    beside_old = line.ceiling if draw.room is None else max(draw.room - draw.old, 0)
+    if draw.lacks > draw.lacked and not line.short:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
         yield _of(draw, row, machines=_in_machines(change.new, draw))
+    elif draw.old and not (draw.lacks or draw.lacked) and not line.short and line.ceiling > beside_old:
+        yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
     elif draw.lacked and not draw.lacks:
         yield _of(draw, "quota-eased")
 

@@ -130,6 +130,26 @@ CASES = (
         (Edit("jobs/lora/task.py", "EVERY = 20 ", "EVERY = 0 "),),
         (hurts("code-changed", "lora", "jobs/lora/task.py:4", "EVERY = 0", "not known"),),
     ),
+    Case(
+        "The interval of checkpoints is a variable that nothing sets",
+        (
+            Edit("jobs/lora/task.py", '"""`python -m lora.task`"""\n', '"""`python -m lora.task`"""\n\nimport os\n'),
+            Edit("jobs/lora/task.py", "EVERY = 20 ", 'EVERY = int(os.environ.get("CHECKPOINT_EVERY", "0")) '),
+        ),
+        (hurts("code-changed", "lora", "nothing sets `CHECKPOINT_EVERY`: `0` counts", "begins anew"),),
+    ),
+    Case(
+        "The code of all worker pools requires an argument that one alone is given",
+        (
+            Edit(
+                "jobs/digits/task.py",
+                '    print("trained", EVERY)\n',
+                '    parser.add_argument("--trees", type=int, required=True)\n    parser.add_argument("--seed")\n',
+            ),
+        ),
+        (stops("arguments-changed", "digits", "`workers` is started without `--trees`", "exit code 2"),),
+        may=("code-changed",),
+    ),
     silent(
         "A comprehension's variable has another name",
         Edit("jobs/lora/task.py", "[step for step in range(EVERY)]", "[number for number in range(EVERY)]"),

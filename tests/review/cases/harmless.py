@@ -99,6 +99,8 @@ CASES = (
         given=(template("lora", LARGE, f"{LARGE}{SMALL}"),),
         accident="a list that is compared by position",
     ),
+    silent("A metric's goal is written out, as by default", template("tune", '"accuracy"', '"accuracy", "maximize"')),
+    silent("A disk's size is left out, which is the default", template("tune", '"pd-ssd", 100', '"pd-ssd"')),
     silent("A parameter's bounds with a point", template("digits", "min=1, max=5000", "min=1.0, max=5000.0")),
     silent("A file beside the jobs' folders", Edit("jobs/README.md", "", "What is here, and how to try it.\n")),
     silent(

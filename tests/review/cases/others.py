@@ -15,6 +15,7 @@ CPU = """    cpu:
       retireWithin: 7d
       labels: { team: platform }
 """
+CPU_POOLS = "".join(CPU.splitlines(keepends=True)[3:5]).replace("workers", "cpus").rstrip("\n")
 LAST = "      labels: { team: platform }\n"
 REGIONS = "      regions: [us-central1]\n"
 TUNING = World(jobs=(Job("tune-27b-x1", parameters={"model": "27b"}),))
@@ -98,6 +99,17 @@ CASES = (
             tells("season-changed", "a100", "2027-01-10"),
         ),
         accident="clusters that outlived their use",
+    ),
+    Case(
+        "The CPU pools move into the H100 cluster, and their own goes",
+        (stack(H100, f"{H100}\n{CPU_POOLS}"), stack(CPU, "")),
+        (
+            hurts("cluster-new-generation", "h100", "pools.head"),
+            tells("capacity-raised", "h100/head", "each later edit of it replaces those machines as well"),
+            hurts("cluster-retires", "cpu", "such machines are paid in `h100`"),
+        ),
+        may=(*MADE_ANEW, "offer-gone", "no-offer-left"),
+        world=BUSY,
     ),
     Case(
         "The H100 cluster is given up after an idle hour, and nobody used it today",

@@ -71,6 +71,13 @@ CASES = (
         accident="a check turned into a warning",
     ),
     Case(
+        "A pool's new name makes a second cluster, which can't grow beside the first",
+        (stack("        head: {", "        scheduler: {"),),
+        (hurts("quota-short-in-overlap", "cpus", "until the old cluster is gone"),),
+        may=ANEW,
+        world=World(jobs=BUSY.jobs, limits={"cpus": 160}),
+    ),
+    Case(
         "All ways to run have to fit from now on",
         (stack("slipway:quota: { mode: enforce,", "slipway:quota: { mode: enforce, strict: true,"),),
         (tells("quota-check-stricter", "quota", "or an offer has no quota"),),

@@ -26,7 +26,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     from slipway.reviewing.change.change import NO_FILES, Files
     from slipway.reviewing.change.edits import edits
     from slipway.reviewing.change.pins import changed
-    from slipway.reviewing.change.programs import edited_lines, same_program
+    from slipway.reviewing.change.programs import edited_lines, newly_asked, same_program
     from slipway.reviewing.rules.program import STACK_FILE
     from slipway.reviewing.told.redaction import addresses
 
@@ -54,6 +54,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         pins={file: found for file, sides in texts.items() if has_pins(file) and (found := changed(*sides))},
         same=same,
         lines={file: edited_lines(file, *sides) for file, sides in (code | pipelines).items() if file not in same},
+        asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
         reports=dict(_reports(checkout)) if head and touched else {},
         stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),

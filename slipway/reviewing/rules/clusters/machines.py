@@ -102,7 +102,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         may += [f"then {line}" for line in without_cluster(change.new, name) if unfit]
         grade = Grade.BLOCKING if unfit and lost and cluster.scarce else None
         announced = was is not None and alike(listed, was.alternatives)
-        row = "cluster-may-still-become" if announced else "cluster-may-become"
+        row = "cluster-may-still-become" if announced else f"cluster-may-become{'-and-old-goes' if lost else ''}"
         yield of_cluster(row, name, so=so, details=may, grade=grade, key="alternatives", cost=dearer)
     elif cluster.old and not listed and (before or cluster.old.alternative):
         yield of_cluster("alternatives-gone", name, key="alternatives")

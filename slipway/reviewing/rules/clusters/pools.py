@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -45,6 +45,7 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
             else:
                 place = cluster.name, after.name
                 yield from (*_given_back(place, pool, after), *_most(place, pool, after, change))
+        yield from _joined(cluster.old, cluster.new, renamed.values())
     yield from _unused(idle, change)
     yield from _minimum_below_default(change)
 
@@ -53,6 +54,14 @@ def _of_pool(row: str, place: _Place, *, key: str = "", part: str = "", **values
     cluster, pool = place
     field = key_of(cluster, f"pools.{pool}.{key}".rstrip("."))
     return by_row(row, Subject("pool", "/".join(place), part), field=field, **values)
+
+
+def _joined(old: Cluster, new: Cluster, renamed: Collection[str]) -> Iterator[Consequence]:
+    """Find pools without GPUs that are new beside pools with some: all pools of a cluster are one resource."""
+    scarce = any(pool.machine.accelerator for pool in new.pools)
+    for pool in new.pools if scarce else ():
+        if not pool.machine.accelerator and pool.name not in renamed and old.pool(pool.name) is None:
+            yield _of_pool("joins-gpus", (new.name, pool.name))
 
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:

@@ -7,11 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
+from slipway.model.labels import Launched
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
+from slipway.reviewing.change.usual import job_spec, variables
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS
+from slipway.reviewing.rules.templates.effects import flag
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
@@ -20,6 +23,7 @@ _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
 
 
+_SAVES = re.compile(r"checkpoint|ckpt|torch\.(save|load)", re.IGNORECASE)
 _DIRECTIONS = ("gone", "new", "loosened", "older", "other", "newer", "pinned")
 """The moves of a requirement, the gravest first: each has a row."""
 
@@ -37,6 +41,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     if not becomes_image and sorted(old.requirements) != sorted(new.requirements):
         field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
         yield _installed(template, field)
+    yield from _unmet(template)
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side))) for side in (new, old)]
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
     # The name depends on its contents, whatever the catalog's bucket.
@@ -45,9 +50,10 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
     elif other and (edited or not (touched or old.requirements != new.requirements)):
         lines = [edit for file in edited for edit in files.lines.get(file, ())]
+        saves = new.checkpoints and any(_SAVES.search(f"{edit.before} {edit.after}") for edit in lines)
         more = len(lines) - _MOST_LINES
         yield template.tells(
-            "code-changed" if edited else "code-unseen",
+            "code-saves" if saves else "code-changed" if edited else "code-unseen",
             part="code",
             files=few(map("`{}`".format, edited)),
             edits=lines[:_MOST_LINES],
@@ -57,9 +63,35 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
                     for file in edited
                     if not files.lines.get(file)
                 ),
+                *_unset(template, edited),
                 *([f"and {more} more places in these files"] if more > 0 else []),
             ],
         )
+
+
+def _unmet(template: TemplateChange) -> Iterator[Consequence]:
+    """Find worker pools that are started without an argument that their edited module requires."""
+    lacks: dict[str, dict[str, None]] = {}
+    for offer in template.new.offers:
+        for role, pool in zip(offer.roles, job_spec(offer).get("workerPoolSpecs") or (), strict=False):
+            started = Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ())
+            file = f"jobs/{started.module.replace('.', '/')}.py" if started else ""
+            given = [flag(argument) for argument in started.arguments] if started else []
+            unmet = [ask for ask in template.change.files.asks.get(file, ()) if ask[:2] == "--" and ask not in given]
+            lacks.setdefault(role, {}).update(dict.fromkeys(unmet))
+    for role, flags in lacks.items():
+        if flags:
+            missing = join(f"`{name}`" for name in flags)
+            yield template.tells("arguments-unmet", part=f"arguments of {role}", role=role, flags=missing)
+
+
+def _unset(template: TemplateChange, edited: Iterable[str]) -> Iterator[str]:
+    """Yield variables that the edited code reads and no template sets, with the value that counts."""
+    known = {name for name, _ in variables(template.new.offers)}
+    for ask in (ask for file in edited for ask in template.change.files.asks.get(file, ()) if "=" in ask):
+        name, _, value = ask.partition("=")
+        if name not in known:
+            yield f"nothing sets `{name}`: `{value}` counts"
 
 
 def _short(uri: str) -> str:
