@@ -16,6 +16,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, Side, drawn_as_deployed, drawn_by_season
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.clusters.cluster_change import cluster_changes
 from slipway.reviewing.rules.quota_draws import QuotaDraw, draws, live_at
 from slipway.reviewing.rules.table import ROWS, by_row
 from slipway.reviewing.rules.words import in_words, named
@@ -108,10 +109,15 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
         yield _of(draw, row, machines=_in_machines(change.new, draw))
-    elif draw.old and not (draw.lacks or draw.lacked) and not line.short and line.ceiling > beside_old:
+    elif draw.old and not (draw.lacks or draw.lacked or line.short or _in_place(change)) and line.ceiling > beside_old:
         yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
     elif draw.lacked and not draw.lacks:
         yield _of(draw, "quota-eased")
+
+
+def _in_place(change: Change) -> bool:
+    """Tell whether a cluster goes before its successor is made, so that both never draw at once."""
+    return any(cluster.in_place for cluster in cluster_changes(change))
 
 
 def _in_machines(catalog: Catalog, draw: QuotaDraw) -> str:

@@ -31,6 +31,7 @@ CASES = (
             hurts("capacity-found-anew", "h100", "until then there is no `h100`", "the deployment fails"),
         ),
         given=(IN_PLACE,),
+        world=World(limits={"nvidia_h100_gpus": 48}),  # for the new one alone, as both never draw at once
     ),
     Case(
         "The mode is changed to in-place in the same edit that replaces the cluster",
