@@ -1,4 +1,4 @@
-"""What a journey's machines cost is never told too low (Z8)."""
+"""Costs of a journey's machines, which are never told too low (Z8)."""
 
 from __future__ import annotations
 

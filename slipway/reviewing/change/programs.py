@@ -81,8 +81,8 @@ def _lines(lines: list[str]) -> str:
 
 
 def newly_asked(before: str, after: str) -> tuple[str, ...]:
-    """Return what code asks for that it did not: `--trees` for an argument that it requires, `EVERY=20` for a variable
-    with the value that counts where nothing sets it."""
+    """Return what code asks for that it did not: `--trees` for an argument that it requires, with its other spellings
+    after `/`, and `EVERY=20` for a variable with the value that counts where nothing sets it."""
     known = set(_asked(before))
     return tuple(ask for ask in dict.fromkeys(_asked(after)) if ask not in known)
 
@@ -96,7 +96,7 @@ def _asked(text: str) -> Iterator[str]:
         name, texts = ast.unparse(call.func), [str(arg.value) for arg in call.args if isinstance(arg, ast.Constant)]
         requires = any(key.arg == "required" and ast.unparse(key.value) == "True" for key in call.keywords)
         if name.endswith("add_argument") and requires:
-            yield from (text for text in texts if text.startswith("--"))
+            yield from filter(None, ["/".join(text for text in texts if text.startswith("--"))])
         elif name.endswith(("environ.get", "getenv")) and len(texts) == 2:
             yield f"{texts[0]}={bare(texts[1], texts[0])}"
 

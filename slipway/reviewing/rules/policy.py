@@ -29,7 +29,7 @@ _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 _LETS_IN = {
     "regions": "jobs, data and results of every cluster may be there, and no deployment is stopped for it any more"
 }
-"""What a milder setting lets in, by the rule's key, where its text does not say it."""
+"""Things that a milder setting lets in, by the rule's key, where its text does not say it."""
 _GRADED = {
     (True, True): "grade-needs-no-approval",
     (True, False): "grade-no-warning",

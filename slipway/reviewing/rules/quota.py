@@ -109,15 +109,20 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
         yield _of(draw, row, machines=_in_machines(change.new, draw))
-    elif draw.old and not (draw.lacks or draw.lacked or line.short or _in_place(change)) and line.ceiling > beside_old:
+    elif (
+        draw.old
+        and not (draw.lacks or draw.lacked or line.short or _in_place(change, line))
+        and line.ceiling > beside_old
+    ):
         yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
     elif draw.lacked and not draw.lacks:
         yield _of(draw, "quota-eased")
 
 
-def _in_place(change: Change) -> bool:
-    """Tell whether a cluster goes before its successor is made, so that both never draw at once."""
-    return any(cluster.in_place for cluster in cluster_changes(change))
+def _in_place(change: Change, line: QuotaLine) -> bool:
+    """Tell whether a cluster that draws this goes before its successor is made, so that both never draw at once."""
+    drawers = {drawer.partition("/")[0] for drawer in line.drawn}
+    return any(cluster.in_place and cluster.name in drawers for cluster in cluster_changes(change))
 
 
 def _in_machines(catalog: Catalog, draw: QuotaDraw) -> str:

@@ -24,6 +24,11 @@ _MOST_LINES = 12
 
 
 _SAVES = re.compile(r"checkpoint|ckpt|torch\.(save|load)", re.IGNORECASE)
+# By the service, torchrun, the launcher or the system (vertex-rules 3.5).
+_SET_BY_OTHERS = re.compile(
+    r"(AIP|CLOUD_ML|SLIPWAY|GOOGLE|MASTER|LOCAL|CUDA|NVIDIA|PYTHON)_?\w*|CLUSTER_SPEC|TF_CONFIG|RANK|WORLD_SIZE|GROUP_RANK"
+    r"|HOME|PATH|USER|HOSTNAME|TMPDIR"
+)
 _DIRECTIONS = ("gone", "new", "loosened", "older", "other", "newer", "pinned")
 """The moves of a requirement, the gravest first: each has a row."""
 
@@ -77,12 +82,12 @@ def _unmet(template: TemplateChange) -> Iterator[Consequence]:
             started = Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ())
             file = f"jobs/{started.module.replace('.', '/')}.py" if started else ""
             given = [flag(argument) for argument in started.arguments] if started else []
-            unmet = [ask for ask in template.change.files.asks.get(file, ()) if ask[:2] == "--" and ask not in given]
-            lacks.setdefault(role, {}).update(dict.fromkeys(unmet))
+            for ask in template.change.files.asks.get(file, ()):
+                if ask.startswith("--") and not {*ask.split("/")} & {*given}:
+                    lacks.setdefault(role, {})[ask] = None
     for role, flags in lacks.items():
-        if flags:
-            missing = join(f"`{name}`" for name in flags)
-            yield template.tells("arguments-unmet", part=f"arguments of {role}", role=role, flags=missing)
+        missing = join(f"`{name}`" for name in flags)
+        yield template.tells("arguments-unmet", part=f"arguments of {role}", role=role, flags=missing)
 
 
 def _unset(template: TemplateChange, edited: Iterable[str]) -> Iterator[str]:
@@ -90,7 +95,7 @@ def _unset(template: TemplateChange, edited: Iterable[str]) -> Iterator[str]:
     known = {name for name, _ in variables(template.new.offers)}
     for ask in (ask for file in edited for ask in template.change.files.asks.get(file, ()) if "=" in ask):
         name, _, value = ask.partition("=")
-        if name not in known:
+        if not (name in known or _SET_BY_OTHERS.fullmatch(name)):
             yield f"nothing sets `{name}`: `{value}` counts"
 
 

@@ -18,6 +18,8 @@ from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.secret_values import HIDDEN, shown
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.templates import templates
+from tests.review.case import Case, Edit
+from tests.review.play import play
 from tests.slipway.reviewing.builders import (
     CATALOG_BUCKET,
     H100,
@@ -208,3 +210,14 @@ def test_a_value_of_megabytes_takes_no_longer_than_a_short_one() -> None:
     assert not looks_secret("eyJaaaaaaaaaa-" * 1_000_000)
     beside = "x" * 9000 + " a"
     assert shown("x" * 9000 + " hf_" + "a" * 40, beside=beside) == HIDDEN
+
+
+def test_code_is_told_neither_of_another_spelling_nor_of_what_the_service_sets() -> None:
+    asks = (
+        '    parser.add_argument("--base", "--model", required=True)\n',
+        '    os.environ.get("AIP_MODEL_DIR", "/tmp")\n',
+    )
+    edit = Edit("jobs/lora/task.py", '    print("trained", EVERY)\n', "".join(asks))
+    told = play(Case("", (edit,))).consequences
+    assert [part.kind for part in told] == ["code-changed"]
+    assert not [detail for part in told for detail in part.details if "nothing sets" in detail]
