@@ -21,7 +21,7 @@ from slipway.base.formatting import counted
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.findings import show
 from slipway.front.cli.terminal.options import output_option
-from slipway.front.cli.terminal.sources import preview_of, text_of
+from slipway.reviewing.sources import preview_of, text_of
 
 if TYPE_CHECKING:
     from slipway.operating.doctor.reading import Drifted

@@ -17,7 +17,7 @@ import click
 
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD, output_option
-from slipway.front.cli.terminal.sources import text_of
+from slipway.reviewing.sources import text_of
 
 _FIX = "name what a run printed: pulumi up 2>&1 | tee up.txt"
 

@@ -26,7 +26,7 @@ import click
 from slipway.base.codec import from_json
 from slipway.base.formatting import counted, join
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.sources import preview_of, text_of
+from slipway.reviewing.sources import preview_of, text_of
 
 if TYPE_CHECKING:
     from datetime import datetime
@@ -101,9 +101,9 @@ def command(
     redact: bool,
     no_live: bool,
 ) -> None:
-    from slipway.front.cli.terminal.changed_files import files_of
     from slipway.model.findings.kinds import KINDS
     from slipway.reviewing.change.change import NO_FILES
+    from slipway.reviewing.changed_files import files_of
     from slipway.reviewing.forges.forge import forge_of, words_of
     from slipway.reviewing.gate import obstacles, unannounced, unapproved
     from slipway.reviewing.review import beside, write_all

@@ -5,6 +5,7 @@ from contextlib import closing
 
 import pytest
 
+from tests.slipway.google.live_service import connection, environ, service  # noqa: F401 - fixtures
 from tests.slipway.google.server import Server
 
 

@@ -23,6 +23,7 @@ from tests.builders.clusters import asked_for, cluster, living
 from tests.builders.jobs import job
 from tests.builders.place import CATALOG_BUCKET, NOW, PROJECT, REGION, STACK, TEAM, TRAINER, WORK_BUCKET
 from tests.builders.pools import CPU, H100, pool
+from tests.builders.steps import step
 
 __all__ = ["CATALOG_BUCKET", "CPU", "H100", "NOW", "PROJECT", "REGION", "STACK", "TEAM", "TRAINER", "UNREAD"]
 __all__ += [
@@ -80,26 +81,6 @@ def kept(what: Cluster | str, *jobs: VertexJob, why: str = "", role: str = "", o
 
 def limits(by_metric: Mapping[str, int], increase: Increase = Increase.POSSIBLE) -> Mapping[str, QuotaLimit]:
     return {metric: QuotaLimit(metric, REGION, limit, increase) for metric, limit in by_metric.items()}
-
-
-def step(
-    op: str,
-    type: str,
-    name: str,
-    *,
-    old: Mapping[str, Any] | None = None,
-    new: Mapping[str, Any] | None = None,
-    id: str = "",
-    parent: str = "",
-    diffs: Iterable[str] = (),
-    replaces: Iterable[str] = (),
-    retained: bool = False,
-) -> EngineStep:
-    """Return a step. `old` and `new` are inputs. `id` and `retained` are the old resource's."""
-    urn = f"urn:pulumi:{STACK}::slipway::{type}::{name}"
-    before = None if old is None else Resource(old, {}, id, retained)
-    after = None if new is None else Resource(new)
-    return EngineStep(op, urn, type, name, parent, before, after, tuple(diffs), tuple(replaces))
 
 
 def change(

@@ -12,7 +12,7 @@ from slipway.model import facts
 from slipway.reviewing.change.change import Change
 from tests.slipway.reviewing.builders import NOW
 
-FOLDER = Path(__file__).parent / "recorded"
+FOLDER = Path(__file__).parents[1] / "deploying" / "engine" / "recorded"
 
 
 def lines(name: str) -> list[str]:

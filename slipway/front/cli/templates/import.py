@@ -19,7 +19,7 @@ import click
 from slipway.base.errors import ConfigError
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD
-from slipway.front.cli.terminal.sources import text_of
+from slipway.reviewing.sources import text_of
 
 _NO_NAME = re.compile(r"[^a-z0-9]+")
 

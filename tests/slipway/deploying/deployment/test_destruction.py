@@ -22,9 +22,9 @@ from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.state import State, StateResource
 from tests.builders.stacks import workspace_entry
+from tests.slipway.google.live_service import PATHS, Service
 
 from . import world
-from .conftest import PATHS, Service
 
 PROJECT, REGION, FAR = "acme", "us-central1", "europe-west4"
 ID = "cpu-1a2b3c4"

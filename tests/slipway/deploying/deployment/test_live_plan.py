@@ -22,9 +22,9 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import Alternative, ClusterSpec, CurrentCluster
 from slipway.model.state import State, StateResource
 from tests.builders.stacks import workspace_entry
+from tests.slipway.google.live_service import WANTED, Service
 
 from . import world
-from .conftest import WANTED, Service
 
 STACK = Stack("dev", "acme-dev", "us-central1", workspace_entry((), "acme-catalog", "acme-work", "trainer"))
 NOW = datetime(2026, 11, 20, tzinfo=UTC)

@@ -42,7 +42,7 @@ from tests.builders.templates import job_template as template
 from tests.slipway.authoring.stack.files import read as parsed
 from tests.slipway.authoring.stack.files import with_config
 from tests.slipway.authoring.template.conftest import cluster
-from tests.slipway.model.catalog.test_document import published
+from tests.slipway.google.catalog.test_document import published
 
 from .test_season_quota import DAY, NOW, Story, begun, proven
 from .world import ROOT, job, planned_for

@@ -28,8 +28,7 @@ from slipway.google.snapshot import neighbours
 from slipway.model.labels import STACK_LABEL
 from slipway.model.state import State, StateGrant, StateResource
 from tests.builders.stacks import workspace_entry
-
-from .conftest import CLUSTER, PATHS, POOL, SPEC, WANTED, Service
+from tests.slipway.google.live_service import CLUSTER, PATHS, POOL, SPEC, WANTED, Service
 
 TEAM, BOB = "group:ml@acme.example", "user:bob@acme.example"
 OWN, THEIRS = (f"{name}@acme.iam.gserviceaccount.com" for name in ("slipway-dev-trainer", "ml-training"))

@@ -17,7 +17,7 @@ from tests.checkouts.shell import Done, slipway
 
 from .stack import Stack
 
-CASE = Path(__file__).parents[2] / "reviewing" / "recorded" / "edit.jsonl"
+CASE = Path(__file__).parents[2] / "deploying" / "engine" / "recorded" / "edit.jsonl"
 HALF = "\ud800"
 CHARACTERS = st.characters(categories=["Cs", "Cc", "Cf", "Zl", "Zp", "Nd", "Ll"]) | st.sampled_from("${}'\"\\<>&:=/.,@")
 TEXTS = (

@@ -1,17 +1,21 @@
 """A pull request's program says what it likes: no preview makes a review raise. # N14"""
 
+import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any
 
 from hypothesis import example, given
 from hypothesis import strategies as st
 
 from slipway.base.codec import MalformedError
-from slipway.deploying.engine.events import declared
+from slipway.deploying.engine.events import declared, read
 from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Preview, Resource
 from slipway.model.facts import CATALOG, CLUSTER, QUOTA, TEMPLATE, WORKSPACE
 from slipway.model.facts import read as read_facts
+from slipway.reviewing.gate import unapproved
 from slipway.reviewing.review import review
+from slipway.reviewing.told.comment import comment
 from tests.slipway.reviewing.builders import change, cluster, facts, job, template
 
 _TYPES = (
@@ -105,3 +109,15 @@ def test_no_facts_make_a_review_raise(place: tuple[str, tuple[Any, ...]], odd: A
     except MalformedError:
         return
     review(change(WHOLE, after, jobs=[job()]))
+
+
+def test_what_the_program_warns_of_is_quoted_and_decides_nothing() -> None:  # N5
+    warnings = [{"severity": "warning", "message": f"<b>look</b> {n}\nthere"} for n in range(12)]
+    stream = [json.dumps({"diagnosticEvent": warning}) for warning in (*warnings, warnings[0])]
+    preview = read((*stream, json.dumps({"summaryEvent": {}})))
+    reviewed = review(replace(change(None, None), preview=preview))
+    assert reviewed.quoted[0] == "<b>look</b> 0 there"
+    assert len(reviewed.quoted) == 11 and reviewed.quoted[-1].startswith("and 2 more, ")
+    assert list(unapproved([reviewed])) == []
+    text = comment([reviewed])
+    assert "in its own words" in text and "\n<b>" not in text.partition("```")[0]

@@ -14,8 +14,7 @@ from slipway.google.live_reader import Recent
 from slipway.google.snapshot import read
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB
 from slipway.model.machines.spec import MachineSpec
-
-from .conftest import PATHS, POOL, SPEC, WANTED, Service, live
+from tests.slipway.google.live_service import PATHS, POOL, SPEC, WANTED, Service, live
 
 EVERYTHING = (
     "clusters",

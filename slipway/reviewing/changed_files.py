@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.front.cli.terminal.sources import text_of
 from slipway.reviewing.change.files import has_pins, is_pipeline, seen_from
+from slipway.reviewing.sources import text_of
 
 if TYPE_CHECKING:
     from slipway.reviewing.change.change import Files

@@ -1,4 +1,4 @@
-"""The engine's events, as it wrote them, and what becomes of a resource by them: nothing secret is kept. # N5 # D7"""
+"""The engine's events, as it wrote them: nothing secret is kept. # N5 # D7"""
 
 import json
 from collections.abc import Iterator
@@ -12,12 +12,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from slipway.deploying.engine.events import read
-from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview
-from slipway.deploying.engine.touched import Fate, Touched, differences
-from slipway.reviewing.gate import unapproved
-from slipway.reviewing.review import review
-from slipway.reviewing.told.comment import comment
-from tests.slipway.reviewing.builders import change, step
+from slipway.deploying.engine.preview import SECRET, EngineStep, Objection, Preview
 
 RECORDED = (Path(__file__).parent / "recorded" / "edit.jsonl").read_text().splitlines()
 """pools.workers.max 4 → 6, a submitter more, and a template less. Requests and most outputs are left out."""
@@ -109,74 +104,3 @@ def test_what_another_engine_writes_is_passed_over_and_said(snapshot: SnapshotAs
 )
 def test_nothing_makes_it_raise(lines: list[str]) -> None:
     assert not read(lines).complete or not read(lines).steps
-
-
-def test_what_the_program_warns_of_is_quoted_and_decides_nothing() -> None:  # N5
-    said = [{"severity": "warning", "message": f"<b>look</b> {n}\nthere"} for n in range(12)]
-    stream = [json.dumps({"diagnosticEvent": one}) for one in (*said, said[0])]
-    preview = read((*stream, json.dumps({"summaryEvent": {}})))
-    found = review(replace(change(None, None), preview=preview))
-    assert found.quoted[0] == "<b>look</b> 0 there"
-    assert len(found.quoted) == 11 and found.quoted[-1].startswith("and 2 more, ")
-    assert [one.kind for one in unapproved([found])] == []
-    told = comment([found])
-    assert "in its own words" in told and "\n<b>" not in told.partition("```")[0]
-
-
-DATASET = "gcp:bigquery/dataset:Dataset"
-
-
-def only(*ops: str, retained: bool = False, **inputs: object) -> Touched:
-    steps = [
-        step(
-            op,
-            DATASET,
-            "results",
-            old=None if op in ("create", "import") else inputs,
-            new=None if op.startswith("delete") else inputs,
-            retained=retained and op not in ("create", "import"),
-        )
-        for op in ops
-    ]
-    (found,) = change(None, None, steps=steps).touched
-    return found
-
-
-@pytest.mark.parametrize(
-    ("ops", "fate"),
-    [
-        (("create",), Fate.CREATED),
-        (("import",), Fate.ADOPTED),
-        (("import", "update"), Fate.ADOPTED),
-        (("delete",), Fate.DELETED),
-        (("create-replacement", "replace", "delete-replaced"), Fate.REPLACED),
-        (("replace",), Fate.REPLACED),
-        (("delete-replaced",), Fate.DELETED),
-    ],
-)
-def test_destruction_is_destruction_whatever_the_engine_calls_it(ops: tuple[str, ...], fate: Fate) -> None:
-    assert only(*ops, location="US").fate is fate
-
-
-def test_what_the_engine_retains_or_abandons_stays() -> None:
-    assert only("delete", retained=True).fate is Fate.FORGOTTEN
-    assert only("delete", deletionPolicy="ABANDON").fate is Fate.FORGOTTEN
-
-
-@pytest.mark.parametrize(
-    ("before", "after", "found"),
-    [
-        ({"a": {"b": [1, 2]}}, {"a": {"b": [2, 1]}}, []),
-        ({"a": {"b": True}}, {"a": {"b": False}}, ["`a.b` `true` → `false`"]),
-        ({"a": ["x", "y"]}, {"a": ["y", "z"]}, ["`a[0]` `x` → `z`"]),
-        ({"a": [{"b": 1, "c": 2}]}, {"a": [{"b": 1, "c": 3}]}, ["`a[0].c` `2` → `3`"]),
-        ({"a": 1}, {"a": UNKNOWN}, ["`a` `1` → what is known once it is deployed"]),
-        ({"rootPassword": "old"}, {"rootPassword": "new"}, ["`rootPassword`, which may be secret"]),
-        ({"env": {"x": "hf"}}, {"env": {"x": SECRET}}, ["`env.x`, which may be secret"]),
-        ({"data": ""}, {"data": "-----BEGIN PRIVATE KEY-----"}, ["`data`, which may be secret"]),
-    ],
-)
-def test_differences_are_leaf_by_leaf_and_never_secret(
-    before: dict[str, object], after: dict[str, object], found: list[str]
-) -> None:
-    assert [str(one) for one in differences(before, after)] == found

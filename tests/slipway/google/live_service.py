@@ -125,3 +125,24 @@ def connection(environ: dict[str, str]) -> Connection:
 def live(connection: Connection, *, off_is_empty: bool = False) -> Live:
     found, _ = read(connection, WANTED, identity="ada", off_is_empty=off_is_empty)
     return found
+
+
+def quota(metric: str, locations: list[str], value: str | None, **eligibility: Any) -> dict[str, Any]:
+    details = {} if value is None else {"value": value}
+    return {
+        "metric": f"aiplatform.googleapis.com/{metric}",
+        "dimensionsInfos": [{"details": details, "applicableLocations": locations}],
+        "quotaIncreaseEligibility": eligibility,
+    }
+
+
+def preference(region: str = "us-central1", **changes: Any) -> dict[str, Any]:
+    return {
+        "name": "projects/1/locations/global/quotaPreferences/h100",
+        "service": "aiplatform.googleapis.com",
+        "quotaId": "H100",
+        "dimensions": {"region": region},
+        "quotaConfig": {"preferredValue": "16", "grantedValue": "0", "stateDetail": "denied"},
+        "etag": "e1",
+        **changes,
+    }

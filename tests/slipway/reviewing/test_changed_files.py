@@ -1,0 +1,76 @@
+"""The files of a change, read from two checkouts of a repository. # N5 N14"""
+
+from pathlib import Path
+
+import pytest
+
+from slipway.reviewing.change.change import Files
+from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.changed_files import files_of
+
+FOLDER = "ml/training"
+
+
+@pytest.fixture
+def base(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The project's folder in the base branch's checkout, where a review runs; the change's is beside it."""
+    for side, version in (("base", "0.1.0"), ("head", "0.2.0")):
+        folder = tmp_path / side / FOLDER
+        (folder / "jobs/a").mkdir(parents=True)
+        (folder / "requirements.txt").write_text(f"slipway-vertex=={version}\n")
+        (folder / "requirements-dev.txt").write_text(f"pytest==9.0  # {version}\n")
+        (folder / "jobs/a/task.py").write_text(f"x = 1  # {version}\n")
+        (folder / "jobs/a/other.py").write_text(f"x = '{version}'\n")
+    monkeypatch.chdir(tmp_path / "base" / FOLDER)
+    return tmp_path
+
+
+def read(base: Path, listed: str, side: str = "head") -> Files:
+    (base / "files").write_text(listed)
+    return files_of(str(base / "files"), str(base / side / FOLDER), FOLDER)
+
+
+def test_files_are_compared_with_another_checkout_alone(base: Path) -> None:
+    """A file compared with itself would look as if nothing had changed."""
+    names = ("requirements.txt", "requirements-dev.txt", "jobs/a/task.py", "jobs/a/other.py")
+    listed = "".join(f"M\t{FOLDER}/{name}\n" for name in names)
+    files = read(base, f"{listed}D\t{FOLDER}/jobs/a/gone.py\n")
+    assert files.pins == {"requirements.txt": (Edit("slipway-vertex", "0.1.0", "0.2.0"),)}
+    assert files.same == {"jobs/a/task.py"}
+    assert files.lines == {"jobs/a/other.py": (Edit("jobs/a/other.py:1", "x = '0.1.0'", "x = '0.2.0'"),)}
+    files = read(base, listed, "base")
+    assert (files.pins, files.same) == ({}, frozenset())
+
+
+def test_a_link_out_of_the_change_s_checkout_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    for folder in (tmp_path, tmp_path / "head"):
+        (folder / "stacks").mkdir(parents=True)
+    (tmp_path / "stacks/Pulumi.prod.yaml").write_text("config: { a:b: 1 }\n")
+    (tmp_path / "elsewhere").write_text("config: { a:b: hunter2 }\n")
+    (tmp_path / "head/stacks/Pulumi.prod.yaml").symlink_to(tmp_path / "elsewhere")
+    (tmp_path / "files").write_text("M\tstacks/Pulumi.prod.yaml\n")
+    monkeypatch.chdir(tmp_path)
+    read = files_of("files", "head")
+    assert read.stacks == {} and read.links == {"stacks/Pulumi.prod.yaml"}
+    (tmp_path / "head/stacks/Pulumi.prod.yaml").unlink()
+    (tmp_path / "head/stacks/Pulumi.prod.yaml").write_text("config: { a:b: 2 }\n")
+    assert [str(edit) for edit in files_of("files", "head").stacks["prod"]] == ["`a:b` 1 → 2"]
+
+
+def test_addresses_that_the_diff_shows_are_on_lines_that_differ(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A line that stays, or only moves, may be in no diff; of a link its target is in none."""
+    stays, goes, comes = (f"- user:{name}@acme.example\n" for name in ("ada", "bob", "eve"))
+    for folder, lines in (("stacks", (stays, goes)), ("head/stacks", (comes, stays))):
+        (tmp_path / folder).mkdir(parents=True)
+        (tmp_path / folder / "Pulumi.prod.yaml").write_text("".join(lines))
+    for name in ("link.yaml", "head/link.yaml"):
+        (tmp_path / name).write_text("")
+    (tmp_path / "head/link.yaml").unlink()
+    (tmp_path / "head/team.yaml").write_text("user:zoe@acme.example\n")
+    (tmp_path / "head/link.yaml").symlink_to("team.yaml")
+    (tmp_path / "files").write_text("M\tstacks/Pulumi.prod.yaml\nM\tlink.yaml\n")
+    monkeypatch.chdir(tmp_path)
+    assert files_of("files", "head").addresses == {"bob@acme.example", "eve@acme.example"}
+    assert files_of("files", None).addresses == files_of("files", ".").addresses == frozenset()
