@@ -40,13 +40,15 @@ _UNUSED_DAYS = 30
 
 @dataclass(frozen=True)
 class Judge:
-    """The slipway that judges: `folder` is the project's, as the base branch has it; `python` and `flags` start its
-    slipway. `environment` holds its packages; None where the base's source is on its path."""
+    """The slipway that judges."""
 
+    #: The project's, as the base branch has it.
     folder: Path
+    #: It starts its slipway, with these flags.
     python: Path
     flags: tuple[str, ...]
     variables: Mapping[str, str]
+    #: It holds its packages; None where the base's source is on its path.
     environment: Path | None = None
 
     def command(self, *words: str) -> tuple[str, ...]:

@@ -34,11 +34,12 @@ class Run:
 
 @dataclass(frozen=True)
 class Play:
-    """The stack that is played, its people and the time. `config` is the engine's file, where that is another."""
+    """The stack that is played, its people and the time."""
 
     stack: Stack
     deployer: Actor
     submitter: Actor
+    #: The engine's file, where that is another.
     config: Path | None = None
     now: Callable[[], datetime] = lambda: datetime.now(UTC)
 

@@ -15,11 +15,12 @@ class OperationError(CloudError):
 
 @dataclass(frozen=True)
 class Cloud:
-    """The cloud during one request. `timeout` is in seconds, `deadline` its end on the clock of `pace`."""
+    """The cloud during one request."""
 
     transport: Transport
     settings: Settings
     pace: Pace
+    #: In seconds; the deadline is its end on the clock of `pace`.
     timeout: float
     deadline: float
 

@@ -19,9 +19,10 @@ ACCELERATOR, ACCELERATOR_MEMORY = "accelerator/utilization", "accelerator/memory
 
 @dataclass(frozen=True)
 class Point:
-    """A sample. `value` is a share, 0 to 1."""
+    """A sample."""
 
     at: Annotated[datetime, At("time")]
+    #: A share, 0 to 1.
     value: float
 
 

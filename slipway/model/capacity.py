@@ -15,29 +15,26 @@ WEEK = 7 * DAY
 
 @dataclass(frozen=True)
 class CapacityType:
-    """A row: where the machines of a job come from.
-
-    - `strategy`: of the job's scheduling, None where it is left out.
-    - `draws`: "nothing" (a pool holds the machines), "on-demand", "preemptible" (in name only for flex-start), or
-      "unknown".
-    - `when`: the jobs that it is for, as text.
-    - `billing`: what is paid, as text.
-    - `instead`: the description for a person whose job has failed; `{}` is the cluster.
-    - `price`: its table in the price book, None where a book can't tell.
-    - `with_fee`: the prices there include Vertex AI's management fee.
-    - `waits_by_itself`: the service waits for machines, for `maxWaitDuration`; others wait only for quota or a pool.
-    - `differs`: today's rule, where earlier documentation of Google's says another one.
-    """
+    """A row: where the machines of a job come from."""
 
     name: str
+    #: "nothing" (a pool holds the machines), "on-demand", "preemptible" (in name only for flex-start), or "unknown".
     draws: str
+    #: The jobs that it is for, as text.
     when: str
+    #: What is paid, as text.
     billing: str
+    #: The description for a person whose job has failed; `{}` is the cluster.
     instead: str
+    #: Of the job's scheduling, None where it is left out.
     strategy: str | None = None
+    #: Its table in the price book, None where a book can't tell.
     price: str | None = None
+    #: The service waits for machines, for `maxWaitDuration`; others wait only for quota or a pool.
     waits_by_itself: bool = False
+    #: The prices include Vertex AI's management fee.
     with_fee: bool = False
+    #: Today's rule, where earlier documentation of Google's says another one.
     differs: str = ""
 
     @property

@@ -8,16 +8,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class ForgeRow:
-    """A forge. Its module in `slipway.reviewing.forges` has its name, with the class `adapter` and its `WORDS`.
-
-    `ci`: the variable that its CI sets to `true`. `files`: the prefixes of files that it reads, at the root of a
-    repository. `jobs`: the starter's files that its pipelines include; a forge without them calls workflows.
-    """
+    """A forge. Its module in `slipway.reviewing.forges` has its name and its `WORDS`."""
 
     name: str
+    #: A class of that module.
     adapter: str
+    #: The variable that its CI sets to `true`.
     ci: str
+    #: The prefixes of files that it reads, at the root of a repository.
     files: tuple[str, ...]
+    #: The starter's files that its pipelines include; a forge without them calls workflows.
     jobs: tuple[str, ...] = ()
 
 

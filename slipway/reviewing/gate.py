@@ -28,10 +28,11 @@ _SHOWN = 12
 
 @dataclass(frozen=True)
 class GateObstacle:
-    """A reason why the gate stays shut. `kind`, `subject`: the consequence's; empty for money and unknown parts."""
+    """A reason why the gate stays shut."""
 
     stack: str
     sentence: str
+    #: The consequence's, as the subject; both are empty for money and unknown parts.
     kind: str = ""
     subject: str = ""
 
@@ -116,55 +117,58 @@ def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateO
 
 @dataclass(frozen=True)
 class Words:
-    """A forge's words: for a change, for its number, for deploying without an approval, and for deploying by hand.
-    `approved_late`: whether a merged change may still be approved."""
+    """A forge's words: for a change, for its number, for deploying without an approval, and for deploying by hand."""
 
     change: str = "pull request"
     sign: str = "#"
     insist: str = "insist (docs/review.md, 'Insisting')"
     by_hand: str = "Actions → up → Run workflow"
+    #: A merged change may still be approved.
     approved_late: bool = True
 
 
 @dataclass(frozen=True)
 class Approval:
-    """The newest approval of a person who may write. `tree`: of its commit, empty where that is gone. `at` is RFC 3339
-    in UTC, and sorts as text."""
+    """The newest approval of a person who may write."""
 
     login: str
+    #: Of its commit, empty where that is gone.
     tree: str
+    #: RFC 3339 in UTC, which sorts as text.
     at: str
 
 
 @dataclass(frozen=True)
 class Comment:
-    """The review's own comment; `changed`: the time of the last edit, as `Approval.at`."""
+    """The review's own comment."""
 
     id: str
     body: str
+    #: The time of the last edit, as `Approval.at`.
     changed: str
 
 
 @dataclass(frozen=True)
 class PullRequest:
-    """A pull request. `head`: its newest commit. `record`: where it is merged, what its comment was written with, None
-    where no run has kept that."""
+    """A pull request."""
 
     id: str
     number: int
     author: str
+    #: Its newest commit.
     head: str = ""
     approvals: tuple[Approval, ...] = ()
     comment: Comment | None = None
+    #: What the comment of a merged one was written with; None where no run has kept that.
     record: Record | None = None
 
 
 @dataclass(frozen=True)
 class MergeResult:
-    """The merge result to be deployed: `tree`, which `pull_request` makes, or has made where it is `merged`; None where
-    it came to the branch without one."""
+    """The merge result to be deployed."""
 
     tree: str
+    #: It makes, or once `merged` has made, the tree; None where that came to the branch without one.
     pull_request: PullRequest | None
     merged: bool
     words: Words = Words()

@@ -67,19 +67,22 @@ class Artifact:
 
 @dataclass
 class GitHub:
-    """A repository with one pull request, of ada's, of the commit `PUSHED`. `merged_as` is its merge commit. `rest`:
-    pages by path. `hidden`: no artifact is for this token. `failing`: statuses of the next calls. `written`: the
-    requested changes."""
+    """A repository with one pull request, of ada's, of the commit `PUSHED`."""
 
     tree: str = TREE
     comments: list[Comment] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
     reviews: list[Review] = field(default_factory=list)
+    #: Its merge commit.
     merged_as: str = HEAD
     forbidden: bool = False
+    #: No artifact is for this token.
     hidden: bool = False
+    #: Statuses of the next calls.
     failing: list[int] = field(default_factory=list)
+    #: Pages by path.
     rest: dict[str, list[Any]] = field(default_factory=dict)
+    #: The requested changes.
     written: list[str] = field(default_factory=list)
     url: str = ""
 

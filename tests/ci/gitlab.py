@@ -49,21 +49,24 @@ class Version:
 
 @dataclass
 class GitLab:
-    """A project with one merge request, of ada's, into main. `approved`: times by user. `levels`: of the members, by
-    user. `merged_as`: fields of a merge. `failing`: statuses for the next calls. `written`: methods and paths of
-    changes."""
+    """A project with one merge request, of ada's, into main."""
 
+    #: Times by user.
     approved: dict[int, str] = field(default_factory=dict)
+    #: Of the members, by user.
     levels: dict[int, int] = field(default_factory=lambda: {BOT: 20, ADA: 30, GRACE: 30, ALAN: 40, MALLORY: 20})
     bots: set[int] = field(default_factory=lambda: {BOT})
     blocked: set[int] = field(default_factory=set)
     notes: list[Note] = field(default_factory=list)
     artifacts: list[Artifact] = field(default_factory=list)
     versions: list[Version] = field(default_factory=list)
+    #: Fields of a merge.
     merged_as: dict[str, str] = field(default_factory=dict)
     target: str = "main"
+    #: Statuses for the next calls.
     failing: list[int] = field(default_factory=list)
     knows_when: bool = True
+    #: Methods and paths of changes.
     written: list[str] = field(default_factory=list)
     url: str = ""
 

@@ -58,40 +58,48 @@ QUIET = stack("# The stack that the corpus edits:", "# Ours:")
 
 @dataclass(frozen=True)
 class Job:
-    """A job that was submitted from the deployed catalog. `hours` since then, `state` without its prefix. `earlier`: it
-    was sent to the generation before the deployed one. `kind` where it is not the template's default."""
+    """A job that was submitted from the deployed catalog."""
 
     name: str
     template: str = "lora"
     user: str = "ada"
     capacity_type: str = "pool"
     parameters: Mapping[str, int | float | str | bool] = field(default_factory=dict)
+    #: Without its prefix.
     state: str = "RUNNING"
+    #: Since then.
     hours: float = 3.2
+    #: Empty for the template's default.
     kind: str = ""
+    #: It was sent to the generation before the deployed one.
     earlier: bool = False
 
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """The live resources. `jobs`: unfinished ones and those of the last 30 days. `limits` of quota by metric without
-    `custom_model_training_`, plenty by default. `increase`: whether more of a metric can be had, as text. `earlier`:
-    the edits that lead back from the deployed generation to the one before it, which lives as well while jobs run on
-    it. `states` of clusters by name, by default RUNNING. `gone`: clusters by name that somebody deleted by hand.
-    `theirs`: ids of clusters that somebody else made, of one n1-standard-8 that grows to four. `made_as`: by name the
-    clusters that were made as an alternative, with its number. `unread`: nobody could read clusters and jobs. `first`:
-    nothing of the stack is deployed. `deployed`: days since its last deployment."""
+    """The live resources."""
 
+    #: Unfinished ones and those of the last 30 days.
     jobs: tuple[Job, ...] = ()
+    #: By metric without `custom_model_training_`, plenty by default.
     limits: Mapping[str, int] = field(default_factory=dict)
+    #: Whether more of a metric can be had, as text.
     increase: Mapping[str, str] = field(default_factory=dict)
+    #: The edits that lead back to the generation before the deployed one, which lives while jobs run on it.
     earlier: tuple[Edit, ...] = ()
+    #: Of clusters by name, by default RUNNING.
     states: Mapping[str, str] = field(default_factory=dict)
+    #: Clusters by name that somebody deleted by hand.
     gone: tuple[str, ...] = ()
+    #: Ids of clusters that somebody else made, of one n1-standard-8 that grows to four.
     theirs: tuple[str, ...] = ()
+    #: The number of the alternative that each of these clusters is, by name.
     made_as: Mapping[str, int] = field(default_factory=dict)
+    #: Nobody could read clusters and jobs.
     unread: bool = False
+    #: Nothing of the stack is deployed.
     first: bool = False
+    #: Days since its last deployment.
     deployed: int = 0
 
 
@@ -102,13 +110,17 @@ BUSY = World(jobs=(LARGE, Job("digits-night", "digits", user="nightly")))
 
 @dataclass(frozen=True)
 class Named:
-    """A required finding: one of `kinds`, with `subject` in its subject, at least as bad as `least`, and all `words`
-    somewhere in it: in the sentence, the details or the key that it names. `harmful`: it hurts somebody."""
+    """A required finding."""
 
+    #: It is of one of these.
     kinds: tuple[str, ...]
+    #: In its subject.
     subject: str
+    #: All are somewhere in it: in the sentence, the details or the key that it names.
     words: tuple[str, ...]
+    #: It is at least as bad.
     least: Grade
+    #: It hurts somebody.
     harmful: bool
 
 
@@ -130,30 +142,33 @@ def tells(kinds: str, subject: str = "", *words: str) -> Named:
 
 @dataclass(frozen=True)
 class Case:
-    """A case. `says` describes the change in a sentence. `given`: edits of the base that are deployed already, by which
-    this case differs from the others. `names` are required findings; `may` are kinds of other fair warnings, of any
-    grade. Nothing else may be a warning, or block. `accident`: the kind of the public accident behind it, empty for an
-    invented one.
+    """A case. Without steps and preview the engine was not asked."""
 
-    `steps` are the engine's, by the deployed facts, or `preview` its whole output; without both it was not asked.
-    `policies`: who may use buckets that are adopted.
-    `recorded`: the name of its stream for another stack, whose facts and events are the whole input. `files` are
-    touched besides those of the edits. `silent`: nothing may be mentioned; `never`: words that no comment may have.
-    """
-
+    #: The change in a sentence.
     says: str
     edits: tuple[Edit, ...] = ()
+    #: Required findings.
     names: tuple[Named, ...] = ()
+    #: Kinds of other fair warnings, of any grade. Nothing else may be a warning, or block.
     may: tuple[str, ...] = ()
     world: World = CALM
+    #: Edits of the base that are deployed already, by which this case differs from the others.
     given: tuple[Edit, ...] = ()
+    #: The kind of the public accident behind it, empty for an invented one.
     accident: str = ""
+    #: The engine's, by the deployed facts.
     steps: Callable[[Catalog], Iterable[EngineStep]] | None = None
+    #: The engine's whole output.
     preview: Preview | None = None
+    #: Who may use buckets that are adopted.
     policies: Mapping[str, frozenset[Bound]] = field(default_factory=dict)
+    #: The name of its stream for another stack, whose facts and events are the whole input.
     recorded: str = ""
+    #: Touched besides those of the edits.
     files: tuple[str, ...] = ()
+    #: Nothing may be mentioned.
     silent: bool = False
+    #: Words that no comment may have.
     never: tuple[str, ...] = ()
 
     @property

@@ -45,18 +45,22 @@ _WORD = re.compile(r"\w[\w./:@$%,-]*")
 
 @dataclass(frozen=True)
 class Score:
-    """The score of a case: its `harm`, `missed` required findings (also notes), `alarms`: unexpected warnings, of
-    `warnings` in all, `shut`: what blocks and need not, `unable`: comparisons that failed. `words` stand open in the
-    comment."""
+    """The score of a case."""
 
     case: Case
     harm: int
+    #: Required findings, also notes.
     missed: tuple[Named, ...]
+    #: The number of all warnings.
     warnings: int
+    #: Unexpected warnings.
     alarms: tuple[Consequence, ...]
+    #: What blocks and need not.
     shut: tuple[Consequence, ...]
+    #: Comparisons that failed.
     unable: tuple[str, ...]
     said: int
+    #: Those that stand open in the comment.
     words: int
 
     @property

@@ -17,22 +17,22 @@ Kind = Literal["lost-answer", "unavailable", "delay", "hold", "lagging-list"]
 
 @dataclass(frozen=True)
 class Fault:
-    """A fault of calls whose `METHOD /path` matches `match` (a regular expression, searched); `hold` looks at `METHOD
-    /path?query`.
+    """A fault of some calls.
 
     - `lost-answer`: the work is done, then the connection is closed without an answer
     - `unavailable`: 503 before any work
     - `delay`: the answer comes `seconds` later
     - `hold`: the work begins once the fault is switched off or replaced; never if the caller has gone by then
     - `lagging-list`: resources made less than `seconds` ago are missing from lists
-    `times` counts down and ends the fault at 0; -1 lasts until switched off. Only each `every`-th of the matching calls
-    is concerned.
     """
 
     kind: Kind
+    #: A regular expression, searched in `METHOD /path`; by `hold` in `METHOD /path?query`.
     match: str
+    #: It counts down and ends the fault at 0; -1 lasts until switched off.
     times: int = -1
     seconds: float = 0.0
+    #: Of the matching calls only one in so many is concerned.
     every: int = 1
 
 

@@ -15,13 +15,14 @@ _INTEGERS = ("int32", "uint32", "int64", "uint64")
 
 @dataclass(frozen=True)
 class FilterField:
-    """A field: its path in JSON, and its kind. A `choice` has one of `values`; a `whole` is a message, a map or a list,
-    of which a filter may ask what it has (`:`); of an `open` one nothing is known. A time of day is `zoned` where it
-    needs a time zone."""
+    """A field: its path in JSON, and its kind. A `whole` is a message, a map or a list, of which a filter may ask what
+    it has (`:`); of an `open` one nothing is known."""
 
     path: tuple[str, ...]
     kind: Kind
+    #: Those of a `choice`.
     values: frozenset[str] = frozenset()
+    #: A time of day needs a time zone.
     zoned: bool = True
 
     def objection(self, sign: str, value: str) -> str:

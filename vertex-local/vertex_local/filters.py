@@ -21,16 +21,16 @@ Values = Sequence[str]
 
 
 class Meaning(Generic[T]):
-    """A service's meaning of a filter's parts. `everything` is the meaning of the empty filter.
+    """A service's meaning of a filter's parts."""
 
-    `functions` has the service's own, by name: as `name("a", "b")`, as `name:"a","b"` and, on the value's side, as
-    `field = name("a")`, where the field comes first among the arguments. `searches` allows words and texts without an
-    operator, and `field = ("a" OR "b")`. `plain` has the marks `,` and `'` as far as they are letters of a word.
-    """
-
+    #: The meaning of the empty filter.
     everything: T
+    #: The service's own, by name: as `name("a", "b")`, as `name:"a","b"` and, on the value's side, as `field =
+    #: name("a")`, where the field comes first among the arguments.
     functions: Mapping[str, Callable[[Values], T]] = {}
+    #: Words and texts without an operator are allowed, and `field = ("a" OR "b")`.
     searches: ClassVar[bool] = False
+    #: The marks `,` and `'` as far as they are letters of a word.
     plain: ClassVar[str] = ""
 
     def comparison(self, field: str, sign: str, value: str) -> T:

@@ -12,10 +12,11 @@ GROUPS: dict[str, tuple[str, ...]] = {"group:ml-engineers@company.example": (SUB
 
 @dataclass(frozen=True)
 class Project:
-    """A project. `people` are principals besides those of the roles, who can sign in too."""
+    """A project."""
 
     id: str
     number: str
+    #: Principals besides those of the roles, who can sign in too.
     people: tuple[str, ...] = ()
 
     @property

@@ -21,7 +21,7 @@ _BATCH = 500
 
 @dataclass(frozen=True)
 class Window:
-    """The bounds of a query: a job and its writer ("" for all), and times from `since` to `until`, inclusive."""
+    """The bounds of a query: a job and its writer ("" for all), and inclusive times."""
 
     job: str = ""
     since: str = ""

@@ -27,11 +27,13 @@ _loading = threading.Lock()
 
 @dataclass(frozen=True)
 class Messages:
-    """The types of one API: `packages` by version (`aiplatform_v1`), `modules` by message (`custom_job`). An empty
-    message means a field that is not set, except for those `told` by their presence (`RaySpec`)."""
+    """The types of one API."""
 
+    #: By version (`aiplatform_v1`).
     packages: Mapping[str, str]
+    #: By message (`custom_job`).
     modules: Mapping[str, str]
+    #: Messages that are set though they are empty (`RaySpec`); of others that means a field that is not set.
     told: Collection[str] = ()
 
     def parse(self, version: str, kind: str, body: Mapping[str, Any]) -> dict[str, Any]:

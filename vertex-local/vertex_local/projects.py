@@ -31,17 +31,18 @@ _GROUP = re.compile(rf"group:{_EMAIL.pattern}")
 
 @dataclass(frozen=True)
 class Declaration:
-    """The declaration of a project.
-
-    `groups` are members by group, `people` principals who can sign in, `accounts` emails of service accounts that exist
-    before a stack, `quota` limits by METRIC or METRIC.REGION; `number` is the cloud's own.
-    """
+    """The declaration of a project."""
 
     project: str
+    #: Members by group.
     groups: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Principals who can sign in.
     people: tuple[str, ...] = ()
+    #: Emails of service accounts that exist before a stack.
     accounts: tuple[str, ...] = ()
+    #: Limits by METRIC or METRIC.REGION.
     quota: Mapping[str, int] = field(default_factory=dict)
+    #: Given by the cloud.
     number: str = ""
 
     def joined(self, other: "Declaration") -> "Declaration":

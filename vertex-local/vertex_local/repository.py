@@ -16,10 +16,11 @@ Read = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Repository(Generic[R]):
-    """The records of a kind. `key` returns the name that a record is kept under."""
+    """The records of a kind."""
 
     kind: str
     record: type[R]
+    #: Gives the name that a record is kept under.
     key: Callable[[R], str]
 
     def get(self, store: Store, name: str) -> R | None:

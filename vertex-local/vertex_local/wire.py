@@ -112,19 +112,19 @@ def unavailable(message: str) -> ApiError:
 
 @dataclass(frozen=True)
 class Call:
-    """A request whose sender is known.
+    """A request whose sender is known. Names in the query are those that fields have in JSON."""
 
-    `principal` is `user:…` or `serviceAccount:…`; `params` come from the route's template, percent-decoded; `path` has
-    no `/t/TOKEN` prefix; `query` keeps the last value of a repeated key, `pairs` has them all, both with the names that
-    fields have in JSON; `headers` are lower-case.
-    """
-
+    #: `user:…` or `serviceAccount:…`.
     principal: str
     token: str = field(repr=False)
     method: str
+    #: Without `/t/TOKEN`.
     path: str
+    #: From the route's template, percent-decoded.
     params: Mapping[str, str]
+    #: The last value of a repeated key; all are in `pairs`.
     query: Mapping[str, str]
+    #: By lower-case names.
     headers: Mapping[str, str]
     raw: bytes = field(default=b"", repr=False)
     pairs: tuple[tuple[str, str], ...] = ()
@@ -176,9 +176,10 @@ class FileSlice:
 
 @dataclass(frozen=True)
 class Reply:
-    """An answer: `body` is JSON (dict, list or None), bytes, or a slice of a file."""
+    """An answer."""
 
     status: int = 200
+    #: JSON (dict, list or None), bytes, or a slice of a file.
     body: Any = None
     media: str = JSON_MEDIA
     headers: Mapping[str, str] = field(default_factory=dict)
@@ -223,15 +224,15 @@ def _no_constant(name: str) -> Any:
 class Route:
     """A method and a path template.
 
-    `{name}` is one segment without a colon, `{name:any}` one segment, `{name:path}` one or more segments,
-    `{name:a|b}` one of these words. Text after a parameter is literal: `…/customJobs/{job}:cancel`. At its end `?name`
-    is a parameter that the query must have. `api` is the service's (`storage.googleapis.com`), "" for the local cloud's
-    own.
+    `{name}` is one segment without a colon, `{name:any}` one segment, `{name:path}` one or more segments, `{name:a|b}`
+    one of these words. Text after a parameter is literal: `…/customJobs/{job}:cancel`. At its end `?name` is a
+    parameter that the query must have.
     """
 
     method: str
     template: str
     handler: Handler
+    #: The service's (`storage.googleapis.com`), "" for the local cloud's own.
     api: str = ""
 
 

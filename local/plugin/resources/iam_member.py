@@ -27,9 +27,10 @@ _CONDITION: Mapping[str, Field] = {
 
 @dataclass(frozen=True)
 class Policy:
-    """The place of a type's policies. `owner` is the property that names the policy's owner."""
+    """The place of a type's policies."""
 
     token: str
+    #: The property that names the policy's owner.
     owner: str
     service: str
     prefix: str

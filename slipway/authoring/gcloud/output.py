@@ -21,13 +21,11 @@ _PATH = re.compile(r"""(?<![^\s=,;:'"`(\[{<>|&@-])(?:gs://|/gcs/)[^\s,;'"`)\]}<>
 
 @dataclass(frozen=True)
 class Note:
-    """A difference between the template's jobs and the job file, or a text that looks like one and stays.
-
-    `path` is the field, which need not be in the file.
-    """
+    """A difference between the template's jobs and the job file, or a text that looks like one and stays."""
 
     file: str
     line: int
+    #: The field, which need not be in the file.
     path: KeyPath
     text: str
 

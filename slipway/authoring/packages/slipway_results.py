@@ -54,10 +54,11 @@ class HalfError(Exception):
 
 
 class Moment(NamedTuple):
-    """A file at one moment: as long as these stay the same, so does what is in it. `time` in ns."""
+    """A file at one moment: as long as these stay the same, so does what is in it."""
 
     inode: int
     size: int
+    #: In ns.
     time: int
 
     @classmethod

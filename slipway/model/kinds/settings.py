@@ -31,8 +31,9 @@ class Condition:
 class Search:
     """A parameter that the service chooses for each trial; the code gets it as `--NAME=VALUE`.
 
-    `kind`: "double" or "integer" (`min`, `max`, inclusive), "categorical" (`values`, texts), "discrete" (`values`,
-    ascending numbers). `scale`: "linear", "log", "reverse-log", or None for the service's choice.
+    - `kind`: "double" or "integer" with `min` and `max`, both inclusive; "categorical" with texts as `values`;
+      "discrete" with ascending numbers.
+    - `scale`: "linear", "log", "reverse-log", or None for the service's choice.
     """
 
     name: str
@@ -76,9 +77,10 @@ class Search:
 
 @dataclass(frozen=True)
 class Stopping:
-    """The early end of unpromising trials: `rule` is "median", "decay-curve" or "convex".
+    """The early end of unpromising trials.
 
-    `use_elapsed_duration` compares by time run, otherwise by steps.
+    - `rule`: "median", "decay-curve" or "convex".
+    - `use_elapsed_duration`: trials are compared by the time they ran, otherwise by steps.
     """
 
     rule: str
@@ -87,11 +89,12 @@ class Stopping:
 
 @dataclass(frozen=True)
 class Study:
-    """The search of a tuning job. `max_trials` and `parallel_trials` are numbers or placeholders of int parameters.
+    """The search of a tuning job. Numbers of trials are numbers or placeholders of int parameters.
 
-    `algorithm`: "bayesian", "grid" or "random". `max_failed_trials` 0 leaves it to the service. `measurement` of a
-    trial that counts: its "best" or its "last". `stopping` ends single trials; the study ends after
-    `trials_without_progress` or `seconds_without_progress`, when given.
+    - `algorithm`: "bayesian", "grid" or "random".
+    - `max_failed_trials`: 0 leaves it to the service.
+    - `measurement`: the one of a trial that counts, its "best" or its "last".
+    - `stopping`: ends single trials; the last two fields, when given, end the study.
     """
 
     metrics: tuple[Metric, ...]
@@ -194,15 +197,15 @@ def _sent(search: Search, value: float | str | None) -> float | str:
 
 @dataclass(frozen=True)
 class ModelUpload:
-    """The upload of a model. `artifact` is a folder under the output directory: by default the one that the code wrote
-    as AIP_MODEL_DIR.
+    """The upload of a model.
 
-    `serving_image` is the container that serves it, from `serving_port` on `predict_route`, healthy where
-    `health_route` answers, by the image's own defaults where they are None. In `serving_args` the service expands
-    `$(AIP_STORAGE_URI)`, the folder. `shared_memory_mb` is shared by its processes.
-
-    `model_id` names a new model; `parent_model` (projects/…/models/ID) makes a new version of an existing one. Both may
-    hold placeholders, as may the arguments.
+    - `serving_image`: the container that serves it.
+    - `artifact`: a folder under the output directory, by default the one that the code wrote as AIP_MODEL_DIR.
+    - `model_id`: the name of a new model; `parent_model` (projects/…/models/ID) makes a new version of an existing one.
+      Both may hold placeholders.
+    - `serving_args`: may hold placeholders; the service expands `$(AIP_STORAGE_URI)` in them, the folder.
+    - `serving_port` and both routes: the image's own where they are None. A healthy server answers `health_route`.
+    - `shared_memory_mb`: shared by its processes.
     """
 
     display_name: str

@@ -19,9 +19,9 @@ _HELD = "secure"
 
 @dataclass(frozen=True)
 class Edit:
-    """A field of the stack file from one value to another; `key` below its cluster or template. An empty side did not
-    exist, or exists no more."""
+    """A field of the stack file from one value to another. An empty side did not exist, or exists no more."""
 
+    #: Below its cluster or template.
     key: str
     before: str
     after: str

@@ -21,10 +21,12 @@ _PAGE = 100
 
 @dataclass(frozen=True)
 class Rest:
-    """A client. `url` is the beginning of all paths; `fix` mends a refusal."""
+    """A client."""
 
     session: Session
+    #: The beginning of all paths.
     url: str
+    #: It mends a refusal.
     fix: str
 
     def get(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found:

@@ -16,8 +16,9 @@ _PATIENCE = 120.0
 
 @dataclass(frozen=True)
 class Trees:
-    """The trees of a checkout. `checkout` is a git checkout whose origin is the forge."""
+    """The trees of a checkout."""
 
+    #: A git checkout whose origin is the forge.
     checkout: Path
 
     @property

@@ -77,12 +77,13 @@ class Amount:
 
 @dataclass(frozen=True)
 class Money:
-    """The costs of the stack's clusters: `idle` with nothing running, `most` with every pool at its maximum, at the
-    dearest time, coming seasons included, as `slipway check` counts them. `overlap`: the additional cost of old
-    generations until they are gone. Before a first deployment amounts are 0; unreadable ones are unknown."""
+    """The costs of the stack's clusters. Before a first deployment amounts are 0; unreadable ones are unknown."""
 
+    #: With nothing running.
     idle: Amount
+    #: With every pool at its maximum, at the dearest time, coming seasons included, as `slipway check` counts them.
     most: Amount
+    #: The additional cost of old generations until they are gone.
     overlap: Hourly
 
 

@@ -29,10 +29,11 @@ NOBODY: Mapping[str, Sequence[str]] = MappingProxyType({})
 
 @dataclass(frozen=True)
 class _Token:
-    """A token by its digest, and its principal; `purpose` (a job's name) says what it is for."""
+    """A token by its digest, and its principal."""
 
     digest: str
     principal: str
+    #: A job's name.
     purpose: str
     until: str | None = None
 

@@ -9,11 +9,12 @@ from pathlib import Path
 
 @dataclass(frozen=True)
 class Role:
-    """A role. `only_on` is the one kind of resource that takes it (`bucket`), or "" for any."""
+    """A role."""
 
     name: str
     permissions: frozenset[str]
     prefixes: tuple[str, ...]
+    #: The one kind of resource that takes it (`bucket`), or "" for any.
     only_on: str
 
     def grants(self, permission: str) -> bool:

@@ -11,17 +11,16 @@ _FOLDER = Path(__file__).with_name("recipes")
 
 @dataclass(frozen=True)
 class Recipe:
-    """A recipe. `images` are patterns of image URIs; `requirements` are installed into an environment that stands for
-    them.
-
-    A `shared` recipe is heavy: it is built once on this machine, outside every state folder, and caches only link to
-    it. `preferred` are options of the installer that bring a smaller environment, where they can be had.
-    """
+    """A recipe."""
 
     name: str
+    #: Patterns of image URIs.
     images: tuple[str, ...]
+    #: Installed into an environment that stands for the images.
     requirements: tuple[str, ...]
+    #: It is heavy: built once on this machine, outside every state folder, and caches only link to it.
     shared: bool = False
+    #: Options of the installer that bring a smaller environment, where they can be had.
     preferred: tuple[str, ...] = ()
 
 

@@ -21,12 +21,13 @@ _MARK = "trimmed"
 
 @dataclass(frozen=True)
 class Entry:
-    """An entry of a part. `used` is when it last served a job, in seconds since 1970; `size` its bytes on the disk, as
-    far as no entry that was used later shares them by hard links."""
+    """An entry of a part."""
 
     part: str
     folder: Path
+    #: When it last served a job, in seconds since 1970.
     used: float
+    #: Its bytes on the disk, as far as no entry that was used later shares them by hard links.
     size: int
 
 

@@ -22,9 +22,10 @@ _SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITIC
 
 @dataclass(frozen=True)
 class Query:
-    """A query: `matches` decides; `window` is the part of it that an index can answer."""
+    """A query."""
 
     matches: Test
+    #: The part of it that an index can answer; `matches` decides.
     window: Window = field(default_factory=Window)
 
 

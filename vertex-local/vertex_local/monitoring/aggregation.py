@@ -27,9 +27,10 @@ _ALIGNERS: Mapping[str, Callable[[Sequence[float]], float]] = {
 
 @dataclass(frozen=True)
 class Aggregation:
-    """An aggregation of points. `period_s` counts back from the interval's end."""
+    """An aggregation of points."""
 
     aligner: str
+    #: It counts back from the interval's end.
     period_s: float
 
 

@@ -21,13 +21,15 @@ TYPES = (*(_TRAINING + name for name in _MEASURED), _USAGE, _LIMIT)
 
 @dataclass(frozen=True)
 class Series:
-    """A gauge. `points` are the newest first; `whole` says that they are whole numbers."""
+    """A gauge."""
 
     metric: str
     metric_labels: Mapping[str, str]
     resource: str
     resource_labels: Mapping[str, str]
+    #: The newest first.
     points: Sequence[Sample]
+    #: They are whole numbers.
     whole: bool = False
 
     def document(self) -> dict[str, Any]:

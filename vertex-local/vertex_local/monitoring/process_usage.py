@@ -12,11 +12,13 @@ from ..nodes import processes
 
 @dataclass(frozen=True)
 class Reading:
-    """The use of a replica's processes at one moment: CPU seconds until now by process, and the bytes in memory. `at`
-    counts seconds on a clock that only its own readings share."""
+    """The use of a replica's processes at one moment."""
 
+    #: In seconds on a clock that only its own readings share.
     at: float
+    #: Until now, by process.
     cpu_s: Mapping[int, float]
+    #: In bytes.
     memory: int
 
 

@@ -26,8 +26,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Sample:
-    """A sample. `moment` is a timestamp as the APIs write it."""
+    """A sample."""
 
+    #: A timestamp as the APIs write it.
     moment: str
     value: float
 

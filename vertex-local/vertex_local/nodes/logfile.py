@@ -19,12 +19,15 @@ _SEVERITIES = ("DEFAULT", "DEBUG", "INFO", "NOTICE", "WARNING", "ERROR", "CRITIC
 
 @dataclass(frozen=True)
 class Line:
-    """A line: `text` if it is plain, `fields` of a JSON line with a message; `service` lines are not user code's."""
+    """A line."""
 
     time: str
     severity: str
+    #: The line, where it is plain.
     text: str
+    #: Of a JSON line with a message.
     fields: dict[str, Any] | None = None
+    #: It is not user code's.
     service: bool = False
 
 

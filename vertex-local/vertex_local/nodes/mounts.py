@@ -22,9 +22,11 @@ _DETACH = 2
 
 @dataclass(frozen=True)
 class Mount:
-    """A mount: `source`, a folder that stands for a server's path, and `point`, its name below /mnt/nfs."""
+    """A mount."""
 
+    #: A folder that stands for a server's path.
     source: str
+    #: A name below /mnt/nfs.
     point: str
 
 

@@ -32,7 +32,7 @@ class UnreadyError(Exception):
 
 @dataclass(frozen=True)
 class Identity:
-    """The identity of the replica towards the cloud, as its metadata server tells it. `token` is the job's own."""
+    """The identity of the replica towards the cloud, as its metadata server tells it."""
 
     email: str
     project_id: str
@@ -40,57 +40,59 @@ class Identity:
     region: str
     instance_id: str
     machine_type: str
+    #: The job's own.
     token: str = field(repr=False)
 
 
 @dataclass(frozen=True)
 class ReplicaSpec:
-    """The specification of a replica. `image_folder` caches images, `environment_folder` is shared by the replicas of
-    one attempt. `keeps_packages`: they are left in the image folder, which is a pool's, for the trials that come after
-    this one. `shares_images`: an image is built once for this machine, whatever its recipe says, and a job's packages
-    are kept. `own_view`: it has mounts of its own, as `mounts` and `buckets` need; these are all to be seen below /gcs,
-    where nothing can be written otherwise. With fewer than `least_free_bytes` on a disk that it writes to
-    it does not start.
-
-    A package task has `packages` (gs:// URIs) and `module`; a container task has `command` and `args` alone.
-    `variables` are set by the service, `user_variables` by the job.
-    """
+    """The specification of a replica. A package task has `packages` and `module`, a container task `command` and `args`
+    alone."""
 
     name: str
     url: str
     host: str
     identity: Identity
     image: str
+    #: A cache of images.
     image_folder: str
+    #: Shared by the replicas of one attempt.
     environment_folder: str
+    #: gs:// URIs.
     packages: tuple[str, ...]
     module: str
     command: tuple[str, ...]
     args: tuple[str, ...]
+    #: Set by the service.
     variables: Mapping[str, str]
+    #: Set by the job.
     user_variables: Mapping[str, str]
     threads: int
     grace_s: float
+    #: It has mounts of its own, as the next two fields need.
     own_view: bool = False
     mounts: tuple[Mount, ...] = ()
+    #: All are to be seen below /gcs, where nothing can be written otherwise.
     buckets: bool = False
+    #: They are left in the image folder, which is a pool's, for the trials that come after this one.
     keeps_packages: bool = False
+    #: An image is built once for this machine, whatever its recipe says, and a job's packages are kept.
     shares_images: bool = False
+    #: With fewer on a disk that it writes to it does not start.
     least_free_bytes: int = 0
 
 
 @dataclass(frozen=True)
 class Status:
-    """The status of a replica; `starting` is before user code.
-
-    `exited` has the code of user code (128 + N for signal N), `unready` the reason why user code never started; a
-    `lost` replica's machine went away, a `stopped` one was asked to end, a `killed` one was ended without a word.
-    `began` is the start of user code, `over` its end, as far as they are known: timestamps of the machine's clock.
-    """
+    """The status of a replica; `starting` is before user code. A `lost` replica's machine went away, a `stopped` one
+    was asked to end, a `killed` one was ended without a word."""
 
     phase: Phase
+    #: Of user code that `exited`: 128 + N for signal N.
     code: int = 0
+    #: Why user code never started, where it is `unready`.
     message: str = ""
+    #: The start of user code as far as it is known, a timestamp of the machine's clock; as is its end.
     began: str | None = field(default=None, compare=False)
     over: str | None = field(default=None, compare=False)
 

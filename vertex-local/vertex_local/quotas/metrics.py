@@ -18,8 +18,9 @@ _DATA = Path(__file__).with_name("metrics.toml")
 
 @dataclass(frozen=True)
 class Quota:
-    """A regional quota: `metric` without the service's name, plain counts (GPUs, vCPUs, GB), -1 is unlimited."""
+    """A regional quota of plain counts (GPUs, vCPUs, GB); -1 is unlimited."""
 
+    #: Without the service's name.
     metric: str
     quota_id: str
     title: str

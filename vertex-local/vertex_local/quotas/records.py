@@ -33,7 +33,7 @@ def check_query(call: Call, request: str) -> None:
 
 @dataclass(frozen=True)
 class Preference:
-    """A preference: `granted` from `due` on, `before` until then; None is the service's limit, -1 unlimited."""
+    """A preference."""
 
     name: str
     service: str
@@ -43,7 +43,9 @@ class Preference:
     create_time: str
     update_time: str
     etag: str
+    #: From `due` on; None is the service's limit, -1 unlimited.
     granted: int | None = None
+    #: The limit until then.
     before: int | None = None
     due: str = ""
     state_detail: str = ""

@@ -27,17 +27,16 @@ class RecordError(Exception):
 
 @dataclass(frozen=True)
 class Record:
-    """The content of cloud.json. `tokens` are those of the project that each local cloud has, `projects` of those that
-    were named, by id.
-
-    `pid_started` is the process's start in seconds since the epoch, so that a reused pid is told apart.
-    """
+    """The content of cloud.json."""
 
     url: str
     port: int
     pid: int
+    #: In seconds since the epoch, so that a reused pid is told apart.
     pid_started: float
+    #: Of the project that each local cloud has.
     tokens: Mapping[str, str] = field(repr=False)
+    #: The tokens of those that were named, by id.
     projects: Mapping[str, Mapping[str, str]] = field(default_factory=dict, repr=False)
 
     def token(self, project: str, who: str) -> str | None:

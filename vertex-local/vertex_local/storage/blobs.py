@@ -20,11 +20,12 @@ import google_crc32c
 
 @dataclass(frozen=True)
 class Blob:
-    """A blob, with `md5` and `crc32c` (big-endian) in base64, as the API writes them."""
+    """A blob. Its digests are in base64, as the API writes them."""
 
     name: str
     size: int
     md5: str
+    #: Big-endian.
     crc32c: str
 
 

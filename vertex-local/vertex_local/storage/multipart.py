@@ -12,8 +12,9 @@ _BLANK = re.compile(rb"\r?\n\r?\n")
 
 @dataclass(frozen=True)
 class Part:
-    """A part of a multipart body; `headers` are lower-case."""
+    """A part of a multipart body."""
 
+    #: By lower-case names.
     headers: Mapping[str, str]
     content: bytes
 

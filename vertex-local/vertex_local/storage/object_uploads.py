@@ -26,14 +26,16 @@ _CONDITIONS = ("ifGenerationMatch", "ifGenerationNotMatch", "ifMetagenerationMat
 
 @dataclass(frozen=True)
 class _Session:
-    """A resumable upload. `conditions` are the preconditions it began with, `done` the object that it has become."""
+    """A resumable upload."""
 
     id: str
     bucket: str
     name: str
     metadata: Mapping[str, Any]
+    #: The preconditions it began with.
     conditions: Mapping[str, str]
     received: int = 0
+    #: The object that it has become.
     done: Mapping[str, Any] | None = None
 
 

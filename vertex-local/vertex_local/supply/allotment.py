@@ -44,13 +44,14 @@ class Allotment:
 
 @dataclass(frozen=True)
 class Supply:
-    """The supply of a region. `limits` by (machine, strategy or `any`), missing is unlimited; `used` by (machine,
-    strategy), without reserved machines; `reserved` counts the machines in use of each of the region's
-    `reservations`."""
+    """The supply of a region."""
 
+    #: By (machine, strategy or `any`); missing is unlimited.
     limits: Mapping[tuple[str, str], int] = field(default_factory=lambda: MappingProxyType({}))
+    #: By (machine, strategy), without reserved machines.
     used: Mapping[tuple[str, Strategy], int] = field(default_factory=lambda: _UNUSED)
     reservations: Mapping[str, Reservation] = field(default_factory=lambda: MappingProxyType({}))
+    #: The machines in use of each reservation.
     reserved: Mapping[str, int] = field(default_factory=lambda: _NOTHING)
 
     def free(self, machine: str, strategy: Strategy) -> int | None:

@@ -17,10 +17,13 @@ _AMOUNT = re.compile(r"(\d+(?:\.\d+)?)(?: (?:%|MiB))?")
 
 @dataclass(frozen=True)
 class GpuSample:
-    """A sample, `after_s` seconds after the first; `gpu` counts from 0, `use` and `memory` are fractions."""
+    """A sample."""
 
+    #: Since the first one.
     after_s: float
+    #: It counts from 0.
     gpu: int
+    #: A fraction, as is the memory.
     use: float
     memory: float
 

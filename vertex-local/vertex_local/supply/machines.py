@@ -26,22 +26,24 @@ _PARTITIONED = (
 
 @dataclass(frozen=True)
 class MachineType:
-    """A machine type. `attachable` maps each accelerator it can carry to the counts allowed; built-in ones too."""
+    """A machine type."""
 
     name: str
     family: str
     vcpus: int
     accelerator: str | None
+    #: The counts allowed of each accelerator that it can carry, built-in ones too.
     attachable: Mapping[str, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
 class MachineTable:
-    """The machine types. `disks`: boot disks by the beginning of the name, the first counts."""
+    """The machine types."""
 
     types: Mapping[str, MachineType]
     regions: tuple[str, ...]
     accelerator_regions: Mapping[str, tuple[str, ...]]
+    #: Boot disks by the beginning of the name; the first one counts.
     disks: Mapping[str, tuple[str, ...]]
 
     @property

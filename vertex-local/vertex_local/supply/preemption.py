@@ -10,16 +10,18 @@ from .scenario import Chance, Preemption, Scenario
 
 @dataclass(frozen=True)
 class Target:
-    """A Spot job on machines. `running_s` is how long this attempt has been in RUNNING (None: not yet), `preempted`
-    how often it lost its machines before; `machines` counts its machines by (region, type)."""
+    """A Spot job on machines."""
 
     number: int
     job_id: str
     display_name: str
     attempt: int
+    #: How often it lost its machines before.
     preempted: int
     replicas: tuple[str, ...]
+    #: How long this attempt has been in RUNNING; None before that.
     running_s: float | None
+    #: Counts by (region, type).
     machines: Mapping[tuple[str, str], int]
 
 

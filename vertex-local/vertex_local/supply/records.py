@@ -14,10 +14,11 @@ _KIND, _NAME = "scenario", "current"
 
 @dataclass(frozen=True)
 class Loaded:
-    """A scenario and when it began. `document` is the scenario as written; empty when there is none."""
+    """A scenario and when it began."""
 
     scenario: Scenario
     since: datetime
+    #: The scenario as written; empty when there is none.
     document: Mapping[str, Any]
 
     def limits(self, region: str, now: datetime) -> dict[tuple[str, str], int]:

@@ -45,13 +45,14 @@ class Chance:
 
 @dataclass(frozen=True)
 class Reservation:
-    """A reservation: `count` machines of one kind set aside under `path`; `share` is its service share type."""
+    """A reservation of machines of one kind."""
 
     path: str
     machine: str
     accelerator: str | None
     accelerator_count: int
     count: int
+    #: Its service share type.
     share: str = SHARED
 
     @property
@@ -73,11 +74,12 @@ class Playback:
 
 @dataclass(frozen=True)
 class Scenario:
-    """A scenario. A machine without an entry is unlimited; `notice_s` is from SIGTERM to SIGKILL for Spot."""
+    """A scenario. A machine without an entry is unlimited."""
 
     supply: tuple[Entry, ...] = ()
     preemptions: tuple[Preemption, ...] = ()
     chance: Chance | None = None
+    #: From SIGTERM to SIGKILL for Spot.
     notice_s: float | None = None
     reservations: Mapping[str, Reservation] = field(default_factory=lambda: MappingProxyType({}))
     playbacks: tuple[Playback, ...] = ()

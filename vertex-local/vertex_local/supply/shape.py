@@ -21,13 +21,14 @@ _PATHS = {
 
 @dataclass(frozen=True)
 class Shape:
-    """A machine and a disk after the service's defaults; `rest` and `disk_rest` are other fields, as JSON."""
+    """A machine and a disk after the service's defaults."""
 
     machine_type: str
     accelerator_type: str | None
     accelerator_count: int
     disk_type: str
     disk_gb: int
+    #: Other fields, as JSON; so are those of the disk.
     rest: str = "{}"
     disk_rest: str = "{}"
 

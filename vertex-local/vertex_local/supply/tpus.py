@@ -14,10 +14,12 @@ _OLD_KINDS = ("TPU_V2", "TPU_V3")
 
 @dataclass(frozen=True)
 class TpuType:
-    """A type of TPU: `kind` is the key of its regions, `topologies` lead to the VMs of each."""
+    """A type of TPU."""
 
     name: str
+    #: The key of its regions.
     kind: str
+    #: The number of VMs of each.
     topologies: Mapping[str, int]
 
 

@@ -25,17 +25,20 @@ _AT = "/{version:v1|v1beta1}/projects/{project}/locations/{location}"
 
 @dataclass(frozen=True)
 class Kind:
-    """A type of resource: `path` is its collection's below a location (`/tensorboards/{tensorboard}/experiments`),
-    `one` the name of its id in paths, `noun` that of the collection in permissions and lists, `writable` the fields
-    that a client may change, `rate` the limit that its calls count against ("" for none). Types that `train` are in
-    regions of training alone."""
+    """A type of resource."""
 
     message: str
+    #: Its collection's below a location (`/tensorboards/{tensorboard}/experiments`).
     path: str
+    #: The name of its id in paths.
     one: str
+    #: The collection's in permissions and lists.
     noun: str
+    #: The fields that a client may change.
     writable: tuple[str, ...] = ()
+    #: The limit that its calls count against ("" for none).
     rate: str = "call"
+    #: It is in regions of training alone.
     trains: bool = False
 
     @property

@@ -26,23 +26,23 @@ _PARENTS = (
 
 @dataclass(frozen=True)
 class Operation:
-    """A long-running operation. `metadata` is the message type of its metadata, `response` that of its result ("Empty"
-    for nothing).
-
-    `target` is the resource's full name; `version` is the API version it was started with; `result` is the body of the
-    response, where that is more than the target's name.
-    """
+    """A long-running operation."""
 
     name: str
+    #: The API version it was started with.
     version: str
+    #: The message type of its metadata.
     metadata: str
+    #: The message type of its result ("Empty" for nothing).
     response: str
+    #: The resource's full name.
     target: str
     create_time: str
     update_time: str
     progress: str = ""
     done: bool = False
     error: dict[str, Any] | None = None
+    #: The response's body, where that is more than the target's name.
     result: dict[str, Any] | None = None
 
 

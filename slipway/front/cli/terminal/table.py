@@ -21,9 +21,10 @@ _FIELD = 10
 
 @dataclass(frozen=True)
 class TableLine:
-    """A line; a `head` names the contents of the others."""
+    """A line."""
 
     text: str
+    #: It names the contents of the others.
     head: bool = False
 
 

@@ -47,13 +47,15 @@ def says(row: str, *, grade: Grade | None = None, details: tuple[str, ...] = (),
 
 @dataclass(frozen=True)
 class Differing:
-    """A value before and after, None where there is none: `name` is the path's own, `of` its owner's. `offers` are
-    those of the new template whose jobs it affects."""
+    """A value before and after, None where there is none."""
 
+    #: The path's own.
     name: str
+    #: Its owner's name.
     of: str
     before: Leaf | None
     after: Leaf | None
+    #: Those of the new template whose jobs it affects.
     offers: tuple[Offer, ...]
     template: TemplateChange
 

@@ -44,9 +44,10 @@ Leaves = dict[str, Leaf]
 
 @dataclass(frozen=True)
 class RequestDifference:
-    """A value that differs, by its path: `values` before and after, None where there is none."""
+    """A value that differs, by its path."""
 
     path: str
+    #: Before and after, None where there is none.
     values: tuple[Leaf | None, Leaf | None]
 
     @cached_property
@@ -146,10 +147,11 @@ def _pools(old: Offer, new: Offer) -> Iterator[RequestDifference]:
 
 @dataclass(frozen=True)
 class Parameters:
-    """Placeholders of parameters in the requests of two versions of a template. `renamed`: new by old. `gone` and
-    `added` with their default values."""
+    """Placeholders of parameters in the requests of two versions of a template."""
 
+    #: New by old.
     renamed: Mapping[str, str]
+    #: With their default values, as those added.
     gone: Mapping[str, object]
     added: Mapping[str, object]
 

@@ -29,12 +29,14 @@ Effect = Callable[[Differing], Says] | Says
 
 @dataclass(frozen=True)
 class Rule:
-    """A rule. `path` is a pattern; `what` is its part of a consequence's key. `changes`: the effect where both sides
-    have a value, and where one `appears` or `goes` without an effect of its own."""
+    """A rule."""
 
+    #: A pattern.
     path: str
     kind: str
+    #: Its part of a consequence's key.
     what: str
+    #: The effect where both sides have a value, and where one appears or goes without an effect of its own.
     changes: Effect
     appears: Effect | None = None
     goes: Effect | None = None

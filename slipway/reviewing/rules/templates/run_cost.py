@@ -21,11 +21,12 @@ from slipway.reviewing.rules.templates.usage import whose
 
 @dataclass(frozen=True)
 class _Run:
-    """A run of a template by an offer. `hourly` in USD: a pool's machines are paid, used or not. `hours`: its longest
-    time, in as many rounds as its trials need; 0 for no limit. `most`: its cost then."""
+    """A run of a template by an offer."""
 
     offer: Offer
+    #: USD; a pool's machines are paid, used or not.
     hourly: Price
+    #: Its longest time, in as many rounds as its trials need; 0 for no limit.
     hours: Decimal
 
     @classmethod

@@ -26,10 +26,10 @@ _MOST_PEOPLE = 4
 
 @dataclass(frozen=True)
 class Usage:
-    """Jobs of a template in the last days, unfinished ones among them. `unread`: why the ended ones are unknown, so
-    that no use can't be claimed."""
+    """Jobs of a template in the last days, unfinished ones among them."""
 
     jobs: tuple[VertexJob, ...]
+    #: Why the ended ones are unknown, so that no use can't be claimed.
     unread: Unknown | None = None
 
     def having(self, fits: Callable[[VertexJob], bool]) -> Usage:
@@ -58,9 +58,10 @@ class Usage:
 
 @dataclass(frozen=True)
 class TemplateChange:
-    """A template before and after. `old` has neither parameters nor offers where the template is new."""
+    """A template before and after."""
 
     change: Change
+    #: Without parameters and offers where the template is new.
     old: Template
     new: Template
     is_new: bool = False

@@ -143,16 +143,18 @@ def published_by(decided: Plan) -> model.Catalog:
 
 @dataclass
 class World:
-    """The cloud's resources, the engine's state, and the catalog. `ends`: of the last job on each cluster. `protected`:
-    of those in the state, names by id. Without `now` no cluster has a season."""
+    """The cloud's resources, the engine's state, and the catalog."""
 
     clusters: dict[str, PersistentResource] = field(default_factory=dict)
     jobs: list[VertexJob] = field(default_factory=list)
     state: set[str] = field(default_factory=set)
     catalog: PublishedCatalog | None = None
     deleted_with_jobs: list[str] = field(default_factory=list)
+    #: Without it no cluster has a season.
     now: datetime | None = None
+    #: Names by id, of those in the state.
     protected: dict[str, str] = field(default_factory=dict)
+    #: Of the last job on each cluster.
     ends: dict[str, datetime] = field(default_factory=dict)
 
     def live(self) -> Live:

@@ -66,18 +66,20 @@ class Job:
 
 @dataclass
 class Service:
-    """The service. `faults` by kind of call, used up in order: "", "lost" (done, not answered), an answer's name,
-    "kill" (before) or "killed" (after it was done). `lag` hides jobs of that age, in seconds, from lists. `limit` of
-    each quota with a known id, `listed` those of others by metric, whose `ids` the catalog may have. `busy` machines of
-    the pool's one, which is in `pool_region`. `published`: the present catalog, where that is a newer one; `gone`:
-    missing clusters, by id."""
+    """The service."""
 
     launcher: bool
+    #: Lists hide jobs of that age, in seconds.
     lag: float = 0.0
+    #: Of each quota with a known id.
     limit: int = 1000
+    #: Limits of other quotas by metric.
     listed: dict[str, int] = field(default_factory=dict)
+    #: Machines of the pool's one.
     busy: int = 1
     pool_region: str = HOME
+    #: By kind of call, used up in order: "", "lost" (done, not answered), an answer's name, "kill" (before) or "killed"
+    #: (after it was done).
     faults: dict[str, list[str]] = field(default_factory=dict)
     starts: list[int | None] = field(default_factory=list)
     time: float = 0.0
@@ -87,8 +89,11 @@ class Service:
     objects: dict[str, str] = field(default_factory=dict)
     notes: dict[str, JournalEntry] = field(default_factory=dict)
     ended_runs: list[str] = field(default_factory=list)
+    #: The present catalog, where that is a newer one.
     published: Catalog | None = None
+    #: Missing clusters, by id.
     gone: frozenset[str] = frozenset()
+    #: Of quotas that the catalog may have.
     ids: Mapping[str, str] | None = None
 
     # The caller sees these.

@@ -12,23 +12,26 @@ ROOT = 1
 
 @dataclass
 class Draft:
-    """A file as it is written. `dirty`: it is not what the object has. `tried`: that was tried since its last write."""
+    """A file as it is written."""
 
     file: IO[bytes]
+    #: It is not what the object has.
     dirty: bool
+    #: To write that was tried since its last change.
     tried: bool = False
 
 
 @dataclass(eq=False)
 class Node:
-    """A folder, whose name ends with "/" but for a bucket's and the root's, which are empty; or a file. `version` is
-    None for a file that has no object yet. `gone`: it was removed."""
+    """A folder, whose name ends with "/" but for a bucket's and the root's, which are empty; or a file."""
 
     number: int
     bucket: str
     name: str
+    #: None for a file that has no object yet.
     version: Version | None
     draft: Draft | None = None
+    #: It was removed.
     gone: bool = False
     lookups: int = 0
     handles: int = 0
@@ -49,13 +52,15 @@ class Node:
 
 @dataclass(eq=False)
 class Handle:
-    """An open file, with the bytes from `start` on that were read last. `step` is how many are asked for at once."""
+    """An open file."""
 
     number: int
     node: Node
     writes: bool
+    #: Where the bytes begin that were read last.
     start: int = 0
     content: bytes = b""
+    #: How many are asked for at once.
     step: int = 0
     lock: threading.Lock = field(default_factory=threading.Lock)
 

@@ -27,11 +27,13 @@ _FAILURES = {400: errno.EINVAL, 401: errno.EACCES, 403: errno.EACCES, 404: errno
 
 @dataclass(frozen=True)
 class Version:
-    """A version of an object; `changed` in seconds since the epoch, `link` what a symbolic link leads to."""
+    """A version of an object."""
 
     generation: int
     size: int
+    #: In seconds since the epoch.
     changed: float
+    #: What a symbolic link leads to.
     link: str = ""
 
     @classmethod

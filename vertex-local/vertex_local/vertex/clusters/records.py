@@ -15,13 +15,14 @@ Change = Literal["create", "reboot", "delete"]
 
 @dataclass(frozen=True)
 class Pool:
-    """A resource pool. `target` is the size it is being changed to, until `due`; times are RFC 3339."""
+    """A resource pool. Times are RFC 3339."""
 
     id: str
     shape: Shape
     replicas: int
     minimum: int | None = None
     maximum: int | None = None
+    #: The size it is being changed to, until `due`.
     target: int | None = None
     due: str | None = None
     idle_since: str | None = None
@@ -38,10 +39,10 @@ class Pool:
 
 @dataclass(frozen=True)
 class Cluster:
-    """A cluster. `body` is the declared part in canonical JSON. `change` is under way until `due`, reported by
-    `operation`, and ends in `fate` where that is an error."""
+    """A cluster."""
 
     name: str
+    #: The declared part in canonical JSON.
     body: Mapping[str, Any]
     pools: tuple[Pool, ...]
     state: State
@@ -49,8 +50,10 @@ class Cluster:
     update_time: str
     start_time: str | None = None
     error: Mapping[str, Any] | None = None
+    #: Under way until `due`, reported by `operation`.
     change: Change | None = None
     due: str | None = None
+    #: The error in which the change ends.
     fate: Mapping[str, Any] | None = None
     operation: str | None = None
 

@@ -20,9 +20,10 @@ _GONE = ("lost", "stopped", "killed")
 
 @dataclass(frozen=True)
 class Restart:
-    """A restart of these replicas, and of the whole job with them if `whole`."""
+    """A restart of these replicas."""
 
     names: tuple[str, ...]
+    #: The whole job is restarted with them.
     whole: bool
 
 

@@ -38,21 +38,21 @@ class Demand:
 
 @dataclass(frozen=True)
 class Replica:
-    """A replica that was given a machine: of a cluster's pool, of a reservation (its path), or neither.
-
-    `host` is its address, which it keeps when it is restarted in place; `restarts` counts that in this attempt, and
-    `lost` is the moment of the last one. `made`: when a machine of the job's own is there.
-    """
+    """A replica that was given a machine: of a cluster's pool, of a reservation (its path), or neither."""
 
     index: int
     number: int
     pool: str | None
+    #: It stays the same when the replica is restarted in place.
     host: str
     port: int
     open_port: int
     reservation: str | None = None
+    #: Those in place in this attempt.
     restarts: int = 0
+    #: The moment of the last restart.
     lost: str | None = None
+    #: When a machine of the job's own is there.
     made: str | None = None
 
     @property
@@ -66,14 +66,12 @@ class Replica:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end that a run comes to once its replicas have ended: a state, or another attempt.
-
-    Replicas get SIGTERM and `grace_s` seconds until SIGKILL; 0 is SIGKILL at once, None the cloud's usual grace.
-    """
+    """The end that a run comes to once its replicas have ended: a state, or another attempt."""
 
     state: State | Again
     code: int = 0
     message: str = ""
+    #: Replicas have these seconds between SIGTERM and SIGKILL; 0 is SIGKILL at once, None the cloud's usual grace.
     grace_s: float | None = None
 
     @property
@@ -83,40 +81,45 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Run:
-    """The run of a job that has not ended. `number` orders runs by creation; `timeout_s` counts time in RUNNING;
-    `trial` is the id of the trial it runs and `tuning` that of its tuning job, where it belongs to one.
+    """The run of a job that has not ended."""
 
-    - `max_wait_s`: how long a flex-start job may wait for machines (None: forever), `deadline` when that is over
-    - `due`: when machines are looked for again; `tries`: how many such looks found none since there were some
-    - `preemptions`: attempts that ended because machines were taken away; `restarts`: tries to go on after those
-    - `worn`: how often each replica was restarted, by name, since the last attempt that ended in an error
-    - `start_time`: first RUNNING; `running_since`: RUNNING of this attempt; `ran_s`: seconds in RUNNING before it
-    """
-
+    #: It orders runs by creation.
     number: int
     name: str
     state: State
     cluster: str | None
     spot: bool
     demands: tuple[Demand, ...]
+    #: It counts time in RUNNING.
     timeout_s: float
     may_retry: bool
     email: str
     attempt: int = 1
     replicas: tuple[Replica, ...] = ()
+    #: Of the first RUNNING.
     start_time: str | None = None
     outcome: Outcome | None = None
     flex: bool = False
+    #: How long a flex-start job may wait for machines; None is forever.
     max_wait_s: float | None = None
     restart_whole: bool = False
+    #: When machines are looked for again.
     due: str | None = None
+    #: When the wait of a flex-start job is over.
     deadline: str | None = None
+    #: How many looks found no machines since there were some.
     tries: int = 0
+    #: Attempts that ended because machines were taken away.
     preemptions: int = 0
+    #: Tries to go on after a preemption.
     restarts: int = 0
+    #: How often each replica was restarted, by name, since the last attempt that ended in an error.
     worn: Mapping[str, int] = field(default_factory=dict)
+    #: RUNNING of this attempt.
     running_since: str | None = None
+    #: Seconds in RUNNING before this attempt.
     ran_s: float = 0.0
+    #: The id of the trial that it runs, of the job `tuning`.
     trial: str | None = None
     tuning: str | None = None
 
@@ -156,11 +159,13 @@ class Run:
 
 @dataclass(frozen=True)
 class Job:
-    """A job: its body for people (canonical JSON) and, while it has not ended, its run. `said` are the service's own
-    log lines on the latest step, (severity, text), yet to be written."""
+    """A job."""
 
+    #: Canonical JSON, for people.
     body: Mapping[str, Any]
+    #: None once the job has ended.
     run: Run | None
+    #: The service's own log lines on the latest step, (severity, text), yet to be written.
     said: tuple[tuple[str, str], ...] = ()
 
     @property

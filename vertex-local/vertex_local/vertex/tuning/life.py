@@ -17,15 +17,16 @@ Progress = Literal["queued", "pending", "running", "succeeded", "ended"]
 
 @dataclass(frozen=True)
 class Seen:
-    """A trial's custom job as a look shows it: `queued` has no machines yet, `pending` starts, `ended` did not succeed
-    (`message` says why). `reports` are new since the last look, `read` the times up to which they were read, by
-    replica."""
+    """A trial's custom job as a look shows it: `queued` has no machines, `pending` starts, `ended` did not succeed."""
 
     progress: Progress
     start_time: str | None = None
     end_time: str | None = None
+    #: Why it did not succeed.
     message: str = ""
+    #: Those new since the last look.
     reports: tuple[Report, ...] = ()
+    #: The times up to which reports were read, by replica.
     read: Mapping[str, float] = field(default_factory=dict)
 
 

@@ -27,20 +27,20 @@ class Ending:
 
 @dataclass(frozen=True)
 class Tuning:
-    """A tuning job. `declared` is the canonical body as it was made; `state` and times are those of the job.
+    """A tuning job. State and times are those of the job."""
 
-    `closed` says why no more trials begin; `read` is, by `trial/replica`, the time of the last report that was taken.
-    `end_time` is when it ended as `ending` says.
-    """
-
+    #: The canonical body as it was made.
     declared: Mapping[str, Any]
     email: str
     state: str
     update_time: str
     trials: tuple[Trial, ...] = ()
     start_time: str | None = None
+    #: Why no more trials begin.
     closed: str = ""
+    #: It ends so at `end_time`.
     ending: Ending | None = None
+    #: The time of the last report that was taken, by `trial/replica`.
     read: Mapping[str, float] = field(default_factory=dict)
     end_time: str | None = None
 

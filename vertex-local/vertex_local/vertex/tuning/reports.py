@@ -18,8 +18,9 @@ _OTHER_KEYS = ("timestamp", "trial", "global_step", "checkpoint_path")
 
 @dataclass(frozen=True)
 class Report:
-    """A reported value; `time` is in seconds since the epoch."""
+    """A reported value."""
 
+    #: In seconds since the epoch.
     time: float
     step: int
     metric: str

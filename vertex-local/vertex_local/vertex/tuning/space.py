@@ -25,12 +25,14 @@ _SCALES: Mapping[str, Scale] = {"UNIT_LOG_SCALE": "log", "UNIT_REVERSE_LOG_SCALE
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter. Bounds are inclusive and those of double and integer, `values` those of the other two."""
+    """A parameter."""
 
     id: str
     kind: Kind
+    #: Inclusive, as `high`: the bounds of double and integer.
     low: float = 0.0
     high: float = 0.0
+    #: Of the other kinds.
     values: tuple[Value, ...] = ()
     scale: Scale = "linear"
 

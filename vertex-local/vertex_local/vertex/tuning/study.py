@@ -21,16 +21,19 @@ class Metric:
 
 @dataclass(frozen=True)
 class Study:
-    """A study. `best` takes a trial's best measurement as its final one, not the last; `early` is the rule that stops
-    trials, over steps or (`by_time`) seconds; `stopping` is the canonical StudyStoppingConfig. What is no `grid`
-    is searched at random."""
+    """A study."""
 
     metrics: tuple[Metric, ...]
     space: tuple[Parameter, ...]
+    #: Otherwise it is searched at random.
     grid: bool
+    #: A trial's best measurement is its final one, not the last.
     best: bool
+    #: The rule that stops trials.
     early: EarlyRule
+    #: The rule compares over seconds, not steps.
     by_time: bool
+    #: The canonical StudyStoppingConfig.
     stopping: Mapping[str, Any]
 
 

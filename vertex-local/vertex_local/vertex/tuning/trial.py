@@ -10,9 +10,10 @@ State = Literal["ACTIVE", "STOPPING", "SUCCEEDED", "INFEASIBLE"]
 
 @dataclass(frozen=True)
 class Measurement:
-    """A measurement: values by metric id at a step, `elapsed_s` seconds after the trial's start."""
+    """A measurement: values by metric id at a step."""
 
     step: int
+    #: Since the trial's start.
     elapsed_s: float
     metrics: tuple[tuple[str, float], ...]
 
@@ -22,16 +23,18 @@ class Measurement:
 
 @dataclass(frozen=True)
 class Trial:
-    """A trial. Times are RFC 3339; `reason` says why it is INFEASIBLE; `job` is its custom job's name."""
+    """A trial. Times are RFC 3339."""
 
     id: str
     state: State
     parameters: Assignment
+    #: Its custom job's name.
     job: str
     measurements: tuple[Measurement, ...] = ()
     final: Measurement | None = None
     start_time: str | None = None
     end_time: str | None = None
+    #: Why it is INFEASIBLE.
     reason: str = ""
 
     @property
