@@ -143,24 +143,24 @@ class QuotaCheck(pulumi.ComponentResource):
         parent = f"projects/{project}"
         self.requests = [
             cloudquota.SQuotaPreference(
-                one.metric,
+                request.metric,
                 parent=parent,
-                name=one.id,
+                name=request.id,
                 service=SERVICE,
-                quota_id=one.quota_id,
-                dimensions={"region": one.region},
-                quota_config=cloudquota.SQuotaPreferenceQuotaConfigArgs(preferred_value=str(one.value)),
+                quota_id=request.quota_id,
+                dimensions={"region": request.region},
+                quota_config=cloudquota.SQuotaPreferenceQuotaConfigArgs(preferred_value=str(request.value)),
                 contact_email=contact,
                 justification=justification or None,
                 opts=pulumi.ResourceOptions(
                     parent=self,
                     retain_on_delete=True,
-                    import_=f"{parent}/locations/global/quotaPreferences/{one.id}" if one.adopts else None,
+                    import_=f"{parent}/locations/global/quotaPreferences/{request.id}" if request.adopts else None,
                     # An unchanged request is left alone: sending it again would be another request.
-                    ignore_changes=None if one.sends else ["*"],
+                    ignore_changes=None if request.sends else ["*"],
                 ),
             )
-            for one in requests
+            for request in requests
         ]
         self.register_outputs({})
 

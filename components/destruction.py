@@ -53,7 +53,7 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
         for warning in doubtful_grants(stay, run.project):
             pulumi.log.warn(warning)
         if stay:
-            leave_grants([one.grant for one in stay], run.project)
+            leave_grants([action.grant for action in stay], run.project)
 
 
 def destruction_of(run: EngineRun, file: Stack | None) -> Destruction:

@@ -92,7 +92,7 @@ def guard(
 
 def trainers_of(known: State | Unknown) -> frozenset[str] | None:
     """Return the addresses of the accounts in a state; None where that is unknown."""
-    return None if isinstance(known, Unknown) else frozenset(one.name for one in known.accounts)
+    return None if isinstance(known, Unknown) else frozenset(account.name for account in known.accounts)
 
 
 def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:

@@ -47,10 +47,10 @@ class Making:
 
         self._run, self._proven, self._planned, self.now = run, proven, planned, now
         self.first = self.made = planned(plan)
-        self.ids = [one.id for one in plan.of(What.CREATE)]
+        self.ids = [action.id for action in plan.of(What.CREATE)]
         # A cluster may become an alternative, or that of a season none: resources that depend on the outcome are
         # declared after it.
-        self.open = bool(plan.seasons) or any(one.instead for one in plan.of(What.CREATE))
+        self.open = bool(plan.seasons) or any(action.instead for action in plan.of(What.CREATE))
 
     def tell(self) -> None:
         run, first, log = self._run, self.first, pulumi.log
@@ -72,7 +72,7 @@ class Making:
             interim=interim(first.plan, first.live, lambda plan: planned(plan).catalog),
             final=lambda made: planned(as_made(first.plan, made, last=True)).catalog,
             bucket=first.catalog.catalog_bucket,
-            packages=tuple(one for built in first.packages.values() for one in built.values()),
+            packages=tuple(package for built in first.packages.values() for package in built.values()),
             revision=first.revision,
             now=self.now,
         )

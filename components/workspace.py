@@ -119,13 +119,13 @@ class Workspace(pulumi.ComponentResource):
         self._roles = {trainer: _roles(plan, TRAINER, trainer, writes="" in writers)}
         members = dict.fromkeys(settings.submitters)
         acting = {(trainer, member): self.trainer for member in settings.submitters}
-        for name, one in (trainers or {}).items():
+        for name, value in (trainers or {}).items():
             role = other_trainer(name)
-            logical = plan.logical.get(role, other_logical(one.account))
-            accounts[logical] = self._account(logical, one.account)
+            logical = plan.logical.get(role, other_logical(value.account))
+            accounts[logical] = self._account(logical, value.account)
             self._roles[logical] = _roles(plan, role, logical, writes=name in writers)
-            members |= dict.fromkeys(one.submitters)
-            acting |= {(logical, member): accounts[logical] for member in one.submitters}
+            members |= dict.fromkeys(value.submitters)
+            acting |= {(logical, member): accounts[logical] for member in value.submitters}
         for resource in plan.retiring:
             if resource.role == TRAINER:
                 accounts[resource.logical] = self._account(resource.logical, resource.name.partition("@")[0], old=True)
@@ -242,8 +242,8 @@ def leave_grants(grants: Iterable[StateGrant], project: str) -> None:
     """Let these grants outlive the stack, when a destruction declares nothing else."""
     # Its inputs stay: where the destruction is refused, the next review compares with them.
     workspace = pulumi.ComponentResource(WORKSPACE, "workspace", opts=pulumi.ResourceOptions(ignore_changes=["*"]))
-    for one in grants:
-        declare_grant(one, project, pulumi.ResourceOptions(parent=workspace, retain_on_delete=True))
+    for grant in grants:
+        declare_grant(grant, project, pulumi.ResourceOptions(parent=workspace, retain_on_delete=True))
 
 
 def declare_grant(grant: StateGrant, project: str, opts: pulumi.ResourceOptions) -> None:

@@ -139,8 +139,8 @@ def _requirements(folder: Path, file: Path, known: frozenset[Path] = frozenset()
         return
     text = path.read_text(encoding="utf-8")
     yield file, text
-    for one in included(text):
-        yield from _requirements(folder, file.parent / one, known | {path})
+    for entry in included(text):
+        yield from _requirements(folder, file.parent / entry, known | {path})
 
 
 def _name(folder: Path, requirements: tuple[tuple[Path, str], ...], commit: str) -> tuple[bool, str]:
@@ -149,9 +149,9 @@ def _name(folder: Path, requirements: tuple[tuple[Path, str], ...], commit: str)
     digest.update(repr((sys.version, sys.platform, os.uname().machine)).encode())
     for file, text in requirements:
         digest.update(f"\0{file}\0{text}".encode())
-        lasting &= all(_COMMIT.search(one) for one in _GIT_ADDRESS.findall(text))
-        places = [unquote(urlsplit(one).path) for one in _FILE_ADDRESS.findall(text)]
-        for place in (folder / one for one in (*places, *local_paths(text))):
+        lasting &= all(_COMMIT.search(match) for match in _GIT_ADDRESS.findall(text))
+        places = [unquote(urlsplit(match).path) for match in _FILE_ADDRESS.findall(text)]
+        for place in (folder / path for path in (*places, *local_paths(text))):
             if place.is_file():
                 digest.update(hashlib.sha256(place.read_bytes()).digest())
             else:

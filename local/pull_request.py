@@ -172,7 +172,7 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
     _known(repository.root, stacks)
     commit, folder = repository.base(base), repository.folder
     files, tree, changed = work / "files", repository.tree(), repository.changed(commit)
-    lines = ("\t".join(word.translate(_BREAKING) for word in one) for one in changed)
+    lines = ("\t".join(word.translate(_BREAKING) for word in row) for row in changed)
     # The change's program runs here and may write anywhere, so the judge is made after it.
     changes = [(stack, *_change(repository, stack, work / f"{stack}.change.jsonl")) for stack in stacks]
     with repository.at(commit, work / "base") as checkout:

@@ -51,7 +51,7 @@ class LaptopStack:
             "project": self.stack.project,
             "groups": {group: [SUBMITTER] for group in self.groups},
             "people": list(self.people),
-            "accounts": [one for one in self.accounts if one.endswith(ours)],
+            "accounts": [account for account in self.accounts if account.endswith(ours)],
             "quota": _quota(self.stack),
         }
 
@@ -60,7 +60,7 @@ def read(folder: Path, name: str) -> LaptopStack:
     """Return the stack of a project's folder. Raises ConfigError for a name without a file, and StackErrors."""
     file = folder / "stacks" / f"Pulumi.{name}.yaml"
     if not file.is_file():
-        known = ", ".join(sorted(one.name.split(".")[1] for one in file.parent.glob("Pulumi.*.yaml")))
+        known = ", ".join(sorted(path.name.split(".")[1] for path in file.parent.glob("Pulumi.*.yaml")))
         raise ConfigError(
             f"there is no stack {name}",
             why=f"{folder} has no file stacks/{file.name}",
@@ -73,9 +73,9 @@ def read(folder: Path, name: str) -> LaptopStack:
 def _named_accounts(values: Any) -> tuple[str, ...]:
     """Return all service accounts in a document, wherever they stand. The stack's own are named by their id alone."""
     if isinstance(values, Mapping):
-        found = [one for value in values.values() for one in _named_accounts(value)]
+        found = [account for value in values.values() for account in _named_accounts(value)]
     elif isinstance(values, list | tuple):
-        found = [one for value in values for one in _named_accounts(value)]
+        found = [account for value in values for account in _named_accounts(value)]
     else:
         found = _ADDRESS.findall(values) if isinstance(values, str) else []
     return tuple(dict.fromkeys(found))

@@ -80,7 +80,7 @@ def _run(command: list[str], folder: Path) -> str:
 
 
 def _checked(folder: Path) -> Browser | str:
-    libraries = sorted({str(one.parent) for one in folder.glob("usr/lib/*-linux-*/**/lib*.so*")})
+    libraries = sorted({str(path.parent) for path in folder.glob("usr/lib/*-linux-*/**/lib*.so*")})
     there = os.environ.get("LD_LIBRARY_PATH", "")
     environ = {"LD_LIBRARY_PATH": ":".join(filter(None, (*libraries, there)))}
     found = Browser(folder / "usr/lib/chromium/chromium", environ)

@@ -48,8 +48,8 @@ def docstrings(file: Path) -> Iterator[ast.Constant]:
     """Yield those of modules, classes and functions, and of what is assigned before them."""
     for node in ast.walk(tree(file)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            told = (one.value for one in node.body if isinstance(one, ast.Expr))
-            yield from (one for one in told if isinstance(one, ast.Constant) and isinstance(one.value, str))
+            told = (item.value for item in node.body if isinstance(item, ast.Expr))
+            yield from (item for item in told if isinstance(item, ast.Constant) and isinstance(item.value, str))
 
 
 @cache
@@ -60,7 +60,7 @@ def defined(file: Path) -> frozenset[str]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
             found.add(node.name)
             if isinstance(node, ast.ClassDef):
-                found |= {f"{node.name}.{one.name}" for one in node.body if isinstance(one, ast.FunctionDef)}
+                found |= {f"{node.name}.{entry.name}" for entry in node.body if isinstance(entry, ast.FunctionDef)}
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
             found |= {target.id for target in targets if isinstance(target, ast.Name)}

@@ -44,7 +44,7 @@ def choose(catalog: Catalog) -> Choice:
 
 def _judged(template: Template) -> tuple[str, list[tuple[int, Offer]]]:
     """Return why a template can't run here, and the offers by which it can, with their CPUs."""
-    required = [one.name for one in template.parameters if one.required]
+    required = [parameter.name for parameter in template.parameters if parameter.required]
     if required:
         return f"needs {', '.join(required)}", []
     if template.kind != CUSTOM_JOB.name:
@@ -75,10 +75,10 @@ def _not_here(offer: Offer) -> str:
 def _cpus(template: Template, offer: Offer) -> int:
     """Return the CPUs of all machines at the default parameters."""
     pools = filter(None, worker_pools(offer, template))
-    return sum(machine(one["machineSpec"]["machineType"]).vcpus * int(one.get("replicaCount", 1)) for one in pools)
+    return sum(machine(pool["machineSpec"]["machineType"]).vcpus * int(pool.get("replicaCount", 1)) for pool in pools)
 
 
 def _unusual(template: Template, offer: Offer) -> Iterator[tuple[str, tuple[Any, ...]]]:
     """Yield the parameters that this offer needs at another value than the default."""
-    usual = {one.name: one.default for one in template.parameters}
+    usual = {parameter.name: parameter.default for parameter in template.parameters}
     return ((name, values) for name, values in offer.when.items() if usual.get(name) not in values)

@@ -59,7 +59,7 @@ class Play:
 
     def submit(self, label: str, template: str, request: str, parameters: Sequence[str] = ()) -> Run:
         """Submit and follow to the end. Raises CommandError when the job fails, ResourceError when it is not found."""
-        chosen = [word for one in parameters for word in ("-p", one)]
+        chosen = [word for parameter in parameters for word in ("-p", parameter)]
         self.submitter.run("slipway", "submit", template, *chosen, "--request-id", request, "--follow")
         vertex = self._submitters().vertex(self.stack.project, self.stack.region)
         job = next(vertex.jobs(CUSTOM_JOB, f'labels.{REQUEST_LABEL}="{request}"'), None)

@@ -52,7 +52,7 @@ def _record(fields: Mapping[str, Field], given: Properties, path: str, failures:
         where = f"{path}.{name}" if path else name
         declared = fields.get(name)
         if declared is None:
-            known = ", ".join(sorted(key for key, one in fields.items() if one.settable))
+            known = ", ".join(sorted(key for key, field in fields.items() if field.settable))
             failures.append(Failure(where, f"Invalid or unknown key. Known here: {known}"))
         elif declared.settable and value is not None:
             result[name] = _value(declared, value, where, failures)

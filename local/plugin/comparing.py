@@ -107,7 +107,7 @@ def _replaces(declared: Field, value: Any) -> bool:
         return True
     if isinstance(value, Mapping):
         return any(
-            _replaces(one, value[name]) for name, one in declared.fields.items() if not is_empty(value.get(name))
+            _replaces(field, value[name]) for name, field in declared.fields.items() if not is_empty(value.get(name))
         )
     if isinstance(value, list) and declared.item is not None:
         return any(_replaces(declared.item, item) for item in value)

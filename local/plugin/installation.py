@@ -58,9 +58,9 @@ def _on_this_machine(folder: Path) -> Path:
         put.replace(kept)
     on_path = shutil.which(_NAME)
     own = Path.home() / ".pulumi" / "plugins" / folder.name / _NAME
-    for one in (kept, *([Path(on_path)] if on_path else []), own):
-        if one.is_file():
-            return _official(one)
+    for place in (kept, *([Path(on_path)] if on_path else []), own):
+        if place.is_file():
+            return _official(place)
     raise InstallError(
         f"error: {VARIABLE}=auto found no official gcp plugin\n"
         f"why: there is none in {folder}, on PATH or in {own.parent}\n"

@@ -102,7 +102,7 @@ class Schema:
     @property
     def secrets(self) -> frozenset[str]:
         """The properties that are secret whatever the program says."""
-        return frozenset(name for name, one in self.fields.items() if one.secret)
+        return frozenset(name for name, field in self.fields.items() if field.secret)
 
 
 def labelled(*, replace: bool = False) -> dict[str, Field]:

@@ -41,7 +41,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
 
     def CheckConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
         problems = settings.check(_known(decode(request.news)))
-        failures = [messages.CheckFailure(property=one.key, reason=str(one)) for one in problems]
+        failures = [messages.CheckFailure(property=problem.key, reason=str(problem)) for problem in problems]
         return messages.CheckResponse(inputs=request.news, failures=failures)
 
     def DiffConfig(self, request: Any, context: Any) -> Any:  # noqa: N802
@@ -63,7 +63,9 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         logical, old = request.name or name, decode(request.olds).values
         provider = self._configured(context)
         checked = _answered(context, "", lambda: provider.check(token, news.values, old, logical, request.randomSeed))
-        failures = [messages.CheckFailure(property=one.property, reason=one.reason) for one in checked.failures]
+        failures = [
+            messages.CheckFailure(property=failure.property, reason=failure.reason) for failure in checked.failures
+        ]
         secrets = news.secrets | provider.kind(token).schema.secrets
         return messages.CheckResponse(inputs=encode(checked.inputs, secrets), failures=failures)
 

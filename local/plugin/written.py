@@ -77,8 +77,10 @@ def _meta(schema: Schema, before: Properties, read: bool, create_timeout: float)
 
 def _object_delta(fields: Mapping[str, Field], value: Properties) -> dict[str, Any]:
     """Return how Terraform's state has the properties, where that does not follow from their values."""
-    parts = {name: delta for name, one in fields.items() if (delta := _delta(one, value.get(name))) is not None}
-    renamed = {name: one.terraform for name, one in fields.items() if one.terraform and value.get(name) is not None}
+    parts = {name: delta for name, field in fields.items() if (delta := _delta(field, value.get(name))) is not None}
+    renamed = {
+        name: field.terraform for name, field in fields.items() if field.terraform and value.get(name) is not None
+    }
     return {**({"ps": parts} if parts else {}), **({"renamed": renamed} if renamed else {})}
 
 
@@ -95,5 +97,5 @@ def _delta(declared: Field, value: Any) -> dict[str, Any] | None:
         item = declared.item
         if item is None or not item.fields or not value:
             return {"arr": {}}
-        return {"arr": {"el": {str(at): {"obj": _object_delta(item.fields, one)} for at, one in enumerate(value)}}}
+        return {"arr": {"el": {str(at): {"obj": _object_delta(item.fields, inner)} for at, inner in enumerate(value)}}}
     return None

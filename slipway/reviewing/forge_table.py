@@ -24,7 +24,7 @@ class ForgeRow:
 GITHUB = ForgeRow("github", "GitHub", "GITHUB_ACTIONS", (".github/",))
 GITLAB = ForgeRow("gitlab", "GitLab", "GITLAB_CI", (".gitlab/", ".gitlab-ci.yml"), ("slipway.yml", "slipway-up.yml"))
 FORGES: Mapping[str, ForgeRow] = {row.name: row for row in (GITHUB, GITLAB)}
-FILES = tuple(one for row in FORGES.values() for one in row.files)
+FILES = tuple(file for row in FORGES.values() for file in row.files)
 
 
 def running(environ: Mapping[str, str]) -> ForgeRow:

@@ -55,7 +55,7 @@ def record_of(reviews: Sequence[Review], tree: str) -> Record:
 
 def written_with(comment: str, records: Iterable[Record]) -> Record | None:
     """Return the record that a comment was written with, whatever else has its name."""
-    return next((one for one in records if comment.rstrip().endswith(one.remark)), None)
+    return next((record for record in records if comment.rstrip().endswith(record.remark)), None)
 
 
 def unpacked(packed: bytes, name: str) -> Record:

@@ -91,7 +91,7 @@ def template(name: str = "lora", *offers: Offer, parameters: Iterable[Parameter]
 
 def catalog(*parts: Cluster | Template, **fields: Any) -> Catalog:
     """Return a catalog of clusters and templates in any order; of one small cluster where none is named."""
-    clusters = [one for one in parts if isinstance(one, Cluster)]
+    clusters = [part for part in parts if isinstance(part, Cluster)]
     usual: dict[str, Any] = {
         "stack": STACK,
         "project": PROJECT,
@@ -102,7 +102,7 @@ def catalog(*parts: Cluster | Template, **fields: Any) -> Catalog:
         "trainer": TRAINER,
         "retiring": (),
         "catalog_bucket": CATALOG_BUCKET,
-        "clusters": {one.name: one for one in clusters or (cluster(),)},
-        "templates": {one.name: one for one in parts if isinstance(one, Template)},
+        "clusters": {entry.name: entry for entry in clusters or (cluster(),)},
+        "templates": {part.name: part for part in parts if isinstance(part, Template)},
     }
     return Catalog(**{**usual, **fields})

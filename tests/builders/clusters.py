@@ -41,7 +41,7 @@ def _generation(of: Cluster, pools: Iterable[Pool]) -> str:
     told = {
         "name": of.name,
         "id": "none",
-        "pools": {one.name: one for one in pools},
+        "pools": {pool.name: pool for pool in pools},
         **{key: getattr(of, key) for key in ("display_name", "network", "reserved_ip_ranges", "kms_key")},
         "network_attachment": psc.network_attachment,
         "dns_peerings": tuple(map(str, psc.dns_peerings)),

@@ -145,8 +145,8 @@ class Checkout:
         """Return the clusters of this stack in a region: id to state."""
         at = f"/v1/projects/{PROJECT}/locations/{region}/persistentResources"
         found = self.cloud.every(at, "persistentResources")
-        mine = [one for one in found if one.get("labels", {}).get("slipway-stack") == self.stack]
-        return {one["name"].rsplit("/", 1)[-1]: one["state"] for one in mine}
+        mine = [bucket for bucket in found if bucket.get("labels", {}).get("slipway-stack") == self.stack]
+        return {entry["name"].rsplit("/", 1)[-1]: entry["state"] for entry in mine}
 
     def make_clusters_now(self) -> None:
         """End the remaining time of clusters that are being made."""
@@ -178,7 +178,7 @@ class Checkout:
 
     def buckets(self) -> list[str]:
         found = self.cloud.every(f"/storage/v1/b?project={PROJECT}", "items")
-        return [one["name"] for one in found if one["name"].startswith(f"{PROJECT}-{self.stack}-")]
+        return [entry["name"] for entry in found if entry["name"].startswith(f"{PROJECT}-{self.stack}-")]
 
     @property
     def state_file(self) -> Path:
@@ -196,7 +196,7 @@ class Checkout:
 
     def outputs(self) -> Any:
         """Return the stack's outputs."""
-        (stack,) = (one for one in self.resources() if one["type"] == "pulumi:pulumi:Stack")
+        (stack,) = (resource for resource in self.resources() if resource["type"] == "pulumi:pulumi:Stack")
         return stack["outputs"]
 
     def clear_after_a_kill(self) -> None:

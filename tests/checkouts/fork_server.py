@@ -185,8 +185,8 @@ def _serve(path: str) -> socket.socket | None:
                     signal.set_wakeup_fd(-1)
                     signal.signal(signal.SIGCHLD, signal.SIG_DFL)
                     waiting.close()
-                    for one in (listener, *(other for _, other in living.values())):
-                        one.close()
+                    for sock in (listener, *(other for _, other in living.values())):
+                        sock.close()
                     return connection
                 living[connection.fileno()] = pid, connection
                 waiting.register(connection, select.EPOLLRDHUP | select.EPOLLHUP)

@@ -144,15 +144,19 @@ class GitHub:
             (event,), (head,) = asked["event"], asked["head_sha"]
             of = (found[1], event, head)
             runs = [
-                {"id": number, "repository": {"id": 1}, "head_repository": {"id": 2 if one.fork else 1}}
-                for number, one in enumerate(self.artifacts)
-                if (one.workflow, one.event, one.head) == of
+                {"id": number, "repository": {"id": 1}, "head_repository": {"id": 2 if artifact.fork else 1}}
+                for number, artifact in enumerate(self.artifacts)
+                if (artifact.workflow, artifact.event, artifact.head) == of
             ]
             return {"workflow_runs": runs}
         if found := re.fullmatch(rf"{whole}(runs|artifacts)/(\d+)/(artifacts|zip)", path):
-            one = self.artifacts[int(found[2])]
-            about = {"id": int(found[2]), "expired": one.expired}
-            return {"artifacts": [about] if one.name == asked["name"][0] else []} if found[1] == "runs" else one.packed
+            artifact = self.artifacts[int(found[2])]
+            about = {"id": int(found[2]), "expired": artifact.expired}
+            return (
+                {"artifacts": [about] if artifact.name == asked["name"][0] else []}
+                if found[1] == "runs"
+                else artifact.packed
+            )
         return None
 
     def _comments(self, _: Any, first: int = 0, last: int = 0) -> Any:
@@ -162,12 +166,12 @@ class GitHub:
     def _reviews(self, _: Any, first: int, writersOnly: bool) -> Any:  # noqa: N803
         if self.forbidden:
             raise PermissionError("Resource not accessible by integration")
-        return {"nodes": [_review(one) for one in self.reviews if one.may_write or not writersOnly]}
+        return {"nodes": [_review(review) for review in self.reviews if review.may_write or not writersOnly]}
 
     def _comment(self, number: int) -> Any:
-        one = self.comments[number]
-        who = {"__typename": one.kind, "login": one.by}
-        return {"id": f"IC_{number}", "body": one.body, "updatedAt": one.at, "author": who}
+        comment = self.comments[number]
+        who = {"__typename": comment.kind, "login": comment.by}
+        return {"id": f"IC_{number}", "body": comment.body, "updatedAt": comment.at, "author": who}
 
 
 def _review(one: Review) -> Any:

@@ -111,7 +111,7 @@ class GitLab:
             rf"GET /projects/{PROJECT}/members/all/(\d+)": lambda found, _: self._member(int(found[1])),
             f"GET {change}": lambda *_: self._request,
             f"GET {change}/approvals": lambda *_: self._approvals,
-            f"GET {change}/versions": lambda *_: [_version(one) for one in reversed(self.versions)],
+            f"GET {change}/versions": lambda *_: [_version(version) for version in reversed(self.versions)],
             f"GET {change}/notes": lambda *_: [self._note(at) for at in range(len(self.notes))],
             f"GET {change}/pipelines": lambda *_: self._pipelines,
             rf"GET /projects/{PROJECT}/pipelines/(\d+)/jobs": lambda found, _: [self._job(int(found[1]))],
@@ -152,25 +152,25 @@ class GitLab:
         return _user(user) | {"state": state, "access_level": self.levels[user], "expires_at": None}
 
     def _note(self, at: int) -> dict[str, Any]:
-        one = self.notes[at]
-        times = {"created_at": WRITTEN, "updated_at": one.at}
-        return {"id": 300 + at, "body": one.body, "author": _user(one.by), "system": False, **times}
+        note = self.notes[at]
+        times = {"created_at": WRITTEN, "updated_at": note.at}
+        return {"id": 300 + at, "body": note.body, "author": _user(note.by), "system": False, **times}
 
     @property
     def _pipelines(self) -> list[dict[str, Any]]:
         """Return the newest first, as GitLab does."""
         return [
-            {"id": at, "sha": one.commit, "source": one.source, "project_id": one.project}
-            for at, one in reversed(list(enumerate(self.artifacts)))
+            {"id": at, "sha": note.commit, "source": note.source, "project_id": note.project}
+            for at, note in reversed(list(enumerate(self.artifacts)))
         ]
 
     def _job(self, at: int) -> dict[str, Any]:
-        one = self.artifacts[at]
-        return {"id": at, "name": one.job, "status": "failed"}
+        artifact = self.artifacts[at]
+        return {"id": at, "name": artifact.job, "status": "failed"}
 
     def _file(self, at: int, name: str) -> Any:
-        one = self.artifacts[at]
-        return json.loads(one.text) if name == one.name else None
+        artifact = self.artifacts[at]
+        return json.loads(artifact.text) if name == artifact.name else None
 
     def _add(self, body: str) -> dict[str, Any]:
         self.notes.append(Note(body, at=LATER))

@@ -31,11 +31,11 @@ _GLOBAL = ("include", "stages", "default", "workflow", "variables")
 def jobs_of(repository: Path) -> dict[str, dict[str, Any]]:
     """Return all jobs of the file, hidden ones too, with the jobs that they extend."""
     whole: dict[str, Any] = {}
-    for one in yaml.safe_load((repository / ".gitlab-ci.yml").read_text())["include"]:
-        header, body = yaml.safe_load_all((repository / one["local"].lstrip("/")).read_text())
+    for entry in yaml.safe_load((repository / ".gitlab-ci.yml").read_text())["include"]:
+        header, body = yaml.safe_load_all((repository / entry["local"].lstrip("/")).read_text())
         declared = header["spec"]["inputs"]
-        assert set(one["inputs"]) <= set(declared), "an input that is not declared is an error"
-        inputs = {name: one["inputs"].get(name, about.get("default")) for name, about in declared.items()}
+        assert set(entry["inputs"]) <= set(declared), "an input that is not declared is an error"
+        inputs = {name: entry["inputs"].get(name, about.get("default")) for name, about in declared.items()}
         assert None not in inputs.values(), "an input without a default is required"
         for name, about in declared.items():
             assert inputs[name] in about.get("options", [inputs[name]])
@@ -47,9 +47,9 @@ def jobs_of(repository: Path) -> dict[str, dict[str, Any]]:
 def _interpolated(value: Any, inputs: Mapping[str, Any]) -> Any:
     """Return a value with its inputs: an input that is the whole value keeps its type; within a text it is text."""
     if isinstance(value, dict):
-        return {_interpolated(key, inputs): _interpolated(one, inputs) for key, one in value.items()}
+        return {_interpolated(key, inputs): _interpolated(job, inputs) for key, job in value.items()}
     if isinstance(value, list):
-        return [_interpolated(one, inputs) for one in value]
+        return [_interpolated(job, inputs) for job in value]
     if not isinstance(value, str):
         return value
     if found := _INPUT.fullmatch(value):
@@ -80,7 +80,7 @@ class Job:
 
     @property
     def needs(self) -> tuple[str, ...]:
-        return tuple(one if isinstance(one, str) else one["job"] for one in self.body.get("needs", ()))
+        return tuple(need if isinstance(need, str) else need["job"] for need in self.body.get("needs", ()))
 
     def named(self, key: str) -> str:
         """Return a text of the body with its variables."""
@@ -105,9 +105,11 @@ def pipeline(repository: Path, variables: Mapping[str, str]) -> dict[str, Job]:
             own = {**body.get("variables", {}), **more}
             name = f"{base}: [{', '.join(more.values())}]" if more else base
             found[name] = Job(name, base, body, own, rule.get("when", "on_success"))
-    bases = {one.base for one in found.values()}
+    bases = {status.base for status in found.values()}
     for job in found.values():
-        optional = {one["job"] for one in job.body.get("needs", ()) if isinstance(one, dict) and one.get("optional")}
+        optional = {
+            need["job"] for need in job.body.get("needs", ()) if isinstance(need, dict) and need.get("optional")
+        }
         assert set(job.needs) - optional <= bases, f"{job.name} needs a job that the pipeline lacks"
     return found
 
@@ -222,7 +224,7 @@ class Runner:
         script = "\n".join((*job.body.get("before_script", ()), *job.body["script"]))
         done = subprocess.run(["bash", "-c", script], cwd=at, env=environ, capture_output=True, text=True)
         self.statuses[job.name] = "failed" if done.returncode else "success"
-        self.gitlab.artifacts += [Artifact(one.name, one.read_text(), commit, job.base) for one in self._kept(job)]
+        self.gitlab.artifacts += [Artifact(file.name, file.read_text(), commit, job.base) for file in self._kept(job)]
         after = "\n".join(job.body.get("after_script", ()))
         subprocess.run(
             ["bash", "-c", after], cwd=at, env=environ | {"CI_JOB_STATUS": self.statuses[job.name]}, check=True
@@ -233,8 +235,8 @@ class Runner:
         """Run a pipeline's automatic jobs, in turn; a job that may not begin is left out."""
         ran = {}
         for job in jobs.values():
-            before = [self.statuses.get(one.name) for one in jobs.values() if one.base in job.needs]
-            if job.when == "always" or (job.when == "on_success" and all(one == "success" for one in before)):
+            before = [self.statuses.get(status.name) for status in jobs.values() if status.base in job.needs]
+            if job.when == "always" or (job.when == "on_success" and all(status == "success" for status in before)):
                 ran[job.name] = self.run(jobs, job, commit, **more)
         return ran
 
@@ -242,11 +244,13 @@ class Runner:
         return self.folder / "jobs" / re.sub(r"\W+", "-", job.name)
 
     def _bring(self, jobs: Mapping[str, Job], job: Job, at: Path) -> None:
-        without = {one["job"] for one in job.body["needs"] if isinstance(one, dict) and one.get("artifacts") is False}
-        for one in jobs.values():
-            if one.base not in job.needs or one.base in without or one.name not in self.statuses:
+        without = {
+            need["job"] for need in job.body["needs"] if isinstance(need, dict) and need.get("artifacts") is False
+        }
+        for need in jobs.values():
+            if need.base not in job.needs or need.base in without or need.name not in self.statuses:
                 continue
-            for path in self._kept(one):
+            for path in self._kept(need):
                 shutil.copy(path, at)
 
     def _kept(self, job: Job) -> Iterator[Path]:

@@ -27,7 +27,9 @@ def test_a_merge_into_main_deploys_one_stack_after_the_other(workflows: All) -> 
     names = list(workflows["up-stacks"].jobs())[1:]
     assert [job.get("needs") for job in chain] == [None, *names[:-1]]
     stacks = [f"fromJSON(inputs.stacks)[{n}]" for n in range(5)]
-    assert [job["if"] for job in chain] == [f"{ON_MAIN} && {one}" for one in [f"!{refusal['if']}", *stacks[1:]]]
+    assert [job["if"] for job in chain] == [
+        f"{ON_MAIN} && {condition}" for condition in [f"!{refusal['if']}", *stacks[1:]]
+    ]
     for stack, job in zip(stacks, chain, strict=True):
         assert job["with"]["stack"] == f"${{{{ {stack} }}}}"
         assert job["with"]["release-lock"] == f"${{{{ inputs.release-lock == {stack} }}}}", "no other stack's"
@@ -66,7 +68,7 @@ class TestSchedule:  # B6
 
 class TestDoctor:  # N10
     def test_each_day_main_alone_is_looked_at_by_the_one_that_reads(self, workflows: All) -> None:
-        assert [one["cron"].split()[2:] for one in workflows["doctor"].tree["on"]["schedule"]] == [["*"] * 3]
+        assert [entry["cron"].split()[2:] for entry in workflows["doctor"].tree["on"]["schedule"]] == [["*"] * 3]
         (look,) = workflows["doctor"].jobs().values()
         assert look["strategy"] == {"fail-fast": False, "matrix": EACH} and look["if"] == ON_MAIN
         given = workflows["doctor"].using("$/.github/actions/stack")
@@ -94,4 +96,4 @@ def test_every_group_of_what_others_call_names_their_folder(workflows: All) -> N
     for name, workflow in workflows.items():
         if "folder" in workflow.tree.get("on", {}).get("workflow_call", {}).get("inputs", {}):
             groups = [job["concurrency"]["group"] for job in workflow.jobs().values() if "concurrency" in job]
-            assert (groups or name == "doctor") and all(one.endswith(FOLDER) for one in groups), name
+            assert (groups or name == "doctor") and all(group.endswith(FOLDER) for group in groups), name

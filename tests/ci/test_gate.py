@@ -140,7 +140,7 @@ class TestPullRequest:
         runner.reviewed(BAD)
         for folder in ("ml/training", "./ads/", "ml/training"):
             assert self.ask(runner, gate, folder).returncode == 5
-        assert [one.body.splitlines()[0] for one in runner.github.comments] == [
+        assert [comment.body.splitlines()[0] for comment in runner.github.comments] == [
             "<!-- slipway-review of ml/training -->",
             "<!-- slipway-review of ads -->",
         ]

@@ -34,7 +34,7 @@ class TestMergeRequest:
             "preview: [prod]": "success",
             "review: [prod]": "success",
             "reviewed": "failed",
-        }, "\n".join(one.stdout + one.stderr for one in ran.values())
+        }, "\n".join(process.stdout + process.stderr for process in ran.values())
         shut = ran["slipway-reviewed"]
         assert shut.returncode == 5 and "nobody else who may write has approved !3" in shut.stderr
         assert "retry this job when somebody has approved" in shut.stdout
@@ -110,7 +110,7 @@ class TestMergeRequest:
         project.play(commit)
         project.gitlab.approved = {GRACE: SEEN}
         assert project.again("slipway-reviewed", commit).returncode == 0
-        assert [one.body.splitlines()[0] for one in project.gitlab.notes][1:] == ["<!-- slipway-review of ml -->"]
+        assert [note.body.splitlines()[0] for note in project.gitlab.notes][1:] == ["<!-- slipway-review of ml -->"]
         (up,) = project.play(project.merge(), merged=True).values()
         assert up.returncode == 0, up.stderr
 

@@ -40,11 +40,11 @@ class TestPipelines:
 
     def test_each_stack_follows_the_one_before_it_on_a_merge(self, team: Path) -> None:  # D6
         jobs = self.made(team, CI_PIPELINE_SOURCE="push", CI_COMMIT_BRANCH="main")
-        assert {name: one.needs for name, one in jobs.items()} == {
+        assert {name: job.needs for name, job in jobs.items()} == {
             "slipway-up-dev": (),
             "slipway-up-prod": ("slipway-up-dev",),
         }
-        assert [one.named("environment") for one in jobs.values()] == ["dev", "prod"]
+        assert [job.named("environment") for job in jobs.values()] == ["dev", "prod"]
 
     @pytest.mark.parametrize(
         "variables",
@@ -64,9 +64,9 @@ class TestPipelines:
         for stack in ("dev", "prod"):
             up = jobs[f"slipway-up-{stack}"]
             assert not up["interruptible"] and up["environment"] == {"name": stack}
-            one = scheduled[f"slipway-scheduled-up: [{stack}]"]
-            assert one.named("resource_group") == up["resource_group"] == f"slipway-{stack}"
-            assert one.named("environment") == f"{stack}-schedule" and "interruptible" not in one.body
+            job = scheduled[f"slipway-scheduled-up: [{stack}]"]
+            assert job.named("resource_group") == up["resource_group"] == f"slipway-{stack}"
+            assert job.named("environment") == f"{stack}-schedule" and "interruptible" not in job.body
 
     def test_no_job_holds_a_key_and_the_one_that_comments_no_identity(self, team: Path) -> None:  # N5
         for name, job in jobs_of(team).items():
@@ -78,9 +78,9 @@ class TestPipelines:
     def test_two_folders_of_a_repository_have_jobs_of_their_own(self, tmp_path: Path) -> None:
         (tmp_path / ".git").mkdir()
         written(tmp_path / "a-b" / "c")
-        ours = {name: one for name, one in jobs_of(tmp_path).items() if not name.startswith(".")}
+        ours = {name: value for name, value in jobs_of(tmp_path).items() if not name.startswith(".")}
         assert all(name.startswith("slipway-a--b-c-") for name in ours)
-        assert {one["variables"]["FOLDER"] for one in ours.values()} == {"a-b/c"}
+        assert {cluster["variables"]["FOLDER"] for cluster in ours.values()} == {"a-b/c"}
 
 
 def validated(*files: Path) -> subprocess.CompletedProcess[str]:

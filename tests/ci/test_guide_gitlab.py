@@ -43,7 +43,7 @@ def test_only_this_project_is_let_in_and_a_merge_request_never_as_main(calls: li
         {**main, "environment": "prod"},
         {**main, "pipeline_source": "schedule", "environment": "dev-schedule"},
     ]
-    assert [judged(claims["attribute.deployment"], one) for one in of_main] == [
+    assert [judged(claims["attribute.deployment"], ref) for ref in of_main] == [
         "refs/heads/main:none",
         "refs/heads/main:prod",
         "refs/heads/main:dev-schedule",

@@ -55,7 +55,7 @@ def test_neither_files_nor_what_lies_side_by_side_in_a_folder_is_imported_in_a_c
     graphs: dict[Path, dict[str, set[str]]] = {}
     for file in files():
         for to in into(file):
-            folder = next(one for one in file.parents if one in to.parents)
+            folder = next(parent for parent in file.parents if parent in to.parents)
             here, there = file.parts[len(folder.parts)], to.parts[len(folder.parts)]
             graphs.setdefault(folder, {}).setdefault(here, set()).add(there)
     assert graphs.keys() >= {Path("slipway"), Path("local"), Path("local/plugin")}

@@ -64,7 +64,7 @@ def run_by(file: Path, tracked: list[str], workflows: dict[str, Workflow]) -> se
         if module not in found:
             found.add(module)
             left += map(str, into(Path(module)))
-    folders = {f"{Path(one).parent}/" for one in found if "/" in one and not one.startswith("templates/")}
+    folders = {f"{Path(path).parent}/" for path in found if "/" in path and not path.startswith("templates/")}
     folders |= {f"{package.folder}/" for template in templates for package in template.packages}
     data = {name for name in tracked if any(name.startswith(folder) for folder in folders)}
     used = [key for key in workflows if key.startswith("actions/")]

@@ -98,8 +98,8 @@ def test_a_hook_runs_what_make_installs(id_: str) -> None:
 
 def test_all_that_is_pinned_is_renewed() -> None:
     updates = {
-        one["package-ecosystem"]: one
-        for one in yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
+        update["package-ecosystem"]: update
+        for update in yaml.safe_load((ROOT / ".github" / "dependabot.yml").read_text())["updates"]
     }
     assert updates["pip"]["directory"] == "/" and (ROOT / "requirements.txt").is_file()
     files = [*(ROOT / ".github").glob("workflows/*.yaml"), *(ROOT / ".github").glob("actions/*/action.yaml")]

@@ -67,5 +67,5 @@ class TestSetup:
         """All at once."""
         done = self.run(settings, **changes)
         assert done.returncode == 1 and "docs/ci.md" in done.stdout
-        assert all(one in done.stdout for one in words.split("|"))
+        assert all(word in done.stdout for word in words.split("|"))
         assert done.stdout.count("::error") == len(words.split("|"))

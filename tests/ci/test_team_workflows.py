@@ -62,7 +62,9 @@ def test_a_call_gives_what_is_asked_for(team: All, workflows: All) -> None:
     assert len(found) == len(NAMES)
     for job, called in found:
         declared, given = called.tree["on"]["workflow_call"]["inputs"], job["with"]
-        assert {name for name, one in declared.items() if one.get("required")} <= set(given) <= set(declared), job
+        assert (
+            {name for name, resource in declared.items() if resource.get("required")} <= set(given) <= set(declared)
+        ), job
         for name, value in (("stacks", VALUES["STACKS"]), ("folder", FOLDER)):
             assert name not in declared or given[name] == value, job
     (schedule,) = team["slipway-schedule"].jobs().values()
@@ -73,7 +75,7 @@ def test_a_call_gives_what_is_asked_for(team: All, workflows: All) -> None:
 def test_a_call_lends_the_rights_that_are_asked_for_no_others_and_no_secret(team: All, workflows: All) -> None:
     """With less GitHub refuses the file: https://docs.github.com/en/actions/reference/workflows-and-actions/reusable-workflows"""
     for job, called in [*calls(team, workflows), *calls(workflows, workflows)]:
-        asked = {right for one in called.jobs().values() for right in one["permissions"].items()}
+        asked = {right for name in called.jobs().values() for right in name["permissions"].items()}
         # Whoever may write may read.
         asked -= {(name, "read") for name, right in asked if right == "write"}
         assert set(job["permissions"].items()) == asked, job
@@ -105,7 +107,7 @@ class TestLinters:
     def test_actionlint(self, actionlint: Path, tmp_path: Path, folder: str) -> None:
         files = filled(tmp_path, FOLDER=folder)
         git(tmp_path, "init", "-q")
-        done = lint(actionlint, *(one.path for one in files.values()), at=tmp_path)
+        done = lint(actionlint, *(file.path for file in files.values()), at=tmp_path)
         assert done.returncode == 0, done.stdout
 
     def test_zizmor(self, team: All) -> None:
@@ -164,7 +166,7 @@ class Checkout:
     def judge(self, *variables: str) -> subprocess.CompletedProcess[str]:
         """As the workflows run it, with what setup put on PATH, in the folder."""
         python = Path((self.root.parent / "path").read_text().strip()) / "python"
-        environ = dict(one.split("=", 1) for one in variables)
+        environ = dict(variable.split("=", 1) for variable in variables)
         command = [str(python), "-I", "-m", "slipway"]
         return subprocess.run(command, cwd=self.folder, env=environ, capture_output=True, text=True)
 
@@ -270,8 +272,8 @@ SECTION = (ROOT / "docs" / "ci.md").read_text().split("## From a repository of y
 def test_the_guide_names_the_checks_as_github_does(team: All, workflows: All) -> None:  # D7
     (preview,) = team["slipway-preview"].jobs()
     told = re.findall(r"`(\w+) / (\w+)`", SECTION)
-    assert told == [(preview, one) for one in ("test", "check", "previewed", "reviewed")]
-    assert {one for _, one in told} <= set(workflows["preview"].jobs())
+    assert told == [(preview, word) for word in ("test", "check", "previewed", "reviewed")]
+    assert {job for _, job in told} <= set(workflows["preview"].jobs())
     assert "slipway-up.yaml" in SECTION and "slipway-preview.yaml" in SECTION
 
 

@@ -15,7 +15,7 @@ MORE = {
     "preview.reviewed": WRITES,
     "gate.again": {"actions": "write"},
     "up.up": KEPT | READS,
-    **{f"up-stacks.{one}": KEPT | READS for one in ("first", "second", "third", "fourth", "fifth")},
+    **{f"up-stacks.{word}": KEPT | READS for word in ("first", "second", "third", "fourth", "fifth")},
     "up-stack.up": KEPT | READS,
 }
 
@@ -36,7 +36,7 @@ def test_every_stack_but_the_laptop_s_is_deployed(workflows: All) -> None:
     texts = "\n".join(workflow.text for workflow in workflows.values())
     lists = re.findall(r'^ +stacks?: .*?\[("?[a-z].+?)\]', texts, re.MULTILINE)
     assert len(lists) >= 4
-    assert all(re.findall(r"[\w-]+", one) == STACKS for one in lists)
+    assert all(re.findall(r"[\w-]+", text) == STACKS for text in lists)
 
 
 class TestNothingIsTrustedByName:
@@ -54,15 +54,17 @@ class TestNothingIsTrustedByName:
 
     def test_local_actions_exist_and_the_checkout_keeps_no_token(self, workflows: All) -> None:
         for name, workflow in workflows.items():
-            for one in (*workflow.jobs().values(), *workflow.steps()):
-                used = one.get("uses", "")
+            for part in (*workflow.jobs().values(), *workflow.steps()):
+                used = part.get("uses", "")
                 path = ROOT / used.removeprefix("$/")
                 assert not used.startswith("$/") or path.is_file() or (path / "action.yaml").is_file(), name
-                assert "/checkout@" not in used or one["with"]["persist-credentials"] is False, name
+                assert "/checkout@" not in used or part["with"]["persist-credentials"] is False, name
 
     def test_packages_are_installed_by_hash_where_there_are_any(self, workflows: All) -> None:
         """In one place, which says so where there are none: tests/ci/test_team_workflows.py runs it."""
-        installing = [name for name, one in workflows.items() for step in one.steps() if "pip install" in str(step)]
+        installing = [
+            name for name, workflow in workflows.items() for step in workflow.steps() if "pip install" in str(step)
+        ]
         assert installing == ["actions/packages"]
         assert "--hash=" in (ROOT / "requirements.txt").read_text()
 

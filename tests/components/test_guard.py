@@ -197,8 +197,8 @@ def test_every_grant_is_asked_for_before_it_goes() -> None:
             "workspace", project=PROJECT, region=REGION, settings=SETTINGS, live=NOTHING, facts=FACTS, hooks=hooks
         )
 
-    grants = [one for one in declared(program) if "member" in one.inputs]
-    assert len(grants) > 8 and all(list(one.request.hooks.before_delete) == [module.NAME] for one in grants)
+    grants = [resource for resource in declared(program) if "member" in resource.inputs]
+    assert len(grants) > 8 and all(list(grant.request.hooks.before_delete) == [module.NAME] for grant in grants)
 
 
 @pytest.mark.parametrize(

@@ -88,8 +88,12 @@ def test_jobs_in_another_region_have_a_bucket_there() -> None:  # N2 P5
     assert (bucket.inputs["name"], bucket.inputs["location"]) == ("acme-work-europe-west4", "EUROPE-WEST4")
     assert bucket.request.retainOnDelete and bucket.inputs["forceDestroy"] is False
     assert every(asked, BUCKET)["work"].inputs["name"] == "acme-work"
-    there = [one.inputs for one in every(asked, MEMBER).values() if one.inputs["bucket"] == "acme-work-europe-west4"]
-    assert {(one["member"], one["role"]) for one in there} == {
+    there = [
+        resource.inputs
+        for resource in every(asked, MEMBER).values()
+        if resource.inputs["bucket"] == "acme-work-europe-west4"
+    ]
+    assert {(grant["member"], grant["role"]) for grant in there} == {
         (TRAINER, "roles/storage.objectUser"),
         (TEAM, "roles/storage.objectViewer"),
     }
@@ -111,8 +115,8 @@ SHARED = (
 
 def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  # P5
     asked_for = StateGrant(f"submit-{TEAM}", "roles/aiplatform.user", TEAM)
-    asked = workspace(plan=WorkspacePlan(shared=tuple(SharedGrant(one, ("prod",)) for one in (*SHARED, asked_for))))
-    (before, after) = ({(one.type, one.name): one for one in some} for some in (workspace(), asked))
+    asked = workspace(plan=WorkspacePlan(shared=tuple(SharedGrant(grant, ("prod",)) for grant in (*SHARED, asked_for))))
+    (before, after) = ({(entry.type, entry.name): entry for entry in some} for some in (workspace(), asked))
     assert len(asked) == len(after) and after.keys() - before.keys() == {
         (PROJECT_ROLE, f"submit-{BOB}"),
         (MEMBER, f"reads-work-{BOB}"),
@@ -121,15 +125,15 @@ def test_what_another_stack_needs_stays_declared_as_it_is_and_once() -> None:  #
     on_bucket, on_account = after[MEMBER, f"reads-work-{BOB}"], after[ON_ACCOUNT, f"act-as-x-{BOB}"]
     assert (on_bucket.inputs["bucket"], on_bucket.parent) == ("acme-work", "workspace")
     assert on_account.inputs["serviceAccountId"].endswith("/serviceAccounts/ml@acme-dev.iam.gserviceaccount.com")
-    assert not any(one.request.retainOnDelete for one in after.values() if BOB in one.name), "for now"
+    assert not any(resource.request.retainOnDelete for resource in after.values() if BOB in resource.name), "for now"
 
 
 def test_a_destruction_leaves_what_another_stack_needs() -> None:  # P5
     asked = declared(lambda: leave_grants(SHARED, PROJECT))
     component, *rest = asked
     assert (component.name, list(component.request.ignoreChanges)) == ("workspace", ["*"]), "its inputs stay"
-    assert {one.name for one in rest} == {one.name for one in SHARED}
-    assert all(one.request.retainOnDelete and one.parent == "workspace" for one in rest)
+    assert {entry.name for entry in rest} == {grant.name for grant in SHARED}
+    assert all(resource.request.retainOnDelete and resource.parent == "workspace" for resource in rest)
 
 
 def test_what_exists_is_adopted() -> None:

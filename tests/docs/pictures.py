@@ -53,8 +53,8 @@ def drawn(name: str, printed: str) -> str:
         indent = len(line.plain) - len(line.plain.lstrip())
         first, *rest = line.wrap(console, WIDTH - indent - 2)
         console.print(first, highlight=False, no_wrap=True)
-        for one in rest:
-            console.print(Text(" " * (indent + 2)) + one, highlight=False, no_wrap=True)
+        for case in rest:
+            console.print(Text(" " * (indent + 2)) + case, highlight=False, no_wrap=True)
     console.print()
     text = escape("\n".join(line.plain.rstrip() for line in lines))
     svg = console.export_svg(title="", code_format=_FONTS.sub("", CONSOLE_SVG_FORMAT), unique_id=name)

@@ -48,9 +48,10 @@ def verbs(context: click.Context | None = None) -> Iterator[click.Context]:
 def made() -> str:
     every = list(verbs())
     rows = [
-        f"| [`{one.command_path}`](#{one.command_path.replace(' ', '-')}) | {_first(one.command)} |" for one in every
+        f"| [`{action.command_path}`](#{action.command_path.replace(' ', '-')}) | {_first(action.command)} |"
+        for action in every
     ]
-    return "\n".join(["| verb | |", "|---|---|", *rows, "", *(line for one in every for line in _section(one))])
+    return "\n".join(["| verb | |", "|---|---|", *rows, "", *(line for verb in every for line in _section(verb))])
 
 
 def _first(command: click.Command) -> str:
@@ -63,8 +64,8 @@ def _section(context: click.Context) -> Iterator[str]:
     yield f"{_first(command)}\n"
     yield f"```\n{' '.join([context.command_path, *command.collect_usage_pieces(context)])}\n```\n"
     yield from _rest(command)
-    told = {(one.opts[-1], one.help) for one in _options(_shared)}
-    options = [one for one in _options(command) if (one.opts[-1], one.help) not in told]
+    told = {(verb.opts[-1], verb.help) for verb in _options(_shared)}
+    options = [verb for verb in _options(command) if (verb.opts[-1], verb.help) not in told]
     if options:
         yield "| flag | default | |\n|---|---|---|"
         for option in options:
@@ -73,7 +74,7 @@ def _section(context: click.Context) -> Iterator[str]:
             words = " ".join((option.help or "").split())
             yield f"| `{_escaped(record[0])}` | {_default(option)} | {_escaped(words)} |"
         yield ""
-    if shared := [f"`{one.opts[0]}`" for one in _options(command) if one not in options]:
+    if shared := [f"`{verb.opts[0]}`" for verb in _options(command) if verb not in options]:
         yield f"{'Also' if options else 'Takes'} {join(shared)}.\n"
 
 
@@ -81,12 +82,12 @@ def _rest(command: click.Command) -> Iterator[str]:
     """The help below its first line; what click shows as it stands is a block."""
     paragraphs = (command.help or "").strip().split("\n\n")[1:]
     for block, some in groupby(paragraphs, lambda one: one.lstrip().startswith("\b")):
-        text = "\n\n".join(one.replace("\b\n", "") for one in some)
+        text = "\n\n".join(verb.replace("\b\n", "") for verb in some)
         yield f"```\n{text.rstrip()}\n```\n" if block else f"{text.strip()}\n"
 
 
 def _options(command: click.Command) -> list[click.Option]:
-    return [one for one in command.params if isinstance(one, click.Option) and not one.hidden]
+    return [param for param in command.params if isinstance(param, click.Option) and not param.hidden]
 
 
 def _default(option: click.Option) -> str:

@@ -46,17 +46,17 @@ def exists(name: str) -> bool:
 
 @pytest.mark.parametrize("top", TOPS)
 def test_what_a_docstring_names_is_there(top: str) -> None:
-    told = [(file, one) for file in files() if file.parts[0] == top for one in docstrings(file)]
+    told = [(file, docstring) for file in files() if file.parts[0] == top for docstring in docstrings(file)]
     gone = [
-        f"{file}:{one.lineno} {name}"
-        for file, one in told
-        for name in DOTTED.findall(str(one.value))
+        f"{file}:{text.lineno} {name}"
+        for file, text in told
+        for name in DOTTED.findall(str(text.value))
         if not exists(name)
     ]
     gone += [
-        f"{file}:{one.lineno} {path}"
-        for file, one in told
-        for path, _ in named(str(one.value))
+        f"{file}:{text.lineno} {path}"
+        for file, text in told
+        for path, _ in named(str(text.value))
         if path.partition("/")[0] in (*TOPS, "docs", "tests")
         and not any((at / path).exists() for at in (ROOT, ROOT / "vertex-local"))
     ]

@@ -309,11 +309,11 @@ def _takes(hint: Any) -> str:
     """A type in words, with links to what is told here."""
     origin, inner = get_origin(hint), get_args(hint)
     if origin in (Union, UnionType):
-        some = [one for one in inner if one is not NoneType]
+        some = [kind for kind in inner if kind is not NoneType]
         value = {int, float, str, bool} <= set(some)
         if value or get_origin(some[0]) is type:
             return " or ".join(
-                ["value" if value else "type", *(_takes(one) for one in some if get_origin(one) is tuple)]
+                ["value" if value else "type", *(_takes(kind) for kind in some if get_origin(kind) is tuple)]
             )
         return " or ".join(map(_takes, some))
     if origin is tuple:
@@ -338,7 +338,7 @@ def applied(owner: str, *fragments: str) -> JobTemplate:
     """Return the template with these arguments of one of its parts."""
     base, place = PLACES[owner]
     known = {name: getattr(public, name) for name in public.__all__} | globals()
-    given = {name: value for one in fragments for name, value in eval(f"dict({one})", known).items()}
+    given = {name: value for fragment in fragments for name, value in eval(f"dict({fragment})", known).items()}
     return place(replace(base, **given))
 
 
@@ -347,14 +347,14 @@ def change(owner: str, name: str, example: str) -> str:
     given = GIVEN.get(f"{owner}.{name}", "")
     before, after = applied(owner, given), applied(owner, given, example)
     old, new = posted(before), posted(after)
-    if any(new[one] != body for one, body in old.items() if one in new):
+    if any(new[value] != body for value, body in old.items() if value in new):
         return "the request"
     return "the choice" if (list(old), _choices(before)) != (list(new), _choices(after)) else "–"
 
 
 def posted(template: JobTemplate, *, refused: bool = True) -> dict[tuple[str, str, str], Any]:
     """Requests that a submission without parameters of its own would post, by its kind, case and capacity type."""
-    packages = {one: f"gs://catalog/{one.folder}" for one in template.packages}
+    packages = {package: f"gs://catalog/{package.folder}" for package in template.packages}
     return {
         (kind, str(case), type): fill(
             request(template, type, CONTEXT, packages, kind=kind, case=case, refused=refused),
@@ -368,5 +368,5 @@ def posted(template: JobTemplate, *, refused: bool = True) -> dict[tuple[str, st
 
 
 def _choices(template: JobTemplate) -> object:
-    parameters = [replace(one, help="") for one in template.parameters]
-    return parameters, template.waits, template.code_flag, [one.refusal for one in template.variants]
+    parameters = [replace(parameter, help="") for parameter in template.parameters]
+    return parameters, template.waits, template.code_flag, [variant.refusal for variant in template.variants]

@@ -53,7 +53,7 @@ def test_what_adoption_refuses_and_exports_are_those_of_the_page() -> None:
     assert all(f"`{key}`" in page for key in OF_THE_MAKING)
     (named,) = re.findall(r"`up` exports (.*?)\.", page)
     assert set(re.findall(r"`(\w+)`", named)) == set(Outputs.__annotations__)
-    assert all(one in Outputs.__annotations__ for one in re.findall(r'require_output\("(\w+)"\)', page))
+    assert all(match in Outputs.__annotations__ for match in re.findall(r'require_output\("(\w+)"\)', page))
 
 
 def test_a_rule_of_a_stack_has_its_row_with_an_example_that_editors_show_and_the_check_accepts() -> None:

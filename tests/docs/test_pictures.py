@@ -27,10 +27,10 @@ def test_a_picture_shows_its_description_and_fetches_nothing(name: str) -> None:
 
 def test_each_stands_below_its_command_on_a_page() -> None:
     shown = {
-        (one.command, (FOLDER / f"{name}.svg"))
+        (command.command, (FOLDER / f"{name}.svg"))
         for page in DOCS.glob("*.md")
         for name in re.findall(r"\(pictures/(\w+)\.svg\)", page.read_text("utf-8"))
-        for one in commands(page)
-        if one.command == PICTURES[name].command
+        for command in commands(page)
+        if command.command == PICTURES[name].command
     }
     assert {svg.stem for _, svg in shown} == set(PICTURES) == {file.stem for file in FOLDER.iterdir()}

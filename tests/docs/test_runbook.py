@@ -39,7 +39,9 @@ def said() -> frozenset[str]:
     for file in [*(ROOT / "slipway").rglob("*.py"), *(ROOT / "components").glob("*.py")]:
         for node in ast.walk(tree(file.relative_to(ROOT))):
             if isinstance(node, ast.JoinedStr):
-                found.add("".join(str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values))
+                found.add(
+                    "".join(str(value.value) if isinstance(value, ast.Constant) else "…" for value in node.values)
+                )
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
                 found.add(node.value)
     return frozenset(found)

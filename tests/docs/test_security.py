@@ -146,11 +146,11 @@ def workspace() -> Iterator[tuple[str, str, str]]:
         "gcp:projects/iAMMember:IAMMember": "/v1/projects/{project}:setIamPolicy",
         "gcp:serviceaccount/iAMMember:IAMMember": "/v1/{serviceAccountId}:setIamPolicy",
     }
-    for one in asked:
-        if one.type in paths:
+    for request in asked:
+        if request.type in paths:
             # The mocks give every account the address that it would have in a project of theirs.
-            inputs = json.loads(json.dumps(one.inputs).replace(MOCKED, PROJECT))
-            yield paths[one.type].format(**inputs), inputs["role"], inputs["member"]
+            inputs = json.loads(json.dumps(request.inputs).replace(MOCKED, PROJECT))
+            yield paths[request.type].format(**inputs), inputs["role"], inputs["member"]
 
 
 def grant(cloud: Calling, path: str, role: str, member: str) -> None:

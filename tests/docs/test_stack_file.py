@@ -78,8 +78,8 @@ def _value(default: object) -> str:
 
 def _takes(field: Definition) -> str:
     """A value's kind and bounds, in words."""
-    some = [one for one in field.get("anyOf", field.get("oneOf", [field])) if one.get("type") != "null"]
-    return " or ".join(_one({**field, **one}) for one in some)
+    some = [choice for choice in field.get("anyOf", field.get("oneOf", [field])) if choice.get("type") != "null"]
+    return " or ".join(_one({**field, **choice}) for choice in some)
 
 
 def _one(field: Definition) -> str:
@@ -88,7 +88,7 @@ def _one(field: Definition) -> str:
         return f"[{title}](#{re.sub(r'[^a-z -]', '', title.lower()).replace(' ', '-')})"
     if choices := field.get("enum"):
         return (
-            ", ".join(f"`{one}`" for one in choices if one is not False)
+            ", ".join(f"`{choice}`" for choice in choices if choice is not False)
             if len(choices) < 5
             else f"one of {len(choices)}"
         )
@@ -116,14 +116,14 @@ def edit(name: str) -> str:
     if _ids(given) & _ids((*given, *edits)) != _ids(given):
         return "a new one"
     found = play(Case(name, edits, given=given)).consequences
-    if any("can't become" in one.sentence for one in found):
+    if any("can't become" in finding.sentence for finding in found):
         return "refused"
-    return "a new one" if {one.kind for one in found} & RENEWED else "at once"
+    return "a new one" if {choice.kind for choice in found} & RENEWED else "at once"
 
 
 def _ids(edits: tuple[Edit, ...]) -> set[tuple[str, str]]:
     stack: Stack = parse(from_text(text(STACK, edits), STACK))
-    return {(one.name, fingerprint_of("prod", stack.project, stack.region, one)) for one in stack.clusters}
+    return {(cluster.name, fingerprint_of("prod", stack.project, stack.region, cluster)) for cluster in stack.clusters}
 
 
 if __name__ == "__main__":

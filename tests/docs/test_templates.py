@@ -38,7 +38,7 @@ def test_the_kinds_told_are_the_kinds_that_a_template_has() -> None:
 def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() -> None:
     parsing = pytest.importorskip("vertex_local.supply.parsing", reason="needs the local cloud", exc_type=ImportError)
     scenarios = blocks(ROOT / "docs" / "templates.md", "toml")
-    told = [one.job for block in scenarios for one in parsing.parse(tomllib.loads(block)).preemptions]
+    told = [preemption.job for block in scenarios for preemption in parsing.parse(tomllib.loads(block)).preemptions]
     assert told
     for template in load(tuple(set(told) & set(shipped.templates())), ROOT / "templates"):
         assert "spot" in template.capacity_types
@@ -51,7 +51,8 @@ def test_the_template_told_can_be_written_as_it_stands_and_fits_a_pool(tmp_path:
     pool = "{ machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }"
     stack = read(with_config(f"slipway:persistentResources: {{ cpu: {{ pools: {{ workers: {pool} }} }} }}"))
     assert [
-        (one.capacity_type, one.refusal) for one in prove(template, StackResources(stack.clusters, region=stack.region))
+        (offer.capacity_type, offer.refusal)
+        for offer in prove(template, StackResources(stack.clusters, region=stack.region))
     ] == [
         ("pool", ""),
         ("on-demand", ""),

@@ -67,10 +67,10 @@ def made_by_hand(checkout: Checkout) -> None:
 
 
 def settings(checkout: Checkout) -> list[Any]:
-    every = (checkout.cloud.rest("GET", f"/storage/v1/b/{bucket(checkout, one)}") for one in ("catalog", "results"))
+    every = (checkout.cloud.rest("GET", f"/storage/v1/b/{bucket(checkout, word)}") for word in ("catalog", "results"))
     account = f"/v1/projects/{PROJECT}/serviceAccounts/{checkout.stack}-jobs@{PROJECT}.iam.gserviceaccount.com"
     found = (*every, checkout.cloud.rest("GET", account))
-    return [{key: one[key] for key in one.keys() - {"updated", "etag", "metageneration"}} for one in found]
+    return [{key: bucket[key] for key in bucket.keys() - {"updated", "etag", "metageneration"}} for bucket in found]
 
 
 def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, theirs: str) -> None:
@@ -80,7 +80,7 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     assert f"theirs stands for {theirs}, which somebody else made" in said
     assert ON_ERROR in said
     assert checkout.outputs()["clusters"] == {"theirs": theirs}
-    assert not [one for one in checkout.resources() if "aiPersistentResource" in one["type"]]
+    assert not [resource for resource in checkout.resources() if "aiPersistentResource" in resource["type"]]
 
     assert settings(checkout) == others
     command = f"gcloud storage buckets update gs://{bucket(checkout, 'catalog')} --uniform-bucket-level-access"

@@ -64,8 +64,8 @@ def demo(tmp_path: Path, cloud_of_demo: LocalCloud) -> Iterator[Demo]:
         return started[-1]
 
     yield start
-    for one in started:
-        one.kill_tree()
+    for item in started:
+        item.kill_tree()
     if cloud_of_demo.state.exists():
         start(*DOWN).process.wait()
 
@@ -82,7 +82,9 @@ def jobs(cloud: LocalCloud) -> list[str]:
 
 def clusters(cloud: LocalCloud) -> list[str]:
     with contextlib.suppress(AssertionError, OSError):
-        return [one["state"] for one in cloud.rest("GET", f"{VERTEX}/persistentResources")["persistentResources"]]
+        return [
+            resource["state"] for resource in cloud.rest("GET", f"{VERTEX}/persistentResources")["persistentResources"]
+        ]
     return []
 
 

@@ -52,8 +52,8 @@ def shell(tmp_path: Path, deploying: Path) -> Iterator[Shell]:
     (programs / "slipway").symlink_to(deploying / "bin" / "slipway")
     ours = ("PYTHON", "VIRTUAL_ENV", "PULUMI_", "SLIPWAY_", "VERTEX_LOCAL_", "GIT_")
     kept = {name: value for name, value in os.environ.items() if not name.startswith(ours)}
-    path = [str(programs), *(one for one in os.environ["PATH"].split(os.pathsep) if one != str(UV.parent))]
-    who = {f"GIT_{one}_{key}": "ada@acme.example" for one in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
+    path = [str(programs), *(word for word in os.environ["PATH"].split(os.pathsep) if word != str(UV.parent))]
+    who = {f"GIT_{word}_{key}": "ada@acme.example" for word in ("AUTHOR", "COMMITTER") for key in ("NAME", "EMAIL")}
     laptop = {"VERTEX_LOCAL_PORT": "0", "VERTEX_LOCAL_SET": ",".join(FAST), "PYTHON": sys.executable}
     begun = Shell(folder, {**kept, **who, **laptop, "PATH": os.pathsep.join(path), "NO_COLOR": "1"})
     yield begun

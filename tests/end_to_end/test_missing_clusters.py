@@ -51,7 +51,7 @@ def test_all_else_is_deployed_while_a_cluster_is_waited_for_and_where_it_is_not_
     failed = checkout.pulumi("up", SLIPWAY_CREATE_PATIENCE="1s")
     assert failed.code == 1 and "cluster late-" in failed.said and "could not be made" in failed.said, failed.said
     assert summary(checkout) == "says a short word and sleeps"
-    pools = {one["cluster"]: one for one in checkout.slipway("pools", "--output", "json").json["pools"]}
+    pools = {pool["cluster"]: pool for pool in checkout.slipway("pools", "--output", "json").json["pools"]}
     assert pools.keys() > {"cpu", "late", "other"} and pools["cpu"]["max"] == 3 and pools["late"]["max"] == 4
     assert checkout.job_state(checkout.submit("--wait")["name"]) == "JOB_STATE_SUCCEEDED"
     settings(create_error="")

@@ -34,5 +34,5 @@ def test_a_new_stack_is_made_and_then_needs_nothing(checkout: Checkout) -> None:
     checkout.up()
     done = checkout.pulumi("preview", "--expect-no-changes")
     assert done.code == 0, done.said
-    provider = next(one for one in checkout.resources() if one["type"] == "pulumi:providers:gcp")
+    provider = next(resource for resource in checkout.resources() if resource["type"] == "pulumi:providers:gcp")
     assert provider["inputs"]["version"] == installed()

@@ -30,9 +30,11 @@ def no_machines_at_home(checkout: Checkout) -> Iterator[None]:
 def far_clusters(checkout: Checkout) -> dict[str, str]:
     """Those of the stack in the other region: id to state."""
     at = f"/v1/projects/{PROJECT}/locations/{FAR}/persistentResources"
-    mine = [one for one in checkout.cloud.every(at, "persistentResources") if one["displayName"] == "cpu"]
+    mine = [job for job in checkout.cloud.every(at, "persistentResources") if job["displayName"] == "cpu"]
     return {
-        one["name"].rsplit("/", 1)[-1]: one["state"] for one in mine if one["labels"]["slipway-stack"] == checkout.stack
+        entry["name"].rsplit("/", 1)[-1]: entry["state"]
+        for entry in mine
+        if entry["labels"]["slipway-stack"] == checkout.stack
     }
 
 

@@ -71,7 +71,7 @@ def test_the_pool_grows_with_demand_says_who_holds_it_and_shrinks_back(checkout:
     wait_for(lambda: running(checkout, second), "the second job runs")
     assert told(checkout) == 2
     (pool,) = checkout.slipway("pools", "--output", "json").json["pools"]
-    assert {one["name"]: one["machines"] for one in pool["holders"]} == {"ada": 1, "grace": 1}
+    assert {holder["name"]: holder["machines"] for holder in pool["holders"]} == {"ada": 1, "grace": 1}
 
     # The deployer records it as the hourly run does; who may submit reads who used what, and no more. # N19 # P5
     recorded = checkout.slipway("record", role="deployer")

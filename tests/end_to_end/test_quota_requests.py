@@ -19,13 +19,16 @@ NAME = "aiplatform_googleapis_com-CustomModelTrainingCPUsPerProjectPerRegion_us-
 
 def preferences(checkout: Checkout) -> dict[str, Any]:
     found = checkout.cloud.every(PREFERENCES, "quotaPreferences")
-    return {one["name"].rpartition("/")[2]: one for one in found}
+    return {entry["name"].rpartition("/")[2]: entry for entry in found}
 
 
 def declared(checkout: Checkout) -> dict[str, str]:
     """What the engine knows: by logical name, the limit that is asked for."""
-    of_type = (one for one in checkout.resources() if one["type"].startswith("gcp:cloudquota/"))
-    return {one["urn"].rpartition("::")[2]: one["outputs"]["quotaConfig"]["preferredValue"] for one in of_type}
+    of_type = (resource for resource in checkout.resources() if resource["type"].startswith("gcp:cloudquota/"))
+    return {
+        resource["urn"].rpartition("::")[2]: resource["outputs"]["quotaConfig"]["preferredValue"]
+        for resource in of_type
+    }
 
 
 def settings(checkout: Checkout, **values: Any) -> None:
@@ -66,7 +69,9 @@ def nothing_is_made_while_a_request_is_pending(checkout: Checkout) -> None:
     assert "fix: run pulumi up again" in done.said
     assert checkout.clusters() == {}
     asked = preferences(checkout)
-    assert {one["quotaConfig"]["preferredValue"] for one in asked.values()} == {"8", "4"}, "a template's spot offer too"
+    assert {request["quotaConfig"]["preferredValue"] for request in asked.values()} == {"8", "4"}, (
+        "a template's spot offer too"
+    )
     assert asked[NAME]["justification"] == ASKS["justification"] and asked[NAME]["reconciling"]
     assert declared(checkout) == {CPUS: "8", SPOT_CPUS: "4"}
 
@@ -108,6 +113,6 @@ def one_that_the_engine_forgot_is_taken_over_and_then_raised(checkout: Checkout)
     checkout.up()
     raised = preferences(checkout)[NAME]["quotaConfig"]
     assert (raised["preferredValue"], raised["grantedValue"]) == ("16", "14")
-    (line,) = (one for one in checkout.slipway("quota", "-o", "json").json["lines"] if one["metric"] == CPUS)
+    (line,) = (entry for entry in checkout.slipway("quota", "-o", "json").json["lines"] if entry["metric"] == CPUS)
     why = "The request was partially approved: 14 of 16."
     assert line["request"] == {"state": "partly", "asked": 16, "granted": 14, "why": why}

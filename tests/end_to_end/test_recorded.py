@@ -69,9 +69,9 @@ def plain(value: Any) -> Any:
     if isinstance(value, Mapping):
         if SECRET in value and ("plaintext" in value or "ciphertext" in value):
             return "(secret)"
-        return {name: passing(one) if name in PASSING else plain(one) for name, one in value.items()}
+        return {name: passing(inner) if name in PASSING else plain(inner) for name, inner in value.items()}
     if isinstance(value, list):
-        return [plain(one) for one in value]
+        return [plain(inner) for inner in value]
     return re.sub(r"\w+(-\w+)*-[0-9a-f]{12}", "package", value) if isinstance(value, str) else value
 
 
@@ -103,22 +103,22 @@ def samples(checkout: Checkout) -> dict[str, Any]:
 
 
 def without_later_rules(bucket: Mapping[str, Any]) -> dict[str, Any]:
-    one = copy.deepcopy(dict(bucket))
-    for part in (one["inputs"], one["outputs"]):
+    resource = copy.deepcopy(dict(bucket))
+    for part in (resource["inputs"], resource["outputs"]):
         rules = part.get("lifecycleRules", [])
         part["lifecycleRules"] = [rule for rule in rules if rule["condition"].get("matchesPrefixes") not in LATER_RULES]
-    of_rules = one["outputs"]["__pulumi_raw_state_delta"]["obj"]["ps"]["lifecycleRules"]["arr"]["el"]
-    for number in range(len(one["outputs"]["lifecycleRules"]), len(of_rules)):
+    of_rules = resource["outputs"]["__pulumi_raw_state_delta"]["obj"]["ps"]["lifecycleRules"]["arr"]["el"]
+    for number in range(len(resource["outputs"]["lifecycleRules"]), len(of_rules)):
         del of_rules[str(number)]
-    return one
+    return resource
 
 
 def same_states(checkout: Checkout, way: str, *kinds: str) -> None:
     """Hold the state's resources of the given kinds to the recording."""
     found = samples(checkout)
     recorded = {
-        f"{kind} = {plain(one['id'])}": {**sample(one), **SINCE.get(kind, {})}
-        for kind, one in RECORDED[way].items()
+        f"{kind} = {plain(value['id'])}": {**sample(value), **SINCE.get(kind, {})}
+        for kind, value in RECORDED[way].items()
         if kind in kinds
     }
     assert {kind: found.get(kind) for kind in recorded} == recorded, way
@@ -172,7 +172,7 @@ def test_states_and_previews_are_those_of_the_official_provider(
         assert found == recorded_steps(situation, ids), situation
 
     def created(recorded: str) -> Callable[[list[Any]], Mapping[str, str]]:
-        return lambda found: {recorded: next(one["name"] for one in found if one["op"] == "create")}
+        return lambda found: {recorded: next(step["name"] for step in found if step["op"] == "create")}
 
     stack()
     checkout.up()
@@ -186,7 +186,7 @@ def test_states_and_previews_are_those_of_the_official_provider(
     holds("a submitter added")
     stack()
 
-    urns = [one["urn"] for one in checkout.resources() if one["type"].endswith(":AiPersistentResource")]
+    urns = [resource["urn"] for resource in checkout.resources() if resource["type"].endswith(":AiPersistentResource")]
     command = ("pulumi", "state", "delete", *urns, "--target-dependents", "--yes", "--stack", STACK)
     assert checkout.run(*command, role="deployer").code == 0
     holds("the cluster deleted from the state")

@@ -115,7 +115,7 @@ def it_has_sources_wheel_notes_bill_and_hashes(made: Path, commit: str) -> None:
     for name, part in scripts.items():
         assert part["hashes"] == [{"alg": "SHA-256", "content": hashlib.sha256(wheel.read(name)).hexdigest()}]
         assert part["licenses"] == [{"license": {"id": "BSD-3-Clause"}}]
-    assert {one["ref"] for one in bill["dependencies"]} >= kinds.keys()
+    assert {dependency["ref"] for dependency in bill["dependencies"]} >= kinds.keys()
 
 
 def test_what_can_not_be_released_is_refused(tmp_path: Path) -> None:

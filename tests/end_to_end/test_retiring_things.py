@@ -47,7 +47,7 @@ def bucket(checkout: Checkout, name: str) -> bool:
 def roles(checkout: Checkout, bucket: str, account: str) -> list[str]:
     """What an account may do on a bucket."""
     bindings = checkout.cloud.rest("GET", f"/storage/v1/b/{bucket}/iam").get("bindings", [])
-    return sorted(one["role"] for one in bindings if f"serviceAccount:{account}@{AT}" in one["members"])
+    return sorted(binding["role"] for binding in bindings if f"serviceAccount:{account}@{AT}" in binding["members"])
 
 
 def at_rest(checkout: Checkout) -> None:

@@ -67,7 +67,7 @@ def test_changes_and_what_they_do(checkout: Checkout, tmp_path: Path) -> None:
     for change, kinds in CASES.items():
         change(checkout)
         review = reviewed(checkout, tmp_path)
-        named = {one["kind"] for one in review["consequences"]}
+        named = {consequence["kind"] for consequence in review["consequences"]}
         assert kinds <= named, (change, review)
         assert named.isdisjoint(("drift", "cluster-unsaid")), (change, review)  # nobody changed or forged anything
         if change is nothing:
@@ -107,7 +107,9 @@ def test_after_a_deployment_that_failed_halfway_before_is_what_people_submit_to(
     settings(create_error="")
     again = reviewed(checkout, tmp_path)
     assert not again["incomplete"]
-    (renewed,) = [one for one in again["consequences"] if one["kind"] == "cluster-new-generation"]
+    (renewed,) = [
+        consequence for consequence in again["consequences"] if consequence["kind"] == "cluster-new-generation"
+    ]
     assert any(f"`{old}`" in line for line in renewed["details"])
     assert [(edit["before"], edit["after"]) for edit in renewed["edits"]] == [("2", "3")]
     assert again["money"]["most"]["before"] != again["money"]["most"]["after"]

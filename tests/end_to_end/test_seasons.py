@@ -38,7 +38,8 @@ def up(checkout: Checkout, **dates: Any) -> str:
 def due(checkout: Checkout) -> list[tuple[str, bool]]:
     """What becomes of clusters by itself, and whether the next deployment does it."""
     return [
-        (one["what"], one["nextDeployment"]) for one in checkout.slipway("schedule", "--output", "json").json["due"]
+        (event["what"], event["nextDeployment"])
+        for event in checkout.slipway("schedule", "--output", "json").json["due"]
     ]
 
 
@@ -150,7 +151,7 @@ def test_a_season_that_there_are_no_machines_for_waits_and_holds_up_nothing_else
     assert checkout.outputs()["clusters"].keys() == {"edited"} and len(checkout.clusters()) == 1
     assert "cluster second waits for machines" in checkout.slipway("pools").err
     dormant = checkout.slipway("schedule", "--output", "json").json["dormant"]
-    assert [one["lacks"] for one in dormant if one["cluster"] == "second"] == [["machines"]]
+    assert [cluster["lacks"] for cluster in dormant if cluster["cluster"] == "second"] == [["machines"]]
 
     settings(create_error="")
     checkout.up()

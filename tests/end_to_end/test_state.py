@@ -55,7 +55,10 @@ def its_deletion_is_due(checkout: Checkout, cluster: str) -> None:
     """As a killed replacement leaves it in the state."""
     name = f"AiPersistentResource::{cluster}"
     checkout.keep_resources(
-        [{**one, "delete": True} if one["urn"].endswith(name) else one for one in checkout.resources()]
+        [
+            {**resource, "delete": True} if resource["urn"].endswith(name) else resource
+            for resource in checkout.resources()
+        ]
     )
 
 
@@ -108,7 +111,7 @@ def mended(checkout: Checkout, *commands: Sequence[str]) -> None:
     """The runbook's commands mend it, and `up` takes over what lives."""
     before = checkout.clusters()
     looked = checkout.slipway("doctor", "--stack", checkout.stack, "--output", "json", role="deployer")
-    assert any("The state was cut off" in (one["means"] or "") for one in looked.json["findings"])
+    assert any("The state was cut off" in (finding["means"] or "") for finding in looked.json["findings"])
     for command in commands:
         done = checkout.run(*command, role="deployer")
         assert done.code == 0, done.said
@@ -129,8 +132,8 @@ def test_a_state_that_a_full_disk_cut_off_is_mended_as_the_runbook_says(checkout
     assert broken.code != 0 and "unexpected end of JSON input" in broken.said
     mended(checkout, ("cp", str(copy), str(state)))
 
-    for one in (state, copy):
-        cut_off(one)
+    for place in (state, copy):
+        cut_off(place)
     mended(checkout, ("mv", str(state), f"{state}.damaged"), ("pulumi", "stack", "init", checkout.stack))
     done = checkout.pulumi("preview", "--expect-no-changes")
     assert done.code == 0, done.said

@@ -37,7 +37,7 @@ def overwrite(checkout: Checkout, content: bytes) -> None:
 
 def on_project(checkout: Checkout, member: str) -> frozenset[str]:
     policy: Any = checkout.cloud.rest("POST", f"/v1/projects/{PROJECT}:getIamPolicy", {})
-    return frozenset(one["role"] for one in policy["bindings"] if member in one["members"])
+    return frozenset(binding["role"] for binding in policy["bindings"] if member in binding["members"])
 
 
 def test_what_one_gives_up_stays_where_the_other_needs_it(

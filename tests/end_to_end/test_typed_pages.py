@@ -26,7 +26,9 @@ from tests.templates.stack import Stack, files
 pytestmark = pytest.mark.journey
 
 _MAKES_THE_SHELL = "eval "
-_CHOOSES = next(one.command for one in commands(ROOT / "docs" / "first-job.md") if "slipway use" in one.command)
+_CHOOSES = next(
+    command.command for command in commands(ROOT / "docs" / "first-job.md") if "slipway use" in command.command
+)
 _IN_THE_REPOSITORY = "--code jobs/"
 _SHELL = re.compile(r"[|&;<>$`*?(]")
 _TRAINS = """
@@ -95,7 +97,9 @@ class Reader:
     def __init__(self, laptop: Checkout, folder: Path) -> None:
         self.folder, self._repository = folder / "mine", laptop.folder
         self.folder.mkdir()
-        kept = {name: one for name, one in laptop.cloud.env("submitter").items() if not name.startswith("XDG_")}
+        kept = {
+            name: variable for name, variable in laptop.cloud.env("submitter").items() if not name.startswith("XDG_")
+        }
         path = f"{Path(sys.executable).parent}:{kept['PATH']}"
         self._environ = {**kept, "PATH": path, "HOME": str(folder / "home"), "NO_COLOR": "1", "GITHUB_RUN_ID": "1"}
 
@@ -117,18 +121,18 @@ def reader(laptop: Checkout, tmp_path: Path) -> Iterator[Reader]:
 
 def typed(reader: Reader, page: str) -> None:
     """Type all commands of a page."""
-    for one in commands(ROOT / "docs" / page):
-        if one.command.startswith(_MAKES_THE_SHELL):
+    for command in commands(ROOT / "docs" / page):
+        if command.command.startswith(_MAKES_THE_SHELL):
             continue
-        done = reader.type_(one.command)
-        assert missing(one.shown, done.out) == [], f"{one.command}:\n{done.out}"
-        assert done.code == exit_code("".join(one.shown)), f"{one.command}:\n{done.out}"
+        done = reader.type_(command.command)
+        assert missing(command.shown, done.out) == [], f"{command.command}:\n{done.out}"
+        assert done.code == exit_code("".join(command.shown)), f"{command.command}:\n{done.out}"
 
 
 def test_the_first_job(reader: Reader) -> None:
     typed(reader, "first-job.md")
     typed(reader, "follow.md")
-    assert [one.name for one in reader.folder.iterdir()] == [], "nothing is left in the folder"
+    assert [path.name for path in reader.folder.iterdir()] == [], "nothing is left in the folder"
 
 
 def test_own_code(reader: Reader) -> None:

@@ -50,8 +50,8 @@ def start(verify: Checkout) -> Iterator[Start]:
         return started[-1]
 
     yield begin
-    for one in started:
-        one.kill_tree()
+    for process in started:
+        process.kill_tree()
 
 
 def run_file(verify: Checkout) -> Path:

@@ -113,7 +113,7 @@ def pools() -> Mapping[str, Any]:
     booked = replace(POOL, price_per_hour=hourly(POOL.machine, "us-central1"))
     gone = replace(CATALOG, clusters={"h100": CLUSTER, "cpu": Cluster("cpu", (booked,), id="cpu-0000000")})
     priceless = replace(rows(CATALOG, [there], [], [])[0], per_machine=UNKNOWN, idle_since=NOW)
-    return {"pools": [pool_document(one) for one in (*rows(gone, [there], [FULL], []), priceless)]}
+    return {"pools": [pool_document(candidate) for candidate in (*rows(gone, [there], [FULL], []), priceless)]}
 
 
 def dates() -> Mapping[str, Any]:
@@ -148,12 +148,12 @@ def quotas() -> Mapping[str, Any]:
 
 
 def sent() -> Mapping[str, Any]:
-    pool, spot = (Candidate(one, CUSTOM_JOB, lambda: Request("r1-1", "dev", "t", {})) for one in OFFERS[:2])
+    pool, spot = (Candidate(offer, CUSTOM_JOB, lambda: Request("r1-1", "dev", "t", {})) for offer in OFFERS[:2])
     passed = JudgedCandidate(replace(spot, region="us-east4"), Verdict(Outcome.NEVER, "never", why=("no", "way")))
     choice = Choice(JudgedCandidate(pool, Verdict(Outcome.STARTS, "starts now")), (passed,))
     attempt = Attempt(BARE, True, (f"{PLACE}/customJobs/44",))
     made = SubmissionResult(Request("r1-1", "dev", "t", {}), attempt, choice, context())
-    found = [submission(context(), one, BARE, "r1") for one in (made, replace(made, choice=None))]
+    found = [submission(context(), candidate, BARE, "r1") for candidate in (made, replace(made, choice=None))]
     return {"submissions": found}
 
 
@@ -216,10 +216,10 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     ),
     "job-memory": lambda: details(job=SPOT, events=events(SPOT), failure=Failure("", (), 0.93, "n1", "")),
     "job-idle": lambda: usage_document(USAGE, IDLE),
-    "jobs": lambda: {"jobs": [describe(one, context()).document for one in (FULL, BARE, SPOT)]},
+    "jobs": lambda: {"jobs": [describe(candidate, context()).document for candidate in (FULL, BARE, SPOT)]},
     "templates": lambda: {
         "catalog": {**catalog_document(selected()), "address": ""},
-        "templates": [template_document(one) for one in CATALOG.templates.values()],
+        "templates": [template_document(template) for template in CATALOG.templates.values()],
     },
     "pools": pools,
     "schedule": dates,

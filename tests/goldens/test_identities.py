@@ -161,7 +161,7 @@ def test_names_that_the_engine_has_in_its_state(tmp_path: Path, monkeypatch: pyt
         JobTemplate("nap", facts=FACTS, packages=[package], bucket="acme-catalog")
         CatalogComponent("catalog", catalog=published, facts=FACTS, bucket="acme-catalog", after=[])
 
-    assert sorted(f"{one.parent} {one.type} {one.name}" for one in declared(program)) == [
+    assert sorted(f"{resource.parent} {resource.type} {resource.name}" for resource in declared(program)) == [
         "catalog gcp:storage/bucketObject:BucketObject catalog",
         "h100-1a2b3c4 gcp:vertex/aiPersistentResource:AiPersistentResource h100-1a2b3c4",
         "nap gcp:storage/bucketObject:BucketObject nap-0123456789ab",
@@ -188,8 +188,12 @@ def test_names_that_the_engine_has_in_its_state(tmp_path: Path, monkeypatch: pyt
 
 
 def test_each_kind_of_error_has_its_code() -> None:
-    kinds = (one for one in vars(errors).values() if isinstance(one, type) and issubclass(one, SlipwayError))
-    assert {one.__name__: one.exit_code for one in kinds} == {
+    kinds = (
+        variable
+        for variable in vars(errors).values()
+        if isinstance(variable, type) and issubclass(variable, SlipwayError)
+    )
+    assert {kind.__name__: kind.exit_code for kind in kinds} == {
         "SlipwayError": 1,
         "ConfigError": 2,
         "AuthError": 3,

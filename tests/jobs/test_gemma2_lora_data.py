@@ -53,7 +53,7 @@ def test_gemma2_lora_takes_chats_questions_with_answers_and_texts(tmp_path: Path
     pair, tuning = {"prompt": "Sun?", "completion": "A star."}, {"input_text": "Sun?", "output_text": "A star."}
     values = [*CHAT, pair, tuning, {"text": "All of it."}]
     found = prepared(tmp_path, b"\xef\xbb\xbf" + jsonl(values).replace(b"\n", b"\r\n\n"))
-    assert [one.turns for one in found] == [
+    assert [example.turns for example in found] == [
         (("user", "Sun?"), ("assistant", "A star.")),
         (("user", "Moon?"), ("assistant", "A rock.")),
         *[(("user", "Sun?"), ("assistant", "A star."))] * 2,
@@ -65,7 +65,10 @@ def test_gemma2_lora_takes_chats_questions_with_answers_and_texts(tmp_path: Path
 def test_gemma2_lora_takes_the_field_that_is_named(tmp_path: Path) -> None:
     values = [{"story": "Once."}, {"story": CHAT[0]["messages"]}]
     found = prepared(tmp_path, json.dumps(values).encode(), "stories.json", "--column=story")
-    assert [(one.where, one.text, len(one.turns)) for one in found] == [("item 1", "Once.", 0), ("item 2", "", 2)]
+    assert [(example.where, example.text, len(example.turns)) for example in found] == [
+        ("item 1", "Once.", 0),
+        ("item 2", "", 2),
+    ]
 
 
 @pytest.mark.parametrize(
@@ -135,7 +138,10 @@ class Letters:
         self, messages: Sequence[Mapping[str, str]], *, tokenize: bool, add_generation_prompt: bool = False
     ) -> str:
         assert not tokenize
-        return "".join(f"<{one['role'][0]}>{one['content']};" for one in messages) + "<a>" * add_generation_prompt
+        return (
+            "".join(f"<{message['role'][0]}>{message['content']};" for message in messages)
+            + "<a>" * add_generation_prompt
+        )
 
 
 def learnt(example: Example) -> str:

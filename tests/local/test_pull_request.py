@@ -259,7 +259,7 @@ def test_a_wheel_with_another_hash_is_refused(base: Path) -> None:
     pin(base, wheel(base.parents[3], "other"), "0" * 64)
     with pytest.raises(ConfigError, match="pins of main can't be installed"):
         made(base)
-    assert not [one for one in (base.parents[3] / "cache" / "slipway" / "judges").iterdir() if one.is_dir()]
+    assert not [path for path in (base.parents[3] / "cache" / "slipway" / "judges").iterdir() if path.is_dir()]
 
 
 def test_a_wheel_of_a_path_that_became_another_is_another_judge(base: Path) -> None:

@@ -21,7 +21,7 @@ from .conftest import ROOT, LocalCloud
 
 REAL = [
     name
-    for name in sorted(one.name.split(".")[1] for one in (ROOT / "stacks").glob("Pulumi.*.yaml"))
+    for name in sorted(path.name.split(".")[1] for path in (ROOT / "stacks").glob("Pulumi.*.yaml"))
     if read(ROOT, name).stack.project != "local-project"
 ]
 

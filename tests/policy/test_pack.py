@@ -57,24 +57,33 @@ def held_to(policy: Mapping[str, Any]) -> Facts:
 
 def test_it_says_what_the_rules_say_as_strictly_as_the_stack_file_does() -> None:
     expected = violations(held_to(BROKEN))
-    assert {one.subject.name for one in expected} == {"regions", "mostCost", "labels", "quotaHeadroom", "machines"}
+    assert {finding.subject.name for finding in expected} == {
+        "regions",
+        "mostCost",
+        "labels",
+        "quotaHeadroom",
+        "machines",
+    }
     answer = judged(components(held_to(BROKEN)), STACK)
     levels = {messages.MANDATORY: Grade.BLOCKING, messages.ADVISORY: Grade.WARNING}
-    found = [(one.policyName, levels[one.enforcementLevel], one.message) for one in answer.diagnostics]
-    assert sorted(found) == sorted((one.subject.name, one.grade, one.sentence) for one in expected)
-    passed = {rule.key for rule in RULES} - {one.policy_name for one in answer.not_applicable}
-    assert passed - {one.subject.name for one in expected} == {"nothingPublic"}
+    found = [
+        (diagnostic.policyName, levels[diagnostic.enforcementLevel], diagnostic.message)
+        for diagnostic in answer.diagnostics
+    ]
+    assert sorted(found) == sorted((finding.subject.name, finding.grade, finding.sentence) for finding in expected)
+    passed = {rule.key for rule in RULES} - {resource.policy_name for resource in answer.not_applicable}
+    assert passed - {finding.subject.name for finding in expected} == {"nothingPublic"}
 
 
 def test_a_stack_without_a_policy_and_a_destruction_are_held_to_nothing() -> None:
     answer = judged(components(held_to({})), STACK)
     assert not answer.diagnostics
-    assert [one.policy_name for one in answer.not_applicable] == [rule.key for rule in RULES]
+    assert [resource.policy_name for resource in answer.not_applicable] == [rule.key for rule in RULES]
     assert not judged([], STACK, "pulumi:providers:gcp").diagnostics, "its resources are told all the same"
 
 
 def test_a_stack_that_does_not_publish_what_it_has_does_not_pass() -> None:
-    hidden = [one for one in components(held_to(BROKEN)) if one[0] != CATALOG]
+    hidden = [component for component in components(held_to(BROKEN)) if component[0] != CATALOG]
     for published in ([], hidden):
         with pytest.raises(RefusedError, match=r"no components that publish .*, so its policy can't be checked"):
             judged(published, STACK, "gcp:storage/bucket:Bucket")
@@ -89,4 +98,4 @@ def test_it_is_an_executable_of_the_product_s_version_that_tells_the_engine_ever
     pack = yaml.safe_load((ROOT / "policy" / "PulumiPolicy.yaml").read_text())
     assert (pack["version"], pack["runtime"]) == (project["version"], "python")
     info = PolicyPack().GetAnalyzerInfo(None, Context())
-    assert [(one.name, one.description) for one in info.policies] == [(rule.key, rule.text) for rule in RULES]
+    assert [(policy.name, policy.description) for policy in info.policies] == [(rule.key, rule.text) for rule in RULES]

@@ -178,7 +178,7 @@ class Case:
 
     @property
     def harmless(self) -> bool:
-        return not any(one.harmful for one in self.names)
+        return not any(name.harmful for name in self.names)
 
 
 def silent(says: str, *edits: Edit, world: World = BUSY, **fields: Any) -> Case:

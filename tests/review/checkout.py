@@ -34,9 +34,9 @@ def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayErr
 def text(file: str, edits: tuple[Edit, ...]) -> str:
     """Return a file of the base with these edits; empty for a missing one."""
     found = (BASE / file).read_text(encoding="utf-8") if (BASE / file).is_file() else ""
-    for one in edits:
-        if one.file == file:
-            found = "" if one.new is None else found.replace(one.old, one.new) if found else one.new
+    for edit in edits:
+        if edit.file == file:
+            found = "" if edit.new is None else found.replace(edit.old, edit.new) if found else edit.new
     return found
 
 

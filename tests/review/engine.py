@@ -91,6 +91,6 @@ def deletes_cluster(name: str) -> Steps:
 
 def unprotects(type_: str, name: str, inputs: Mapping[str, Any]) -> EngineStep:
     """Return a step that removes the engine's protection from a resource."""
-    one = step("same", type_, name)
+    standing = step("same", type_, name)
     old, new = Resource(inputs, protected=True), Resource(inputs)
-    return EngineStep(one.op, one.urn, type_, name, old=old, new=new)
+    return EngineStep(standing.op, standing.urn, type_, name, old=old, new=new)

@@ -56,7 +56,7 @@ def draw(page: str, picture: Path, height: int = 420) -> None:
 def main(folder: Path) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     draw(html_of(goldens.rolls()), DOCS / "comment.png", 330)
-    for number, case in enumerate((one for one in CASES if not one.harmless), 1):
+    for number, case in enumerate((picture for picture in CASES if not picture.harmless), 1):
         draw(html_of(comment((play(case),))), folder / f"{number}.png")
         sys.stderr.write(f"{number} {case.says}\n")
 

@@ -102,11 +102,11 @@ def _deployed(given: tuple[Edit, ...], world: World) -> _Deployed:
     jobs = [submitted(job, (before if job.earlier and before else first).catalog) for job in world.jobs]
     # Earlier jobs on that generation still run, and the catalog lists it.
     clusters = {
-        one.id: one
+        cluster.id: cluster
         for each in (before, first)
         if each
-        for one in alive(each.plan, each.catalog, jobs)
-        if each is first or any(job.persistent_resource_id == one.id for job in jobs)
+        for cluster in alive(each.plan, each.catalog, jobs)
+        if each is first or any(job.persistent_resource_id == cluster.id for job in jobs)
     }
     limited = limits(built[0].metrics, built[0].stack.region, world)
     there = live((*clusters.values(), *others), jobs, (before or first).catalog, limited)
@@ -131,11 +131,11 @@ def _first(edits: tuple[Edit, ...], world: World) -> Deployment:
 def _read(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> _Deployed:
     """Return the live resources, with the limits of the edited program's metrics, too."""
     deployed, sides = _deployed(given, world), (proven(given), proven((*given, *edits)))
-    metrics = {metric for one in sides if not isinstance(one, SlipwayError) for metric in one[0].metrics}
+    metrics = {metric for side in sides if not isinstance(side, SlipwayError) for metric in side[0].metrics}
     assert {f"{METRIC}{name}" for name in (*world.limits, *world.increase)} <= metrics, sorted(metrics)
     read = limits(metrics, _built(given)[0].stack.region, world)
-    away = [_elsewhere(one, world) for one in sides if not isinstance(one, SlipwayError)]
-    there = {region: limits(metrics, region, world) for one in away for region in one}
+    away = [_elsewhere(side, world) for side in sides if not isinstance(side, SlipwayError)]
+    there = {region: limits(metrics, region, world) for cluster in away for region in cluster}
     return replace(deployed, live=replace(deployed.live, limits=read, limits_elsewhere=there))
 
 
@@ -203,8 +203,8 @@ def _deployment(
         workspace=asked_for(stack),
     )
     _refuse(decided)
-    asked = ((one, made_as.get(one.spec.name, 0)) for one in decided.current)
-    decided = as_made(decided, {one.id: one.alternatives[number - 1].id for one, number in asked if number})
+    asked = ((cluster, made_as.get(cluster.spec.name, 0)) for cluster in decided.current)
+    decided = as_made(decided, {action.id: action.alternatives[number - 1].id for action, number in asked if number})
     return plan_deployment(proven_stack, packages, revision, there, decided, preview=True, now=now)
 
 
@@ -219,16 +219,19 @@ def _state(of: Deployment, clusters: Mapping[str, PersistentResource]) -> State:
     place = (stack.project, stack.region)
     return State(
         clusters=tuple(
-            StateResource(id_, id_, stack.project, one.region or stack.region) for id_, one in clusters.items()
+            StateResource(id_, id_, stack.project, cluster.region or stack.region) for id_, cluster in clusters.items()
         ),
         buckets=(
             StateResource(CATALOG, catalog.catalog_bucket, *place),
             StateResource(WORK, catalog.work_bucket, *place),
-            *(StateResource(f"{BUCKETS_ELSEWHERE}{one}", one, stack.project) for one in stack.work_elsewhere.values()),
+            *(
+                StateResource(f"{BUCKETS_ELSEWHERE}{bucket}", bucket, stack.project)
+                for bucket in stack.work_elsewhere.values()
+            ),
         ),
         accounts=(
             StateResource(TRAINER, catalog.trainer, stack.project),
-            *(StateResource(other_logical(one), one, stack.project) for one in catalog.trainers.values()),
+            *(StateResource(other_logical(trainer), trainer, stack.project) for trainer in catalog.trainers.values()),
         ),
         catalog_bucket=catalog.catalog_bucket,
         creation=True,

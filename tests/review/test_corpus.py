@@ -36,7 +36,7 @@ PAGE = Path(__file__).parents[2] / "docs" / "review.md"
 SIDES = (
     "jobs",
     "capacity",
-    *(one.value for one in Section if one not in (Section.CLUSTERS, Section.POLICY, Section.HEALTH)),
+    *(section.value for section in Section if section not in (Section.CLUSTERS, Section.POLICY, Section.HEALTH)),
 )
 _SECTION = re.compile(r"(?<=<!-- corpus -->\n).*?(?=<!-- /corpus -->)", re.DOTALL)
 _HIDDEN = re.compile(r"<!--.*?-->|<details>.*?</details>|<sub>.*?</sub>", re.DOTALL)
@@ -65,19 +65,23 @@ class Score:
 
     @property
     def harm_missed(self) -> int:
-        return sum(one.harmful for one in self.missed)
+        return sum(finding.harmful for finding in self.missed)
 
 
 def score(case: Case, found: Review) -> Score:
-    warnings = [one for one in found.consequences if one.grade >= Grade.WARNING]
+    warnings = [consequence for consequence in found.consequences if consequence.grade >= Grade.WARNING]
     return Score(
         case=case,
-        harm=sum(one.harmful for one in case.names),
-        missed=tuple(one for one in case.names if not any(_says(said, one) for said in found.consequences)),
+        harm=sum(name.harmful for name in case.names),
+        missed=tuple(name for name in case.names if not any(_says(said, name) for said in found.consequences)),
         warnings=len(warnings),
-        alarms=tuple(one for one in warnings if not _fair(one, case, Grade.WARNING)),
-        shut=tuple(one for one in warnings if one.grade is Grade.BLOCKING and not _fair(one, case, Grade.BLOCKING)),
-        unable=tuple(one for one in found.incomplete if "could not be compared" in one),
+        alarms=tuple(warning for warning in warnings if not _fair(warning, case, Grade.WARNING)),
+        shut=tuple(
+            warning
+            for warning in warnings
+            if warning.grade is Grade.BLOCKING and not _fair(warning, case, Grade.BLOCKING)
+        ),
+        unable=tuple(part for part in found.incomplete if "could not be compared" in part),
         said=len(found.consequences),
         words=len(_WORD.findall(html.unescape(_HIDDEN.sub("", comment((found,)))))),
     )
@@ -94,25 +98,25 @@ def _says(said: Consequence, wanted: Named) -> bool:
 
 
 def _fair(said: Consequence, case: Case, grade: Grade) -> bool:
-    named = (one for one in case.names if said.kind in one.kinds and one.subject in said.subject)
-    return said.kind in case.may or any(one.least >= grade for one in named)
+    named = (name for name in case.names if said.kind in name.kinds and name.subject in said.subject)
+    return said.kind in case.may or any(required.least >= grade for required in named)
 
 
 def figure(scores: Iterable[Score]) -> str:
     """Return the section of docs/review.md."""
     all_ = list(scores)
-    harm, missed = sum(one.harm for one in all_), sum(one.harm_missed for one in all_)
-    warnings, alarms = sum(one.warnings for one in all_), sum(len(one.alarms) for one in all_)
-    harmless = [one for one in all_ if one.case.harmless]
-    words = [one.words for one in all_]
-    accidents = sum(bool(one.case.accident) for one in all_)
+    harm, missed = sum(score.harm for score in all_), sum(score.harm_missed for score in all_)
+    warnings, alarms = sum(score.warnings for score in all_), sum(len(score.alarms) for score in all_)
+    harmless = [score for score in all_ if score.case.harmless]
+    words = [score.words for score in all_]
+    accidents = sum(bool(score.case.accident) for score in all_)
     rows: Mapping[str, str] = {
         "changes": f"{len(all_)}, {accidents} of them after public accidents, {len(harmless)} harmless",
         "harm that a careful person would name": str(harm),
         "named, with who or what is concerned": f"**{harm - missed} of {harm}**",
         "of all warnings, for nothing": f"**{100 * alarms / max(warnings, 1):.1f} %**",
         "words that stand open in a comment: median, largest": f"{median(words):.0f}, {max(words)}",
-        "harmless changes without any warning": f"{sum(not one.alarms for one in harmless)} of {len(harmless)}",
+        "harmless changes without any warning": f"{sum(not score.alarms for score in harmless)} of {len(harmless)}",
     }
     table = "\n".join(f"| {what} | {how} |" for what, how in rows.items())
     return (
@@ -135,7 +139,7 @@ def test_it_is_large_and_has_all_sides_and_a_quarter_of_it_is_harmless() -> None
     assert len(cases) == sum(len(theme.CASES) for theme in THEMES) >= 90
     assert sum(bool(case.accident) for case in cases) >= len(cases) / 2
     assert sum(case.harmless for case in cases) >= len(cases) / 4
-    sides = Counter(side for case in cases for side in {side_of(kind) for one in case.names for kind in one.kinds})
+    sides = Counter(side for case in cases for side in {side_of(kind) for name in case.names for kind in name.kinds})
     assert all(sides[side] >= 4 for side in SIDES), sides
 
 
@@ -153,19 +157,19 @@ def stops(case: Case) -> list[str]:
     deployed = change.before.catalog
     catalog = replace(change.after.catalog, commit=deployed.commit, dirty=deployed.dirty)
     same = replace(change, after=replace(change.after, catalog=catalog))
-    return [one.kind for one in unannounced([review(same)])]
+    return [consequence.kind for consequence in unannounced([review(same)])]
 
 
 @pytest.mark.parametrize("says", CASES)
 def test_everything_is_named_nothing_else_and_the_gate_is_shut_where_it_should_be(says: str) -> None:
-    one = scored(says)
-    assert (one.missed, one.alarms, one.shut, one.unable) == ((), (), (), ())
-    assert one.said == 0 or not one.case.silent, "it means nothing"
-    assert one.words <= 160
-    if one.case.by_itself:  # N14 # B6
-        assert one.case.world.first or stops(one.case) == []
-    elif one.said:
-        assert stops(one.case)
+    required = scored(says)
+    assert (required.missed, required.alarms, required.shut, required.unable) == ((), (), (), ())
+    assert required.said == 0 or not required.case.silent, "it means nothing"
+    assert required.words <= 160
+    if required.case.by_itself:  # N14 # B6
+        assert required.case.world.first or stops(required.case) == []
+    elif required.said:
+        assert stops(required.case)
 
 
 @pytest.mark.parametrize("says", [says for says, case in CASES.items() if case.never])
@@ -176,7 +180,7 @@ def test_no_secret_is_told(says: str) -> None:
 
 def test_the_page_says_what_it_comes_to_and_comments_are_short() -> None:
     scores = [scored(says) for says in CASES]
-    assert median(one.words for one in scores) <= 60
+    assert median(score.words for score in scores) <= 60
     found = _SECTION.search(PAGE.read_text(encoding="utf-8"))
     assert found and found[0] == figure(scores), "python -m tests.review.test_corpus writes it"
 

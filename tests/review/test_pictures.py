@@ -34,8 +34,8 @@ class Elements(HTMLParser):
 
 
 def test_hostile_names_are_shown_and_do_nothing() -> None:
-    one = consequence("template-gone", Subject("template", HOSTILE), f"is {HOSTILE}", details=(HOSTILE,))
-    page = html_of(comment((Review("prod", (one,), plan=(HOSTILE,), quoted=(HOSTILE,)),)))
+    hostile = consequence("template-gone", Subject("template", HOSTILE), f"is {HOSTILE}", details=(HOSTILE,))
+    page = html_of(comment((Review("prod", (hostile,), plan=(HOSTILE,), quoted=(HOSTILE,)),)))
     found = Elements()
     found.feed(page)
     assert found.tags <= ALLOWED

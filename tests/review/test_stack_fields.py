@@ -146,7 +146,7 @@ def fields() -> Iterator[str]:
     for module in (entries, config):
         for name, model in getmembers(module, isclass):
             if issubclass(model, Entry) and model is not Entry and model.__module__ == module.__name__:
-                yield from (f"{name}.{one.alias or key}" for key, one in model.model_fields.items())
+                yield from (f"{name}.{field.alias or key}" for key, field in model.model_fields.items())
 
 
 def test_every_field_is_edited_here() -> None:
@@ -161,7 +161,7 @@ SILENT = ("QuotaEntry.contactEmail", "QuotaEntry.justification")
 def test_an_edit_is_told(name: str) -> None:
     edits = EDITS[name]
     found = play(Case(name, edits if isinstance(edits, tuple) else (edits,), given=GIVEN.get(name, ())))
-    told = [(one.kind, one.sentence) for one in found.consequences]
+    told = [(consequence.kind, consequence.sentence) for consequence in found.consequences]
     key = name.partition(".")[2]
     assert told, f"nothing is said of {key}"
     assert all(sentence for _, sentence in told)

@@ -47,7 +47,7 @@ def study(text: str) -> Edit:
 def fixed(parameter: str, field: str, value: int) -> tuple[Edit, ...]:
     """The study's count, which is a parameter's, as a number."""
     lines = (BASE / "templates/tune.py").read_text().splitlines(keepends=True)
-    (line,) = (one for one in lines if f'Parameter("{parameter}"' in one)
+    (line,) = (text for text in lines if f'Parameter("{parameter}"' in text)
     return TUNE(line, ""), TUNE(f'{field}="${{{parameter}}}"', f"{field}={value}")
 
 
@@ -169,8 +169,8 @@ OWN, OTHERS = RULES[:-2], RULES[-2:]
 
 
 def test_every_field_is_edited_here() -> None:
-    known = {(of, one.name) for of in (JobTemplate, WorkerPool, Parameter, Scheduling, Study) for one in fields(of)}
-    assert known == {(one.of, one.name) for one in FIELDS} | FOR_PEOPLE
+    known = {(of, field.name) for of in (JobTemplate, WorkerPool, Parameter, Scheduling, Study) for field in fields(of)}
+    assert known == {(field.of, field.name) for field in FIELDS} | FOR_PEOPLE
 
 
 @pytest.mark.parametrize("one", FIELDS, ids=lambda one: f"{one.of.__name__}.{one.name}")

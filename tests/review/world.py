@@ -58,7 +58,7 @@ def alive(plan: Plan, catalog: Catalog, jobs: Iterable[VertexJob]) -> list[Persi
         if cluster is None or job.state != "JOB_STATE_RUNNING":
             continue
         for group in job.machines:
-            pool = next(one.name for one in cluster.pools if one.machine == group.machine)
+            pool = next(action.name for action in cluster.pools if action.machine == group.machine)
             used[cluster.id, pool] += group.count
     return [
         PersistentResource(
@@ -92,18 +92,19 @@ def theirs(world: World) -> list[PersistentResource]:
 
 def since_then(clusters: Iterable[PersistentResource], catalog: Catalog, world: World) -> Iterator[PersistentResource]:
     """Yield the clusters as they are some time after the deployment."""
-    names = {one.id: name for name, one in catalog.clusters.items()}
-    for one in clusters:
-        name = names.get(one.id, "")
+    names = {cluster.id: name for name, cluster in catalog.clusters.items()}
+    for cluster in clusters:
+        name = names.get(cluster.id, "")
         if name not in world.gone:
-            yield replace(one, state=world.states.get(name, one.state))
+            yield replace(cluster, state=world.states.get(name, cluster.state))
 
 
 def limits(metrics: Iterable[str], region: str, world: World) -> Mapping[str, QuotaLimit]:
     given = {f"{METRIC}{name}": limit for name, limit in world.limits.items()}
     chances = {f"{METRIC}{name}": Increase(word) for name, word in world.increase.items()}
     return {
-        one: QuotaLimit(one, region, given.get(one, PLENTY), chances.get(one, Increase.POSSIBLE)) for one in metrics
+        metric: QuotaLimit(metric, region, given.get(metric, PLENTY), chances.get(metric, Increase.POSSIBLE))
+        for metric in metrics
     }
 
 

@@ -105,7 +105,7 @@ class Job:
     def unshown(self, command: str) -> list[str]:
         """Return lines that a page shows below `slipway jobs COMMAND` of the template, and that are not printed."""
         template = self.document["template"]
-        (typed,) = [one for one in told() if one.command.startswith(f"slipway jobs {command} {template}-")]
+        (typed,) = [action for action in told() if action.command.startswith(f"slipway jobs {command} {template}-")]
         return missing(typed.shown, self.stack.slipway("jobs", command, self.display_name).out)
 
     @property
@@ -199,7 +199,7 @@ class Stack:
 
 def told() -> list[Typed]:
     """Return the commands that the pages of templates tell a reader to type, and their shown output."""
-    return [one for page in ("templates", "gemma2-lora") for one in commands(ROOT / "docs" / f"{page}.md")]
+    return [command for page in ("templates", "gemma2-lora") for command in commands(ROOT / "docs" / f"{page}.md")]
 
 
 def files(folder: Path) -> None:

@@ -14,7 +14,7 @@ pytestmark = [pytest.mark.journey, pytest.mark.long]
 def test_ddp_digits_that_lost_a_replica_ends_with_the_model_of_a_single_one(
     stack: Stack, tmp_path_factory: pytest.TempPathFactory
 ) -> None:
-    one = alone(tmp_path_factory)
+    single = alone(tmp_path_factory)
     stack.hold_write(3)  # the checkpoint of step 20, after those of 0 and 10
     job = stack.submit("ddp-digits", workers=1, **TRAINING)
     job.held()
@@ -25,6 +25,6 @@ def test_ddp_digits_that_lost_a_replica_ends_with_the_model_of_a_single_one(
     first, second, metrics = job.metrics
     assert (first["step"], first["replicas"], second["replicas"]) == (0, 2, 2)
     assert 10 <= second["step"] < 80, "it went on from a checkpoint"
-    assert metrics["loss"] == pytest.approx(one["loss"], rel=1e-9)
-    assert (metrics["accuracy"], metrics["step"]) == (one["accuracy"], 80)
+    assert metrics["loss"] == pytest.approx(single["loss"], rel=1e-9)
+    assert (metrics["accuracy"], metrics["step"]) == (single["accuracy"], 80)
     assert job.unshown("logs") == []

@@ -28,7 +28,7 @@ def test_elastic_digits_goes_on_without_a_lost_worker_and_takes_it_back(
     stack: Stack, away: Callable[[float], None], tmp_path_factory: pytest.TempPathFactory
 ) -> None:
     away(600)
-    one = alone(tmp_path_factory)
+    single = alone(tmp_path_factory)
     stack.hold_write(3)  # the checkpoint of step 20, after those of 0 and 10
     job = stack.submit("elastic-digits", workers=1, last_call=10, **TRAINING)
     job.held()
@@ -44,8 +44,8 @@ def test_elastic_digits_goes_on_without_a_lost_worker_and_takes_it_back(
     *starts, metrics = job.metrics
     assert [start["replicas"] for start in starts] == [2, 1, 2]
     assert 0 == starts[0]["step"] < starts[1]["step"] < starts[2]["step"] < 80
-    assert metrics["loss"] == pytest.approx(one["loss"], rel=1e-9), "as if nothing had happened"
-    assert (metrics["accuracy"], metrics["step"]) == (one["accuracy"], 80)
+    assert metrics["loss"] == pytest.approx(single["loss"], rel=1e-9), "as if nothing had happened"
+    assert (metrics["accuracy"], metrics["step"]) == (single["accuracy"], 80)
     assert job.unshown("logs") == [], "\n".join(job.lines)
 
 

@@ -43,7 +43,7 @@ def test_gemma2_lora_preempted_goes_on_from_its_checkpoint_and_leaves_a_model(st
     assert any("goes on from the checkpoint of step 4" in line for line in lines)
     *told, end = job.metrics
     assert end == {"step": STEPS, "attempts": 2}
-    assert [one["step"] for one in told] == list(range(1, STEPS + 1))
+    assert [item["step"] for item in told] == list(range(1, STEPS + 1))
     assert told[-1]["loss"] < told[0]["loss"] - 0.5
     adapter = json.loads(job.output("adapter/adapter_config.json"))
     assert (adapter["peft_type"], adapter["r"], adapter["base_model_name_or_path"]) == ("LORA", 16, "tiny")

@@ -22,9 +22,9 @@ def test_every_submission_that_the_guide_tells_is_accepted(stack: Stack, tmp_pat
     """Typed in a folder of one's own, which a script is run in."""
     subprocess.run(["git", "init", "--quiet", tmp_path], check=True)
     (tmp_path / "train.py").touch()
-    typed = [shlex.split(one.command)[1:] for one in told() if one.command.startswith(SUBMIT)]
+    typed = [shlex.split(action.command)[1:] for action in told() if action.command.startswith(SUBMIT)]
     assert typed
     there = shipped.templates()
-    for words in (one for one in typed if one[1] in there):
+    for words in (word for word in typed if word[1] in there):
         done = slipway((*words, "--dry-run"), stack.checkout.environ("submitter"), tmp_path)
         assert done.code == 0, done.said

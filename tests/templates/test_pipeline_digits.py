@@ -41,7 +41,7 @@ def test_pipeline_digits_uploads_a_model_that_the_sdk_gives_back(stack: Stack, t
     )
     model = aiplatform.Model(name, version=version)
     assert (model.display_name, model.version_id) == ("digits", version)
-    assert model.resource_name in [one.resource_name for one in aiplatform.Model.list(filter='display_name="digits"')]
+    assert model.resource_name in [item.resource_name for item in aiplatform.Model.list(filter='display_name="digits"')]
     assert model.container_spec is not None
     assert model.container_spec.image_uri.endswith("/prediction/sklearn-cpu.1-6:latest")
     assert model.uri == f"{job.document['output']}/model"

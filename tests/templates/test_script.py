@@ -71,7 +71,7 @@ def test_script_what_the_guide_tells_is_typed_where_train_py_is(stack: Stack, tm
     mine = tmp_path / "mine"
     shutil.copytree(ROOT / "jobs" / "script", mine, ignore=shutil.ignore_patterns("__pycache__"))
     subprocess.run(["git", "init", "--quiet", mine], check=True)
-    (typed,) = [one for one in told() if one.command.startswith("slipway submit script --code .")]
+    (typed,) = [action for action in told() if action.command.startswith("slipway submit script --code .")]
     words = ("submit", "script", "--code", ".", "-p", "command=python train.py --lr 0.1")
     assert typed.command == 'slipway submit script --code . -p command="python train.py --lr 0.1"'
     done = slipway((*words, "--output", "json"), stack.checkout.environ("submitter"), mine)
@@ -79,11 +79,11 @@ def test_script_what_the_guide_tells_is_typed_where_train_py_is(stack: Stack, tm
     reviewed = stack.submit("script")
     own = Job(stack, done.json["job"]).finished()
     assert own.unshown("logs") == []
-    assert [one["step"] for one in own.metrics] == [1, 2, 3, 4, 5] and own.metrics[-1]["lr"] == 0.1
+    assert [metric["step"] for metric in own.metrics] == [1, 2, 3, 4, 5] and own.metrics[-1]["lr"] == 0.1
     assert own.metrics[-1]["accuracy"] > 0.9
     fetched = stack.slipway("jobs", "download", own.display_name, str(tmp_path / "results"))
     assert fetched.code == 0, fetched.said
-    assert {one.name for one in (tmp_path / "results").glob("[!.]*")} == {"metrics.json", "model.joblib"}
+    assert {path.name for path in (tmp_path / "results").glob("[!.]*")} == {"metrics.json", "model.joblib"}
     assert reviewed.finished().metrics[-1]["lr"] == 0.01
 
 
@@ -139,7 +139,7 @@ def test_script_and_a_template_of_ones_own_go_on_from_the_last_checkpoint_of_one
 
     def seen() -> bool:
         done = stack.slipway("jobs", "list", "--metric", "epoch", "--output", "json")
-        return done.code == 0 and any(one["metrics"] for one in done.json["jobs"] if one["name"] == job.name)
+        return done.code == 0 and any(row["metrics"] for row in done.json["jobs"] if row["name"] == job.name)
 
     wait_for(seen, "its metrics are seen while it runs")
     assert job.state == "RUNNING"
@@ -150,7 +150,7 @@ def test_script_and_a_template_of_ones_own_go_on_from_the_last_checkpoint_of_one
     last = job.finished().metrics["epoch"]
     lines = job.lines
     assert any("goes on with" in line and "checkpoint, metrics.json" in line for line in lines)
-    (line,) = [one for one in lines if "goes on from epoch" in one and not one.endswith(" 0")]
+    (line,) = [row for row in lines if "goes on from epoch" in row and not row.endswith(" 0")]
     assert int(line.split()[-1]) == last - 1 > 0
 
 
@@ -178,8 +178,10 @@ def test_script_s_folder_for_results_is_in_other_kinds_of_jobs_as_well(
 
 def test_script_on_a_gpu_machine_takes_the_folder_as_well(stack: Stack, folder: Path) -> None:
     offers = stack.slipway("templates", "show", "script", "-o", "json").json["template"]["offers"]
-    reserved = [one for one in offers if one["capacityType"] == "reservation"]
-    assert len(reserved) == 3 and not any(one["available"] for one in reserved), "of GPUs, and the stack has none"
+    reserved = [offer for offer in offers if offer["capacityType"] == "reservation"]
+    assert len(reserved) == 3 and not any(machine["available"] for machine in reserved), (
+        "of GPUs, and the stack has none"
+    )
     flags = ("-p", "machine=g2-standard-12", "--capacity", "spot", "--dry-run")
     done = stack.slipway("submit", "script", "--code", str(folder), *flags)
     assert done.code == 0, done.said

@@ -44,4 +44,6 @@ def test_tune_digits_runs_trials_at_once_on_the_pool_and_shows_the_best(stack: S
 
 def at_once(runs: list[Any]) -> int:
     """The most of them that were under way at the same moment."""
-    return max(len([one for one in runs if one["createTime"] <= run["createTime"] < one["endTime"]]) for run in runs)
+    return max(
+        len([other for other in runs if other["createTime"] <= run["createTime"] < other["endTime"]]) for run in runs
+    )

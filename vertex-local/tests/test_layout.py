@@ -125,7 +125,7 @@ def test_what_lies_side_by_side_in_a_folder_is_not_imported_in_a_circle() -> Non
 def test_nothing_is_imported_but_what_is_declared() -> None:
     """Nothing of what is tried on it either: a mistake that both shared would hide itself."""
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    declared = {re.split(r"[^\w-]", one)[0] for one in project["dependencies"]}
+    declared = {re.split(r"[^\w-]", dependency)[0] for dependency in project["dependencies"]}
     known = {module for module, names in packages_distributions().items() if declared & set(names)}
     others = {item.partition(".")[0] for found in imports().values() for item in found}
     assert others - sys.stdlib_module_names - {"vertex_local"} <= known

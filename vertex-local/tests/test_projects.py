@@ -72,7 +72,7 @@ def test_a_project_has_its_own_number_jobs_and_clusters(two: LocalCloud) -> None
     client = jobs_of(two, "deployer", DEV)
     job = two.rest("POST", f"/v1/{parent}/customJobs", sent)
     assert job["name"].startswith("projects/100000000002/")
-    assert [one.name for one in client.list_custom_jobs(parent=parent)] == [job["name"]]
+    assert [item.name for item in client.list_custom_jobs(parent=parent)] == [job["name"]]
     assert client.get_custom_job(name=job["name"]).display_name == sent["displayName"]
     home = "projects/local-project/locations/us-central1"
     assert list(jobs_of(two, "deployer", "local-project").list_custom_jobs(parent=home)) == []
@@ -122,7 +122,7 @@ def test_a_bucket_belongs_to_one_project_and_its_name_to_all(two: LocalCloud) ->
         home.create_bucket(f"{DEV}-work")
     with pytest.raises(Forbidden):
         home.bucket(f"{DEV}-work").blob("projects/local-project/a.txt").download_as_text()
-    assert [one.name for one in home.list_buckets()] == []
+    assert [item.name for item in home.list_buckets()] == []
     with mine.batch():
         bucket.delete_blob("projects/local-project/a.txt")
     assert list(bucket.list_blobs()) == []
@@ -155,7 +155,7 @@ def test_quota_of_a_project_is_its_own(two: LocalCloud) -> None:
     def h100(project: str) -> str:
         info = two.rest("GET", f"/v1/projects/{project}{QUOTA}")
         return str(
-            next(one for one in info["dimensionsInfos"] if "us-central1" in one["applicableLocations"])["details"]
+            next(item for item in info["dimensionsInfos"] if "us-central1" in item["applicableLocations"])["details"]
         )
 
     assert "16" in h100(DEV) and "16" not in h100("local-project")
@@ -171,7 +171,9 @@ def test_named_again_it_is_the_same_and_nobody_leaves(own_cloud: LocalCloud) -> 
     assert own_cloud.token("deployer", DEV) == token
     own_cloud.kill()
     own_cloud.up()
-    (found,) = [one for one in own_cloud.rest("GET", "/vertex-local/projects")["projects"] if one["project"] == DEV]
+    (found,) = [
+        project for project in own_cloud.rest("GET", "/vertex-local/projects")["projects"] if project["project"] == DEV
+    ]
     assert found == again and own_cloud.token("deployer", DEV) == token
     assert own_cloud.token(SWEEPS, DEV)
 
@@ -194,7 +196,7 @@ def test_a_project_that_can_not_be_opened_is_not_kept(tmp_path: Path) -> None:
     with pytest.raises(FileExistsError):
         Projects(home).name(Declaration(DEV))
     in_the_way.unlink()
-    assert [one.project.id for one in Projects(home).worlds()] == ["local-project"]
+    assert [world.project.id for world in Projects(home).worlds()] == ["local-project"]
 
 
 def test_at_a_start_a_project_that_can_not_be_opened_is_passed_over(
@@ -206,7 +208,7 @@ def test_at_a_start_a_project_that_can_not_be_opened_is_passed_over(
         before.name(Declaration(project))
     shutil.rmtree(folder_of(home.state_folder, DEV))
     folder_of(home.state_folder, DEV).touch()
-    assert [one.project.id for one in Projects(home).worlds()] == ["local-project", "acme.example:ml-test"]
+    assert [world.project.id for world in Projects(home).worlds()] == ["local-project", "acme.example:ml-test"]
     (told,) = (record for record in caplog.records if DEV in record.getMessage())
     assert told.levelname in ("WARNING", "ERROR")
 

@@ -143,19 +143,22 @@ class Projects:
         """Return the world that a request addresses. Raises 403 for a project that nobody named."""
         target = addressing.target(path, query, body)
         owners = {
-            one.project.id: one for bucket in target.buckets for one in self.worlds() if BUCKETS.get(one.store, bucket)
+            world.project.id: world
+            for bucket in target.buckets
+            for world in self.worlds()
+            if BUCKETS.get(world.store, bucket)
         }
         if len(owners) > 1:
             raise unimplemented(f"One call for buckets of several projects is not served: {', '.join(owners)}.")
         if owners:
             return next(iter(owners.values()))
         if target.account:
-            return next((one for one in self.worlds() if one.project.owns(target.account)), self._home)
+            return next((world for world in self.worlds() if world.project.owns(target.account)), self._home)
         if not target.project:
             return self._home
-        named = next((one for one in self.worlds() if one.project.is_called(target.project)), None)
+        named = next((world for world in self.worlds() if world.project.is_called(target.project)), None)
         if named is None:
-            known = ", ".join(one.project.id for one in self.worlds())
+            known = ", ".join(world.project.id for world in self.worlds())
             raise permission_denied(
                 f"This is the local cloud, and nobody has named the project '{target.project}' to it; it has {known}. "
                 f"`{COMMAND} up --project {target.project}` names it."
@@ -193,7 +196,7 @@ def _check_metric(limit: str) -> None:
 
 
 def _texts(found: Any, form: re.Pattern[str]) -> tuple[str, ...]:
-    if not isinstance(found, list) or not all(isinstance(one, str) and form.fullmatch(one) for one in found):
+    if not isinstance(found, list) or not all(isinstance(member, str) and form.fullmatch(member) for member in found):
         raise invalid_argument(f"{found!r} is not a list of texts of the form {form.pattern}.")
     return tuple(found)
 

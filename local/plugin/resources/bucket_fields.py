@@ -135,7 +135,7 @@ def bucket_parts(planned: Properties) -> dict[str, tuple[tuple[str, ...], Any]]:
     parts: dict[str, tuple[tuple[str, ...], Any]] = {name: ((name,), _plain(name, planned)) for name in _PLAIN}
     parts["iamConfiguration"] = (_IAM, _iam(planned))
     parts["labels"] = (("effectiveLabels",), planned.get("effectiveLabels") or None)
-    parts["lifecycle"] = (("lifecycleRules",), {"rule": [_rule(one) for one in planned.get("lifecycleRules") or ()]})
+    parts["lifecycle"] = (("lifecycleRules",), {"rule": [_rule(rule) for rule in planned.get("lifecycleRules") or ()]})
     pays = planned.get("requesterPays")
     parts["billing"] = (("requesterPays",), None if pays is None else {"requesterPays": pays})
     retention = planned.get("retentionPolicy")
@@ -188,7 +188,7 @@ def _rule_with_nulls(rule: dict[str, Any] | None, before: Properties | None) -> 
     condition = (before or {}).get("condition") or {}
     if rule is None or not isinstance(condition.get("withState"), str):
         return rule
-    unset = [name for name, one in _CONDITION_FIELDS.items() if one.kind in ("integer", "boolean")]
+    unset = [name for name, field in _CONDITION_FIELDS.items() if field.kind in ("integer", "boolean")]
     nulls = {name: None for name in unset if name not in condition}
     return {**rule, "condition": {**nulls, **rule["condition"]}}
 

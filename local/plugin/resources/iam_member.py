@@ -96,7 +96,7 @@ class IamMember(Kind):
             if error.code == 404:
                 return None
             raise CloudError(f"Error retrieving IAM policy for {path}: {error}") from error
-        member = next((one for one in _members(policy, state) if _folded(one) == _folded(state["member"])), None)
+        member = next((entry for entry in _members(policy, state) if _folded(entry) == _folded(state["member"])), None)
         if member is None:
             return None
         owner = str(state[self._policy.owner]).removeprefix(self._policy.prefix)
@@ -169,7 +169,7 @@ def _members(policy: Mapping[str, Any], state: Properties) -> list[str]:
 
 
 def _add(policy: dict[str, Any], state: Properties) -> bool:
-    if any(_folded(one) == _folded(state["member"]) for one in _members(policy, state)):
+    if any(_folded(member) == _folded(state["member"]) for member in _members(policy, state)):
         return False
     binding = _binding(policy, state)
     if binding is None:
@@ -185,10 +185,10 @@ def _remove(policy: dict[str, Any], state: Properties) -> bool:
     binding = _binding(policy, state)
     if binding is None:
         return False
-    left = [one for one in binding.get("members") or () if _folded(one) != _folded(state["member"])]
+    left = [member for member in binding.get("members") or () if _folded(member) != _folded(state["member"])]
     if len(left) == len(binding.get("members") or ()):
         return False
     binding["members"] = left
-    policy["bindings"] = [one for one in policy["bindings"] if one.get("members")]
+    policy["bindings"] = [entry for entry in policy["bindings"] if entry.get("members")]
     policy["version"] = int(_VERSION)
     return True

@@ -80,7 +80,7 @@ _FIELDS: Mapping[str, Field] = {
     "satisfiesPzi": output("boolean"),
     "satisfiesPzs": output("boolean"),
 }
-_SENT: Mapping[str, Field] = {name: one for name, one in _FIELDS.items() if name not in _CLIENT_SIDE}
+_SENT: Mapping[str, Field] = {name: field for name, field in _FIELDS.items() if name not in _CLIENT_SIDE}
 
 
 class PersistentResource(Kind):

@@ -24,7 +24,7 @@ _GLOBS = (
     ("*.gitattributes", True),
     ("*.gitmodules", True),
     ("*.ci/*", True),
-    *((f"*{one}*" if one.endswith("/") else f"*{one}", True) for one in FILES),
+    *((f"*{name}*" if name.endswith("/") else f"*{name}", True) for name in FILES),
 )
 """Globs of files, and whether these deploy or judge. The last one that matches holds."""
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")

@@ -106,7 +106,9 @@ def _policies(
         except CloudError as error:
             return unanswered(error, f"getIamPolicy of bucket {name}", "roles/iam.securityReviewer", identity)
 
-    adopted = (one.physical for one in touched(preview) if one.type == BUCKET and one.fate is Fate.ADOPTED)
+    adopted = (
+        resource.physical for resource in touched(preview) if resource.type == BUCKET and resource.fate is Fate.ADOPTED
+    )
     return {name: policy(name) for name in adopted}
 
 
@@ -192,7 +194,7 @@ def _components(of: Facts) -> tuple[events.Published, ...]:
     clusters: Mapping[str, Fact] = of.clusters
     return (
         (facts.WORKSPACE, "workspace", of.workspace),
-        *((facts.CLUSTER, id_, one) for id_, one in clusters.items()),
-        *((facts.TEMPLATE, name, one) for name, one in of.templates.items()),
+        *((facts.CLUSTER, id_, cluster) for id_, cluster in clusters.items()),
+        *((facts.TEMPLATE, name, template) for name, template in of.templates.items()),
         (CATALOG, "catalog", of.published),
     )

@@ -21,7 +21,7 @@ def job(one: VertexJob, now: datetime) -> str:
 
 def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
     """Return a line for each job, the oldest first."""
-    return tuple(job(one, now) for one in oldest_first(some))
+    return tuple(job(oldest, now) for oldest in oldest_first(some))
 
 
 def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:
@@ -29,7 +29,7 @@ def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:
     listed = oldest_first(some)
     if len(listed) > 1:
         return f"{whose}{len(listed)} jobs"
-    return join(f"`{one.display_name}`{f' ({one.user})' if one.user else ''}" for one in listed)
+    return join(f"`{job.display_name}`{f' ({job.user})' if job.user else ''}" for job in listed)
 
 
 def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:

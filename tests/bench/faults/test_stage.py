@@ -30,9 +30,9 @@ class OfCloud:
 def process() -> Iterator[subprocess.Popen[bytes]]:
     """Looks like a local cloud."""
     waits = "import sys; sys.stdin.read()"
-    with subprocess.Popen([sys.executable, "-c", waits, "vertex_local.server.main"], stdin=subprocess.PIPE) as one:
-        yield one
-        one.kill()
+    with subprocess.Popen([sys.executable, "-c", waits, "vertex_local.server.main"], stdin=subprocess.PIPE) as process:
+        yield process
+        process.kill()
 
 
 @pytest.mark.parametrize(("earlier", "killed"), [(0.0, True), (3600.0, False)])

@@ -138,12 +138,12 @@ class Asked:
     def left(self, region: str = REGION) -> list[str]:
         """Return what costs money, or admits somebody: clusters, unfinished jobs, buckets, the probes' account."""
         at = f"/v1/projects/{PROJECT}/locations/{region}"
-        found = [one["name"] for one in self._list(f"{at}/persistentResources", "persistentResources")]
+        found = [entry["name"] for entry in self._list(f"{at}/persistentResources", "persistentResources")]
         for kind in ("customJobs", "hyperparameterTuningJobs"):
-            found += [one["name"] for one in self._list(f"{at}/{kind}", kind) if "endTime" not in one]
+            found += [entry["name"] for entry in self._list(f"{at}/{kind}", kind) if "endTime" not in entry]
         accounts = self._list(f"/v1/projects/{PROJECT}/serviceAccounts", "accounts")
-        found += [one["name"] for one in self._list(f"/storage/v1/b?project={PROJECT}", "items")]
-        return found + [one["email"] for one in accounts if one["email"].startswith("slipway-probes@")]
+        found += [entry["name"] for entry in self._list(f"/storage/v1/b?project={PROJECT}", "items")]
+        return found + [account["email"] for account in accounts if account["email"].startswith("slipway-probes@")]
 
     def _list(self, path: str, key: str) -> list[Any]:
         return list(self.calling.call("GET", path).get(key, []))

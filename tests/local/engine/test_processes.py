@@ -70,9 +70,9 @@ def test_it_ends_by_itself_with_its_own_code_and_leaves_no_watcher(folder: Path)
     assert engine.process.wait() == 0
     assert "ended with 7" in engine.said
     watcher = (LANGUAGE_HOST[:15], "sh", "sleep")
-    wait_for(lambda: not [one for one in engine.tree() if _is_named(one, *watcher)], "its watcher is gone")
-    for one in engine.tree():
-        one.kill()
+    wait_for(lambda: not [process for process in engine.tree() if _is_named(process, *watcher)], "its watcher is gone")
+    for process in engine.tree():
+        process.kill()
 
 
 def _is_named(process: psutil.Process, *names: str) -> bool:

@@ -63,10 +63,10 @@ class Recorder:
 
     @property
     def lines(self) -> list[str]:
-        return [one.line for one in self.asked]
+        return [request.line for request in self.asked]
 
     def only(self, line: str) -> Asked:
-        found = [one for one in self.asked if one.line == line]
+        found = [request for request in self.asked if request.line == line]
         assert len(found) == 1, f"{line} was asked {len(found)} times; asked: {self.lines}"
         return found[0]
 

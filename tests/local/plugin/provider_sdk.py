@@ -55,18 +55,18 @@ def of_sdk(token: str) -> Type:
 
 def of_stand_in(schema: Schema) -> Type:
     """Return the type as the stand-in has it."""
-    settable = {name: one for name, one in schema.fields.items() if one.settable}
+    settable = {name: field for name, field in schema.fields.items() if field.settable}
     return Type(
         takes=dict(_fields(settable)),
-        required=frozenset(name for name, one in settable.items() if one.required),
+        required=frozenset(name for name, value in settable.items() if value.required),
         has=dict(_fields(schema.fields)),
         secret=schema.secrets,
     )
 
 
 def _paths(types: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, str]]:
-    for name, one in types.items():
-        yield from _path(f"{before}{name}", _plain(one))
+    for name, value in types.items():
+        yield from _path(f"{before}{name}", _plain(value))
 
 
 def _path(name: str, one: Any) -> Iterator[tuple[str, str]]:
@@ -106,8 +106,8 @@ def _secret(made: type) -> list[str]:
 
 
 def _fields(fields: Mapping[str, Field], before: str = "") -> Iterator[tuple[str, str]]:
-    for name, one in fields.items():
-        yield from _field(f"{before}{name}", one)
+    for name, field in fields.items():
+        yield from _field(f"{before}{name}", field)
 
 
 def _field(name: str, one: Field) -> Iterator[tuple[str, str]]:

@@ -111,8 +111,8 @@ def test_force_destroy_deletes_every_version_of_every_object(recorder: Recorder,
     recorder.answer(f"DELETE {_ONE}/o/a%2Fx", None, 204)
     recorder.answer(f"DELETE {_ONE}", None, 204)
     provider.delete(_TOKEN, "work", {"name": "work", "forceDestroy": True}, 0)
-    deleted = [one for one in recorder.asked if one.line == f"DELETE {_ONE}/o/a%2Fx"]
-    assert [one.query["generation"] for one in deleted] == ["1", "2"]
+    deleted = [request for request in recorder.asked if request.line == f"DELETE {_ONE}/o/a%2Fx"]
+    assert [request.query["generation"] for request in deleted] == ["1", "2"]
     assert recorder.asked[0].query["versions"] == "true"
     assert recorder.lines[-1] == f"DELETE {_ONE}"
 

@@ -49,7 +49,9 @@ def test_numbers_and_strings_are_fitted_to_the_schema() -> None:
 
 def test_what_is_wrong_is_said_with_its_path() -> None:
     pool = {"machineSpec": {"machineType": ["n1"], "gpus": 1}, "diskSpec": {"bootDiskSizeGb": "big"}}
-    failures = {one.property: one.reason for one in _check({"resourcePools": [pool], "colour": "red"}).failures}
+    failures = {
+        failure.property: failure.reason for failure in _check({"resourcePools": [pool], "colour": "red"}).failures
+    }
     assert "Invalid or unknown key" in failures["colour"]
     assert "Invalid or unknown key" in failures["resourcePools[0].machineSpec.gpus"]
     assert failures["resourcePools[0].machineSpec.machineType"].startswith("expected a string")
@@ -73,8 +75,8 @@ def test_outputs_given_as_inputs_are_dropped() -> None:
 
 def test_an_object_has_exactly_one_source_of_its_bytes() -> None:
     kind = BucketObject()
-    assert [one.property for one in kind.check({"bucket": "b"})] == ["content"]
-    assert [one.property for one in kind.check({"content": "x", "source": Asset(text="x")})] == ["content"]
+    assert [failure.property for failure in kind.check({"bucket": "b"})] == ["content"]
+    assert [failure.property for failure in kind.check({"content": "x", "source": Asset(text="x")})] == ["content"]
     assert kind.check({"content": "x"}) == kind.check({"source": Asset(text="x")}) == []
 
 

@@ -51,7 +51,7 @@ def _without(name: str) -> dict[str, Any]:
 
 
 def _seen(found: Difference) -> dict[str, str]:
-    return {one.path: f"{one.kind}{' replace' if one.replace else ''}" for one in found.changes}
+    return {change.path: f"{change.kind}{' replace' if change.replace else ''}" for change in found.changes}
 
 
 @pytest.mark.parametrize(

@@ -69,8 +69,8 @@ def test_a_write_that_came_second_begins_again(recorder: Recorder, provider: Pro
     recorder.refuse(_WRITE, 409, "There were concurrent policy changes.", "ABORTED")
     recorder.answer(_WRITE, {})
     provider.create(_PROJECT, _ADA, 0)
-    writes = [one.body["policy"] for one in recorder.asked if one.line == _WRITE]
-    assert [one["etag"] for one in writes] == ["e1", "e2"]
+    writes = [request.body["policy"] for request in recorder.asked if request.line == _WRITE]
+    assert [write["etag"] for write in writes] == ["e1", "e2"]
     assert writes[1]["bindings"][0]["members"] == ["user:bob@x.example", "user:ada@x.example"]
     assert len(waits.waited) == 1
 

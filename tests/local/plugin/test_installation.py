@@ -27,7 +27,7 @@ def test_the_local_plugin_lies_where_the_engine_looks(tmp_path: Path, monkeypatc
     folder = install(tmp_path / "home", _PYTHON)
     assert folder == tmp_path / "home" / "plugins" / "resource-gcp-v10.2.0"
     assert os.access(_binary(folder), os.X_OK)
-    assert [one.name for one in folder.parent.iterdir()] == [folder.name]
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
 def test_installing_again_changes_nothing(tmp_path: Path) -> None:
@@ -41,7 +41,7 @@ def test_several_at_once_do_not_get_in_each_others_way(tmp_path: Path) -> None:
     with ThreadPoolExecutor(16) as pool:
         (folder,) = set(pool.map(lambda python: install(tmp_path, python, ""), pythons))
     assert any(str(python) in _binary(folder).read_text() for python in pythons)
-    assert [one.name for one in folder.parent.iterdir()] == [folder.name]
+    assert [path.name for path in folder.parent.iterdir()] == [folder.name]
 
 
 def test_another_python_takes_its_place(tmp_path: Path) -> None:

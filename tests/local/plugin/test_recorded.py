@@ -18,7 +18,9 @@ RECORDED = json.loads(
 )
 SIGNATURE, ASSET = "4dabf18193072939515e22adb298388d", "c44067f5952c0a294b673a41bacd8c17"
 CREATED = [name for name in RECORDED["created"] if not name.endswith(" work")]  # that one was imported
-IMPORTED = [name for name, one in RECORDED["imported"].items() if "importID" in one and not name.endswith(" catalog")]
+IMPORTED = [
+    name for name, value in RECORDED["imported"].items() if "importID" in value and not name.endswith(" catalog")
+]
 
 
 def schema_of(name: str) -> Schema:
@@ -28,7 +30,7 @@ def schema_of(name: str) -> Schema:
 def opened(value: Any) -> Any:
     """A recorded value as the stand-in has it; what only the recorder could decrypt becomes a map."""
     if isinstance(value, list):
-        return [opened(one) for one in value]
+        return [opened(inner) for inner in value]
     if not isinstance(value, dict):
         return value
     if value.get(SIGNATURE) == ASSET:
@@ -37,34 +39,38 @@ def opened(value: Any) -> Any:
         return {}
     if "plaintext" in value:
         return "the content" if "…" in value["plaintext"] else json.loads(value["plaintext"])
-    return {name: opened(one) for name, one in value.items()}
+    return {name: opened(inner) for name, inner in value.items()}
 
 
 def stripped(value: Any) -> Any:
     """A state as the types read it: without what is empty, but for nulls that a create leaves in a rule."""
     if isinstance(value, dict):
-        kept = {name: stripped(one) for name, one in value.items()}
-        return {name: one for name, one in kept.items() if one is None or not is_empty(one) or isinstance(one, dict)}
-    return [stripped(one) for one in value] if isinstance(value, list) else value
+        kept = {name: stripped(inner) for name, inner in value.items()}
+        return {
+            name: cluster
+            for name, cluster in kept.items()
+            if cluster is None or not is_empty(cluster) or isinstance(cluster, dict)
+        }
+    return [stripped(inner) for inner in value] if isinstance(value, list) else value
 
 
 def known(outputs: Any) -> dict[str, Any]:
-    mine = {name: one for name, one in outputs.items() if name not in ("id", META, DELTA) and one is not None}
+    mine = {name: output for name, output in outputs.items() if name not in ("id", META, DELTA) and output is not None}
     return dict(stripped(mine))
 
 
 @pytest.mark.parametrize("name", CREATED)
 def test_the_state_after_a_create(name: str) -> None:
-    one = RECORDED["created"][name]
-    outputs, timeout = opened(one["outputs"]), one.get("customTimeouts", {}).get("create", 0)
-    assert written(schema_of(name), one["id"], known(outputs), {}, create_timeout=timeout) == outputs
+    inner = RECORDED["created"][name]
+    outputs, timeout = opened(inner["outputs"]), inner.get("customTimeouts", {}).get("create", 0)
+    assert written(schema_of(name), inner["id"], known(outputs), {}, create_timeout=timeout) == outputs
 
 
 @pytest.mark.parametrize("name", IMPORTED)
 def test_the_state_after_an_import(name: str) -> None:
-    one = RECORDED["imported"][name]
-    outputs = opened(one["outputs"])
-    assert written(schema_of(name), one["id"], known(outputs), {}, read=True) == outputs
+    inner = RECORDED["imported"][name]
+    outputs = opened(inner["outputs"])
+    assert written(schema_of(name), inner["id"], known(outputs), {}, read=True) == outputs
 
 
 @pytest.mark.parametrize("name", CREATED)
@@ -77,8 +83,8 @@ def test_the_inputs_of_what_a_program_declares(name: str) -> None:
 
 @pytest.mark.parametrize("name", IMPORTED)
 def test_the_inputs_that_an_import_finds(name: str) -> None:
-    one = RECORDED["imported"][name]
-    assert imported(schema_of(name), opened(one["outputs"])) == opened(one["inputs"])
+    resource = RECORDED["imported"][name]
+    assert imported(schema_of(name), opened(resource["outputs"])) == opened(resource["inputs"])
 
 
 @pytest.mark.parametrize("name", CREATED)

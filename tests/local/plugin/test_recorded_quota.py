@@ -79,7 +79,7 @@ class Engine:
         }
         found = self.provider.Diff(messages.DiffRequest(**known))
         names = messages.PropertyDiff.Kind.Name
-        kinds = {path: names(one.kind).lower() for path, one in found.detailedDiff.items()}
+        kinds = {path: names(value.kind).lower() for path, value in found.detailedDiff.items()}
         self.step("update" if kinds else "same", sorted(found.diffs) or None, kinds or None)
         if changes and kinds:
             self.change(inputs, lambda: self.provider.Update(messages.UpdateRequest(**known)))
@@ -141,8 +141,8 @@ def test_it_does_what_the_official_provider_was_recorded_to_do(
         for recorded in _SITUATIONS:
             recorder.asked.clear()
             recorder.replies.clear()
-            for one in recorded["requests"]:
-                recorder.answer(_plain(f"{one['method']} {one['path']}"), one["answer"], one["status"])
+            for request in recorded["requests"]:
+                recorder.answer(_plain(f"{request['method']} {request['path']}"), request["answer"], request["status"])
             (declared,) = recorded["declared"]
             engine.steps, engine.said = [], []
             engine.play(declared, recorded["verb"])
@@ -150,25 +150,28 @@ def test_it_does_what_the_official_provider_was_recorded_to_do(
 
 
 def _played(engine: Engine, recorder: Recorder) -> dict[str, Any]:
-    asked = [{"line": one.line, "query": one.query, "body": json.loads(one.raw or "null")} for one in recorder.asked]
+    asked = [
+        {"line": request.line, "query": request.query, "body": json.loads(request.raw or "null")}
+        for request in recorder.asked
+    ]
     return {"steps": engine.steps, "errors": engine.said, "requests": asked, "state": _kept(engine.state)}
 
 
 def _expected(recorded: Mapping[str, Any], engine: Engine) -> dict[str, Any]:
     kinds = [
-        {path: each["diffKind"] for path, each in (one["detailedDiff"] or {}).items()} for one in recorded["steps"]
+        {path: each["diffKind"] for path, each in (step["detailedDiff"] or {}).items()} for step in recorded["steps"]
     ]
     steps = [
-        {"op": one["op"], "diffs": one["diffs"], "kinds": kind or None}
-        for one, kind in zip(recorded["steps"], kinds, strict=True)
+        {"op": step["op"], "diffs": step["diffs"], "kinds": kind or None}
+        for step, kind in zip(recorded["steps"], kinds, strict=True)
     ]
     requests = [
         {
-            "line": f"{one['method']} {one['path']}",
-            "query": {name: unquote(value) for name, value in one["query"].items()},
-            "body": one["body"],
+            "line": f"{request['method']} {request['path']}",
+            "query": {name: unquote(value) for name, value in request["query"].items()},
+            "body": request["body"],
         }
-        for one in recorded["requests"]
+        for request in recorded["requests"]
     ]
     # A preview's state was not recorded; the errors begin with what the provider logs and end with the engine's own.
     state = engine.state if recorded["verb"] == "preview" else next(iter(recorded["state"]), None)
@@ -196,5 +199,5 @@ def _plain(value: Any) -> Any:
             r"urn:pulumi:\w+::\w+::", "urn:pulumi:", re.sub(r"auto-[0-9a-f]{7}", "auto-1234567", value)
         ).strip()
     if isinstance(value, dict):
-        return {name: _plain(one) for name, one in value.items() if one is not None}
-    return [_plain(one) for one in value] if isinstance(value, list) else value
+        return {name: _plain(inner) for name, inner in value.items() if inner is not None}
+    return [_plain(inner) for inner in value] if isinstance(value, list) else value

@@ -60,7 +60,7 @@ def test_inputs_come_back_completed_with_their_secrets(provider: Any) -> None:
 
 def test_wrong_inputs_are_failures_with_their_paths(provider: Any) -> None:
     answer = provider.Check(messages.CheckRequest(urn=_URN, news=encode({"versioning": {}})))
-    assert [one.property for one in answer.failures] == ["versioning.enabled", "location"]
+    assert [failure.property for failure in answer.failures] == ["versioning.enabled", "location"]
 
 
 def test_a_preview_leaves_open_what_the_cloud_fills_in_and_keeps_labels_secret(provider: Any) -> None:
@@ -78,7 +78,7 @@ def test_a_difference_names_paths_and_kinds(provider: Any) -> None:
     news = encode({"name": "w", "location": "EU", "requesterPays": True, "__defaults": []})
     answer = provider.Diff(messages.DiffRequest(urn=_URN, id="w", olds=old, news=news))
     kinds = messages.PropertyDiff
-    assert {path: one.kind for path, one in answer.detailedDiff.items()} == {
+    assert {path: value.kind for path, value in answer.detailedDiff.items()} == {
         "location": kinds.UPDATE_REPLACE,
         "requesterPays": kinds.ADD,
     }
@@ -116,7 +116,7 @@ def test_an_error_is_in_the_engines_log_as_well_as_the_official_plugin_has_it(re
     server.start()
     EngineLog(f"127.0.0.1:{port}").error(_URN, "Error creating bucket work: googleapi: Error 403: no permission")
     server.stop(None)
-    assert [one.urn for one in said] == [_URN]
+    assert [resource.urn for resource in said] == [_URN]
     assert said[0].severity == engine.LogSeverity.ERROR
     assert said[0].message == (
         "sdk-v2/provider2.go:571: sdk.helper_schema: Error creating bucket work: googleapi: Error 403: no permission: "

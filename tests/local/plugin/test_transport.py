@@ -62,7 +62,7 @@ def test_too_many_and_unavailable_are_tried_again(recorder: Recorder, transport:
     recorder.answer("POST /v1beta1/x", {"done": True})
     assert transport.send("vertexAi", "POST", "x", body={"n": 1}) == {"done": True}
     assert waits.waited == [0.5, 3.0]
-    assert [one.body for one in recorder.asked] == [{"n": 1}] * 3
+    assert [request.body for request in recorder.asked] == [{"n": 1}] * 3
 
 
 def test_trying_again_has_an_end(recorder: Recorder, transport: Transport, waits: Waits) -> None:

@@ -40,9 +40,9 @@ def makes(op: str = "create", **inputs: Any) -> Steps:
 def keeps(op: str = "same", *, retained: bool = False, protected: bool = False, **edits: Any) -> Steps:
     def steps(catalog: Catalog) -> Iterable[EngineStep]:
         id_, lives = catalog.clusters["h100"].id, requested(catalog)
-        one = step(op, CLUSTER, id_, old=lives, new=lives, diffs=edits)
+        resource = step(op, CLUSTER, id_, old=lives, new=lives, diffs=edits)
         new = Resource({**lives, **edits}, retained=retained, protected=protected)
-        yield EngineStep(op, one.urn, CLUSTER, id_, old=one.old, new=new, diffs=one.diffs)
+        yield EngineStep(op, resource.urn, CLUSTER, id_, old=resource.old, new=new, diffs=resource.diffs)
 
     return steps
 

@@ -25,8 +25,8 @@ SITS = World(jobs=(Job("reserved-27b", user="ben", capacity_type="reservation", 
 
 def not_retained(catalog: Catalog) -> Iterable[EngineStep]:
     """Yield the same bucket, which would go with the state from now on."""
-    one = step("same", BUCKET, "work")
-    yield EngineStep("same", one.urn, BUCKET, "work", old=Resource(WORK, retained=True), new=Resource(WORK))
+    resource = step("same", BUCKET, "work")
+    yield EngineStep("same", resource.urn, BUCKET, "work", old=Resource(WORK, retained=True), new=Resource(WORK))
 
 
 CASES = (

@@ -12,7 +12,7 @@ OWN = '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n'
 
 def trainer(*members: str) -> Edit:
     """Return the trainer `tuning`, as which these may act."""
-    listed = "".join(f"        - {one}\n" for one in members)
+    listed = "".join(f"        - {member}\n" for member in members)
     submitters = f"      submitters:\n{listed}" if members else "      submitters: []\n"
     return stack("  slipway:policy:\n", f"  slipway:trainers:\n    tuning:\n{submitters}\n  slipway:policy:\n")
 

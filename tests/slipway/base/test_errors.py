@@ -109,17 +109,17 @@ def test_an_error_that_is_text_has_a_way_out() -> None:
 def _texts(tree: ast.Module) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.JoinedStr):
-            yield "".join(str(one.value) if isinstance(one, ast.Constant) else "…" for one in node.values)
+            yield "".join(str(value.value) if isinstance(value, ast.Constant) else "…" for value in node.values)
 
 
 def _without_fix(tree: ast.Module) -> Iterator[str]:
     """Yield the calls that make an error whose `fix` may be an empty text, as far as their function tells."""
-    for function in (one for one in ast.walk(tree) if isinstance(one, ast.FunctionDef | ast.AsyncFunctionDef)):
+    for function in (error for error in ast.walk(tree) if isinstance(error, ast.FunctionDef | ast.AsyncFunctionDef)):
         nodes = list(ast.walk(function))
-        assigned = [one for one in nodes if isinstance(one, ast.Assign)]
-        named = {one.id: node.value for node in assigned for one in node.targets if isinstance(one, ast.Name)}
-        for call in (one for one in nodes if isinstance(one, ast.Call)):
-            if any(one.arg == "fix" and _may_be_empty(one.value, named) for one in call.keywords):
+        assigned = [node for node in nodes if isinstance(node, ast.Assign)]
+        named = {target.id: node.value for node in assigned for target in node.targets if isinstance(target, ast.Name)}
+        for call in (node for node in nodes if isinstance(node, ast.Call)):
+            if any(keyword.arg == "fix" and _may_be_empty(keyword.value, named) for keyword in call.keywords):
                 called = ast.unparse(call.func)
                 if called == "super().__init__" or called[:1].isupper():
                     yield ast.unparse(call)

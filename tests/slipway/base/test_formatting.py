@@ -113,7 +113,7 @@ def test_no_time_is_unspeakable(seconds: float) -> None:
 
 
 def test_lists() -> None:
-    assert [formatting.join(one) for one in ([], ["a"], ["a", "b", "c"])] == ["", "a", "a, b and c"]
+    assert [formatting.join(words) for words in ([], ["a"], ["a", "b", "c"])] == ["", "a", "a, b and c"]
 
 
 def test_nearest_ignores_case_and_gives_up_on_nonsense() -> None:

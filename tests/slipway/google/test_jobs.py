@@ -83,7 +83,7 @@ JOB: dict[str, Any] = {
 
 def test_trials_are_read_with_their_values_and_measurements() -> None:
     job = VertexJob.read(JOB, TUNING_JOB)
-    assert [one.state for one in job.tried] == ["SUCCEEDED", "INFEASIBLE", "ACTIVE"]
+    assert [trial.state for trial in job.tried] == ["SUCCEEDED", "INFEASIBLE", "ACTIVE"]
     assert job.tried[0].values == {"model": "svc", "c": "0.3"}
     assert job.tried[0].metrics == {"accuracy": 0.95}
     assert best(job.tried, job.goals) is job.tried[0], "the one that succeeded"
@@ -136,7 +136,7 @@ class Session:
 
     def get(self, url: str, call: Call) -> Any:
         self.asked.append(url.partition("/v1/")[2])
-        found = [one for jobs in self.jobs.values() for one in jobs if url.endswith(one["name"])]
+        found = [job for jobs in self.jobs.values() for job in jobs if url.endswith(job["name"])]
         if not found:
             raise failure(call, Answer(404, "NOT_FOUND", "no"))
         return found[0]

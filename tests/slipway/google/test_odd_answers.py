@@ -156,7 +156,7 @@ def show_job(job: VertexJob) -> None:
     """What lists, screens and errors say of one."""
     money = job_cost(job, job.region, NOW)
     said = [job.id, job.typed, job.state in ("a",), state_word(job.state), cost_words(money)]
-    said += [codec.document(one) for one in (job.create_time, job.start_time, job.end_time, job.update_time)]
+    said += [codec.document(moment) for moment in (job.create_time, job.start_time, job.end_time, job.update_time)]
     said += [wait_reason(job, None, "cpu", (), NOW), cause_of(job), best(job.tried, job.goals)]
     for entry in (LogEntry.read(ENTRY), LogEntry.read({**ENTRY, "textPayload": "hi"})):
         said.append(line(entry, job))

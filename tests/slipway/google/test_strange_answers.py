@@ -140,9 +140,9 @@ def test_a_submission_whose_answer_never_ends_may_have_been_carried_out() -> Non
 @pytest.mark.usefixtures("hours")
 def test_what_is_fetched_may_take_long_while_it_comes() -> None:
     """An object of a hundred gigabytes takes hours."""
-    one = StoredObject(Location("work", "model"), 100, "7", "", None)
+    stored = StoredObject(Location("work", "model"), 100, "7", "", None)
     with dripping(HEAD + b"Content-Length: 100\r\n\r\n") as url:
-        assert b"".join(impatient(url).storage.chunks(one)) == b" " * 100
+        assert b"".join(impatient(url).storage.chunks(stored)) == b" " * 100
 
 
 @pytest.mark.parametrize("packed", [False, True], ids=["plain", "packed"])
@@ -286,13 +286,13 @@ def test_what_can_not_be_sent_was_not_sent() -> None:
 
 
 def test_an_object_that_breaks_off_or_begins_anew_is_not_taken_for_what_was_asked_for(server: Server) -> None:
-    storage, one = connection(server.url).storage, StoredObject(Location("work", "model"), 12, "7", "", None)
+    storage, stored = connection(server.url).storage, StoredObject(Location("work", "model"), 12, "7", "", None)
     server.content, server.missing = b"abc", 9
     with pytest.raises(NoAnswer, match="could not read gs://work/model"):
-        list(storage.chunks(one))
+        list(storage.chunks(stored))
     server.missing = 0
     with pytest.raises(Garbled):
-        next(storage.chunks(one, 3))
+        next(storage.chunks(stored, 3))
 
 
 def test_an_answer_that_breaks_off_is_no_answer_and_never_damaged_content(server: Server) -> None:

@@ -143,7 +143,7 @@ def test_no_cookie_is_kept_and_no_password_read(
     for _ in range(2):
         with pytest.raises(Garbled):
             vertex.create(CUSTOM_JOB, {})
-    assert [(one["Cookie"], one["Authorization"]) for one in server.heard] == [(None, None)] * 2
+    assert [(headers["Cookie"], headers["Authorization"]) for headers in server.heard] == [(None, None)] * 2
 
 
 class Renewing:
@@ -163,7 +163,7 @@ def test_a_token_that_is_refused_is_renewed_twice_and_no_more(server: Server) ->
     server.says({}, 401)
     with pytest.raises(Unauthenticated):
         Session(Transport({}, Renewing())).post(server.url, CALL, {})
-    assert [one["Authorization"] for one in server.heard] == ["Bearer 0", "Bearer 1", "Bearer 2"]
+    assert [headers["Authorization"] for headers in server.heard] == ["Bearer 0", "Bearer 1", "Bearer 2"]
 
 
 def test_a_person_may_have_less_patience_with_an_answer_and_not_more() -> None:

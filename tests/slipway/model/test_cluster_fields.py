@@ -54,11 +54,11 @@ def of_pool(**changed: Any) -> ClusterSpec:
 
 
 def test_no_field_is_forgotten() -> None:
-    assert {one.name for one in fields(ClusterSpec)} == {*OF_CLUSTER, *NO_OTHER_CLUSTER, *NOT_OF_ITSELF}
+    assert {field.name for field in fields(ClusterSpec)} == {*OF_CLUSTER, *NO_OTHER_CLUSTER, *NOT_OF_ITSELF}
     # A pool that grows by itself has as many machines as it needs.
-    assert {one.name for one in fields(PoolSpec)} == {*OF_POOL, "name", "replicas"}
-    assert {one.name for one in fields(MachineSpec)} == {*OF_MACHINE}
-    assert {one.name for one in fields(Disk)} == {*OF_DISK}
+    assert {field.name for field in fields(PoolSpec)} == {*OF_POOL, "name", "replicas"}
+    assert {field.name for field in fields(MachineSpec)} == {*OF_MACHINE}
+    assert {field.name for field in fields(Disk)} == {*OF_DISK}
 
 
 def test_no_field_of_the_service_s_disk_is_forgotten() -> None:
@@ -87,11 +87,11 @@ def test_no_field_of_the_service_s_disk_is_forgotten() -> None:
 def test_what_makes_another_cluster_is_named_with_a_key_of_the_table(other: ClusterSpec) -> None:
     found = compare(SPEC, other)
     assert found and hashed(SPEC) != hashed(other)
-    keys = {*(one.key for one in CLUSTER), *(f"pools.workers.{one.key}" for one in POOL)}
+    keys = {*(field.key for field in CLUSTER), *(f"pools.workers.{field.key}" for field in POOL)}
     keys |= {f"pools.{name}" for name in ("fixed", "workers", "others")} | {"labels.team", "pools.fixed.replicas"}
-    assert {one.key for one in found} <= keys
-    assert [(one.key, one.before, one.after) for one in compare(other, SPEC)] == [
-        (one.key, one.after, one.before) for one in found
+    assert {difference.key for difference in found} <= keys
+    assert [(difference.key, difference.before, difference.after) for difference in compare(other, SPEC)] == [
+        (difference.key, difference.after, difference.before) for difference in found
     ]
 
 
@@ -100,17 +100,17 @@ def test_what_lives_is_told_as_it_was_asked_for() -> None:
     lives = replace(SPEC, psc=full, reserved_ip_ranges=("r", "s"), labels={"goog-managed": "x"})
     assert compare(SPEC, lives) and compare(SPEC, as_asked(lives, SPEC)) == ()
     elsewhere = replace(lives, psc=replace(full, network_attachment="projects/p/other"))
-    (one,) = compare(SPEC, as_asked(elsewhere, SPEC))
-    assert (one.key, one.after) == ("pscInterface.networkAttachment", "projects/p/other")
+    (difference,) = compare(SPEC, as_asked(elsewhere, SPEC))
+    assert (difference.key, difference.after) == ("pscInterface.networkAttachment", "projects/p/other")
     labelled = replace(SPEC, labels={"goog-own": "x"})
-    assert [one.key for one in compare(labelled, as_asked(SPEC, labelled))] == ["labels.goog-own"]
+    assert [difference.key for difference in compare(labelled, as_asked(SPEC, labelled))] == ["labels.goog-own"]
 
 
 def test_numbers_that_move_mean_nothing_and_bounds_do() -> None:
     moving = replace(SPEC, pools=(replace(FIXED, replicas=1), replace(WORKERS, replicas=9)))
-    assert [one.key for one in compare(SPEC, as_asked(moving, SPEC))] == ["pools.fixed.replicas"]
+    assert [difference.key for difference in compare(SPEC, as_asked(moving, SPEC))] == ["pools.fixed.replicas"]
     assert compare(SPEC, as_asked(moving, SPEC, steady=False)) == ()
-    assert [(one.key, one.after) for one in strays(SPEC, moving)] == [("pools.workers.replicas", "more than 4")]
+    assert [(stray.key, stray.after) for stray in strays(SPEC, moving)] == [("pools.workers.replicas", "more than 4")]
     assert list(strays(SPEC, SPEC)) == []
 
 

@@ -57,8 +57,8 @@ def components(told: Facts) -> list[tuple[str, str, Mapping[str, Any]]]:
     return [
         (QUOTA, "quota", told.quota_check),
         (WORKSPACE, "workspace", told.workspace),
-        *((CLUSTER, id_, one) for id_, one in told.clusters.items()),
-        *((TEMPLATE, name, one) for name, one in told.templates.items()),
+        *((CLUSTER, id_, cluster) for id_, cluster in told.clusters.items()),
+        *((TEMPLATE, name, template) for name, template in told.templates.items()),
         (CATALOG, "catalog", told.published),
     ]
 
@@ -162,11 +162,13 @@ def test_a_request_is_whole_but_for_what_every_deployment_changes() -> None:  # 
 
 def test_a_review_reads_back_what_components_publish() -> None:  # N5
     meant = told()
-    assert json.loads(json.dumps(components(meant))) == [list(one) for one in components(meant)], "it is JSON"
+    assert json.loads(json.dumps(components(meant))) == [list(component) for component in components(meant)], (
+        "it is JSON"
+    )
     found = read(reversed(components(meant)))
     assert found is not None
     assert components(found) == components(meant)
-    assert [one.capacity_type for one in found.catalog.templates["nap"].offers] == ["pool", "spot"]
+    assert [offer.capacity_type for offer in found.catalog.templates["nap"].offers] == ["pool", "spot"]
 
 
 def test_a_dormant_cluster_is_told_with_the_catalog_and_read_back() -> None:  # B6
@@ -181,7 +183,7 @@ def test_a_dormant_cluster_is_told_with_the_catalog_and_read_back() -> None:  # 
 
 
 def test_without_a_catalog_there_are_no_facts() -> None:
-    assert read(one for one in components(told()) if one[0] != CATALOG) is None
+    assert read(component for component in components(told()) if component[0] != CATALOG) is None
 
 
 def test_kinds_and_cases_are_told_apart() -> None:

@@ -63,7 +63,7 @@ def test_what_is_no_moment(text: str) -> None:
 def test_it_begins_with_its_first_moment_and_ends_before_its_last(
     begins: int | None, ends: int | None, wanted: bool
 ) -> None:
-    first, last = (None if one is None else JANUARY + timedelta(days=one) for one in (begins, ends))
+    first, last = (None if days is None else JANUARY + timedelta(days=days) for days in (begins, ends))
     assert Season(first, last).includes(JANUARY) is wanted
 
 
@@ -81,7 +81,7 @@ def test_words(snapshot: SnapshotAssertion) -> None:
         why_dormant(season, "in-place", JANUARY),
         why_dormant(Season(), "season", None),
     )
-    assert "\n".join(one.of("cluster h100") for one in told) == snapshot
+    assert "\n".join(days.of("cluster h100") for days in told) == snapshot
 
 
 class Time:

@@ -61,7 +61,7 @@ def test_a_work_bucket_elsewhere_does_not_tell_where_the_stack_is() -> None:  # 
     for name, location in places.items():
         stack |= resource(bucket, name, name=f"acme-{name[:4]}", project="acme", location=location)
     known = read(stack)
-    assert [(one.project, one.region) for one in known.buckets] == [("acme", "us-central1"), ("acme", "")]
+    assert [(place.project, place.region) for place in known.buckets] == [("acme", "us-central1"), ("acme", "")]
     refuse_move(known, stack="prod", project="acme", region="us-central1")
     with pytest.raises(ConfigError, match="can't move to us-east4"):
         refuse_move(known, stack="prod", project="acme", region="us-east4", others=["us-east4"])
@@ -90,7 +90,7 @@ def test_a_grant_tells_what_it_is_on() -> None:  # P5
     kind = "gcp:serviceaccount/iAMMember:IAMMember"
     stack |= resource(f"Workspace${kind}", "s", serviceAccountId=account, **of)
     places = {"p": "", "b": "gs://acme-work", "c": "gs://acme-work", "s": trainer}
-    assert {one.name: one.on for one in read(stack).grants} == places
+    assert {grant.name: grant.on for grant in read(stack).grants} == places
 
 
 def test_requests_for_quota_are_read_with_what_they_ask_for() -> None:

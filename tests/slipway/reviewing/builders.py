@@ -45,7 +45,7 @@ UNREAD = Unknown("denied", "aiplatform.googleapis.com", "roles/aiplatform.viewer
 
 
 def quota(*lines: QuotaLine, mode: str = "enforce", strict: bool = False) -> QuotaFacts:
-    return QuotaFacts(REGION, mode, strict, {one.key: one for one in lines})
+    return QuotaFacts(REGION, mode, strict, {line.key: line for line in lines})
 
 
 def facts(
@@ -57,10 +57,10 @@ def facts(
     **fields: Any,
 ) -> Facts:
     """Return facts; `fields` are the catalog's."""
-    kept = {one.id: one for one in parts if isinstance(one, Kept)}
-    fields.setdefault("retiring", tuple(one.id for one in kept.values() if one.kind == "cluster"))
+    kept = {part.id: part for part in parts if isinstance(part, Kept)}
+    fields.setdefault("retiring", tuple(cluster.id for cluster in kept.values() if cluster.kind == "cluster"))
     return Facts(
-        catalog=catalog(*(one for one in parts if not isinstance(one, Kept)), **fields),
+        catalog=catalog(*(part for part in parts if not isinstance(part, Kept)), **fields),
         submitters={member: dict(SUBMITTER_ROLES) for member in members},
         code=code,
         quota=quota or QuotaFacts(REGION, "enforce", strict=False),
@@ -72,7 +72,7 @@ def facts(
 def kept(what: Cluster | str, *jobs: VertexJob, why: str = "", role: str = "", overdue: bool = False) -> Kept:
     """Return a cluster, or by its name a bucket (an account, where that is an address), that is no longer declared."""
     reason = why or ("jobs" if jobs else "unpublished")
-    named = {one.name: one.display_name for one in jobs}
+    named = {job.name: job.display_name for job in jobs}
     if isinstance(what, Cluster):
         return Kept(what.id, "cluster", what.name, reason, named, overdue)
     kind = "account" if "@" in what else "bucket"
@@ -112,9 +112,9 @@ def published(old: Facts, new: Facts) -> Preview:
     """Return the preview of a program's components, with what they published before and publish after."""
 
     def sides(of: Facts) -> dict[tuple[str, str], Resource]:
-        clusters = {(CLUSTER, id_): one for id_, one in of.clusters.items()}
+        clusters = {(CLUSTER, id_): cluster for id_, cluster in of.clusters.items()}
         told = {(CATALOG, "catalog"): of.published, (WORKSPACE, "workspace"): of.workspace, **clusters}
-        return {key: Resource(one) for key, one in told.items()}
+        return {key: Resource(value) for key, value in told.items()}
 
     was, becomes = sides(old), sides(new)
     return Preview(
@@ -128,8 +128,8 @@ def published(old: Facts, new: Facts) -> Preview:
 def by_kind(found: Iterable[Consequence]) -> dict[str, Consequence]:
     """Return consequences by kind. Of each kind and subject there has to be one."""
     listed = list(found)
-    assert len({one.key for one in listed}) == len(listed), "the same is said twice"
-    return {one.kind: one for one in listed}
+    assert len({consequence.key for consequence in listed}) == len(listed), "the same is said twice"
+    return {consequence.kind: consequence for consequence in listed}
 
 
 def priced(known: str, *, complete: bool = True) -> Price:

@@ -87,7 +87,7 @@ def test_only_the_commit_that_is_deployed_or_was_begun_is_deployed_by_itself(
     published = before.catalog if under_way is None else mark_under_way(before.catalog, under_way)
     same = change(before, after, clusters=[living(NEW)])
     same = replace(same, live=replace(same.live, catalog=PublishedCatalog(whole=published)))
-    assert [why in one.sentence for one in unannounced([review(same)])] == [True] * bool(why)
+    assert [why in consequence.sentence for consequence in unannounced([review(same)])] == [True] * bool(why)
 
 
 EVALS, FAR = f"evals@{PROJECT}.iam.gserviceaccount.com", f"{WORK_BUCKET}-us-east4"
@@ -120,7 +120,7 @@ def test_what_was_kept_for_jobs_goes_when_they_have_ended_as_was_announced(kind:
     ended = change(facts(*KEPT), facts(), steps=(*THINGS[kind], *GRANTS))
     assert stopped_by(ended) == []
     assert list(worse([review(ended)], [])) == [], "nor anybody's `Run workflow`"
-    (told,) = (one for one in review(ended).consequences if one.kind == kind)
+    (told,) = (consequence for consequence in review(ended).consequences if consequence.kind == kind)
     assert "as was announced" in told.sentence
 
 
@@ -138,13 +138,13 @@ def test_what_goes_otherwise_stops_it(kind: str, before: Facts, jobs: Any) -> No
     assert kind in stopped_by(goes_otherwise)
     deleted = goes(BUCKET, f"work@{FAR}", name=FAR, forceDestroy=True)
     assert "bucket-deleted" in stopped_by(change(before, facts(), steps=[deleted], jobs=jobs)), "what was to stay"
-    assert "access-lapsed" not in {one.kind for one in review(goes_otherwise).consequences}
+    assert "access-lapsed" not in {consequence.kind for consequence in review(goes_otherwise).consequences}
 
 
 def test_a_role_that_was_kept_for_jobs_goes_when_they_have_ended(snapshot: SnapshotAssertion) -> None:
     """Their template dropped its experiment while they ran."""
     metrics = request(worker_pool(), experiment="tunes")
-    without, with_ = (template("lora", one) for one in (offer(), offer(request=metrics)))
+    without, with_ = (template("lora", item) for item in (offer(), offer(request=metrics)))
     steps = [taken(TRAINER, ROLE)]
     ended = change(facts(without), facts(without), steps=steps)
     assert stopped_by(ended) == []
@@ -165,7 +165,7 @@ SECOND = replace(cluster("second", pool("workers", H100, 1, 4)), season=Season(b
 
 
 def resting(*some: Cluster) -> dict[str, DormantCluster]:
-    return {one.name: DormantCluster(**vars(one)) for one in some}
+    return {entry.name: DormantCluster(**vars(entry)) for entry in some}
 
 
 def turn(first: Cluster = FIRST, second: Cluster = SECOND, *, known: bool = True) -> Change:
@@ -175,9 +175,13 @@ def turn(first: Cluster = FIRST, second: Cluster = SECOND, *, known: bool = True
 
 
 def test_seasons_that_take_turns_on_scarce_machines_stop_nothing() -> None:  # B6
-    (anew,) = (one for one in review(turn()).consequences if one.kind == "capacity-found-anew")
+    (anew,) = (consequence for consequence in review(turn()).consequences if consequence.kind == "capacity-found-anew")
     assert anew.grade is Grade.NOTE and "its season begins as that of `first` ends" in anew.sentence
-    (anew,) = (one for one in review(turn(known=False)).consequences if one.kind == "capacity-found-anew")
+    (anew,) = (
+        consequence
+        for consequence in review(turn(known=False)).consequences
+        if consequence.kind == "capacity-found-anew"
+    )
     assert "beside" not in anew.sentence, "it is not paid beside the other"
     assert stopped_by(turn()) == []
     assert stopped_by(turn(second=replace(SECOND, id=f"{SECOND.id}-2"))) == [], "an id is spent by one that failed"
@@ -244,7 +248,11 @@ def test_other_alternatives_that_nobody_deployed_stop_it_before_they_count_as_de
     other = replace(over, alternatives=alternatives)
     told = f"`alternatives` `1–4 n1-standard-4 in us-east4` → {edit}"
     assert "season-changed" in stopped_by(ends(made(over), made(other)))
-    (season,) = (one for one in review(ends(made(over), made(other))).consequences if one.kind == "season-changed")
+    (season,) = (
+        consequence
+        for consequence in review(ends(made(over), made(other))).consequences
+        if consequence.kind == "season-changed"
+    )
     assert told in map(str, season.edits) and season.so.startswith("it is ")
     assert set(stopped_by(ends(made(over, 1), made(other)))) == {"season-changed"}
 
@@ -267,7 +275,7 @@ def test_an_alternative_that_is_lost_may_give_way_to_the_cluster_that_still_live
     tune = job("tune", on=first)
     there = [living(first, used=1), *([living(far, state=state)] if state else [])]
     falls = change(facts(far, kept(first, tune)), facts(first), clusters=there, jobs=[tune])
-    assert "cluster-falls-back" in {one.kind for one in review(falls).consequences}
+    assert "cluster-falls-back" in {consequence.kind for consequence in review(falls).consequences}
     assert stopped_by(falls) == []
 
 
@@ -312,7 +320,7 @@ def test_what_a_season_asks_of_quota_stops_nothing(short: int, kinds: set[str]) 
 def hour(before: QuotaFacts, after: QuotaFacts, *some: Cluster) -> Change:
     """An hour in which nobody edits anything."""
     known = some or (PLAIN,)
-    there = [living(one) for one in known]
+    there = [living(item) for item in known]
     was, becomes = deployed(before, *known), deployed(after, *known)
     return change(was, becomes, clusters=there, limits=limits({GPUS: 8, A100S: 8}))
 
@@ -361,7 +369,7 @@ def test_what_an_edit_asks_of_quota_stops_it(
     before: QuotaFacts, after: QuotaFacts, first: str, second: Cluster, short: int
 ) -> None:
     """`first`: what of its id is another one."""
-    lines = {key: replace(one, short=short if key == GPUS else 0) for key, one in after.lines.items()}
+    lines = {key: replace(line, short=short if key == GPUS else 0) for key, line in after.lines.items()}
     other = replace(PLAIN, id=f"first-{first}") if first else PLAIN
     stopped = set(stopped_by(season_begins(before, replace(after, lines=lines), second, other)))
     # An edited cluster, or mode, is told of by itself, too.
@@ -378,8 +386,10 @@ def test_a_season_that_waits_for_quota_is_told_once_and_stops_nothing() -> None:
     after = facts(kept(ends, tune), clusters={}, quota=drawing(0, mode="enforce"), dormant=rests)
     there = [living(ends, used=1)]
     begins = change(before, after, clusters=there, jobs=[tune])
-    (one,) = (one for one in review(begins).consequences if one.kind == "season-awaits-quota")
-    assert one.grade is Grade.WARNING and one.subject == "cluster second"
-    assert "too little quota for H100 GPUs; later deployments look again" in one.so
+    (consequence,) = (
+        consequence for consequence in review(begins).consequences if consequence.kind == "season-awaits-quota"
+    )
+    assert consequence.grade is Grade.WARNING and consequence.subject == "cluster second"
+    assert "too little quota for H100 GPUs; later deployments look again" in consequence.so
     assert stopped_by(begins) == []
     assert told(change(after, after, clusters=there, jobs=[tune])) == set(), "said once"

@@ -75,7 +75,7 @@ BLIND = replace(DELETES, incomplete=("jobs can't be read",))
     ids=["the same", "a subject more", "one that blocks nothing", "graver", "milder", "less known", "as little known"],
 )
 def test_what_is_worse_than_what_was_approved(now: Review, approved: Review, shut: list[str]) -> None:
-    assert [one.sentence for one in worse([now], [approved])] == shut
+    assert [consequence.sentence for consequence in worse([now], [approved])] == shut
 
 
 def test_money_beyond_the_tolerance_is_worse(snapshot: SnapshotAssertion) -> None:
@@ -141,7 +141,7 @@ def merged(*told: Review, approvals: tuple[Approval, ...] = (), merged: bool = T
 
 
 def stopped(now: Review, result: MergeResult) -> list[str]:
-    return [one.kind or one.sentence for one in obstacles([now], result, Decimal(1))]
+    return [obstacle.kind or obstacle.sentence for obstacle in obstacles([now], result, Decimal(1))]
 
 
 @pytest.mark.parametrize("now", [Review("prod", (GOES,)), Review("prod", incomplete=("jobs can't be read",))])
@@ -185,7 +185,7 @@ def packed(name: str, text: str) -> bytes:
 def test_it_has_what_an_approval_is_compared_with_and_no_sentence() -> None:
     assert "goes" not in BODY and "create x" not in BODY
     (found,) = unpacked(packed("a.json", BODY), "a.json").reviews("tree")
-    assert [(one.key, one.grade) for one in found.consequences] == [(GOES.key, GOES.grade)]
+    assert [(consequence.key, consequence.grade) for consequence in found.consequences] == [(GOES.key, GOES.grade)]
     assert found.incomplete == ("jobs can't be read",)
 
 

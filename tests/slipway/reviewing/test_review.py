@@ -30,7 +30,7 @@ _TYPES = (
     "gcp:bigquery/dataset:Dataset",
     "strange",
 )
-_PARENTS = ("", *(f"slipway:components:{one}" for one in ("Workspace", "Catalog", "JobTemplate")))
+_PARENTS = ("", *(f"slipway:components:{word}" for word in ("Workspace", "Catalog", "JobTemplate")))
 _OPS = ("create", "update", "delete", "replace", "create-replacement", "delete-replaced", "import", "same", "odd")
 _KEYS = (
     *("name", "member", "members", "role", "condition", "policyData", "bucket", "accountId", "project", "labels"),
@@ -75,7 +75,7 @@ _ODD = st.none() | st.integers() | st.text(max_size=3) | st.lists(st.integers(),
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for key, one in entries for found in _paths(one, (*path, key)))]
+    return [path, *(found for key, item in entries for found in _paths(item, (*path, key)))]
 
 
 def _with(value: Any, path: tuple[Any, ...], odd: Any) -> Any:
@@ -102,8 +102,10 @@ PLACES = [(type_, path) for type_, body in PUBLISHED.items() for path in _paths(
 def test_no_facts_make_a_review_raise(place: tuple[str, tuple[Any, ...]], odd: Any) -> None:
     type_, path = place
     published = {**PUBLISHED, type_: _with(PUBLISHED[type_], path, odd)}
-    named = [EngineStep("create", f"urn:pulumi:prod::slipway::{one}::x", one, "x", new=Resource(body), component=True)
-             for one, body in published.items()]  # fmt: skip
+    named = [
+        EngineStep("create", f"urn:pulumi:prod::slipway::{kind}::x", kind, "x", new=Resource(body), component=True)
+        for kind, body in published.items()
+    ]
     try:
         after = read_facts(declared(Preview(tuple(named))))
     except MalformedError:

@@ -38,14 +38,16 @@ def steps(of: Facts) -> tuple[EngineStep, ...]:
     components = (
         (WORKSPACE, "workspace", of.workspace),
         (QUOTA, "quota", of.quota_check),
-        *((CLUSTER, id_, one) for id_, one in of.clusters.items()),
-        *((TEMPLATE, name, one) for name, one in of.templates.items()),
+        *((CLUSTER, id_, cluster) for id_, cluster in of.clusters.items()),
+        *((TEMPLATE, name, template) for name, template in of.templates.items()),
         (CATALOG, "catalog", of.published),
     )
-    said = [(type_, name, json.loads(json.dumps(one, sort_keys=True))) for type_, name, one in components]
+    said = [(type_, name, json.loads(json.dumps(shipped, sort_keys=True))) for type_, name, shipped in components]
     return tuple(
-        EngineStep("same", f"urn:pulumi:s::slipway::{type_}::{name}", type_, name, old=Resource(one), new=Resource(one))
-        for type_, name, one in said
+        EngineStep(
+            "same", f"urn:pulumi:s::slipway::{type_}::{name}", type_, name, old=Resource(shipped), new=Resource(shipped)
+        )
+        for type_, name, shipped in said
     )
 
 
@@ -71,10 +73,10 @@ def test_the_stacks_that_ship_have_every_template() -> None:
 
 @pytest.mark.parametrize("stack", STACKS)
 def test_nothing_of_it_changes(stack: str) -> None:
-    one = deployment(stack)
-    live = Live(tuple(map(living, one.catalog.clusters.values())), (), {}, published(one))
-    assert reviewed(one, live) == ()
-    assert [line for line in previewed(one, live) if not line.startswith("✓")] == []
+    shipped = deployment(stack)
+    live = Live(tuple(map(living, shipped.catalog.clusters.values())), (), {}, published(shipped))
+    assert reviewed(shipped, live) == ()
+    assert [line for line in previewed(shipped, live) if not line.startswith("✓")] == []
 
 
 @pytest.mark.parametrize("stack", STACKS[:1])
@@ -83,10 +85,10 @@ def test_a_comment_is_the_same_in_whatever_order_the_engine_and_the_process_go(s
     whole = deployment(stack).facts
     events = [
         json.dumps(
-            {"resourcePreEvent": {"metadata": {"op": "create", "urn": one.urn, "new": {"inputs": one.new.inputs}}}}
+            {"resourcePreEvent": {"metadata": {"op": "create", "urn": step.urn, "new": {"inputs": step.new.inputs}}}}
         )
-        for one in steps(whole)
-        if one.new
+        for step in steps(whole)
+        if step.new
     ]
     comments = set()
     for seed in range(4):

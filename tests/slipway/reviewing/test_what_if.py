@@ -54,8 +54,8 @@ def test_what_other_pools_would_have_meant_is_a_line_that_stands_open(snapshot: 
 def test_a_template_that_takes_the_new_machines_sends_its_jobs_there() -> None:
     """Pool and template change together: no job is said to have nowhere to run."""
     large = MachineSpec("n1-standard-16")
-    edited = {name: [replace(one, request=request(large)) for one in offers] for name, offers in OFFERS.items()}
-    was = {name: [replace(one, request=request(CPU)) for one in offers] for name, offers in OFFERS.items()}
+    edited = {name: [replace(offer, request=request(large)) for offer in offers] for name, offers in OFFERS.items()}
+    was = {name: [replace(offer, request=request(CPU)) for offer in offers] for name, offers in OFFERS.items()}
     other = cluster("cpu", pool("workers", 2, 12, large))
     (found,) = replays(catalog([NOW], was), catalog([other], edited), happened())
     assert "never" not in found.sentence
@@ -82,7 +82,7 @@ def test_nothing_is_said_where_nothing_is_known_or_can_be_trusted() -> None:
     assert line(SMALLER, None) is None
     assert line(NOW, past) is None, "the pools are the same"
     assert line(SMALLER, replace(past, jobs=past.jobs[:5])) is None, "too few to tell"
-    later = tuple(replace(one, started=one.started and one.started + timedelta(hours=9)) for one in past.jobs)
+    later = tuple(replace(job, started=job.started and job.started + timedelta(hours=9)) for job in past.jobs)
     assert line(SMALLER, replace(past, jobs=(*later[::2], *past.jobs[1::2]))) is None
 
 

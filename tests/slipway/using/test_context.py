@@ -154,8 +154,8 @@ KILLED = State(other_regions=frozenset({"us-central1", "europe-west4"}))
 def test_clusters_are_looked_for_where_they_were_made_and_where_they_are_asked_for(
     known: State, here: str, others: tuple[str, ...], regions: tuple[str, ...]
 ) -> None:  # N1, N2
-    assert stack_locations(known, "acme", here, others) == tuple(("acme", one) for one in regions)
-    assert known.regions_beside(here) == tuple(one for one in regions if one not in (here, *others))
+    assert stack_locations(known, "acme", here, others) == tuple(("acme", region) for region in regions)
+    assert known.regions_beside(here) == tuple(region for region in regions if region not in (here, *others))
 
 
 @pytest.mark.parametrize(

@@ -217,7 +217,7 @@ def test_accelerators_of_a_job_show_what_the_scenario_has_recorded(calling: Call
     assert [series["metric"]["labels"]["accelerator_id"] for series in found] == ["0", "1"]
     for series in found:
         use = values(series)
-        assert len(use) >= 58 and sum(one < 0.05 for one in use) >= 31 and max(use) > 0.9
+        assert len(use) >= 58 and sum(item < 0.05 for item in use) >= 31 and max(use) > 0.9
     memory = asked(calling, f'metric.type="{GPU.replace("utilization", "memory/utilization")}"')
     assert max(values(memory[0])) == pytest.approx(0.88, abs=0.01)
     measured = asked(calling, f'metric.type="{CPU}"', **{"interval.startTime": timestamp(START)})

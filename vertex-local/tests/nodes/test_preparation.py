@@ -277,7 +277,7 @@ def test_lines_are_the_same_however_their_bytes_come(parts: list[bytes]) -> None
 
 def test_a_line_without_an_end_comes_in_parts() -> None:
     long = b"x" * (2 * logfile.LINE_BYTES + 5)
-    assert [len(one) for one in read_in_parts(long)] == [logfile.LINE_BYTES, logfile.LINE_BYTES, 5]
+    assert [len(part) for part in read_in_parts(long)] == [logfile.LINE_BYTES, logfile.LINE_BYTES, 5]
 
 
 def test_a_bar_can_be_seen_while_it_moves() -> None:

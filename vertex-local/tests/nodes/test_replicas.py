@@ -221,8 +221,8 @@ def test_a_runner_is_forked_anew_when_what_it_is_forked_from_was_killed(run: Rep
         run.folder = tmp_path / place
         run.start("true")
         assert run.ended() == Status("exited", 0)
-        alive = [one for one in psutil.Process().children() if one.status() != psutil.STATUS_ZOMBIE]
-        (warm,) = [one for one in alive if any(word.endswith("warm_runner") for word in one.cmdline())]
+        alive = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
+        (warm,) = [cluster for cluster in alive if any(word.endswith("warm_runner") for word in cluster.cmdline())]
         warm.kill()
         warm.wait()
 

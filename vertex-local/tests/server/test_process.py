@@ -83,7 +83,7 @@ def test_the_log_never_holds_a_token(cloud: LocalCloud) -> None:
 
 def test_two_ups_at_once_start_one_cloud(own_cloud: LocalCloud) -> None:
     started = [own_cloud.started("up") for _ in range(2)]
-    said = [one.communicate() for one in started]
+    said = [process.communicate() for process in started]
     assert sorted(out.split(":")[0] for out, _ in said) == ["local cloud running", "local cloud started"], said
 
 

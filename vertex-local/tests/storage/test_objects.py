@@ -128,8 +128,8 @@ def test_copy_rewrite_and_compose(bucket: storage.Bucket) -> None:
 
 def test_listing_with_a_delimiter_pages_and_offsets(cloud: LocalCloud, bucket: storage.Bucket) -> None:
     names = ["a", "d/1", "d/2", "d/e/3", "z/9", "ümlaut/1"]
-    for one in names:
-        bucket.blob(one).upload_from_string(one)
+    for name in names:
+        bucket.blob(name).upload_from_string(name)
     listed = client(cloud).list_blobs(bucket.name, delimiter="/", page_size=1)
     assert [found.name for found in listed] == ["a"] and listed.prefixes == {"d/", "z/", "ümlaut/"}
     inside = client(cloud).list_blobs(bucket.name, prefix="d/", delimiter="/")
@@ -150,23 +150,23 @@ def test_pages_put_together_are_the_whole_list(
     cloud: LocalCloud, bucket: storage.Bucket, names: set[str], prefix: str, size: int
 ) -> None:
     root = f"{uuid.uuid4().hex}/"
-    for one in names:
-        bucket.blob(root + one).upload_from_string("")
+    for name in names:
+        bucket.blob(root + name).upload_from_string("")
     listed = client(cloud).list_blobs(bucket.name, prefix=root + prefix, delimiter="/", page_size=size)
     items = [found.name.removeprefix(root) for found in listed]
-    rest = {one: one[len(prefix) :] for one in names if one.startswith(prefix)}
-    assert items == sorted(one for one, tail in rest.items() if "/" not in tail)
+    rest = {name: name[len(prefix) :] for name in names if name.startswith(prefix)}
+    assert items == sorted(value for value, tail in rest.items() if "/" not in tail)
     groups = {prefix + tail.partition("/")[0] + "/" for tail in rest.values() if "/" in tail}
     assert {found.removeprefix(root) for found in listed.prefixes} == groups
 
 
 def test_a_batch_deletes_many_at_once(cloud: LocalCloud, bucket: storage.Bucket) -> None:
-    for one in ("a", "b"):
-        bucket.blob(one).upload_from_string(one)
+    for word in ("a", "b"):
+        bucket.blob(word).upload_from_string(word)
     official = client(cloud)
     with official.batch():
-        for one in ("a", "b"):
-            official.bucket(bucket.name).delete_blob(one)
+        for word in ("a", "b"):
+            official.bucket(bucket.name).delete_blob(word)
     assert not list(official.list_blobs(bucket.name))
     with pytest.raises(exceptions.NotFound), official.batch():
         official.bucket(bucket.name).delete_blob("a")

@@ -34,7 +34,9 @@ class Keys:
         try:
             claims: dict[str, Any] = jwt.decode(signed, verify=False)  # type: ignore[no-untyped-call]
             principals = self._project().principals
-            who = {one.partition(":")[2]: who for who, one in principals.items()}[str(claims.get("iss", ""))]
+            who = {principal.partition(":")[2]: who for who, principal in principals.items()}[
+                str(claims.get("iss", ""))
+            ]
             jwt.decode(signed, certs=self._public(_file(self._folder, who)))  # type: ignore[no-untyped-call]
         except (OSError, ValueError, KeyError, exceptions.GoogleAuthError):
             return None

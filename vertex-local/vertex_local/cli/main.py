@@ -122,7 +122,9 @@ def clear(cluster: str) -> None:
 
     folder = state_folder()
     with _in_words():
-        places = [one for one in (folder, *sorted(folder.glob(f"{PROJECTS}/*"))) if (one / "pools" / cluster).is_dir()]
+        places = [
+            path for path in (folder, *sorted(folder.glob(f"{PROJECTS}/*"))) if (path / "pools" / cluster).is_dir()
+        ]
         for place in places or [folder]:
             click.echo(cached.clear(place, cluster))
 
@@ -168,7 +170,7 @@ def secret(name: str, readers: tuple[str, ...], project: str | None) -> None:
     secrets = f"/v1/projects/{project or PROJECT_ID}/secrets"
     with _in_words():
         found = client.call(record, "GET", f"{secrets}?pageSize=25000").get("secrets", [])
-        if not any(one["name"].endswith(f"/{name}") for one in found):
+        if not any(entry["name"].endswith(f"/{name}") for entry in found):
             client.call(record, "POST", f"{secrets}?secretId={quote(name)}", {"replication": {"automatic": {}}})
         data = base64.b64encode(value.rstrip("\r\n").encode()).decode()
         made = client.call(record, "POST", f"{secrets}/{quote(name)}:addVersion", {"payload": {"data": data}})
@@ -183,11 +185,11 @@ def _scenario(path: Path) -> dict[str, Any]:
     """Return the scenario of a file, with the recordings that it names, which lie beside it."""
     found = _toml(path)
     gpus = found.get("gpus")
-    for one in gpus if isinstance(gpus, list) else ():
-        if isinstance(one, dict) and isinstance(one.get("file"), str):
-            file = path.parent / one.pop("file")
+    for gpu in gpus if isinstance(gpus, list) else ():
+        if isinstance(gpu, dict) and isinstance(gpu.get("file"), str):
+            file = path.parent / gpu.pop("file")
             try:
-                one["csv"] = file.read_text(encoding="utf-8")
+                gpu["csv"] = file.read_text(encoding="utf-8")
             except (OSError, ValueError) as error:
                 _fail(f"error: {file}: {error}\nwhy: {path} names it as a recording\nfix: correct its `file`", 2)
     return found

@@ -25,16 +25,16 @@ class Accounts:
         self._world, self._store, self._access = world, world.store, world.access
 
     def routes(self) -> list[Route]:
-        one = _BASE + "/{account}"
+        path = _BASE + "/{account}"
         return [
             Route("POST", _BASE, self.create),
             Route("GET", _BASE, self.list_all),
-            Route("GET", one, self.get),
-            Route("PATCH", one, self.patch),
-            Route("DELETE", one, self.delete),
-            Route("POST", one + ":disable", self.disable),
-            Route("POST", one + ":enable", self.enable),
-            *policy_methods.routes(self._world, one, "iam.v1", "iam.serviceAccounts", self._resource),
+            Route("GET", path, self.get),
+            Route("PATCH", path, self.patch),
+            Route("DELETE", path, self.delete),
+            Route("POST", path + ":disable", self.disable),
+            Route("POST", path + ":enable", self.enable),
+            *policy_methods.routes(self._world, path, "iam.v1", "iam.serviceAccounts", self._resource),
         ]
 
     def find(self, project: str, account: str) -> dict[str, Any]:

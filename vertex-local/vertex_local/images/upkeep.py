@@ -36,7 +36,7 @@ def entries(root: Path) -> list[Entry]:
     found = []
     for part in MOST:
         with contextlib.suppress(FileNotFoundError):
-            found += [(_used(one), part, one) for one in (root / part).iterdir() if one.is_dir()]
+            found += [(_used(path), part, path) for path in (root / part).iterdir() if path.is_dir()]
     seen: set[tuple[int, int]] = set()
     return [
         Entry(part=part, folder=folder, used=used, size=size(folder, seen))

@@ -36,7 +36,7 @@ class RunnerStarter:
         if (folder / specs.CLAIM).exists() or (folder / specs.EXIT).exists() or self._lives(folder):
             return
         starts = self._starts.get(folder, 0)
-        for other in [one for one in self._runners if (one / specs.EXIT).exists()]:
+        for other in [runner for runner in self._runners if (runner / specs.EXIT).exists()]:
             self._forget(other)  # Its end was seen while its process still ended, and nobody asks again.
         if starts >= _MOST_STARTS:
             said = (folder / "runner.log").read_text(encoding="utf-8", errors="replace").strip()

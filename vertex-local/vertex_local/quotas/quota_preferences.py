@@ -43,12 +43,12 @@ class QuotaPreferences:
         self._parent = f"projects/{world.project.number}/locations/global/quotaPreferences"
 
     def routes(self) -> list[Route]:
-        one = _BASE + "/{preference}"
+        path = _BASE + "/{preference}"
         return [
             Route("POST", _BASE, self.create),
             Route("GET", _BASE, self.list),
-            Route("GET", one, self.get),
-            Route("PATCH", one, self.patch),
+            Route("GET", path, self.get),
+            Route("PATCH", path, self.patch),
         ]
 
     def create(self, call: Call) -> Reply:

@@ -28,14 +28,14 @@ class Secrets:
         self.vault = Vault(world.state_folder / "secrets")
 
     def routes(self) -> list[Route]:
-        one = BASE + "/{secret}"
-        policy = policy_methods.routes(self._world, one, _API, "secretmanager.secrets", self._resource)
+        path = BASE + "/{secret}"
+        policy = policy_methods.routes(self._world, path, _API, "secretmanager.secrets", self._resource)
         return [
             Route("POST", BASE, self.create),
             Route("GET", BASE, self.list),
-            Route("GET", one, self.get),
-            Route("PATCH", one, self.patch),
-            Route("DELETE", one, self.delete),
+            Route("GET", path, self.get),
+            Route("PATCH", path, self.patch),
+            Route("DELETE", path, self.delete),
             # This API reads policies with GET.
             *(replace(item, method="GET") if item.template.endswith(":getIamPolicy") else item for item in policy),
         ]

@@ -19,15 +19,15 @@ class Versions:
         self._world, self._secrets = world, secrets
 
     def routes(self) -> list[Route]:
-        one = BASE + "/{secret}/versions/{version}"
+        path = BASE + "/{secret}/versions/{version}"
         return [
             Route("POST", BASE + "/{secret}:addVersion", self.add),
             Route("GET", BASE + "/{secret}/versions", self.list),
-            Route("GET", one, self.get),
-            Route("GET", one + ":access", self.access),
-            Route("POST", one + ":enable", self.enable),
-            Route("POST", one + ":disable", self.disable),
-            Route("POST", one + ":destroy", self.destroy),
+            Route("GET", path, self.get),
+            Route("GET", path + ":access", self.access),
+            Route("POST", path + ":enable", self.enable),
+            Route("POST", path + ":disable", self.disable),
+            Route("POST", path + ":destroy", self.destroy),
         ]
 
     def add(self, call: Call) -> Reply:

@@ -50,7 +50,10 @@ def state_folder() -> Path:
         return Path(chosen).absolute()
     here = Path.cwd()
     marks = (_FOLDER, ".git")
-    return next((one for one in (here, *here.parents) if any((one / mark).exists() for mark in marks)), here) / _FOLDER
+    return (
+        next((folder for folder in (here, *here.parents) if any((folder / mark).exists() for mark in marks)), here)
+        / _FOLDER
+    )
 
 
 def read_record(folder: Path) -> Record | None:

@@ -53,14 +53,14 @@ def routes(projects: Projects, services: Sequence[ModuleType]) -> list[Route]:
 
     def status(_: Call) -> Reply:
         worlds = projects.worlds()
-        summary: dict[str, str | int] = {"projects": ", ".join(one.project.id for one in worlds)}
-        for one, service in itertools.product(worlds, services):
+        summary: dict[str, str | int] = {"projects": ", ".join(served.project.id for served in worlds)}
+        for served, service in itertools.product(worlds, services):
             if hasattr(service, "summary"):
-                for name, value in service.summary(one).items():
+                for name, value in service.summary(served).items():
                     before = summary.get(name)
                     counted = isinstance(before, int) and isinstance(value, int)
                     summary[name] = before + value if counted else before or value
-        trouble = next((one.trouble for one in worlds if one.trouble), "")
+        trouble = next((served.trouble for served in worlds if served.trouble), "")
         return Reply(body={"trouble": trouble, "summary": summary, "faults": len(world.faults.current())})
 
     def get_faults(_: Call) -> Reply:
@@ -75,15 +75,15 @@ def routes(projects: Projects, services: Sequence[ModuleType]) -> list[Route]:
 
     def set_settings(call: Call) -> Reply:
         try:
-            for one in projects.worlds():
-                one.change_settings(call.object())
+            for world in projects.worlds():
+                world.change_settings(call.object())
         except SettingsError as error:
             raise invalid_argument(str(error)) from error
         return get_settings(call)
 
     def set_scenario(call: Call) -> Reply:
         try:
-            return _scenario([scenarios.load(one, call.object()) for one in projects.worlds()])
+            return _scenario([scenarios.load(world, call.object()) for world in projects.worlds()])
         except ScenarioError as error:
             raise invalid_argument(str(error)) from error
 
@@ -102,8 +102,8 @@ def routes(projects: Projects, services: Sequence[ModuleType]) -> list[Route]:
         if seconds > _MOST_AHEAD_S:
             raise invalid_argument("'advance' is at most 366 days at once")
         world.advance(seconds)
-        for one in projects.worlds():
-            one.changed.set()
+        for served in projects.worlds():
+            served.changed.set()
         return Reply(body={"now": world.now()})
 
     return [
@@ -111,7 +111,7 @@ def routes(projects: Projects, services: Sequence[ModuleType]) -> list[Route]:
         Route(
             "GET",
             "/vertex-local/projects",
-            owner(lambda _: Reply(body={"projects": [_declared(one) for one in projects.worlds()]})),
+            owner(lambda _: Reply(body={"projects": [_declared(served) for served in projects.worlds()]})),
         ),
         Route(
             "POST",
@@ -128,7 +128,7 @@ def routes(projects: Projects, services: Sequence[ModuleType]) -> list[Route]:
         Route(
             "DELETE",
             "/vertex-local/scenario",
-            owner(lambda _: _scenario([scenarios.clear(one) for one in projects.worlds()])),
+            owner(lambda _: _scenario([scenarios.clear(served) for served in projects.worlds()])),
         ),
         Route("POST", "/vertex-local/kill", owner(kill)),
         Route("GET", "/vertex-local/clock", owner(lambda _: Reply(body={"now": world.now()}))),

@@ -79,9 +79,9 @@ def serve(state_folder: Path, port: int) -> None:
     finally:
         for loop in [loop for each in loops.values() for loop in each]:
             loop.stop()
-        for one in projects.worlds():
-            one.store.close()
-            one.logs.close()
+        for served in projects.worlds():
+            served.store.close()
+            served.logs.close()
         held.close()
 
 
@@ -142,7 +142,7 @@ def _publish(projects: Projects, port: int) -> None:
     home = projects.home
     before = read_record(home.state_folder)
     known = {home.project.id: before.tokens, **before.projects} if before else {}
-    tokens = {one.project.id: _adopted(one, known.get(one.project.id, {})) for one in projects.worlds()}
+    tokens = {world.project.id: _adopted(world, known.get(world.project.id, {})) for world in projects.worlds()}
     of_home = tokens.pop(home.project.id)
     write_record(home.state_folder, Record(home.url, port, *this_process(), of_home, tokens))
 

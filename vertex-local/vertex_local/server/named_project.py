@@ -22,9 +22,9 @@ def name(record: Record, declaration: Mapping[str, Any]) -> Project:
 def find(record: Record, project: str) -> Project:
     """Return a project of the cloud. Raises CloudError for a project that nobody has named."""
     every = client.call(record, "GET", _PATH)["projects"]
-    found = next((one for one in every if one["project"] == project), None)
+    found = next((entry for entry in every if entry["project"] == project), None)
     if found is None:
-        known = ", ".join(one["project"] for one in every)
+        known = ", ".join(entry["project"] for entry in every)
         raise CloudError(
             f"error: nobody has named the project {project} to the local cloud\nwhy: it has {known}\n"
             f"fix: {COMMAND} up --project {project}"

@@ -63,7 +63,7 @@ class Buckets:
         rules.check_bucket_name(name)
         bucket = self._completed(_settable(body), name)
         with _NAMING, self._store.transaction():
-            if any(one is not self._world and BUCKETS.get(one.store, name) for one in self._world.all()):
+            if any(world is not self._world and BUCKETS.get(world.store, name) for world in self._world.all()):
                 raise errors.conflict(
                     "The requested bucket name is not available. The bucket namespace is shared by all users."
                 )

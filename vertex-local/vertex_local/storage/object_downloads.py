@@ -23,8 +23,8 @@ class Downloads:
         self._records, self._objects = records, objects
 
     def routes(self) -> list[Route]:
-        one = "/storage/v1/b/{bucket:any}/o/{object:any}"
-        return [Route("GET", one, self.get), Route("GET", "/download" + one, self.content)]
+        path = "/storage/v1/b/{bucket:any}/o/{object:any}"
+        return [Route("GET", path, self.get), Route("GET", "/download" + path, self.content)]
 
     def get(self, call: Call) -> Reply:
         if call.query.get("alt") == "media":

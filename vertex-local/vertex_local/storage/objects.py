@@ -42,15 +42,15 @@ class Objects:
         self._records, self._guard, self._store = records, guard, records.store
 
     def routes(self) -> list[Route]:
-        one = "/storage/v1/b/{bucket:any}/o/{object:any}"
+        path = "/storage/v1/b/{bucket:any}/o/{object:any}"
         to = "/b/{to_bucket:any}/o/{to_object:any}"
         return [
-            Route("PATCH", one, self.patch),
-            Route("PUT", one, self.update),
-            Route("DELETE", one, self.delete),
-            Route("POST", one + "/copyTo" + to, self.copy),
-            Route("POST", one + "/rewriteTo" + to, self.rewrite),
-            Route("POST", one + "/compose", self.compose),
+            Route("PATCH", path, self.patch),
+            Route("PUT", path, self.update),
+            Route("DELETE", path, self.delete),
+            Route("POST", path + "/copyTo" + to, self.copy),
+            Route("POST", path + "/rewriteTo" + to, self.rewrite),
+            Route("POST", path + "/compose", self.compose),
         ]
 
     def find(self, call: Call, permission: str) -> Version:

@@ -69,6 +69,6 @@ def _sample(row: Mapping[str, str]) -> Sequence[tuple[datetime, int, float, floa
         return ()
     of = float(whole[1])
     fractions = (float(use[1]) / 100, float(used[1]) / of if of else 2.0)
-    if not 0 <= gpu < _MOST_GPUS or not all(0 <= one <= 1 for one in fractions):
+    if not 0 <= gpu < _MOST_GPUS or not all(0 <= fraction <= 1 for fraction in fractions):
         raise ValueError("a use of more than all there is, or no GPU's number")
     return ((at, gpu, *fractions),)

@@ -94,4 +94,4 @@ class Scenario:
 
     def recording_of(self, display_name: str) -> GpuRecording | None:
         """Return the recording for a job's GPUs, None where there is none."""
-        return next((one.recording for one in self.playbacks if display_name.startswith(one.job)), None)
+        return next((playback.recording for playback in self.playbacks if display_name.startswith(playback.job)), None)

@@ -47,8 +47,12 @@ def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
     fields = compare_jobs(descriptions, metrics, causes, parameter_order(context.catalog, compared))
     if output == "json":
         documents = [
-            {**one.document, "parameters": one.job.parameters, "metrics": dict(metrics[one.job.name])}
-            for one in descriptions
+            {
+                **description.document,
+                "parameters": description.job.parameters,
+                "metrics": dict(metrics[description.job.name]),
+            }
+            for description in descriptions
         ]
         screen.out_json("comparison", {"jobs": documents, "fields": fields})
         return

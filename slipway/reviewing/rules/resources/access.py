@@ -120,7 +120,9 @@ def _gained_and_lost(change: Change) -> tuple[tuple[Grant, ...], tuple[Grant, ..
     if change.preview is not None:
         return change.grants
     before, after = (dict.fromkeys(_of_facts(facts)) for facts in (change.before, change.after))
-    return tuple(one for one in after if one not in before), tuple(one for one in before if one not in after)
+    return tuple(grant for grant in after if grant not in before), tuple(
+        grant for grant in before if grant not in after
+    )
 
 
 def _of_facts(facts: Facts) -> Iterator[Grant]:

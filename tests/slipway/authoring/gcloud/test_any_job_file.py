@@ -205,7 +205,7 @@ def specs(draw: st.DrawFn) -> Json:
         "reservedIpRanges": drawn.one((None, []), ([], [], ["vertex"])),
         "pscInterfaceConfig": drawn.one((None, {}), ({}, {}, {"networkAttachment": "a"})),
         "baseOutputDirectory": drawn.one(
-            (None, {}, {"outputUriPrefix": "gs://acme/runs/7"}, *({"outputUriPrefix": one} for one in OUTPUTS)),
+            (None, {}, {"outputUriPrefix": "gs://acme/runs/7"}, *({"outputUriPrefix": output} for output in OUTPUTS)),
             ({"outputUriPrefix": "s3://x"},),
         ),
         "protectedArtifactLocationId": drawn.one((None, ""), ("", "", "us-central1")),
@@ -224,9 +224,9 @@ def specs(draw: st.DrawFn) -> Json:
 def spelled(value: Any, snake: bool) -> Any:
     """The JSON as a file has it: without what is None, its keys in one of the two spellings."""
     if isinstance(value, dict):
-        kept = {key: one for key, one in value.items() if one is not None}
-        return {_snake(key) if snake else key: spelled(one, snake) for key, one in kept.items()}
-    return [spelled(one, snake) for one in value] if isinstance(value, list) else value
+        kept = {key: inner for key, inner in value.items() if inner is not None}
+        return {_snake(key) if snake else key: spelled(cluster, snake) for key, cluster in kept.items()}
+    return [spelled(inner, snake) for inner in value] if isinstance(value, list) else value
 
 
 def _snake(key: str) -> str:
@@ -256,7 +256,7 @@ def _pool(pool: Json) -> Json:
     machine = dict(pool.get("machineSpec", {}))
     if machine.get("reservationAffinity", {}).get("reservationAffinityType") in (None, "NO_RESERVATION"):
         machine.pop("reservationAffinity", None)
-    disk = {key: one for key, one in pool.get("diskSpec", {}).items() if one}
+    disk = {key: value for key, value in pool.get("diskSpec", {}).items() if value}
     usual = {"bootDiskType": default_disk(machine.get("machineType", "")), "bootDiskSizeGb": 100}
     found = {**pool, "machineSpec": machine, "diskSpec": {**usual, **disk}}
     for key in ("containerSpec", "pythonPackageSpec"):
@@ -264,15 +264,15 @@ def _pool(pool: Json) -> Json:
             code = dict(pool[key])
             if (launched := Launched.read(code.get("args", ()))) and key == "pythonPackageSpec":
                 code |= {"pythonModule": launched.module, "args": launched.arguments}
-            named = {one.get("name", ""): one.get("value", "") for one in code.get("env", ())}
+            named = {variable.get("name", ""): variable.get("value", "") for variable in code.get("env", ())}
             found[key] = {**code, "env": {name: value for name, value in named.items() if name != VARIABLE}}
     return found
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
     if isinstance(value, Mapping | list) and value:
-        for key, one in value.items() if isinstance(value, Mapping) else enumerate(value):
-            yield from leaves(one, (*path, key))
+        for key, inner in value.items() if isinstance(value, Mapping) else enumerate(value):
+            yield from leaves(inner, (*path, key))
     elif value not in ({}, [], "", None, False):
         yield path, value
 
@@ -335,9 +335,9 @@ def covered(path: Path, noted: list[Path]) -> bool:
     """Whether a note is about the field, or about one in it. A secret is the whole template's."""
     if "env" in path:
         secret = str(path[-1]).removesuffix("__SECRET")
-        if any(one[-2:] == ("env", secret) for one in noted):
+        if any(note[-2:] == ("env", secret) for note in noted):
             return True
-    return any(path[: len(one)] == one or one[: len(path)] == path for one in noted)
+    return any(path[: len(note)] == note or note[: len(path)] == path for note in noted)
 
 
 @given(spec=specs(), snake=st.booleans())
@@ -382,14 +382,14 @@ def test_it_is_the_same_job_but_for_what_is_told(spec: Json, snake: bool) -> Non
 
 def fields_of(descriptor: Any, read: Message) -> Iterator[str]:
     """The fields of the API that an import knows nothing of."""
-    for one in descriptor.fields:
-        name = camel(one.name)
+    for field in descriptor.fields:
+        name = camel(field.name)
         inner = read.known.get(name)
         inner = inner.read if isinstance(inner, Several) else inner
         if name not in read.known and name not in read.refused:
             yield f"{descriptor.name}.{name}"
         elif isinstance(inner, Message):
-            yield from fields_of(one.message_type, inner)
+            yield from fields_of(field.message_type, inner)
 
 
 def test_every_field_of_the_api_is_read_or_refused_in_words() -> None:

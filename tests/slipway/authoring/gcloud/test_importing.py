@@ -197,9 +197,9 @@ def test_what_a_client_writes_for_nothing_is_nothing() -> None:
 def test_keys_of_the_stack_file_have_the_names_that_they_have_there() -> None:
     keys = {field.alias or camel(name) for name, field in ClusterEntry.model_fields.items()}
     named = [re.findall(r"`([\w.]+)` in the stack file", fix) for fix in JOB.refused.values()]
-    paths = [one.split(".") for some in named for one in some]
+    paths = [path.split(".") for some in named for path in some]
     assert len(paths) == 3 and {path[0] for path in paths} <= keys
-    assert [path[1:] for path in paths if path[1:]] == [[camel(one)] for one in EncryptionEntry.model_fields]
+    assert [path[1:] for path in paths if path[1:]] == [[camel(field)] for field in EncryptionEntry.model_fields]
 
 
 def test_a_file_is_read_as_gcloud_reads_it() -> None:

@@ -96,7 +96,7 @@ class Bucket:
         get, url = self.cloud.session().get, f"{self.cloud.url}/storage/v1/b/{self.name}/o"
         return {
             name.removeprefix(folder): get(f"{url}/{quote(name, safe='')}?alt=media", timeout=30).content
-            for name in (one["name"] for one in self.objects(folder))
+            for name in (entry["name"] for entry in self.objects(folder))
         }
 
     def post(self, name: str, content: bytes, more: str = "") -> int:

@@ -146,4 +146,4 @@ def test_what_is_no_python_is_refused_before_it_costs_a_start() -> None:  # N11
         pack(CATALOG, template(), WorkingTree({**FILES, **wrong}, Revision("", True)), "src")
     told = refused.value.why.splitlines()
     assert told[0] == "digits/task.py:2: '(' was never closed"
-    assert [one.partition(":")[0] for one in told] == ["digits/task.py", "digits/deep/model.py", "digits/nulls.py"]
+    assert [entry.partition(":")[0] for entry in told] == ["digits/task.py", "digits/deep/model.py", "digits/nulls.py"]

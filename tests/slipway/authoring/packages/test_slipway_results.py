@@ -67,7 +67,7 @@ class Machine:
     def generations(self) -> dict[str, int]:
         """The number of each kept file, which grows with their order."""
         found = self.bucket.objects(self.prefix)
-        return {one["name"].removeprefix(self.prefix): int(one["generation"]) for one in found}
+        return {version["name"].removeprefix(self.prefix): int(version["generation"]) for version in found}
 
 
 @pytest.fixture

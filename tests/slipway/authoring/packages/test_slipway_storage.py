@@ -63,7 +63,7 @@ def test_a_folder_is_fetched_and_one_object_alone(server: Between, bucket: Bucke
     ):
         place = tmp_path / uri.replace("/", "-")
         assert sorted(Storage(server.environ).fetch(f"gs://{bucket.name}/{uri}", place)) == found
-        assert {str(one.relative_to(place)) for one in place.rglob("*.*")} == {*found}
+        assert {str(path.relative_to(place)) for path in place.rglob("*.*")} == {*found}
     assert Storage(server.environ).fetch(f"gs://{bucket.name}/nowhere", tmp_path) == []
 
 

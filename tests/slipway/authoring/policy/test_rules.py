@@ -148,7 +148,7 @@ CASES: tuple[tuple[str, object, Facts, str], ...] = (
 
 
 def held_to(facts: Facts, key: str, setting: object, level: str = MANDATORY) -> list[str]:
-    return [sentence(one) for one in violations(replace(facts, policy={level: {key: setting}}))]
+    return [sentence(violation) for violation in violations(replace(facts, policy={level: {key: setting}}))]
 
 
 @pytest.mark.parametrize(("key", "setting", "broken", "words"), CASES)
@@ -166,7 +166,7 @@ def test_each_rule_has_a_case() -> None:
 def test_a_rule_that_is_false_or_left_out_asks_for_nothing() -> None:
     switches = [(key, broken) for key, setting, broken, _ in CASES if setting is True]
     assert [said for key, broken in switches for said in held_to(broken, key, False)] == []
-    assert [one for _, _, broken, _ in CASES for one in violations(broken)] == []
+    assert [violation for _, _, broken, _ in CASES for violation in violations(broken)] == []
 
 
 def test_a_mandatory_rule_stops_the_deployment_and_an_advisory_one_does_not() -> None:
@@ -196,7 +196,7 @@ def test_what_an_adopted_cluster_costs_and_is_labelled_with_is_its_owners_and_no
     policy = {"idleCost": 1.5, "mostCost": 6, "labels": ["team"], "cmek": True, "machines": ["n1-*"]}
     catalog = replace(GOOD.catalog, clusters={"cpu": CPU, "theirs": theirs})
     broken = violations(replace(GOOD, catalog=catalog, policy={MANDATORY: policy}))
-    assert ["theirs: no encryption.kmsKey" in one.sentence for one in broken] == [True]
+    assert ["theirs: no encryption.kmsKey" in violation.sentence for violation in broken] == [True]
 
 
 DECEMBER, JANUARY = datetime(2026, 12, 1, tzinfo=UTC), datetime(2027, 1, 1, tzinfo=UTC)
@@ -209,7 +209,9 @@ def resting(name: str, season: Season, **changes: Any) -> DormantCluster:
 def with_resting(*clusters: DormantCluster, **now: Any) -> Facts:
     """Beside the cluster of now, which `now` changes."""
     there = {"cpu": replace(CPU, **now)}
-    return replace(GOOD, catalog=replace(GOOD.catalog, clusters=there, dormant={one.name: one for one in clusters}))
+    return replace(
+        GOOD, catalog=replace(GOOD.catalog, clusters=there, dormant={cluster.name: cluster for cluster in clusters})
+    )
 
 
 @pytest.mark.parametrize(
@@ -234,8 +236,8 @@ def test_a_cluster_whose_season_is_to_begin_keeps_the_rules_from_its_review_on(
     (found,) = violations(replace(with_resting(resting("gpu", Season(DECEMBER), **changes)), policy=policy))
     assert found.sentence.startswith(breach)
     over = resting("gpu", Season(None, DECEMBER), since=DECEMBER, **changes)
-    for one in (over, replace(over, why="idle")):
-        assert violations(replace(with_resting(one), policy=policy)) == ()
+    for cluster_ in (over, replace(over, why="idle")):
+        assert violations(replace(with_resting(cluster_), policy=policy)) == ()
 
 
 @pytest.mark.parametrize(
@@ -245,7 +247,7 @@ def test_money_is_counted_of_the_clusters_that_are_there_at_once(key: str, each:
     """One cluster costs `each`."""
 
     def texts(facts: Facts, most: float) -> list[str]:
-        return [one.sentence for one in violations(replace(facts, policy={MANDATORY: {key: most}}))]
+        return [violation.sentence for violation in violations(replace(facts, policy={MANDATORY: {key: most}}))]
 
     second, third = resting("second", Season(DECEMBER, JANUARY)), resting("third", Season(JANUARY))
     (text,) = texts(with_resting(second, third), each)
@@ -261,14 +263,17 @@ def test_what_an_offer_on_a_dormant_cluster_takes_is_told_of_its_pool_alone() ->
     facts = with_resting(resting("gpu", Season(DECEMBER)))
     broken = replace(facts, policy={MANDATORY: {"machines": ["a3-*"]}})
     broken = replace(broken, catalog=replace(broken.catalog, templates={"lora": template}))
-    assert [one.sentence.partition(":")[0] for one in violations(broken)] == ["pool cpu/workers", "pool gpu/workers"]
+    assert [violation.sentence.partition(":")[0] for violation in violations(broken)] == [
+        "pool cpu/workers",
+        "pool gpu/workers",
+    ]
 
 
 def test_a_cluster_that_waits_for_quota_since_its_season_began_counts_as_there() -> None:
     late = resting("late", Season(datetime(2026, 11, 1, tzinfo=UTC)), lacks=("cpus",), labels={})
     facts = with_resting(late, season=Season(datetime(2026, 11, 20, tzinfo=UTC)))
     found = violations(replace(facts, policy={MANDATORY: {"labels": ["team"], "idleCost": 1}}))
-    assert [one.sentence.partition(",")[0] for one in found] == [
+    assert [finding.sentence.partition(",")[0] for finding in found] == [
         "cluster late: label team is missing",
         "the stack: $2.00/h when idle",
     ]

@@ -64,7 +64,7 @@ def test_a_dated_cluster_is_counted_while_it_is_there(checkout: Path) -> None:  
 
     def price(*dates: str) -> str:
         pools = "pools: {workers: {machine: n1-standard-8, disk: {type: pd-ssd}, replicas: {min: 1, max: 4}}}"
-        entries = "".join(f"    c{number}: {{{pools}, {one}}}\n" for number, one in enumerate(dates))
+        entries = "".join(f"    c{number}: {{{pools}, {date}}}\n" for number, date in enumerate(dates))
         head, config, _ = GOOD.partition("  slipway:persistentResources:\n")
         result = of(f"{head}{config}{entries}")
         assert result.exit_code == 0, result.output
@@ -96,7 +96,9 @@ def test_a_domain_is_told_to_be_everybody_in_it_and_passes(checkout: Path, snaps
     assert result.output == snapshot
     found = json.loads(run("--output", "json").stdout)
     assert found["ok"] and found["findings"] == []
-    assert [(one["line"], one["key"]) for one in found["warnings"]] == [(13, "slipway:workspace.submitters[0]")]
+    assert [(warning["line"], warning["key"]) for warning in found["warnings"]] == [
+        (13, "slipway:workspace.submitters[0]")
+    ]
     result = of(open_to_all.replace("min: 1", "min: 0"))
     assert result.exit_code == 2 and "warning: everybody" in result.output
 
@@ -116,7 +118,7 @@ def test_a_folder_without_stacks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     assert isinstance(result.exception, ConfigError) and "no stack file here" in result.exception.what
 
 
-MANY = ", ".join(f'"V{one}": "1"' for one in range(100))
+MANY = ", ".join(f'"V{number}": "1"' for number in range(100))
 
 
 @pytest.mark.parametrize(

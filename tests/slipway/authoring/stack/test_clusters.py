@@ -64,12 +64,12 @@ def test_alternatives_are_whole_sets_of_pools_in_their_order() -> None:  # N2
     ).clusters
     assert cluster.create_within == timedelta(hours=2)
     first, *others = cluster.options
-    assert first is cluster and [one.alternative for one in others] == [1, 2]
-    assert [[str(pool.machine) for pool in one.pools] for one in others] == [
+    assert first is cluster and [other.alternative for other in others] == [1, 2]
+    assert [[str(pool.machine) for pool in other.pools] for other in others] == [
         ["n1-standard-4", "n1-highmem-8"],
         ["n1-standard-8", "n1-standard-8"],
     ]
-    assert not any(one.alternatives for one in others)
+    assert not any(other.alternatives for other in others)
 
 
 ENTRY = """

@@ -98,7 +98,7 @@ def test_a_loop_declares_a_cluster_for_each_team() -> None:
         teams = (replace(shared, name=team, display_name=team) for team in ("vision", "speech"))
         return replace(stack, clusters=(*stack.clusters, *teams))
 
-    assert [one.name for one in edited(STACK, one_for_each_team).clusters[3:]] == ["vision", "speech"]
+    assert [cluster.name for cluster in edited(STACK, one_for_each_team).clusters[3:]] == ["vision", "speech"]
 
 
 def of(**changes: Any) -> Callable[[Stack], Stack]:

@@ -50,7 +50,7 @@ def test_editors_know_members_as_the_check_does() -> None:
     assert all(pattern.fullmatch(member) for member in GOOD)
     told_by_words_alone = "user:sweeps@"  # A service account's address is an address as well.
     bad = [text for heading, text, _ in texts(TABLE) if heading == "# A submitter"]
-    assert bad and not [one for one in bad if pattern.fullmatch(one) and not one.startswith(told_by_words_alone)]
+    assert bad and not [text for text in bad if pattern.fullmatch(text) and not text.startswith(told_by_words_alone)]
 
 
 def test_crowds_are_told_by_who_they_are(snapshot: SnapshotAssertion) -> None:

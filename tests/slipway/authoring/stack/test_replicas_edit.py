@@ -41,7 +41,7 @@ BOUNDS = st.tuples(st.integers(1, 40), st.integers(0, 40)).map(lambda pair: (pai
 
 def bounds_in(text: str) -> dict[tuple[str, str], tuple[int, int]]:
     stack = parse(from_text(text, "Pulumi.prod.yaml"))
-    return {(one.name, pool.name): (pool.min, pool.max) for one in stack.clusters for pool in one.pools}
+    return {(cluster.name, pool.name): (pool.min, pool.max) for cluster in stack.clusters for pool in cluster.pools}
 
 
 @given(st.dictionaries(st.sampled_from(POOLS), BOUNDS))

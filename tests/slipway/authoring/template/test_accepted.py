@@ -107,7 +107,7 @@ def context(roomy: LocalCloud) -> CompileContext:
     cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "accepted", "location": "us-central1"})
     cloud.rest("POST", f"/v1/projects/{PROJECT}/serviceAccounts", {"accountId": "accepted"})
     runtime = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
-    wanted = {"resourcePools": [one.request() for one in CPU.pools], "resourceRuntimeSpec": runtime}
+    wanted = {"resourcePools": [pool.request() for pool in CPU.pools], "resourceRuntimeSpec": runtime}
     cloud.rest("POST", f"{HOME}/persistentResources?persistentResourceId=cpu-1a2b3c4", wanted)
     return CompileContext(
         stack="trial",
@@ -140,9 +140,9 @@ def test_the_service_takes_the_request(
     cloud: LocalCloud, published: list[dict[str, Any]], kind: str, capacity_type: str, size: str
 ) -> None:
     (entry,) = (
-        one
-        for one in published
-        if (one["kind"], one["capacityType"]) == (kind, capacity_type) and size in one["when"]["size"]
+        offer
+        for offer in published
+        if (offer["kind"], offer["capacityType"]) == (kind, capacity_type) and size in offer["when"]["size"]
     )
     name = f"everything-{kind}-{capacity_type}-{size}"
     values = {

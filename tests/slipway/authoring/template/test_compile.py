@@ -97,7 +97,7 @@ def test_a_role_has_variables_of_its_own_beside_the_templates_and_secrets_as_ref
         secrets={"KEY": "key", "OLD": "projects/p/secrets/k/versions/3"},
     )
     pools = request(asked, "spot", replace(CONTEXT, project="acme"), {CODE: URI})["jobSpec"]["workerPoolSpecs"]
-    found = [{one["name"]: one["value"] for one in pool["pythonPackageSpec"]["env"]} for pool in pools]
+    found = [{variable["name"]: variable["value"] for variable in pool["pythonPackageSpec"]["env"]} for pool in pools]
     secrets = {
         "KEY__SECRET": "projects/acme/secrets/key/versions/latest",
         "OLD__SECRET": "projects/p/secrets/k/versions/3",
@@ -154,6 +154,10 @@ def test_for_any_values_exactly_one_case_stands_and_it_is_the_first_that_fits(wh
     found = cases(varied(*variants))
     for combination in product(*CHOICES.values()):
         values = dict(zip(CHOICES, combination, strict=True))
-        (case,) = (one for one in found if all(values[name] in allowed for name, allowed in one.when.items()))
-        fitting = [one for one in variants if all(values[name] in allowed for name, allowed in one.values.items())]
+        (case,) = (
+            variant for variant in found if all(values[name] in allowed for name, allowed in variant.when.items())
+        )
+        fitting = [
+            variant for variant in variants if all(values[name] in allowed for name, allowed in variant.values.items())
+        ]
         assert case.variant == (fitting[0] if fitting else None)

@@ -27,7 +27,7 @@ def test_replicas_are_a_number_or_a_parameters_range() -> None:
     assert [asked.usual_replicas(pool) for pool in asked.worker_pools] == [1, 2]
     by_choice = template(parameters=(Parameter("workers", int, choices=(8, 2, 4)), Parameter("trees", int, default=1)))
     assert by_choice.usual_replicas(by_choice.worker_pools[1]) == 2
-    assert [one.usual for one in by_choice.parameters] == [8, 1], "without a default the first choice"
+    assert [parameter.usual for parameter in by_choice.parameters] == [8, 1], "without a default the first choice"
 
 
 @pytest.mark.parametrize("value", [WorkerPool("a", "b", tpu_topology=None), WorkerPool("a", "b", replicas="${n}")])

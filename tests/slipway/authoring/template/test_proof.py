@@ -75,7 +75,7 @@ def test_the_nearest_pool_is_the_same_whatever_the_order() -> None:
     head = pool("head", "n1-standard-4")
     near = [pool(name, "n1-standard-8", disk=Disk("pd-ssd", 200)) for name in ("zebra", "ant")]
     clusters = [cluster(head, *near, name="y"), cluster(head, *near, name="b")]
-    turned = [cluster(*near[::-1], head, name=one.name) for one in clusters[::-1]]
+    turned = [cluster(*near[::-1], head, name=parameter.name) for parameter in clusters[::-1]]
     assert "nearest pool b/ant" in refused(*clusters).why
     assert refused(*clusters).why == refused(*turned).why
     same = [pool(name, "n1-standard-8", max=1) for name in ("zebra", "ant")]
@@ -98,10 +98,10 @@ def test_worker_pools_of_one_shape_share_a_pool_up_to_its_maximum() -> None:  # 
         WorkerPool("scheduler", "n1-standard-8", args=("${trees}",)),
         WorkerPool("workers", "n1-standard-8", replicas=3),
     )
-    one = Parameter("trees", int, default=1)
-    offers = prove(template(worker_pools=same, parameters=(one,)), StackResources((cluster(pool(max=4)),)))
+    parameter = Parameter("trees", int, default=1)
+    offers = prove(template(worker_pools=same, parameters=(parameter,)), StackResources((cluster(pool(max=4)),)))
     assert [found.name for found in offers[0].pools] == ["workers", "workers"]
-    error = refused(cluster(pool(max=3)), worker_pools=same, parameters=(one,))
+    error = refused(cluster(pool(max=3)), worker_pools=same, parameters=(parameter,))
     assert "replicas" in error.why
     assert "1 + 3 = 4" in error.why
     assert "max 3" in error.why
@@ -147,11 +147,13 @@ def test_what_names_a_tensorboard_is_offered_on_a_cluster_in_its_own_region_alon
     """The service takes none of another region, and an alternative may be in one."""
     home = cluster()
     far = replace(home, region="europe-west4", alternative=1)
-    assert [one.cluster for one in prove(template(), StackResources((far,))) if one.cluster] == [far]
+    assert [offer.cluster for offer in prove(template(), StackResources((far,))) if offer.cluster] == [far]
     named = template(tensorboard="7")
-    assert [one.cluster for one in prove(named, StackResources((home,))) if one.cluster] == [home]
+    assert [offer.cluster for offer in prove(named, StackResources((home,))) if offer.cluster] == [home]
     assert "region" in refused(far, tensorboard="7").why and "for its TensorBoard" in refused(far, tensorboard="7").why
-    (asleep,) = [one for one in prove(named, StackResources((far,), absent=(home,))) if one.capacity_type == "pool"]
+    (asleep,) = [
+        offer for offer in prove(named, StackResources((far,), absent=(home,))) if offer.capacity_type == "pool"
+    ]
     assert asleep.dormant.startswith("fits cluster cpu only")
 
 

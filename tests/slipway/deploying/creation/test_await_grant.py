@@ -30,7 +30,7 @@ class Cloud:
     def asked(self, preferred: int, granted: int | None, **state: Any) -> None:
         config = {"preferredValue": str(preferred), "stateDetail": state.pop("detail", "")}
         config |= {} if granted is None else {"grantedValue": str(granted)}
-        bodies = (preference(one, quotaId=ID, quotaConfig=config, **state) for one in ("us-central1", "europe-west4"))
+        bodies = (preference(word, quotaId=ID, quotaConfig=config, **state) for word in ("us-central1", "europe-west4"))
         self.service["preferences"] = {"quotaPreferences": [*bodies]}
 
     def sleep(self, seconds: float) -> None:

@@ -205,8 +205,8 @@ def test_without_machines_the_alternatives_are_tried_in_their_order_and_then_all
     looks: list[Step] = [failed(), failed(), gone()] * 4
     story = Story([OPERATION], [*looks, RUNS])
     assert story.make(OPEN).id == OTHERS[0].id
-    posts = [one for one in story.vertex.sent if one.startswith("POST")]
-    assert posts == [f"POST {one}" for one in (ID, "cpu-other1", "cpu-other2", ID, "cpu-other1")]
+    posts = [request for request in story.vertex.sent if request.startswith("POST")]
+    assert posts == [f"POST {request}" for request in (ID, "cpu-other1", "cpu-other2", ID, "cpu-other1")]
     assert story.waits.slept.count(1) == len(story.waits.slept), "a pause after each round, none between"
     assert STOCK_OUT in story.warned[0] and "as cpu-other1 (alternative 1)" in story.warned[0]
     assert any("or 2 n1-standard-4: try 3" in line for line in story.said)

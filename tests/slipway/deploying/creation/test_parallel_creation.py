@@ -98,7 +98,7 @@ def test_quota_that_is_not_there_yet_holds_up_none_but_the_cluster_that_draws_it
     assert isinstance(played.error, PolicyError) and f"so {id_of(H100)} is not made" in played.error.what
     assert played.cloud.service.sent == [f"POST {id_of(spec('gpu'))}"]
     assert f"cluster {id_of(spec('gpu'))} runs" in played.said
-    assert any(f"{id_of(spec('gpu'))} runs and is offered" in one for one in played.said)
+    assert any(f"{id_of(spec('gpu'))} runs and is offered" in line for line in played.said)
     assert played.cloud.storage.offered == {"cpu", "edited"}
 
 
@@ -151,7 +151,7 @@ def test_when_one_of_several_fails_the_others_are_made_and_offered_and_what_they
 def test_each_is_offered_as_soon_as_it_runs_but_for_the_last_which_the_engine_publishes() -> None:
     found, told, warned = made()
     assert found == {"a": "a", "b": "b", "c": "c"} and warned == []
-    assert 1 <= len(told) <= 2 and all(0 < len(one) < 3 for one in told)
+    assert 1 <= len(told) <= 2 and all(0 < len(line) < 3 for line in told)
 
 
 def test_what_a_season_brings_may_be_missing_which_is_said() -> None:

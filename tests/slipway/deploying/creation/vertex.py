@@ -77,7 +77,7 @@ class Script(Vertex):
     @property
     def sent(self) -> list[str]:
         """The requests that change something."""
-        return [one for one in self.asked if not one.startswith("GET")]
+        return [request for request in self.asked if not request.startswith("GET")]
 
 
 def _answer(steps: list[Step], like: _T) -> _T:

@@ -97,8 +97,8 @@ def test_one_that_no_list_shows_yet_is_found_as_whichever_alternative_it_was_mad
     spec = replace(spec, alternatives=(Alternative((replace(spec.pools[0], machine=MachineSpec("n1-highmem-8")),)),))
     other = fingerprint_of("prod", PROJECT, REGION, spec.options[1])
     id_ = cluster_id(spec.name, other)
-    one = body(id_, {STACK_LABEL: "prod", NAME_LABEL: spec.name, HASH_LABEL: other})
-    service.answers[f"{PATHS['clusters']}/{id_}"] = (200, one)
+    listed = body(id_, {STACK_LABEL: "prod", NAME_LABEL: spec.name, HASH_LABEL: other})
+    service.answers[f"{PATHS['clusters']}/{id_}"] = (200, listed)
     file = Stack("prod", PROJECT, REGION, workspace_entry((), "", "work", "trainer"), (spec,))
     assert f"cluster {id_} (running) would be left" in refusal(environ, file=file).what
 

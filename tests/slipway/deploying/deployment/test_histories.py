@@ -31,8 +31,8 @@ def test_a_rename_makes_another_cluster_and_the_old_one_keeps_its_jobs() -> None
     old, renamed = alive(spec("cpu")), spec("workers")
     published = PublishedCatalog({"cpu": old.id})
     busy = planned((renamed,), live(old, jobs=(job(old.id),), catalog=published))
-    assert [one.spec.name for one in busy.current if not one.import_] == ["workers"]
-    assert [(one.id, one.why) for one in busy.retiring] == [(old.id, Why.JOBS)] and not deleted(busy)
+    assert [cluster.spec.name for cluster in busy.current if not cluster.import_] == ["workers"]
+    assert [(cluster.id, cluster.why) for cluster in busy.retiring] == [(old.id, Why.JOBS)] and not deleted(busy)
     assert deleted(planned((renamed,), live(old, catalog=published))) == (old.id,)
     back = planned((spec("cpu"),), live(old, alive(renamed), jobs=(job(old.id),), catalog=published))
     assert back.current[0].id == old.id and back.current[0].import_
@@ -81,15 +81,15 @@ def test_a_clock_that_is_wrong_ends_no_season_and_gives_nothing_up(
 ) -> None:  # B6
     """A cluster stays that is in season by the cloud's own time, or has not idled for so long."""
     season = Season(NOW - HOUR, NOW + HOUR, 3 * HOUR)
-    one = replace(spec(), season=season, retire_within=7 * DAY)
-    there = alive(one, create_time=NOW - 2 * HOUR)
+    cluster = replace(spec(), season=season, retire_within=7 * DAY)
+    there = alive(cluster, create_time=NOW - 2 * HOUR)
     seen = replace(live(there, catalog=PublishedCatalog({"cpu": there.id})), time=NOW)
-    decided, warned = decide(monkeypatch, one, NOW + off, seen)
+    decided, warned = decide(monkeypatch, cluster, NOW + off, seen)
     assert decided.current[0].id == there.id and decided.current[0].import_
     assert not deleted(decided) and not decided.dormant
     assert "the cloud's (2026-11-21 09:00 UTC)" in warned[0] and "fix: set the clock" in warned[0]
     assert ("ahead of" in warned[0]) == (off > timedelta())
-    over = replace(one, season=Season(NOW - 2 * HOUR, NOW - HOUR))
+    over = replace(cluster, season=Season(NOW - 2 * HOUR, NOW - HOUR))
     ended, _ = decide(monkeypatch, over, NOW + off, seen)
     assert ended.dormant and deleted(ended) == (there.id,), "nor does it keep what is over"
 
@@ -114,8 +114,8 @@ def declarations(modes: tuple[str, ...], **fields: st.SearchStrategy[Any]) -> De
     """Up to two clusters; `fields` are more of theirs."""
     plain = st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 4), generation=st.integers(1, 2))
     changed = st.fixed_dictionaries({"replacement": st.sampled_from(modes), **fields})
-    one = st.builds(lambda one, changes: replace(one, **changes), plain, changed)
-    return st.lists(one, max_size=2, unique_by=lambda item: item.name).map(tuple)
+    cluster = st.builds(lambda one, changes: replace(one, **changes), plain, changed)
+    return st.lists(cluster, max_size=2, unique_by=lambda item: item.name).map(tuple)
 
 
 def steps_of(declared: Declarations, **more: st.SearchStrategy[Any]) -> st.SearchStrategy[list[tuple[str, Any]]]:
@@ -161,7 +161,7 @@ def play(world: World, step: tuple[str, Any]) -> None:
     elif what == "delete_by_hand" and ids:
         id_ = ids[how % len(ids)]
         del world.clusters[id_]
-        world.jobs = [one for one in world.jobs if one.persistent_resource_id != id_]
+        world.jobs = [cluster for cluster in world.jobs if cluster.persistent_resource_id != id_]
     elif what == "wait" and world.now is not None:
         world.now += how * HOUR
     elif what == "lose_state":
@@ -174,7 +174,7 @@ def nobody_is_killed(world: World, steps: list[tuple[str, Any]], declared: tuple
     """Green at each step (the model refuses a 409 and an import of nothing), and a plan never lets a busy one go."""
     for step in [*steps, ("up", declared)]:
         play(world, step)
-        busy = {one.persistent_resource_id for one in world.jobs if not one.ended}
+        busy = {job.persistent_resource_id for job in world.jobs if not job.ended}
         assert not busy & set(deleted(world.plan(declared)))
     assert world.deleted_with_jobs == []
 
@@ -215,14 +215,14 @@ def test_ups_with_dates_come_to_rest_and_what_was_given_up_stays_away(steps, dec
     world.end_jobs()
     for _ in range(3):
         rests = world.up(declared).dormant
-    assert {one.labels["slipway-name"] for one in world.clusters.values()} == {one.name for one in declared} - {
-        one.spec.name for one in rests
-    }
+    assert {cluster.labels["slipway-name"] for cluster in world.clusters.values()} == {
+        resource.name for resource in declared
+    } - {cluster.spec.name for cluster in rests}
     again = world.up(declared)
     assert not creates(again) and not deleted(again) and not again.retiring and again.dormant == rests
     play(world, ("wait", 3))
-    given_up = {one.spec.name for one in rests if one.why == "idle"}
-    assert not given_up & {one.spec.name for one in world.up(declared).current}
+    given_up = {cluster.spec.name for cluster in rests if cluster.why == "idle"}
+    assert not given_up & {cluster.spec.name for cluster in world.up(declared).current}
 
 
 @given(ANY_MODE, ANY_STEPS, ANY_MODE)
@@ -242,8 +242,8 @@ def test_no_history_ends_what_is_protected_and_each_alternative_is_a_generation(
 
 def comes_to_rest_as_one_of_its_options(world: World, declared: tuple[ClusterSpec, ...]) -> None:
     """It stays what it is, and is made as its alternative where nothing else can be had."""
-    options = {one.name: [hash_of(each) for each in one.options] for one in declared}
-    labels = [one.labels for one in world.clusters.values()]
+    options = {resource.name: [hash_of(each) for each in resource.options] for resource in declared}
+    labels = [cluster.labels for cluster in world.clusters.values()]
     assert {each["slipway-name"] for each in labels} == set(options)
     assert all(each["slipway-hash"] in options[each["slipway-name"]] for each in labels)
     for item in declared:

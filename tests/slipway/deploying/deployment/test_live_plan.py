@@ -217,7 +217,7 @@ def test_other_regions_are_read_beside_the_own_one(connection: Connection, servi
     found, _ = read(connection, wanted, off_is_empty=False)
     alone = found.at("europe-west4", home=False).clusters
     assert not isinstance(found.clusters, Unknown) and not isinstance(alone, Unknown)
-    assert [one.id for one in found.clusters] == ["cpu-1a2b3c4", "cpu-9f8e7d6"] and alone == found.clusters[1:]
+    assert [cluster.id for cluster in found.clusters] == ["cpu-1a2b3c4", "cpu-9f8e7d6"] and alone == found.clusters[1:]
     assert set(found.limits_elsewhere) == {"europe-west4"}
     service["far clusters"] = (403, {"error": {"code": 403, "message": "no", "status": "PERMISSION_DENIED"}})
     unread = read(connection, wanted, off_is_empty=False)[0].clusters
@@ -269,4 +269,4 @@ def test_clusters_are_looked_for_wherever_file_state_or_catalog_know_of_one(
     spec = world.spec()
     spec = replace(spec, alternatives=(Alternative(spec.pools, file),)) if file else spec
     read_plan(replace(STACK, clusters=(spec,)), known=known)
-    assert [one.elsewhere for one in seen.asked] == regions
+    assert [request.elsewhere for request in seen.asked] == regions

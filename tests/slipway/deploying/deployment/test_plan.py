@@ -69,7 +69,7 @@ def test_where_one_is_that_the_engine_can_not_delete_the_next_deployment_looks_a
     assert list(regions_of_old(decided, State())) == ["europe-west4"]
     assert list(regions_of_old(decided, State(clusters=(has,)))) == []
     later = planned((), replace(seen, catalog=None))
-    assert [one.id for one in later.retiring] == [ID_A]
+    assert [elsewhere.id for elsewhere in later.retiring] == [ID_A]
     assert list(regions_of_old(later, State())) == ["europe-west4"]
 
 
@@ -114,8 +114,8 @@ def test_a_job_on_a_cluster_of_the_same_id_elsewhere_keeps_none_at_home() -> Non
     """The doctor called the cluster idle and told people to deploy, and the deployment kept it for that job."""
     places = {region: f"projects/{PROJECT}/locations/{region}" for region in (REGION, "europe-west4")}
     old = replace(cluster(ID_A, HASH_A), name=f"{places[REGION]}/persistentResources/{ID_A}")
-    one = replace(job(ID_A), name=f"{places['europe-west4']}/customJobs/1")
-    assert deleted(planned((), live(old, jobs=(one,), catalog=IN_CATALOG))) == (ID_A,)
+    elsewhere = replace(job(ID_A), name=f"{places['europe-west4']}/customJobs/1")
+    assert deleted(planned((), live(old, jobs=(elsewhere,), catalog=IN_CATALOG))) == (ID_A,)
 
 
 @pytest.mark.parametrize("state", ["RUNNING", "ERROR", "UPDATING"])

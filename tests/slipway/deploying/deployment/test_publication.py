@@ -80,7 +80,7 @@ def deployed(*capacity_types: str, beside: tuple[ClusterSpec, ...] = ()) -> tupl
     """A template on a cluster that is out of season, and on those beside it: as everybody reads it, with the report."""
     asked = template(capacity_types=capacity_types)
     rests = cluster(season=Season(begins=JANUARY), kms_key="projects/p/locations/r/keyRings/r/cryptoKeys/k")
-    current = tuple(CurrentCluster(one, f"{one.name}-1111111", "1111111", import_=False) for one in beside)
+    current = tuple(CurrentCluster(row, f"{row.name}-1111111", "1111111", import_=False) for row in beside)
     dormant = (Dormancy(rests, "cpu-1a2b3c4", "season"),)
     placements = mark_dormant(prove(asked, StackResources((rests, *beside), region=STACK.region)), dormant)
     live = Live(clusters=(), jobs=(), limits={}, catalog=None)
@@ -131,7 +131,7 @@ OPEN = parsed(
 )
 PROVEN = prove_stack(OPEN, ROOT / "templates")
 SHORT = "custom_model_training_cpus"
-LIMITS = {one: QuotaLimit(one, OPEN.region, 15 if one == SHORT else 10_000) for one in PROVEN.metrics}
+LIMITS = {metric: QuotaLimit(metric, OPEN.region, 15 if metric == SHORT else 10_000) for metric in PROVEN.metrics}
 LIVE = Live(clusters=(), jobs=(), limits=LIMITS, catalog=None)
 
 
@@ -146,7 +146,7 @@ def deployment_of(of: Plan) -> Deployment:
 
 def test_preview_says_of_an_alternative_for_whom_it_is_not_and_whether_quota_suffices() -> None:
     found = deployment_of(decided())
-    lacking, unfit = [one for one in found.warnings if "alternative 1" in one]
+    lacking, unfit = [warning for warning in found.warnings if "alternative 1" in warning]
     assert "alternative 1 is not for" in unfit and "crew: workers needs" in unfit
     assert "alternative 1 would be refused" in lacking and SHORT in lacking and found.report.errors == ()
 
@@ -160,7 +160,7 @@ def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> No
     cluster = found.catalog.clusters["cpu"]
     assert (cluster.id, cluster.alternative, cluster.alternatives) == (other, 1, ())
     assert cluster.pools[-1].machine.type == "n1-standard-16"
-    offer = next(one for one in found.catalog.templates["crew"].offers if one.capacity_type == "pool")
+    offer = next(item for item in found.catalog.templates["crew"].offers if item.capacity_type == "pool")
     assert (offer.available, offer.cluster, offer.dormant) == (False, "", "cpu")
     assert "only as asked for first" in offer.why
     (line,) = made_otherwise(before, after, PROVEN.templates.values(), OPEN.region)
@@ -193,15 +193,17 @@ def during(story: Story, *made: str) -> Catalog:
     def catalog_of(plan: Plan) -> Catalog:
         return plan_deployment(story.proven, packages, revision, seen, plan, preview=False, now=story.now).catalog
 
-    catalog = interim(whole, seen, catalog_of)({one.id: one.id for one in whole.current if one.spec.name in made})
+    catalog = interim(whole, seen, catalog_of)(
+        {cluster.id: cluster.id for cluster in whole.current if cluster.spec.name in made}
+    )
     return document.read(document.write(catalog), "x")
 
 
 def pools(catalog: Catalog) -> dict[str, bool]:
     """By cluster whether the template can be sent there."""
     (template,) = catalog.templates.values()
-    pool = [one for one in template.offers if one.capacity_type == "pool"]
-    return {one.cluster or one.dormant: one.available for one in pool}
+    pool = [offer for offer in template.offers if offer.capacity_type == "pool"]
+    return {offer.cluster or offer.dormant: offer.available for offer in pool}
 
 
 def test_a_new_one_is_said_to_come_and_all_else_is_deployed() -> None:

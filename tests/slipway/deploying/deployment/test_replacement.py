@@ -61,9 +61,9 @@ def test_one_in_use_is_not_replaced_and_up_says_so_while_preview_goes_on(old, jo
     assert "stacks/Pulumi.prod.yaml, slipway:persistentResources.cpu.replacement" in refused.value.why
     assert "`replacement: rollover`" in str(refused.value.fix)
     assert ("try again when slipway pools shows it running" in str(refused.value.fix)) is not bool(jobs)
-    for one in jobs:  # Who typed the one command that was named met the same refusal for the other job.
+    for unfinished in jobs:  # Who typed the one command that was named met the same refusal for the other job.
         for verb in ("wait", "cancel"):
-            assert f"slipway jobs {verb} {one.typed}" in str(refused.value.fix)
+            assert f"slipway jobs {verb} {unfinished.typed}" in str(refused.value.fix)
 
 
 def test_one_that_retired_before_may_have_its_jobs_and_goes_when_it_is_idle() -> None:  # N1
@@ -73,7 +73,7 @@ def test_one_that_retired_before_may_have_its_jobs_and_goes_when_it_is_idle() ->
     busy = planned((NEW,), live(retires, ALIVE, jobs=(job(retires.id),), catalog=catalog))
     assert replaced(busy) == (ALIVE,) and [item.living for item in busy.retiring] == [retires] and not busy.refusals
     idle = planned((NEW,), live(retires, ALIVE, catalog=catalog))
-    assert {one.id for one in replaced(idle)} == {retires.id, ALIVE.id}
+    assert {action.id for action in replaced(idle)} == {retires.id, ALIVE.id}
 
 
 def test_a_change_of_mode_makes_no_other_cluster() -> None:  # N1

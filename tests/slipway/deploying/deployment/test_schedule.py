@@ -41,24 +41,24 @@ def due(declared: ClusterSpec, seen: Live, now: datetime = NOW) -> list[Due]:
 
 
 def test_a_season_ends() -> None:
-    (one,) = due(in_season(ends=10), alive())
-    assert (one.name, one.id, one.what, one.at, one.now) == ("cpu", ID, "season-ends", NOW + 10 * HOUR, False)
-    assert one.until(NOW) == one.per_hour * 10
-    assert one.words(NOW).split(": ")[1] == "$0.46/h, $4.64 until then" and "in 10 h" in one.words(NOW)
-    assert one.words(NOW + 11 * HOUR).startswith("season ends, due 1 h ago: $0.46/h, goes with the next deployment")
+    (event,) = due(in_season(ends=10), alive())
+    assert (event.name, event.id, event.what, event.at, event.now) == ("cpu", ID, "season-ends", NOW + 10 * HOUR, False)
+    assert event.until(NOW) == event.per_hour * 10
+    assert event.words(NOW).split(": ")[1] == "$0.46/h, $4.64 until then" and "in 10 h" in event.words(NOW)
+    assert event.words(NOW + 11 * HOUR).startswith("season ends, due 1 h ago: $0.46/h, goes with the next deployment")
     (begins,) = due(in_season(begins=12), live())
     assert (begins.what, begins.at, begins.per_hour) == ("season-begins", NOW + 12 * HOUR, Price())
     assert "$0.46/h idle, $1.86/h at most" in begins.words(NOW) and due(in_season(ends=-1), live()) == []
 
 
 def test_an_idle_limit_comes_near(snapshot: SnapshotAssertion) -> None:
-    (one,) = due(LIMITED, alive(ended=1))
-    assert (one.what, one.at) == ("idle-limit", NOW + 3 * HOUR)
-    assert one.words(NOW) == snapshot
+    (event,) = due(LIMITED, alive(ended=1))
+    assert (event.what, event.at) == ("idle-limit", NOW + 3 * HOUR)
+    assert event.words(NOW) == snapshot
     assert due(LIMITED, alive(job(ID), ended=1)) == [] == due(CPU, alive())
     for hours, told in ((3, ["season-ends"]), (4, ["idle-limit", "season-ends"])):
         both = replace(CPU, season=Season(None, NOW + hours * HOUR, 4 * HOUR))
-        assert [one.what for one in due(both, alive(ended=1))] == told
+        assert [event.what for event in due(both, alive(ended=1))] == told
 
 
 def test_one_that_still_lives_when_its_season_begins_is_taken_back() -> None:
@@ -69,23 +69,23 @@ def test_one_that_still_lives_when_its_season_begins_is_taken_back() -> None:
     back, ends = due(declared, seen)
     assert (back.what, back.now, back.id, ends.what) == ("take-back", True, ID, "season-ends")
     assert back.words(NOW).startswith("is taken back: ")
-    assert [one.what for one in due(declared, alive(job(ID)))] == ["season-ends"], "it is offered as it is"
+    assert [event.what for event in due(declared, alive(job(ID)))] == ["season-ends"], "it is offered as it is"
 
 
 def test_what_the_next_deployment_does_comes_first() -> None:
-    (one,) = due(LIMITED, alive(ended=9))
-    assert (one.what, one.now, one.at) == ("delete", True, None) and "on 2026-11-20 07:00 UTC" in one.why
-    assert one.per_hour.known and one.until(NOW) is None
+    (event,) = due(LIMITED, alive(ended=9))
+    assert (event.what, event.now, event.at) == ("delete", True, None) and "on 2026-11-20 07:00 UTC" in event.why
+    assert event.per_hour.known and event.until(NOW) is None
     made, ends = due(in_season(ends=9), live())
     assert (made.what, made.now, ends.what) == ("create", True, "season-ends")
     failed = live(cluster(ID, HASH, "ERROR"))
-    assert [(one.what, one.now) for one in due(CPU, failed)] == [("delete", True), ("create", True)]
+    assert [(event.what, event.now) for event in due(CPU, failed)] == [("delete", True), ("create", True)]
 
 
 def test_what_retires_waits_for_its_jobs() -> None:
-    (one,) = due(in_season(ends=-1), alive(job(ID), job(ID, "eval")))
-    assert (one.what, one.at, one.now) == ("retire", None, False)
-    assert one.words(NOW).endswith("train and eval have ended")
+    (event,) = due(in_season(ends=-1), alive(job(ID), job(ID, "eval")))
+    assert (event.what, event.at, event.now) == ("retire", None, False)
+    assert event.words(NOW).endswith("train and eval have ended")
     (unlisted,) = due(in_season(ends=-1), alive(catalog=PublishedCatalog()))
     assert "the deployment after the next" in unlisted.why
     (used,) = due(in_season(ends=-1), alive(used=1))
@@ -96,9 +96,9 @@ def test_what_retires_waits_for_its_jobs() -> None:
 
 def test_what_a_killed_deployment_was_making_does_not_retire() -> None:
     """Nobody knows whether the next deployment asks for it."""
-    (one,) = due(in_season(ends=-1), live(cluster(ID, HASH, "PROVISIONING")))
-    assert (one.what, one.at, one.now) == ("unfinished", None, False)
-    assert one.words(NOW).startswith("is unfinished: still being made")
+    (event,) = due(in_season(ends=-1), live(cluster(ID, HASH, "PROVISIONING")))
+    assert (event.what, event.at, event.now) == ("unfinished", None, False)
+    assert event.words(NOW).startswith("is unfinished: still being made")
     (rebooting,) = due(in_season(ends=-1), live(cluster(ID, HASH, "REBOOTING")))
     assert rebooting.words(NOW).endswith("while it is REBOOTING")
 
@@ -131,7 +131,7 @@ def five_days(mode: str = "enforce", *entries: str, gpus: int = 1) -> FiveDays:
 
 def judged(made: Story, seen: Live | None = None) -> tuple[QuotaReport, QuotaRow]:
     report = judge(made.whole, seen or made.seen(), made.now)
-    (line,) = (one for one in report.lines if one.metric == GPUS)
+    (line,) = (difference for difference in report.lines if difference.metric == GPUS)
     return report, line
 
 
@@ -169,7 +169,9 @@ def test_the_schedule_says_that_it_is_not_ready_until_it_is() -> None:
     assert due.readiness and due.readiness.ready is False
     report, line = judged(made)
     assert (line.now, line.short, line.enough, line.state) == (0, 0, 2, "tight"), "it draws nothing yet"
-    assert [(one.metric, one.preference.preferred) for one in all_short(report.lines, made.seen())] == [(GPUS, 2)]
+    assert [
+        (difference.metric, difference.preference.preferred) for difference in all_short(report.lines, made.seen())
+    ] == [(GPUS, 2)]
     made.gpus = 2
     assert not judge(made.whole, made.seen(), made.now).findings
     (due,) = upcoming(made.whole, made.seen(), made.now)
@@ -196,8 +198,10 @@ def test_doctor_warns_and_where_the_answer_is_still_to_come_only_notes_it() -> N
 
     def told() -> tuple[Grade, str]:
         report = judge(made.whole, made.seen(), made.now)
-        one = found(published=seen_as_published(made.whole), clusters=(), jobs=(), quota=report)["season-awaits-quota"]
-        return one.grade, one.fix
+        finding = found(published=seen_as_published(made.whole), clusters=(), jobs=(), quota=report)[
+            "season-awaits-quota"
+        ]
+        return finding.grade, finding.fix
 
     grade, fix = told()
     assert grade is Grade.WARNING and f"slipway quota --request {GPUS}=2" in fix

@@ -41,7 +41,7 @@ TURN = (f"first: {{ {POOL}, until: 2026-11-21 }}", f"second: {{ {POOL}, from: 20
 
 
 def proven(*entries: str, quota: str = "mode: enforce", templates: str = "") -> ProvenStack:
-    lines = "\n".join(f"              {one}" for one in entries)
+    lines = "\n".join(f"              {entry}" for entry in entries)
     config = f"""
             slipway:templates: [{templates}]
             slipway:quota: {{ contactEmail: ml@acme.example, {quota} }}
@@ -69,7 +69,9 @@ class Story:
 
     def seen(self) -> Live:
         found = dict.fromkeys(self.proven.metrics, 10000) | {CPUS: self.limit}
-        limits = {one: QuotaLimit(one, self.stack.region, value, Increase.POSSIBLE) for one, value in found.items()}
+        limits = {
+            metric: QuotaLimit(metric, self.stack.region, value, Increase.POSSIBLE) for metric, value in found.items()
+        }
         limits[CPUS] = replace(limits[CPUS], quota_id=QUOTA)
         there = live(*self.clusters.values(), jobs=tuple(self.jobs), catalog=self.catalog)
         return replace(there, limits=limits, preferences=self.preferences)
@@ -90,15 +92,15 @@ class Story:
         done.refuse()
         for id_ in deleted(done.plan):
             del self.clusters[id_]
-        for one in done.plan.current:
-            self.clusters[one.id] = _there(one, self.stack.name, self.now)
+        for current in done.plan.current:
+            self.clusters[current.id] = _there(current, self.stack.name, self.now)
         # As it is read by the next one.
         self.catalog = document.published(document.write(done.catalog), "catalog.json")
         return done
 
     @property
     def names(self) -> set[str]:
-        return {one.labels["slipway-name"] for one in self.clusters.values()}
+        return {cluster.labels["slipway-name"] for cluster in self.clusters.values()}
 
     @property
     def whole(self) -> Catalog:
@@ -118,7 +120,7 @@ def begun(
     """Deployed the day before its season begins."""
     story = Story(proven(*entries, quota=quota), limit)
     story.up()
-    story.clusters |= {one.id: one for one in others}
+    story.clusters |= {other.id: other for other in others}
     story.now = NOW
     return story
 
@@ -131,7 +133,7 @@ def test_a_job_on_the_one_that_ends_leaves_the_other_waiting_until_it_has_ended(
     waits = story.up()
     assert story.names == {"first"} and not story.whole.clusters and story.whole.retiring == (first,)
     assert story.whole.dormant["second"].lacks == (CPUS,)
-    (warned,) = (one for one in waits.warnings if "second" in one)
+    (warned,) = (warning for warning in waits.warnings if "second" in warning)
     assert warned.startswith("cluster second is not made") and "custom_model_training_cpus" in warned
     assert "short by 8 (limit 8;" in warned and f"drawn by {first} 8)" in warned
     words = (
@@ -145,7 +147,7 @@ def test_a_job_on_the_one_that_ends_leaves_the_other_waiting_until_it_has_ended(
     story.jobs, story.now = [], story.now + HOUR
     turn = story.up()
     assert story.names == {"second"} and set(story.whole.clusters) == {"second"} and not turn.warnings
-    assert [one.id for one in ahead(turn.plan)] == [first]
+    assert [action.id for action in ahead(turn.plan)] == [first]
 
 
 def test_what_an_edit_brings_is_refused_as_before() -> None:
@@ -160,7 +162,7 @@ def test_what_an_edit_brings_is_refused_as_before() -> None:
     added.proven = proven(TURN[1], f"new: {{ {POOL} }}")
     with pytest.raises(PolicyError, match="creating new needs"):
         added.up()
-    assert [one.spec.name for one in added.decided(preview=True).plan.dormant] == ["second"]
+    assert [cluster.spec.name for cluster in added.decided(preview=True).plan.dormant] == ["second"]
 
 
 @pytest.mark.parametrize("catalog", [None, PublishedCatalog(damage="gone bad")])
@@ -178,7 +180,7 @@ def test_a_check_that_only_warns_makes_it() -> None:
 
 
 def requests(done: Deployment) -> dict[str, int]:
-    return {one.metric: one.value for one in done.report.requests}
+    return {request.metric: request.value for request in done.report.requests}
 
 
 def test_quota_is_asked_for_when_the_season_is_declared_and_its_day_waits_for_no_answer() -> None:
@@ -225,7 +227,7 @@ def test_an_edit_goes_before_a_season_that_finds_no_quota_beside_it() -> None:
     story.proven = proven(TURN[1], f"new: {{ {POOL} }}", quota=quota)
     done = story.up()
     assert story.names == {"new"} and story.whole.dormant["second"].lacks == (CPUS,)
-    assert any("second is not made yet" in one for one in done.warnings)
+    assert any("second is not made yet" in warning for warning in done.warnings)
     story.proven = proven(TURN[1], quota=quota)
     story.up()
     story.up()
@@ -247,8 +249,8 @@ def test_what_is_only_made_again_is_no_edit(how: str) -> None:
         whole = replace(story.whole, clusters={"lab": replace(story.whole.clusters["lab"].options[1], id=other)})
         story.catalog = document.published(document.write(whole), "catalog.json")
     done = story.decided()
-    assert not done.report.errors and [one.spec.name for one in done.plan.current] == ["lab"]
-    assert [one.spec.name for one in done.plan.dormant] == ["second"]
+    assert not done.report.errors and [cluster.spec.name for cluster in done.plan.current] == ["lab"]
+    assert [cluster.spec.name for cluster in done.plan.dormant] == ["second"]
 
 
 @pytest.mark.parametrize("generation", [1, 2])
@@ -277,7 +279,7 @@ def test_one_that_fits_does_not_wait_behind_one_that_never_fits() -> None:
     hopeless = begun(*seasons, limit=4)
     warned = hopeless.up().warnings
     assert not hopeless.names
-    assert [one.split("short by ")[1].split(" ")[0] for one in warned] == ["12", "4"]
+    assert [warning.split("short by ")[1].split(" ")[0] for warning in warned] == ["12", "4"]
     edited = begun(*seasons)
     edited.proven = proven(*seasons, f"new: {{ {POOL} }}")
     edited.up()

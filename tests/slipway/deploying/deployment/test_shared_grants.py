@@ -80,7 +80,7 @@ def published(**changes: Any) -> PublishedCatalog:
 
 def stay(found: Neighbours, *, seen: tuple[str, ...] = (), of: tuple[StateGrant, ...] = ()) -> dict[str, Any]:
     some = shared(of or dropped(KNOWN), found, KNOWN, stack="dev", project="acme", seen=seen)
-    return {one.grant.name: one.stacks or one.unread for one in some}
+    return {grant.grant.name: grant.stacks or grant.unread for grant in some}
 
 
 def test_what_another_stacks_catalog_names_stays_and_nothing_else() -> None:
@@ -97,7 +97,7 @@ def test_what_another_stacks_catalog_names_stays_and_nothing_else() -> None:
 
 def test_of_what_the_stack_made_itself_nothing_is_another_stacks() -> None:
     """Neither its catalog's bucket, nor its account with all that this may do."""
-    assert {one.name for one in GRANTS} - {one.name for one in dropped(KNOWN)} == {
+    assert {grant.name for grant in GRANTS} - {grant.name for grant in dropped(KNOWN)} == {
         f"{READS} {BOB} gs://acme-dev-catalog",
         f"{WRITES} serviceAccount:{OWN} gs://acme-results",
         f"{WRITES_METRICS} serviceAccount:{OWN} ",
@@ -128,7 +128,7 @@ def test_where_it_can_not_be_told_all_stays_and_the_reason_is_kept(
 ) -> None:
     eve = GRANTS[4].name
     kept = stay(found, seen=seen)
-    assert {one.name for one in dropped(KNOWN)} == {*kept}
+    assert {grant.name for grant in dropped(KNOWN)} == {*kept}
     assert why in kept[eve][0]
 
 
@@ -138,10 +138,10 @@ def test_what_the_stack_asks_for_is_not_dropped() -> None:
     stack = Stack(
         "dev", "acme", "us-central1", workspace, trainers={"ml": TrainerEntry(account="ml-training", submitters=(BOB,))}
     )
-    left = {(one.role, one.member) for one in dropped(KNOWN, asked_of(stack, ["ml"]))}
+    left = {(grant.role, grant.member) for grant in dropped(KNOWN, asked_of(stack, ["ml"]))}
     assert left == {(SUBMITTER_ROLES["submit"], "user:EVE@acme.example"), (ACT_AS, TEAM)}
     assert (WRITES_METRICS, f"serviceAccount:{THEIRS}") in {
-        (one.role, one.member) for one in dropped(KNOWN, asked_of(stack, []))
+        (grant.role, grant.member) for grant in dropped(KNOWN, asked_of(stack, []))
     }
 
 
@@ -160,7 +160,7 @@ def test_catalogs_are_read_in_buckets_that_slipway_made_alone(connection: Connec
     service.answers["/storage/b/gone-catalog/o/catalog.json"] = (404, {})
     found = neighbours(Reader(connection, WANTED))
     assert not isinstance(found, Unknown)
-    assert {name: getattr(one, "stack", "") for name, one in found.items()} == {
+    assert {name: getattr(value, "stack", "") for name, value in found.items()} == {
         "prod-catalog": "prod",
         "test-catalog": "",
     }
@@ -208,8 +208,8 @@ def test_the_guard_asks_every_cluster_of_a_stack_and_sees_their_jobs(connection:
         {"name": f"{PATHS['clusters']}/{id_}", "labels": {"slipway-stack": stack}} for id_, stack in stacks.items()
     ]
     service["clusters"] = {"persistentResources": listed}
-    for one in listed:
-        service.answers[str(one["name"])] = (200, {**one, "state": "RUNNING", "resourcePools": [POOL]})
+    for entry in listed:
+        service.answers[str(entry["name"])] = (200, {**entry, "state": "RUNNING", "resourcePools": [POOL]})
     assert use_of_stack(connection, "acme", "us-central1", "dev") == InUse((), ("cpu-1a2b3c4", "gpu-1a2b3c4"))
     on = {id_[:3]: {"persistentResourceId": id_} for id_ in stacks}
     service["jobs"] = running(**on)

@@ -49,7 +49,10 @@ def test_a_stack_that_ships_keeps_its_own_rules(name: str) -> None:
 def test_the_ids_of_the_quota_that_jobs_draw_are_published_and_stay_when_they_can_not_be_read() -> None:  # P5
     """Else a submission knows no id of the quota for disks, and for CPUs on demand."""
     metrics = ("custom_model_training_cpus", "custom_model_training_pd_ssd")
-    listed = {one: QuotaLimit(one, "us-central1", -1, quota_id=f"Id-of-{one.replace('_', '-')}") for one in metrics}
+    listed = {
+        metric: QuotaLimit(metric, "us-central1", -1, quota_id=f"Id-of-{metric.replace('_', '-')}")
+        for metric in metrics
+    }
     stack = read(with_pool("machine: n1-standard-4\nreplicas: 1"))
     first = deployment_of(stack, limits=listed).catalog
     assert first.quotas == {metric: limit.quota_id for metric, limit in listed.items()}

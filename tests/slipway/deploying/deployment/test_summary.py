@@ -58,7 +58,7 @@ CATALOG = catalog_with(OLD)
 
 
 def told(decided: Plan) -> list[tuple[str, What, Why]]:
-    return [(one.cluster, one.what, one.why) for one in decided.actions]
+    return [(action.cluster, action.what, action.why) for action in decided.actions]
 
 
 def test_each_has_what_and_why() -> None:
@@ -93,8 +93,8 @@ def test_by_its_catalog_a_review_decides_as_the_deployment_does(declared, busy: 
     seen = live(replace(ALIVE, state=state), jobs=(job(ALIVE.id),) * busy, catalog=CATALOG)
     decided = planned(declared, seen, EPOCH)
     found = of_catalog(published_by(decided), CATALOG.whole, seen, EPOCH)
-    assert [(one.cluster, one.id, one.what, one.why) for one in found] == [
-        (one.cluster, one.id, one.what, one.why) for one in decided.actions
+    assert [(action.cluster, action.id, action.what, action.why) for action in found] == [
+        (action.cluster, action.id, action.what, action.why) for action in decided.actions
     ]
 
 
@@ -102,7 +102,7 @@ def test_where_nobody_could_look_nothing_is_said_of_what_goes() -> None:
     unread = Unknown("denied", "list", "roles/aiplatform.viewer")
     for seen in (Live(unread, (), {}, CATALOG), Live((ALIVE,), unread, {}, CATALOG)):
         found = of_catalog(published_by(planned((NEW,), live(), EPOCH)), CATALOG.whole, seen, EPOCH)
-        assert [(one.cluster, one.what) for one in found] == [("cpu", What.CREATE)]
+        assert [(action.cluster, action.what) for action in found] == [("cpu", What.CREATE)]
 
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)
@@ -117,7 +117,7 @@ def there(one: ClusterSpec, state: str = "RUNNING") -> PersistentResource:
 
 
 def ids(decided: Plan) -> set[str]:
-    return {one.id for one in ahead(decided)}
+    return {action.id for action in ahead(decided)}
 
 
 def published(*clusters: ClusterSpec, retiring: tuple[ClusterSpec, ...] = ()) -> PublishedCatalog:

@@ -155,7 +155,7 @@ def test_another_trainer_stays_while_a_job_needs_it_with_its_roles_on_the_projec
     assert again.grants == {"trainer evals": {grant.name: grant.role}} and not again.retiring
     for jobs in ((), (other,), (needing(EVALS, state="JOB_STATE_SUCCEEDED"),)):
         idle = plan_workspace(known, WANTED, jobs)
-        assert [one.name for one in idle.released] == [EVALS] and idle.retiring == ()
+        assert [bucket.name for bucket in idle.released] == [EVALS] and idle.retiring == ()
 
 
 def test_a_doubt_whether_all_jobs_are_listed_keeps_everything() -> None:

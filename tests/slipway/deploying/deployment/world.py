@@ -67,11 +67,11 @@ def deleted(decided: Plan) -> tuple[str, ...]:
 
 
 def replaced(decided: Plan) -> tuple[PersistentResource, ...]:
-    return _living(one for one in decided.of(What.DELETE_FIRST) if one.why is Why.IN_PLACE)
+    return _living(action for action in decided.of(What.DELETE_FIRST) if action.why is Why.IN_PLACE)
 
 
 def ahead(decided: Plan) -> tuple[PersistentResource, ...]:
-    return _living(one for one in decided.of(What.DELETE_FIRST) if one.why is not Why.IN_PLACE)
+    return _living(action for action in decided.of(What.DELETE_FIRST) if action.why is not Why.IN_PLACE)
 
 
 def cleared(decided: Plan) -> tuple[PersistentResource, ...]:
@@ -80,15 +80,15 @@ def cleared(decided: Plan) -> tuple[PersistentResource, ...]:
 
 def waiting(decided: Plan) -> tuple[PersistentResource, ...]:
     """Return the clusters that are still being made."""
-    return _living(one for one in decided.actions if one.current and one.current.state == "PROVISIONING")
+    return _living(action for action in decided.actions if action.current and action.current.state == "PROVISIONING")
 
 
 def left(decided: Plan) -> dict[str, str]:
-    return {one.cluster: one.id for one in decided.of(What.LEAVE)}
+    return {action.cluster: action.id for action in decided.of(What.LEAVE)}
 
 
 def _living(some: Iterable[Action]) -> tuple[PersistentResource, ...]:
-    return tuple(one.living for one in some if one.living)
+    return tuple(pool.living for pool in some if pool.living)
 
 
 def planned(
@@ -111,7 +111,7 @@ def planned_for(
 
 def remembering(*dormant: Dormancy) -> model.Catalog:
     """Return a catalog that has these and nothing else."""
-    return catalog(clusters={}, dormant={one.spec.name: published_dormant(one, REGION) for one in dormant})
+    return catalog(clusters={}, dormant={cluster.spec.name: published_dormant(cluster, REGION) for cluster in dormant})
 
 
 def hash_of(one: ClusterSpec) -> str:
@@ -129,15 +129,15 @@ def alive(of: ClusterSpec, state: str = "RUNNING", *, n: int = 1, **fields: Any)
 
 def catalog_with(*clusters: ClusterSpec, retiring: tuple[str, ...] = ()) -> PublishedCatalog:
     """Return the deployed part of these."""
-    made = [CurrentCluster(one, id_of(one), hash_of(one), True) for one in clusters]
-    whole = catalog(clusters={one.spec.name: published(one, REGION) for one in made}, retiring=retiring)
-    return PublishedCatalog({one.name: id_of(one) for one in clusters}, retiring, whole=whole)
+    made = [CurrentCluster(cluster, id_of(cluster), hash_of(cluster), True) for cluster in clusters]
+    whole = catalog(clusters={cluster.spec.name: published(cluster, REGION) for cluster in made}, retiring=retiring)
+    return PublishedCatalog({cluster.name: id_of(cluster) for cluster in clusters}, retiring, whole=whole)
 
 
 def published_by(decided: Plan) -> model.Catalog:
-    removed = {one.id: one.removed for one in decided.retiring if one.removed}
-    clusters = {one.spec.name: published(one, REGION) for one in decided.current}
-    retiring = tuple(one.id for one in decided.retiring)
+    removed = {cluster.id: cluster.removed for cluster in decided.retiring if cluster.removed}
+    clusters = {cluster.spec.name: published(cluster, REGION) for cluster in decided.current}
+    retiring = tuple(cluster.id for cluster in decided.retiring)
     return replace(remembering(*decided.dormant), clusters=clusters, retiring=retiring, removed=removed)
 
 
@@ -172,7 +172,7 @@ class World:
         if whole is None:
             found = {id_ for id_ in self.protected if id_ in self.state}
         else:
-            found = {one.id for one in whole.clusters.values() if one.replacement == PROTECT}
+            found = {cluster.id for cluster in whole.clusters.values() if cluster.replacement == PROTECT}
         return frozenset(id_ for id_ in found if id_ in self.clusters and not self.clusters[id_].failed)
 
     def up(
@@ -191,17 +191,17 @@ class World:
         steps = killed_after
         for gone in cleared(decided) if steps else ():
             assert self.clusters[gone.id].state == "ERROR", "only a failed one is cleared"
-            if any(one.persistent_resource_id == gone.id and not one.ended for one in self.jobs):
+            if any(job.persistent_resource_id == gone.id and not job.ended for job in self.jobs):
                 self.deleted_with_jobs.append(gone.id)
             del self.clusters[gone.id]
             self.state.discard(gone.id)
-        early = {one.id for one in ahead(decided)}
-        if not all(one.import_ for one in decided.current) and self.catalog is not None and self.catalog.whole:
-            dormant = {one.spec.name: published_dormant(one, REGION) for one in decided.dormant}
+        early = {action.id for action in ahead(decided)}
+        if not all(pool.import_ for pool in decided.current) and self.catalog is not None and self.catalog.whole:
+            dormant = {pool.spec.name: published_dormant(pool, REGION) for pool in decided.dormant}
             whole = with_dormant(self.catalog.whole, dormant)
-            ids = {name: one.id for name, one in whole.clusters.items()}
+            ids = {name: value.id for name, value in whole.clusters.items()}
             self.catalog = replace(self.catalog, clusters=ids, retiring=whole.retiring, whole=whole)
-        instead = {one.id for one in replaced(decided)}
+        instead = {action.id for action in replaced(decided)}
         going = early | instead
         if instead and self.catalog is not None:
             kept = {name: id_ for name, id_ in self.catalog.clusters.items() if id_ not in instead}
@@ -212,7 +212,7 @@ class World:
             if steps == 0:
                 return decided
             steps -= 1
-            if any(one.persistent_resource_id == id_ and not one.ended for one in self.jobs):
+            if any(job.persistent_resource_id == id_ and not job.ended for job in self.jobs):
                 self.deleted_with_jobs.append(id_)
             del self.clusters[id_]
         made: dict[str, str] = {}
@@ -258,7 +258,7 @@ class World:
             steps -= 1
             if steps <= 0:
                 return decided
-            if any(one.persistent_resource_id == id_ and not one.ended for one in self.jobs):
+            if any(job.persistent_resource_id == id_ and not job.ended for job in self.jobs):
                 self.deleted_with_jobs.append(id_)
             del self.clusters[id_]
             self.state.discard(id_)
@@ -278,5 +278,5 @@ class World:
 
     def end_jobs(self) -> None:
         if self.now is not None:
-            self.ends |= {one.persistent_resource_id: self.now for one in self.jobs if not one.ended}
-        self.jobs = [replace(one, state="JOB_STATE_SUCCEEDED") for one in self.jobs]
+            self.ends |= {job.persistent_resource_id: self.now for job in self.jobs if not job.ended}
+        self.jobs = [replace(job, state="JOB_STATE_SUCCEEDED") for job in self.jobs]

@@ -154,7 +154,9 @@ def test_a_name_goes_from_a_cluster_of_ours_to_an_adopted_one_and_back() -> None
     ours = alive(own)
     before = PublishedCatalog({"research": ours.id})
     busy = planned((ENTRY,), live(ours, LIVES, jobs=(job(ours.id),), catalog=before))
-    assert [one.id for one in busy.current] == ["team-a"] and [one.id for one in busy.retiring] == [ours.id]
+    assert [cluster.id for cluster in busy.current] == ["team-a"] and [cluster.id for cluster in busy.retiring] == [
+        ours.id
+    ]
     assert deleted(planned((ENTRY,), live(ours, LIVES, catalog=before))) == (ours.id,)
     after = PublishedCatalog({"research": "team-a"}, adopted=frozenset({"team-a"}))
     back = planned((own,), live(LIVES, jobs=(job("team-a"),), catalog=after))

@@ -35,7 +35,7 @@ def planned(declared: ClusterSpec, seen: Live) -> Plan:
 
 def in_season(begins: float | None = None, ends: float | None = None, **fields: Any) -> ClusterSpec:
     """Hours from now."""
-    first, last = (None if one is None else NOW + one * HOUR for one in (begins, ends))
+    first, last = (None if bound is None else NOW + bound * HOUR for bound in (begins, ends))
     return replace(CPU, season=Season(first, last), **fields)
 
 
@@ -48,9 +48,9 @@ def alive(
     catalog: PublishedCatalog | Unknown | None = LISTED,
 ) -> Live:
     """The cluster, made so many hours ago, whose last job ended so many hours ago."""
-    one = replace(cluster(ID, HASH, state, used=used), create_time=NOW - made * HOUR)
+    bound = replace(cluster(ID, HASH, state, used=used), create_time=NOW - made * HOUR)
     ends = {} if ended is None else {ID: NOW - ended * HOUR}
-    return replace(live(one, jobs=jobs, catalog=catalog), last_ends=ends)
+    return replace(live(bound, jobs=jobs, catalog=catalog), last_ends=ends)
 
 
 def remembering(declared: ClusterSpec, since: datetime = NOW) -> PublishedCatalog:

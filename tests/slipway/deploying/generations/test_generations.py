@@ -53,20 +53,20 @@ AS_SECOND = replace(
 
 
 def ids(*declared: ClusterSpec, **seen: object) -> list[str]:
-    return [one.id for one in planned(declared, live(**seen)).current]  # type: ignore[arg-type]
+    return [cluster.id for cluster in planned(declared, live(**seen)).current]  # type: ignore[arg-type]
 
 
 def test_where_none_lives_the_first_is_made_and_the_others_may_be() -> None:
-    (one,) = planned((OPEN,), live()).current
-    assert (one.id, one.import_, [other.id for other in one.alternatives]) == (FIRST, False, [SECOND, THIRD])
+    (item,) = planned((OPEN,), live()).current
+    assert (item.id, item.import_, [other.id for other in item.alternatives]) == (FIRST, False, [SECOND, THIRD])
     spent = planned((OPEN,), live(cluster(SECOND, HASHES[1], "ERROR"))).current[0]
     assert [other.id for other in spent.alternatives] == [f"{SECOND}-2", THIRD]
 
 
 def test_an_alternative_that_runs_stays_whatever_comes_before_it() -> None:
     decided = planned((OPEN,), live(AS_SECOND, catalog=PublishedCatalog({"cpu": SECOND})))
-    (one,) = decided.current
-    assert (one.id, one.import_, one.spec.alternative, one.alternatives) == (SECOND, True, 1, ())
+    (cluster,) = decided.current
+    assert (cluster.id, cluster.import_, cluster.spec.alternative, cluster.alternatives) == (SECOND, True, 1, ())
     assert deleted(decided) == () and decided.retiring == ()
 
 
@@ -74,24 +74,24 @@ def test_of_two_that_run_the_published_one_stays_and_the_other_goes() -> None:
     for stays, goes in ((SECOND, FIRST), (FIRST, SECOND)):
         catalog = PublishedCatalog({"cpu": stays}, retiring=(goes,))
         decided = planned((OPEN,), live(cluster(FIRST, HASHES[0]), AS_SECOND, catalog=catalog))
-        assert [one.id for one in decided.current] == [stays] and deleted(decided) == (goes,)
+        assert [item.id for item in decided.current] == [stays] and deleted(decided) == (goes,)
 
 
 def test_going_back_is_an_edit_and_keeps_the_alternative_until_the_first_runs() -> None:
     catalog = PublishedCatalog({"cpu": SECOND})
     back = replace(OPEN, alternatives=(Alternative((LAST,)),))
     decided = planned((back,), live(AS_SECOND, catalog=catalog))
-    assert [(one.id, one.import_) for one in decided.current] == [(FIRST, False)]
+    assert [(item.id, item.import_) for item in decided.current] == [(FIRST, False)]
     making = planned((back,), live(AS_SECOND, cluster(FIRST, HASHES[0], "PROVISIONING"), catalog=catalog))
-    assert [one.why for one in making.retiring] == [Why.SUCCESSOR] and deleted(making) == ()
+    assert [item.why for item in making.retiring] == [Why.SUCCESSOR] and deleted(making) == ()
     busy = planned((back,), live(AS_SECOND, cluster(FIRST, HASHES[0]), jobs=(job(SECOND),), catalog=catalog))
-    assert [one.why for one in busy.retiring] == [Why.JOBS]
+    assert [item.why for item in busy.retiring] == [Why.JOBS]
 
 
 def test_one_that_is_being_made_since_a_killed_up_is_waited_for() -> None:
     making = replace(AS_SECOND, state="PROVISIONING")
     decided = planned((OPEN,), live(making))
-    assert waiting(decided) == (making,) and [one.id for one in decided.current] == [SECOND]
+    assert waiting(decided) == (making,) and [cluster.id for cluster in decided.current] == [SECOND]
 
 
 def test_somebody_elses_cluster_under_an_alternatives_id_is_never_touched() -> None:
@@ -116,11 +116,11 @@ def test_an_alternative_that_was_given_up_is_not_made_again_as_the_first() -> No
     known = Dormancy(idle, SECOND, "idle", now)
     seen = live(catalog=PublishedCatalog(whole=remembering(known)))
     decided = planned((idle,), seen, now)
-    assert decided.current == () and [one.id for one in decided.dormant] == [SECOND]
+    assert decided.current == () and [cluster.id for cluster in decided.dormant] == [SECOND]
     # The deployment that gives it up publishes the same of it as those after that.
     there = replace(AS_SECOND, create_time=now - timedelta(hours=4))
     gives_up = planned((idle,), live(there), now)
-    assert gives_up.current == () and [one.spec for one in gives_up.dormant] == [idle]
+    assert gives_up.current == () and [cluster.spec for cluster in gives_up.dormant] == [idle]
 
 
 def test_what_was_made_is_what_is_declared() -> None:
@@ -138,7 +138,7 @@ def test_a_protected_cluster_that_is_an_alternative_is_not_changed_by_being_one(
     catalog = PublishedCatalog({"cpu": SECOND}, whole=whole)
     assert planned((kept,), live(AS_SECOND, catalog=catalog)).refusals == ()
     gone = planned((kept,), live(catalog=catalog))
-    assert gone.refusals == () and [one.id for one in gone.current] == [FIRST]
+    assert gone.refusals == () and [cluster.id for cluster in gone.current] == [FIRST]
     back = replace(kept, alternatives=(Alternative((LAST,)),))
     (refusal,) = planned((back,), live(AS_SECOND, catalog=catalog)).refusals
     assert "`pools.workers.machine`" in refusal.why
@@ -181,11 +181,11 @@ def test_it_is_read_back_whole_and_dormant_too(one: ClusterSpec) -> None:
 def test_an_alternative_keeps_its_region_and_its_prices_are_of_there() -> None:  # N2
     open_ = ClusterSpec("open", (FIXED,), alternatives=(Alternative((FIXED,), "europe-west4"), Alternative((GPUS,))))
     at_home, there = (
-        published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION) for one in open_.options[:2]
+        published(CurrentCluster(option, "x-1111111", "1111111", import_=True), REGION) for option in open_.options[:2]
     )
-    for one, made in ((open_, at_home), (open_.options[1], there)):
+    for option, made in ((open_, at_home), (open_.options[1], there)):
         found = codec.read(clusters.Cluster, codec.write(made), "open")
-        assert (found.region, found.alternative) == (one.region, one.alternative)
-        assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, one)
+        assert (found.region, found.alternative) == (option.region, option.alternative)
+        assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, option)
     assert there.pools[0].price_per_hour != at_home.pools[0].price_per_hour
     assert there.pools[0].price_per_hour == at_home.alternatives[0].pools[0].price_per_hour

@@ -35,7 +35,7 @@ def test_a_job_is_found_by_name_number_and_template_with_its_metrics(stack: Stac
     assert slipway.job(sent.name) == slipway.job(sent.id) == slipway.job("hello") == sent
     assert dict(sent.metrics) == {} and sent.metrics.why == "no metrics.json in its output"
     measured(stack, sent.name, [{"step": 1, "loss": 2}, {"step": 2, "loss": 1}])
-    assert sent.metrics["loss"] == 1 and [one.step for one in sent.metrics.steps] == [1, 2]
+    assert sent.metrics["loss"] == 1 and [step.step for step in sent.metrics.steps] == [1, 2]
     with pytest.raises(ResourceError):
         slipway.job("nothing")
     with pytest.raises(ConfigError, match="name is given a int"):
@@ -204,8 +204,8 @@ def test_values_are_taken_as_a_file_has_them() -> None:
     ],
 )
 def test_what_can_be_no_run_is_told_with_its_number(runs: Any, said: list[str]) -> None:
-    found = [str(one) for one in points(runs).mistakes]
-    assert [one[: len(start)] for one, start in zip(found, said, strict=True)] == said
+    found = [str(mistake) for mistake in points(runs).mistakes]
+    assert [line[: len(start)] for line, start in zip(found, said, strict=True)] == said
 
 
 def test_runs_without_an_end_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:

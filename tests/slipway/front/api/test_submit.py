@@ -51,7 +51,7 @@ def test_a_job_is_submitted_awaited_and_read(stack: Stack, capfd: pytest.Capture
     with pytest.raises(ConfigError, match="1 file of mine differ"):
         done.download("mine")
     assert done.download("mine", overwrite=True) == Path("mine")
-    assert [one["displayName"] for one in stack.jobs()] == [job.name] and stack.jobs()[0]["name"].endswith(job.id)
+    assert [entry["displayName"] for entry in stack.jobs()] == [job.name] and stack.jobs()[0]["name"].endswith(job.id)
     assert capfd.readouterr() == ("", "")
 
 

@@ -70,7 +70,7 @@ def templates(stack: str, cluster: str, trainer: str) -> dict[str, Any]:
             "kind": "custom-job",
             "roles": list(roles),
             "package": "",
-            "parameters": [dict(one) for one in PARAMETERS[:count]],
+            "parameters": [dict(parameter) for parameter in PARAMETERS[:count]],
             "offers": [{**pool, **on_pool, "pricePerHour": "0.4906"}, {**spot, "pricePerHour": None}],
         }
 

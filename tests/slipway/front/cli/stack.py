@@ -136,7 +136,7 @@ class Stack:
 
         def gone() -> bool:
             listed = self.cloud.every(self.clusters, "persistentResources")
-            return all(one["name"].rsplit("/", 1)[-1] != self.cluster for one in listed)
+            return all(entry["name"].rsplit("/", 1)[-1] != self.cluster for entry in listed)
 
         self.until(gone)
 
@@ -147,7 +147,7 @@ class Stack:
     def _grant_all(self, roles: tuple[str, ...], granted: bool, who: str = ADA) -> None:
         path = f"/v1/projects/{self.project}"
         policy = self.cloud.rest("POST", f"{path}:getIamPolicy", {})
-        bindings = {one["role"]: set(one["members"]) for one in policy.get("bindings", [])}
+        bindings = {binding["role"]: set(binding["members"]) for binding in policy.get("bindings", [])}
         for role in roles:
             members = bindings.setdefault(role, set())
             members.add(who) if granted else members.discard(who)
@@ -305,7 +305,7 @@ class Stack:
         """Return this stack's jobs as the service has them, newest first, those of its own region before others."""
         paths = dict.fromkeys(f"{self._home(region)}/customJobs" for region in (REGION, self.cluster_region))
         listed = (self.cloud.rest("GET", f'{path}?filter=labels.slipway-stack="{self.name}"') for path in paths)
-        return [job for one in listed for job in one.get("customJobs", [])]
+        return [job for page in listed for job in page.get("customJobs", [])]
 
     def until(self, holds: Callable[[], bool], seconds: float = 600) -> None:
         wait_for(holds, "what the test waits for", seconds)

@@ -35,7 +35,7 @@ def test_the_page_has_what_other_commands_print(stack: Stack, tmp_path: Path) ->
     board = data_of(file.read_text("utf-8"))
     assert (board["schema"], board["kind"], board["stack"]) == (2, "board", stack.name)
 
-    listed = {one["id"]: one for one in stack.run("jobs", "list", "--output", "json").json["jobs"]}
+    listed = {entry["id"]: entry for entry in stack.run("jobs", "list", "--output", "json").json["jobs"]}
     for job in jobs_of(board):
         other = listed[job["id"]]
         for key in ("region", "displayName", "template", "user", "capacityType", "state", "cost"):
@@ -49,7 +49,9 @@ def test_the_page_has_what_other_commands_print(stack: Stack, tmp_path: Path) ->
     assert pool["shares"][0]["user"] == "ada" and len(pool["shares"][0]["jobs"]) == 1
 
     quota = stack.run("quota", "--output", "json").json["lines"]
-    assert [one["limit"] for one in board["now"]["gauges"]] == [one["limit"] for one in quota if one["now"] is not None]
+    assert [gauge["limit"] for gauge in board["now"]["gauges"]] == [
+        line["limit"] for line in quota if line["now"] is not None
+    ]
     assert board["lives"], "what runs is shown in full"
 
 
@@ -57,11 +59,11 @@ def test_what_waits_is_there_with_its_reason_and_a_job_that_is_named_in_full(sma
     holder = held(small)
     waiting = small.sends("hello")
     board = small.well("board", "--job", holder, "--output", "json").json
-    (one,) = board["now"]["waiting"]
-    assert (one["id"], one["on"], one["machines"]) == (waiting["id"], "cpu", 1)
-    assert "1 of 1 machine busy" in one["why"]
-    (life,) = (one for one in board["lives"] if one["id"] != waiting["id"])
-    assert [one["what"] for one in life["phases"]] == ["waiting", "running"]
+    (cluster,) = board["now"]["waiting"]
+    assert (cluster["id"], cluster["on"], cluster["machines"]) == (waiting["id"], "cpu", 1)
+    assert "1 of 1 machine busy" in cluster["why"]
+    (life,) = (cluster for cluster in board["lives"] if cluster["id"] != waiting["id"])
+    assert [phase["what"] for phase in life["phases"]] == ["waiting", "running"]
 
 
 def test_the_runs_of_a_sweep_are_there_with_what_came_of_them(stack: Stack) -> None:
@@ -85,10 +87,10 @@ def test_the_runs_of_a_sweep_are_there_with_what_came_of_them(stack: Stack) -> N
 def test_users_are_told_of_jobs_and_of_nothing_that_takes_an_operator(stack: Stack) -> None:
     with stack.settings(quota=SPOT_CPUS):
         stack.well("submit", "hello", "--capacity", "spot", "-p", f"code={SLEEP}")
-    found = {one["id"] for one in stack.run("doctor", "--output", "json").json["findings"]}
+    found = {finding["id"] for finding in stack.run("doctor", "--output", "json").json["findings"]}
     assert found > {"job-beside-pool", "role-missing"}
     now = stack.run("board", "--output", "json").json["now"]
-    assert [one["id"] for one in now["findings"]] == ["job-beside-pool"] and now["unseen"] == []
+    assert [finding["id"] for finding in now["findings"]] == ["job-beside-pool"] and now["unseen"] == []
     assert now["due"] is None, "this catalog does not tell"
 
 

@@ -64,7 +64,7 @@ def head(folder: Path) -> str:
 
 def uploaded(stack: Stack) -> list[str]:
     listed = stack.cloud.rest("GET", f"/storage/v1/b/w-{stack.name}/o?prefix=code/")
-    return [one["name"] for one in listed.get("items", [])]
+    return [entry["name"] for entry in listed.get("items", [])]
 
 
 @pytest.mark.journey

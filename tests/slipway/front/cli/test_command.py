@@ -183,13 +183,13 @@ ROOMS = ("slipway", "components", "local", "jobs")
 
 
 def subclasses(kind: type[SlipwayError]) -> set[type[SlipwayError]]:
-    return {kind}.union(*(subclasses(one) for one in kind.__subclasses__()))
+    return {kind}.union(*(subclasses(subclass) for subclass in kind.__subclasses__()))
 
 
 def test_every_exit_code_stands_in_its_table() -> None:
     written = {int(code) for code in re.findall(r"^\| (\d+) \|", GUIDE, re.MULTILINE)}
     assert written == {0, INTERRUPTED, watching.Detached.exit_code} | {
-        one.exit_code for one in subclasses(SlipwayError)
+        subclass.exit_code for subclass in subclasses(SlipwayError)
     }
 
 

@@ -19,7 +19,7 @@ def offered(stack: Stack, *words: str, **variables: str) -> dict[str, str | None
     """What is suggested for the last word, with its help."""
     with mock.patch.dict(os.environ, stack.env(**variables), clear=True), contextlib.chdir(stack.folder):
         found = ShellComplete(slipway, {}, "slipway", "_SLIPWAY_COMPLETE").get_completions(list(words[:-1]), words[-1])
-    return {one.value: one.help for one in found}
+    return {item.value: item.help for item in found}
 
 
 def test_what_the_catalog_has_is_suggested(stack: Stack) -> None:

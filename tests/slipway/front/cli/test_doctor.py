@@ -24,9 +24,9 @@ from .test_schedule import deployed
 def told(done: Done, stack: Stack) -> dict[tuple[str, str], dict[str, Any]]:
     """What is about the stack, by id and subject."""
     return {
-        (one["id"], one["subject"]): one
-        for one in done.json["findings"]
-        if stack.name in json.dumps(one) or not one["subject"].startswith(("cluster", "job"))
+        (finding["id"], finding["subject"]): finding
+        for finding in done.json["findings"]
+        if stack.name in json.dumps(finding) or not finding["subject"].startswith(("cluster", "job"))
     }
 
 
@@ -37,14 +37,14 @@ def test_what_is_found_with_a_catalog_alone_and_in_a_checkout(stack: Stack) -> N
     found = told(done, stack)
     assert found["name-taken", f"cluster {stack.cluster}"]["grade"] == "broken"
     unread = ["the state", "whether the catalog is that of the newest commit"]
-    assert [one.partition(":")[0] for one in done.json["notLookedAt"]] == unread
+    assert [part.partition(":")[0] for part in done.json["notLookedAt"]] == unread
 
     # Well again; a role is missing, which is a note.
     id_ = deployed(stack, Season())
     stack.delete_cluster()
     stack.act_as_trainer(False)
     done = stack.run("doctor", "--output", "json")
-    assert [one for key, one in told(done, stack).items() if one["grade"] == "broken"] == []
+    assert [value for key, value in told(done, stack).items() if value["grade"] == "broken"] == []
     found = told(done, stack)
     missing = found["role-missing", f"role roles/iam.serviceAccountUser {stack.trainer}"]
     assert missing["mend"] == f"ask for roles/iam.serviceAccountUser on {stack.trainer}"
@@ -90,15 +90,15 @@ def test_a_webhook_is_told_after_the_findings_are_shown_and_its_address_is_not(s
 
 @pytest.mark.parametrize(("columns", "lines"), [(None, 1), (200, 1), (60, 2)])
 def test_what_a_mend_means_never_stands_in_the_way_of_copying_it(columns: int | None, lines: int) -> None:
-    (one,) = examine(picture(commits=("1234567 x",)))
-    shown = below(one, columns)
+    (finding,) = examine(picture(commits=("1234567 x",)))
+    shown = below(finding, columns)
     assert len(shown) == lines and shown[0].startswith("    mend: pulumi up --stack prod")
     assert shown[-1].endswith("--stack prod says what changes")
 
 
 def test_the_guide_has_every_kind_with_its_grade() -> None:
     page = (ROOT / "docs" / "findings.md").read_text("utf-8")
-    for kind in (one for one in KINDS.values() if one.section is Section.HEALTH):
+    for kind in (finding_kind for finding_kind in KINDS.values() if finding_kind.section is Section.HEALTH):
         assert f"| {SIGNS[kind.usual][0]} | `{kind.word}` | {kind.means} |" in page, kind.word
 
 
@@ -114,11 +114,11 @@ def test_a_job_that_sleeps_is_found(moved: Stack) -> None:  # Z5
         wanted = 'metric.type="ml.googleapis.com/training/cpu/utilization" AND resource.type="cloudml_job"'
         times = "interval.startTime=2020-01-01T00:00:00Z&interval.endTime=2090-01-01T00:00:00Z"
         answer = cloud.rest("GET", f"/v3/projects/{PROJECT}/timeSeries?{times}&filter={wanted}")
-        return sum(len(one["points"]) for one in answer.get("timeSeries", []))
+        return sum(len(series["points"]) for series in answer.get("timeSeries", []))
 
     def found() -> dict[str, Any]:
         document = stack.run("doctor", "--output", "json", role="owner").json
-        return {one["id"]: one for one in document["findings"]}
+        return {finding["id"]: finding for finding in document["findings"]}
 
     for minutes in (0, 4, 12, 4):
         before = samples()

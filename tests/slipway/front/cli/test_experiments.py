@@ -75,7 +75,7 @@ def test_an_experiment_is_what_the_sdk_would_have_made_and_it_finds_the_run(digi
     sdk(digits, experiment=name)
     theirs = digits.cloud.rest("GET", f"/v1/{STORE}/contexts/{name}")
     own = ("name", "displayName", "etag", "createTime", "updateTime")
-    assert [{key: one[key] for key in one if key not in own} for one in (ours, theirs)] == [
+    assert [{key: item[key] for key in item if key not in own} for item in (ours, theirs)] == [
         {"schemaTitle": "system.Experiment", "schemaVersion": "0.0.1", "metadata": ours["metadata"]}
     ] * 2
     assert ours["metadata"] == {"experiment_deleted": False, "backing_tensorboard_resource": board}

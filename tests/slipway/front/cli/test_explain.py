@@ -54,7 +54,7 @@ def test_an_error_of_the_provider_that_slipway_has_explained_is_not_explained_ag
     foreign = "    error: creating urn:x: googleapi: Error 429: slower\n"
     (tmp_path / "up.txt").write_text(beside + foreign + SAID)
     assert main(["explain", str(tmp_path / "up.txt"), "--output", "json"]) == 0
-    whats = [one["what"] for one in json.loads(capsys.readouterr().out)["meanings"]]
+    whats = [entry["what"] for entry in json.loads(capsys.readouterr().out)["meanings"]]
     assert whats == [what, meaning_of(SAID, {}).what]
 
 

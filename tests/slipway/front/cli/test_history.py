@@ -41,7 +41,7 @@ def submitted(stack: Stack, *words: str) -> str:
 
 
 def of(history: History, name: str) -> PastJob:
-    (found,) = (one for one in history.jobs if one.name == name)
+    (found,) = (job for job in history.jobs if job.name == name)
     return found
 
 
@@ -49,17 +49,17 @@ def test_jobs_with_their_pools_and_costs_as_jobs_show_has_them(stack: Stack) -> 
     with stack.settings(quota={"custom_model_training_preemptible_cpus": 100}):
         pool, spot = submitted(stack), submitted(stack, "--capacity", "spot")
     history = past(stack)
-    assert [one.name for one in history.jobs] == [pool, spot] and not history.unread
+    assert [job.name for job in history.jobs] == [pool, spot] and not history.unread
     on_pool, beside = of(history, pool), of(history, spot)
     assert (on_pool.cluster, on_pool.cluster_id) == ("cpu", stack.cluster)
     assert (on_pool.template, on_pool.user) == ("hello", "ada")
-    assert [(one.pool, one.count) for one in on_pool.machines] == [("workers", 1)]
-    assert [(one.pool, one.count) for one in beside.machines] == [("", 1)] and not beside.cluster
+    assert [(machine.pool, machine.count) for machine in on_pool.machines] == [("workers", 1)]
+    assert [(machine.pool, machine.count) for machine in beside.machines] == [("", 1)] and not beside.cluster
     assert beside.lost == 0 and beside.capacity_type == "spot"
-    for one in history.jobs:
-        shown = stack.shown(one.name)
-        assert one.cost and exact_text(one.cost) == shown["cost"]
-        assert one.started and one.created and (one.started - one.created).total_seconds() == shown["waitSeconds"]
+    for job in history.jobs:
+        shown = stack.shown(job.name)
+        assert job.cost and exact_text(job.cost) == shown["cost"]
+        assert job.started and job.created and (job.started - job.created).total_seconds() == shown["waitSeconds"]
 
 
 def test_time_without_machines_is_left_out_as_jobs_show_leaves_it_out(stack: Stack) -> None:  # X7
@@ -67,13 +67,13 @@ def test_time_without_machines_is_left_out_as_jobs_show_leaves_it_out(stack: Sta
     quota = {"custom_model_training_preemptible_cpus": 100}
     with stack.scenario(spot=taken), stack.settings(quota=quota, spot_restart_seconds=3):
         name = submitted(stack, "--capacity", "spot", "-p", "code=import time; time.sleep(2)")
-    one, shown = of(past(stack), name), stack.shown(name)
-    assert shown["preemptions"] == 1 and one.lost and one.lost >= 3
-    assert one.cost and not one.cost.at_most and exact_text(one.cost) == shown["cost"]
+    row, shown = of(past(stack), name), stack.shown(name)
+    assert shown["preemptions"] == 1 and row.lost and row.lost >= 3
+    assert row.cost and not row.cost.at_most and exact_text(row.cost) == shown["cost"]
     stack.grant("roles/logging.viewer", False)
     history = past(stack)
     unread = of(history, name)
-    assert unread.lost is None and unread.cost and unread.cost.at_most and unread.cost.known > one.cost.known
+    assert unread.lost is None and unread.cost and unread.cost.at_most and unread.cost.known > row.cost.known
     assert any("roles/logging.viewer" in words for words in history.unread) and not history.jobs_unread
 
 
@@ -85,7 +85,7 @@ def test_jobs_of_others_on_its_clusters_are_in_it_and_others_are_not(stack: Stac
     theirs = stack.cloud.rest("POST", JOBS, on_it)["name"]
     elsewhere = stack.cloud.rest("POST", JOBS, {"displayName": "elsewhere", "jobSpec": spec})["name"]
     try:
-        names = [one.name for one in past(stack).jobs]
+        names = [job.name for job in past(stack).jobs]
         assert theirs in names and elsewhere not in names
     finally:
         stack.cloud.cancel(theirs)
@@ -98,20 +98,22 @@ def test_versions_of_the_catalog_are_the_deployments(stack: Stack) -> None:
     stack.publish(b"no catalog")
     stack.deploy("bbbbbbb", dirty=True)
     history = past(stack)
-    told = [(one.catalog.commit, one.catalog.dirty) for one in history.deployments]
+    told = [(deployment.catalog.commit, deployment.catalog.dirty) for deployment in history.deployments]
     assert told == [("3f9c2e1", False), ("aaaaaaa", False), ("bbbbbbb", True)]
     assert len(history.unread) == 1 and "not valid JSON" in history.unread[0]
     last = past(stack, hours=-0.01)
-    assert [one.catalog.commit for one in last.deployments] == ["bbbbbbb"], "the one that held at the beginning"
+    assert [deployment.catalog.commit for deployment in last.deployments] == ["bbbbbbb"], (
+        "the one that held at the beginning"
+    )
 
 
 def test_what_somebody_may_not_read_is_said_and_the_rest_is_there(stack: Stack) -> None:  # P5, D2
     name = submitted(stack)
     stack.may_read_catalog(False)
     history = past(stack)
-    assert [one.name for one in history.jobs] == [name] and of(history, name).machines[0].pool == "workers"
-    assert {one.partition(":")[0] for one in history.unread} == {"samples of machines", "earlier deployments"}
-    assert all("roles/storage.objectViewer" in one for one in history.unread)
+    assert [job.name for job in history.jobs] == [name] and of(history, name).machines[0].pool == "workers"
+    assert {part.partition(":")[0] for part in history.unread} == {"samples of machines", "earlier deployments"}
+    assert all("roles/storage.objectViewer" in part for part in history.unread)
     with stack.faults({"kind": "unavailable", "match": r"^GET .*/customJobs$"}):
         assert past(stack).jobs_unread == {REGION}
 

@@ -72,7 +72,7 @@ def test_it_runs_the_code_that_it_had_where_the_template_has_newer(open_to_code:
 def test_what_cant_be_the_same_any_more_is_said_before_it_is_sent(stack: Stack) -> None:
     first = stack.sends("crew", "-p", "workers=2", "-p", "code=print(5)")["displayName"]
     crew = stack.catalog["templates"]["crew"]
-    crew["parameters"] = [one for one in crew["parameters"] if one["name"] != "workers"]
+    crew["parameters"] = [parameter for parameter in crew["parameters"] if parameter["name"] != "workers"]
     crew["parameters"].append({"name": "depth", "type": "int", "default": 3, "help": "layers"})
     for offer in crew["offers"]:
         offer["replicas"], specs = [1, 1], offer["request"]["jobSpec"]["workerPoolSpecs"]
@@ -143,12 +143,12 @@ def test_a_job_of_something_else_or_that_records_no_parameters_is_no_model(stack
     nameless, of_no_stack, of_no_template = (deepcopy(body) for _ in range(3))
     del nameless["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["env"]
     del of_no_stack["labels"]["slipway-stack"], of_no_template["labels"]["slipway-template"]
-    for one, why in (
+    for stranger, why in (
         (nameless, "record its parameters"),
         (of_no_stack, "is a job of no stack"),
         (of_no_template, "it was submitted from no template"),
     ):
-        made = stack.cloud.rest("POST", JOBS, one)
+        made = stack.cloud.rest("POST", JOBS, stranger)
         refused = stack.run("submit", "--like", made["name"])
         assert refused.code == 2 and why in refused.err
         stack.cloud.cancel(made["name"])

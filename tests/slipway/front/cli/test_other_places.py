@@ -44,7 +44,7 @@ def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stac
     assert output == f"gs://w-{away.name}-{AWAY}/jobs/{job['displayName']}", "Vertex AI takes none in another region"
     assert job["region"] == AWAY and f"/locations/{AWAY}/" in job["name"] and job["cluster"] == "cpu"
     named = [away.run("jobs", "show", word) for word in (job["displayName"], job["id"], job["name"])]
-    assert [one.code for one in named] == [0, 0, 0]
+    assert [argument.code for argument in named] == [0, 0, 0]
     assert f"on         cpu ({away.cluster}) in {AWAY}\n" in named[0].out and crossing in named[0].out
     assert f"cpu in {AWAY}" in away.run("jobs", "list").out
     away.well("jobs", "cancel", job["displayName"])
@@ -116,9 +116,9 @@ def test_a_sweep_is_cancelled_and_what_was_not_looked_at_is_said(left: Stack) ->
     with left.faults(DOWN):
         done = left.run(*cancel)
         again = left.run(*cancel)
-    for one in (done, again):
-        assert one.code == 4 and f"sweep {sent.json['sweep']} may go on where" in one.err
-        assert f"slipway jobs cancel --sweep {sent.json['sweep']}" in one.err
+    for argument in (done, again):
+        assert argument.code == 4 and f"sweep {sent.json['sweep']} may go on where" in argument.err
+        assert f"slipway jobs cancel --sweep {sent.json['sweep']}" in argument.err
     assert re.fullmatch(r"cancelling 2 of 2 jobs of sweep \S+\n", done.out) and not again.out
     assert {job["state"] for job in every_job(left)} <= {"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"}
 
@@ -148,7 +148,9 @@ def move(stack: Stack) -> None:
     stack.catalog["storage"]["work"] = f"w2-{stack.name}"
     for offer in stack.catalog["templates"]["hello"]["offers"]:
         package = offer["request"]["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
-        package["args"] = [one.replace(f"gs://w-{stack.name}/", f"gs://w2-{stack.name}/") for one in package["args"]]
+        package["args"] = [
+            argument.replace(f"gs://w-{stack.name}/", f"gs://w2-{stack.name}/") for argument in package["args"]
+        ]
     stack.publish()
 
 
@@ -205,6 +207,6 @@ def test_a_run_that_has_begun_and_was_deleted_is_not_sent_again(launched: Stack)
     again = launched.run(*words, "--output", "json")
     assert again.code == 4 and (again.json["gone"], again.json["accepted"]) == ([1], [])
     retried = launched.run(*words, "--retry-failed", "--output", "json")
-    assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(1, 1)]
+    assert [(run["run"], run["attempt"]) for run in retried.json["accepted"]] == [(1, 1)]
     (job,) = [job for job in every_job(launched) if job["labels"]["slipway-run"] == "1-1"]
     assert claims([job])[0].startswith(f"gs://w2-{launched.name}/claims/"), "that one was never sent before"

@@ -126,13 +126,15 @@ def test_an_idle_limit_has_no_date_where_nobody_read_the_last_job(snapshot: Snap
 
 def test_a_pool_says_whose_jobs_have_its_machines() -> None:  # N19
     def of(user: str, count: int, state: str = "RUNNING") -> VertexJob:
-        one = job(h100(), count, on=H100.id, state=f"JOB_STATE_{state}")
+        unfinished = job(h100(), count, on=H100.id, state=f"JOB_STATE_{state}")
         started = NOW if state == "RUNNING" else None
-        return replace(one, labels={"slipway-user": user} if user else {}, start_time=started, display_name=f"j{count}")
+        return replace(
+            unfinished, labels={"slipway-user": user} if user else {}, start_time=started, display_name=f"j{count}"
+        )
 
     busy = (of("ada", 1), of("grace", 4), of("ada", 2), of("", 1), of("ci", 1, "QUEUED"))
     (row,) = rows(CATALOG, [H100], busy, ())
-    assert [(one.name, one.machines) for one in row.holders] == [("grace", 4), ("ada", 3), ("j1", 1)]
+    assert [(holder.name, holder.machines) for holder in row.holders] == [("grace", 4), ("ada", 3), ("j1", 1)]
     assert (row.waiting, row.getting_ready) == (1, 0)
     several = (of("ci", 1, "QUEUED"), of("ci", 2, "QUEUED"), of("ada", 3, "PENDING"))
     (row,) = rows(CATALOG, [H100], several, ())

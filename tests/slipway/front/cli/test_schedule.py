@@ -74,14 +74,17 @@ def test_a_season_and_an_idle_limit_are_due_with_their_cost(stack: Stack) -> Non
     assert re.search(r" 0\.9[89] ", idle), "four hours, and the minute that another test's clock may be ahead"
     assert f"season ends  {moment_in_words(ends)}, in " in season
     due = stack.run("schedule", "--output", "json").json["due"]
-    assert [(one["what"], one["nextDeployment"], one["clusterId"]) for one in due] == [
+    assert [(event["what"], event["nextDeployment"], event["clusterId"]) for event in due] == [
         ("idle-limit", False, id_),
         ("season-ends", False, id_),
     ]
     assert due[1]["time"] == ends.isoformat() and due[1]["pricePerHour"] == "0.245279"
     said = stack.run("pools").err
     assert f"cpu: season ends {moment_in_words(ends)}, " in said and "cluster cpu: is given up " in said
-    assert [one["what"] for one in stack.run("pools", "--output", "json").json["due"]] == ["season-ends", "idle-limit"]
+    assert [event["what"] for event in stack.run("pools", "--output", "json").json["due"]] == [
+        "season-ends",
+        "idle-limit",
+    ]
 
 
 def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
@@ -120,7 +123,7 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
     parts = (
         (CATALOG, "", known.published),
         (WORKSPACE, "", known.workspace),
-        *((CLUSTER, "", one) for one in known.clusters.values()),
+        *((CLUSTER, "", cluster) for cluster in known.clusters.values()),
         ("gcp:storage/bucketObject:BucketObject", CATALOG, of_bucket),
     )
     standing = {
@@ -135,10 +138,12 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
     seen = reading.change(adopting, connect(environ), datetime.now(UTC), stack=stack.name)
     assert not isinstance(seen.policies[f"c-{stack.name}"], Unknown)
     assert not isinstance(seen.live.clusters, Unknown) and seen.unread == ()
-    assert id_ in {one.id for one in seen.live.clusters if one.region == "us-east4"}
+    assert id_ in {cluster.id for cluster in seen.live.clusters if cluster.region == "us-east4"}
     assert seen.live.limits_elsewhere.keys() == {"us-east4"}
     found = drifted(preview, connect(environ), "").found
-    assert {one.field for one in found if id_ in one.subject} == {"displayName"}, "which no test's cluster is made with"
+    assert {difference.field for difference in found if id_ in difference.subject} == {"displayName"}, (
+        "which no test's cluster is made with"
+    )
     stack.cloud.rest("DELETE", f"{CLUSTERS.replace(REGION, 'us-east4')}/{id_}")
 
 
@@ -174,8 +179,8 @@ def test_a_dormant_cluster_says_when_it_comes_back(stack: Stack) -> None:
     done = stack.run("schedule")
     assert " ".join(done.out.splitlines()[1].split()[2:6]) == "season begins 2199-01-10, in"
     assert "out of season until 2199-01-10" in stack.run("pools").err
-    (one,) = stack.run("pools", "--output", "json").json["dormant"]
-    assert (one["cluster"], one["why"], one["until"]) == ("cpu", "season", "2199-01-10T00:00:00+00:00")
+    (cluster,) = stack.run("pools", "--output", "json").json["dormant"]
+    assert (cluster["cluster"], cluster["why"], cluster["until"]) == ("cpu", "season", "2199-01-10T00:00:00+00:00")
 
 
 def test_what_was_given_up_stays_so_and_what_can_not_be_read_is_said() -> None:

@@ -186,7 +186,7 @@ def test_the_hourly_run_keeps_the_ledger_that_submissions_read(limited: Stack) -
     limited.catalog["budget"] = {"stack": 0.000001, "teams": {}, "users": {}, "enforce": True}
     limited.publish()
     limited.well("submit", "hello", "--capacity", "pool")
-    limited.until(lambda: all("endTime" in one for one in limited.jobs()))
+    limited.until(lambda: all("endTime" in job for job in limited.jobs()))
     done = limited.well("record", "--output", "json", role="owner")
     assert done.json["ledger"]["spent"] > 0 and "stack" in limited.run("record", role="owner").out
     refused = limited.run("submit", "hello")

@@ -99,7 +99,7 @@ def claimed(stack: Stack, request_id: str) -> Any:
     made of a template that failed with the same parameters."""
     task = stack.spec()["workerPoolSpecs"][0]["containerSpec"]
     args = task["args"]
-    task["args"] = [one.replace("${code}", "import sys, time; time.sleep(1); sys.exit(3)") for one in args]
+    task["args"] = [argument.replace("${code}", "import sys, time; time.sleep(1); sys.exit(3)") for argument in args]
     stack.publish()
     runs = stack.sends("hello")
     task["args"] = args

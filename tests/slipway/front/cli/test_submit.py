@@ -168,7 +168,9 @@ def test_a_trainers_account_that_was_deleted_is_made_again_by_a_deployment(stack
         done = stack.run("submit", "hello", role=role)
         assert done.code == code and stack.jobs() == []
         assert f"deleted: pulumi up --stack {stack.name}, which makes it" in done.err
-    found = {one["id"]: one for one in stack.run("doctor", "--output", "json", role="deployer").json["findings"]}
+    found = {
+        finding["id"]: finding for finding in stack.run("doctor", "--output", "json", role="deployer").json["findings"]
+    }
     assert found["resource-gone"]["sentence"] == f"account {stack.trainer} is not there any more"
     assert found["resource-gone"]["mend"] == f"pulumi up --stack {stack.name}"
     assert stack.trainer not in found.get("role-missing", {"sentence": ""})["sentence"]

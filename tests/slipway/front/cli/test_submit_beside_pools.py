@@ -125,7 +125,7 @@ def test_a_stock_out_says_what_can_be_tried_with_the_jobs_parameters(scarce: Sta
         assert again.code == 4 and commands(again.err) == commands(done.err)
     shown = scarce.well("jobs", "show", name)
     assert commands(shown.out) == commands(done.err) and shown.out.count("  stock-out  ") == 3
-    assert [one["command"] for one in scarce.shown(name)["next"]] == commands(done.err)
+    assert [action["command"] for action in scarce.shown(name)["next"]] == commands(done.err)
 
     # A template that is gone leaves the sentence alone.
     del scarce.catalog["templates"]["crew"]
@@ -138,7 +138,7 @@ def test_a_stock_out_says_what_can_be_tried_with_the_jobs_parameters(scarce: Sta
 def test_a_flex_start_wait_that_is_over_offers_a_longer_one(scarce: Stack) -> None:  # W2
     done = submitted(scarce, "flex-start", "--wait-for", "flex-start=1s", "--wait")
     assert done.code == 4 and "machines did not arrive within" in done.err and "its maximum wait" in done.err
-    assert [one.partition("--capacity ")[2] for one in commands(done.err)[:3]] == [
+    assert [command.partition("--capacity ")[2] for command in commands(done.err)[:3]] == [
         "flex-start --wait-for flex-start=0",
         "spot",
         "on-demand",
@@ -151,6 +151,6 @@ def test_a_spot_job_that_was_preempted_too_often_offers_machines_that_stay(scarc
         done = scarce.run("submit", "crew", "-p", f"code={SLEEP}", "-p", "workers=2", "--capacity", "spot", "--wait")
     assert done.code == 4 and "STOCKOUT: Spot VMs were preempted" in done.err
     assert "job was restarted 1 times." in done.err and "service restarts it no more" in done.err
-    offered = [one.partition("--capacity ")[2] for one in commands(done.err)]
+    offered = [command.partition("--capacity ")[2] for command in commands(done.err)]
     assert offered == ["flex-start", "on-demand", "spot", "spot --catalog gs://BUCKET"]
     assert "restarts   1, 2 preemptions\n" in scarce.well("jobs", "show", scarce.jobs()[0]["displayName"]).out

@@ -102,7 +102,7 @@ def test_failed_runs_are_told_to_who_waits_and_sent_once_more(snapshot: Snapshot
     words = ("submit", "hello", "--sweep", "s.csv")
     first = stack.run(*words, "--wait", "--output", "json")
     assert first.code == 4, first.err
-    assert [one["state"] for one in first.json["states"]] == ["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED"]
+    assert [state["state"] for state in first.json["states"]] == ["JOB_STATE_SUCCEEDED", "JOB_STATE_FAILED"]
     again = stack.run(*words, "--wait")
     assert again.code == 4 and "0 submitted now, 2 before," in again.out
     assert "error: 1 of 2 runs" in again.err and "did not succeed\n  why: 1" in again.err
@@ -117,7 +117,7 @@ def test_failed_runs_are_told_to_who_waits_and_sent_once_more(snapshot: Snapshot
     known = stack.run(*words, "--output", "json").json
     assert (known["accepted"], known["before"], known["failed"], known["repeated"]) == ([], 2, 1, 1)
     twice = stack.run(*words, "--retry-failed", "--output", "json").json
-    assert [(one["run"], one["attempt"]) for one in twice["accepted"]] == [(1, 2)] and twice["before"] == 1
+    assert [(run["run"], run["attempt"]) for run in twice["accepted"]] == [(1, 2)] and twice["before"] == 1
 
 
 def test_waiting_has_an_end_and_the_runs_go_on(stack: Stack) -> None:

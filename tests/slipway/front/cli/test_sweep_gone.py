@@ -62,7 +62,7 @@ def test_runs_whose_jobs_were_deleted_are_not_told_as_succeeded(stack: Stack, tm
     waiting = stack.run(*words, "--wait", "--timeout", "1s")
     assert waiting.code == 9 and f"2 of 4 runs of sweep {sweep}" in waiting.err
     retried = stack.well(*words, "--retry-failed", "--output", "json")
-    assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(2, 1), (3, 1)]
+    assert [(run["run"], run["attempt"]) for run in retried.json["accepted"]] == [(2, 1), (3, 1)]
     assert len(every_job(stack)) == 4 and stack.run(*words, "--output", "json").json["gone"] == []
 
 
@@ -75,7 +75,7 @@ def test_a_run_whose_job_was_deleted_before_it_started_is_sent_again_under_the_s
     delete(stack, "1", started=False)
     stack.cancel_all()
     again = stack.run(*words, "--wait", "--timeout", "60s", "--output", "json")
-    assert [(one["run"], one["attempt"]) for one in again.json["accepted"]] == [(1, 0)], again.err
+    assert [(run["run"], run["attempt"]) for run in again.json["accepted"]] == [(1, 0)], again.err
     assert again.json["accepted"][0]["requestId"] == first["accepted"][1]["requestId"]
     assert sorted(job["labels"]["slipway-run"] for job in every_job(stack)) == ["0", "1", "2"]
     assert again.code == 4, "what gets machines fails here"
@@ -89,7 +89,7 @@ def test_an_image_whose_job_was_deleted_is_gone_as_nobody_can_tell_whether_it_ra
     again = stack.run(*words, "--output", "json")
     assert again.code == 4 and again.json["gone"] == [1] and len(every_job(stack)) == 1
     retried = stack.well(*words, "--retry-failed", "--output", "json")
-    assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(1, 1)]
+    assert [(run["run"], run["attempt"]) for run in retried.json["accepted"]] == [(1, 1)]
 
 
 def test_who_waits_waits_for_what_was_sent_before_also_where_no_list_shows_it_yet(stack: Stack) -> None:  # N7
@@ -122,7 +122,7 @@ def test_what_was_on_its_way_at_a_kill_or_sent_long_ago_and_is_gone_is_not_sent_
         again = stack.run(*words, "--output", "json", SLIPWAY_LOOK_FOR="1s")
         assert (again.code, again.json["gone"], again.json["accepted"]) == (4, [1, 2], []), again.err
     retried = stack.run(*words, "--retry-failed", "--output", "json", SLIPWAY_LOOK_FOR="1s")
-    assert [(one["run"], one["attempt"]) for one in retried.json["accepted"]] == [(1, 1), (2, 1)], retried.err
+    assert [(run["run"], run["attempt"]) for run in retried.json["accepted"]] == [(1, 1), (2, 1)], retried.err
 
 
 def test_a_pipeline_that_has_started_is_looked_for_before_it_is_told_as_gone(stack: Stack) -> None:  # N7
@@ -139,14 +139,14 @@ def test_a_pipeline_that_has_started_is_looked_for_before_it_is_told_as_gone(sta
     words = ("submit", "hello", "--sweep", points(stack, 2))
     with stack.faults(FETCHING):
         sent = stack.run(*words, "--output", "json").json["accepted"]
-        name = next(one["job"] for one in sent if one["run"] == 1)
+        name = next(run["job"] for run in sent if run["run"] == 1)
 
         def backing() -> str:
             body = stack.cloud.rest("GET", f"/v1/{name}")
             return str(body.get("trainingTaskMetadata", {}).get("backingCustomJob", ""))
 
         stack.until(lambda: bool(backing()))
-        claim = f"claims/{next(one['requestId'] for one in sent if one['run'] == 1)}"
+        claim = f"claims/{next(run['requestId'] for run in sent if run['run'] == 1)}"
         stack.write(claim, backing().encode())
         (journal,) = stack.folder.rglob("*.jsonl")
         lines = journal.read_text().splitlines(keepends=True)

@@ -103,7 +103,7 @@ def sending_lines(stack: Stack) -> int:
 def of(stack: Stack, user: str) -> dict[str, dict[str, Any]]:
     """The jobs that somebody has sent, by their runs."""
     labels = ((job, job["labels"]) for job in every_job(stack))
-    return {one["slipway-run"]: job for job, one in labels if one["slipway-user"] == user}
+    return {label["slipway-run"]: job for job, label in labels if label["slipway-user"] == user}
 
 
 def start(*jobs: dict[str, Any], stack: Stack) -> None:

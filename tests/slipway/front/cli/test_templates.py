@@ -135,7 +135,7 @@ def test_templates_are_listed_and_shown(stack: Stack) -> None:  # D3
     assert "n1-standard-4, 1 worker n1-standard-4 (parameter" in shown and "${" not in shown
     assert "quota: short by 3" in stack.run("templates", "show", "hello").out
     document = stack.run("templates", "--output", "json").json
-    assert [one["name"] for one in document["templates"]] == ["crew", "hello"]
+    assert [template["name"] for template in document["templates"]] == ["crew", "hello"]
     assert document["catalog"]["commit"] == "3f9c2e1"
     assert stack.run("templates", "show", "helo").code == 2
 

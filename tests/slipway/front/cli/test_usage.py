@@ -40,7 +40,7 @@ def test_a_days_usage_agrees_with_what_jobs_show_of_each_job(moved: Stack) -> No
     assert {name: row["jobs"] for name, row in rows.items()} == {"ada": 1, "grace": 2}
     jobs = moved.run("jobs", "list", "--output", "json").json["jobs"]
     for name, row in rows.items():
-        of_jobs = sum(Decimal(one["cost"]) for one in jobs if one["user"] == name)
+        of_jobs = sum(Decimal(job["cost"]) for job in jobs if job["user"] == name)
         assert float(row["cost"]) == pytest.approx(float(of_jobs), abs=1e-5)
     assert rows["ada"]["besideCost"] == "0" and Decimal(rows["grace"]["besideCost"]) > 0
 
@@ -72,11 +72,11 @@ NEW = cluster("new", pool("all", 0, 2, CPU))
 
 def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion) -> None:
     """Hostile names show as text."""
-    one = MachinesUsed(H100, 1)
+    row = MachinesUsed(H100, 1)
     jobs = [
         job("a", 0, 40, 7200, on=BIG, machines=(MachinesUsed(H100, 2, "workers"),), team="vision", busy=7200.0),
         job("b", 3600, 1320, 3600, on=SMALL, machines=(MachinesUsed(CPU, 2, "all"),), team="language", busy=3600.0),
-        job("c", 0, 5, 600, machines=(one,), capacity_type="spot", team="vision", busy=600.0, lost=None),
+        job("c", 0, 5, 600, machines=(row,), capacity_type="spot", team="vision", busy=600.0, lost=None),
         job("d", 9, 5, 60, on=SMALL, machines=(MachinesUsed(CPU, 1, "all"),), team="x\x1b[31m", busy=60.0),
         job("e", 9, 5, 60, machines=(MachinesUsed(CPU, 1),), capacity_type="reservation", busy=60.0),
     ]

@@ -71,7 +71,7 @@ def test_jobs_that_ran_are_replayed_on_the_pools_of_a_file(stack: Stack) -> None
     assert "nothing differs" in stack.run("what-if", str(file)).err
     assert "Connection pool" not in done.err
     offers = stack.catalog["templates"]["hello"]["offers"]
-    stack.catalog["templates"]["hello"]["offers"] = [one for one in offers if one["capacityType"] == "pool"]
+    stack.catalog["templates"]["hello"]["offers"] = [offer for offer in offers if offer["capacityType"] == "pool"]
     stack.publish()
     file.write_text(FILE.replace("n1-standard-4", "n1-standard-8").format(2))
     (never,) = stack.run("what-if", str(file), "--output", "json").json["neverRan"]

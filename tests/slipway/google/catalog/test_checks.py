@@ -61,7 +61,7 @@ def document() -> dict[str, Any]:
     entries = {}
     for asked in (PACKAGED, IMAGE):
         placements = prove(asked, StackResources((CPU,)))
-        verdicts = {one.label: OfferVerdict(True) for one in draws(asked, placements)}
+        verdicts = {draw.label: OfferVerdict(True) for draw in draws(asked, placements)}
         packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
         entries[asked.name] = template_entry(asked, placements, verdicts, HERE, packages)
     text = write(catalog_of(CONTEXT, STACK, Plan((of_current(CURRENT),)), entries))

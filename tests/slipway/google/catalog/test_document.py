@@ -131,7 +131,7 @@ def test_a_price_of_which_a_bound_is_known_is_unknown_to_a_version_that_knows_no
     catalog = read(json.dumps(body), SOURCE)
     template = catalog.templates["dask-digits"]
     bound = Price(Decimal("4.2500"), at_most=True)
-    offers = tuple(replace(one, price_per_hour=bound) for one in template.offers)
+    offers = tuple(replace(offer, price_per_hour=bound) for offer in template.offers)
     text = write(replace(catalog, templates={"dask-digits": replace(template, offers=offers)}))
     written = json.loads(text)["templates"]["dask-digits"]["offers"][0]
     assert (written["pricePerHour"], written["priceComplete"], written["priceAtMost"]) == (None, False, "4.2500")

@@ -50,12 +50,12 @@ def test_the_offers_of_a_kind_and_variant_stand_for_its_values() -> None:  # Z1
     found = template(small, large, offer("spot"), offer("on-demand", "training-pipeline"))
 
     def stand(**values: Scalar) -> list[str]:
-        return [one.capacity_type for one in standing(found, CUSTOM_JOB, values)]
+        return [offer.capacity_type for offer in standing(found, CUSTOM_JOB, values)]
 
     assert stand(size="9b", fast=True) == ["pool", "spot"]
     assert stand(size="9b", fast=False) == ["spot"], "every condition holds"
     assert stand(size="27b", fast=False) == ["flex-start", "spot"]
-    assert [one.capacity_type for one in standing(found, PIPELINE, {})] == ["on-demand"]
+    assert [entry.capacity_type for entry in standing(found, PIPELINE, {})] == ["on-demand"]
 
 
 def test_values_that_leave_no_offer_are_named() -> None:
@@ -86,7 +86,7 @@ def test_what_only_a_newer_version_knows_is_no_fix() -> None:
 
 def test_the_offer_that_was_asked_for_is_taken_on_every_cluster() -> None:
     found = (offer("pool"), offer("spot"), offer("pool"))
-    assert [one.capacity_type for one in named(template(), found, "pool")] == ["pool", "pool"]
+    assert [entry.capacity_type for entry in named(template(), found, "pool")] == ["pool", "pool"]
     with pytest.raises(ConfigError) as error:
         named(template(), found, "sport")
     assert error.value.why.endswith("are pool, spot") and error.value.fix == "capacity='spot'"

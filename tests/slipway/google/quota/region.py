@@ -37,7 +37,7 @@ def wanted(name: str, *pools: PoolSpec, lives: bool = False) -> CurrentCluster:
 
 
 def cluster(id_: str, *pools: PoolSpec, replicas: int = 1, state: str = "RUNNING") -> PersistentResource:
-    alive = (resource_pool(one.name, one.machine, replicas, low=one.min, high=one.max) for one in pools)
+    alive = (resource_pool(pool.name, pool.machine, replicas, low=pool.min, high=pool.max) for pool in pools)
     return persistent_resource(id_, *alive, state=state, stack="")
 
 

@@ -215,7 +215,7 @@ def test_warn_says_everything_and_stops_nothing() -> None:  # D2
     report = judge(wanted("h100", h100()), live=live, offers=(SPOT,), mode="warn", strict=True)
     assert report.errors == ()
     assert any("short by 8" in warning for warning in report.warnings)
-    assert "no-offer-left" in {one.kind for one in report.findings}
+    assert "no-offer-left" in {finding.kind for finding in report.findings}
 
 
 @given(
@@ -261,7 +261,7 @@ def test_a_cluster_elsewhere_is_held_against_the_limits_there() -> None:
     report = judged(far(wanted("cpu", cpu())), live=live(15))
     (error,) = report.errors
     assert f"{CPUS} in {FAR} is short by 1" in error
-    (line,) = [one for one in report.lines if one.metric == CPUS]
+    (line,) = [listed for listed in report.lines if listed.metric == CPUS]
     assert (line.region, line.key, line.now, line.others) == (FAR, f"{CPUS} in {FAR}", 8, 8)
     assert judged(far(wanted("cpu", cpu())), live=live(16)).errors == ()
 
@@ -269,7 +269,7 @@ def test_a_cluster_elsewhere_is_held_against_the_limits_there() -> None:
 def test_what_is_drawn_elsewhere_is_not_drawn_at_home() -> None:
     here, there = wanted("here", cpu()), far(wanted("there", cpu()))
     report = judged(here, there, live=live(100))
-    rows = {one.key: (one.now, one.others) for one in report.lines if one.metric == CPUS}
+    rows = {line.key: (line.now, line.others) for line in report.lines if line.metric == CPUS}
     assert rows == {CPUS: (8, 16), f"{CPUS} in {FAR}": (8, 8)}
 
 

@@ -33,7 +33,7 @@ def there(preferred: int, granted: int | None = None, *, id: str = NAME, **state
 
 def living(gpus: int, *preferences: QuotaPreference, increase: Increase = Increase.POSSIBLE) -> Live:
     found = region(increase=increase, nvidia_h100_gpus=gpus)
-    return replace(found, preferences={one.quota_id: one for one in preferences})
+    return replace(found, preferences={preference.quota_id: preference for preference in preferences})
 
 
 def judged(live: Live, *known: StatePreference, strict: bool = False, mode: str = "request") -> QuotaReport:
@@ -61,7 +61,7 @@ def test_what_suffices_is_not_asked_for_nor_anything_in_the_other_modes(gpus: in
 
 def test_others_use_is_added() -> None:
     found = replace(living(32), clusters=(cluster("lab", h100(), replicas=2),))
-    assert [one.value for one in judged(found).requests] == [48]
+    assert [request.value for request in judged(found).requests] == [48]
 
 
 def test_what_was_granted_stays_declared() -> None:
@@ -96,8 +96,8 @@ def test_what_others_use_raises_ours_only_where_nothing_goes_on_without() -> Non
     def asked(*current: CurrentCluster, live: Live = granted, strict: bool = False) -> QuotaRequest:
         report = assess(current, live, region=REGION, mode="request", strict=strict, preview=False, known=(ours(32),))
         assert report.errors == ()
-        (one,) = report.requests
-        return one
+        (request,) = report.requests
+        return request
 
     stays = asked(here)
     assert (stays.value, stays.sends, stays.open) == (32, False, False)
@@ -124,21 +124,21 @@ def test_one_of_which_nobody_can_tell_is_left_as_the_engine_has_it() -> None:
         (kept,) = judged(unread, ours(16)).requests
         assert (kept.value, kept.sends, kept.adopts) == (16, False, False)
     found = judged(replace(living(4), preferences=DENIED)).findings
-    assert ("quota-unknown", "quota requests") in {one.key for one in found}
+    assert ("quota-unknown", "quota requests") in {finding.key for finding in found}
 
 
 def test_pools_and_offers_that_draw_the_same_ask_once_for_the_most() -> None:
     big = OfferDraw("train", "on-demand", "on-demand", (MachineGroup(h100().machine, 6),))
     report = assess((NEW,), living(4), region=REGION, offers=(big,), mode="request", preview=False)
-    assert [(one.metric, one.value) for one in report.requests] == [(H100, 48)]
+    assert [(request.metric, request.value) for request in report.requests] == [(H100, 48)]
 
 
 def test_an_offer_asks_for_the_preemptible_quota_of_gpu_and_cpus() -> None:  # W6
     live = region(increase=Increase.POSSIBLE, preemptible_nvidia_h100_gpus=0)
     report = assess((), live, region=REGION, offers=(SPOT,), mode="request", preview=False)
-    assert {one.metric: one.value for one in report.requests} == {SPOT_H100: 8, SPOT_CPUS: 208}
+    assert {request.metric: request.value for request in report.requests} == {SPOT_H100: 8, SPOT_CPUS: 208}
     assert report.errors == (), "the template can run once that is granted"
-    (said,) = (one for one in report.warnings if "can't run by any" in one)
+    (said,) = (warning for warning in report.warnings if "can't run by any" in warning)
     assert "short by 207" in said
 
 
@@ -147,7 +147,7 @@ def test_the_services_own_id_counts() -> None:
     listed = {CPUS: QuotaLimit(CPUS, REGION, 8, Increase.POSSIBLE, "TheirCPUs")}
     live = replace(region(), limits={**listed, f"{M}pd_ssd": QuotaLimit(f"{M}pd_ssd", REGION, -1)})
     report = assess((wanted("cpu", cpu()),), live, region=REGION, mode="request", preview=False)
-    assert [(one.quota_id, one.value) for one in report.requests] == [("TheirCPUs", 32)]
+    assert [(request.quota_id, request.value) for request in report.requests] == [("TheirCPUs", 32)]
 
 
 # What stops a deployment, and what waits.
@@ -157,7 +157,7 @@ def test_clusters_wait_for_what_is_asked_for_and_the_rest_goes_on() -> None:
     report = judged(living(4))
     assert report.errors == ()
     assert report.awaited == {H100: 8}, "what is made now, not the maximum"
-    (said,) = (one for one in report.findings if one.kind == "quota-short-now")
+    (said,) = (finding for finding in report.findings if finding.kind == "quota-short-now")
     assert "h100 needs 8, limit 4" in said.sentence and not said.fix
 
 
@@ -181,7 +181,7 @@ def test_one_that_is_short_of_two_stops_where_one_of_them_can_not_be_had() -> No
     assert not isinstance(live.limits, Unknown)
     a3 = QuotaLimit(f"{M}a3_cpus", REGION, 8, Increase.IMPOSSIBLE)
     report = judged(replace(live, limits={**live.limits, a3.metric: a3}))
-    assert [one.split()[1] for one in report.errors] == [a3.metric]
+    assert [error.split()[1] for error in report.errors] == [a3.metric]
 
 
 def test_with_strict_the_maximum_is_waited_for() -> None:
@@ -194,7 +194,7 @@ def test_nothing_waits_where_nothing_is_made() -> None:
     here = wanted("h100", h100(), lives=True)
     live = replace(living(16), clusters=(cluster(here.id, h100()),))
     report = assess((here,), live, region=REGION, mode="request", strict=True, preview=False)
-    assert (report.awaited, [one.value for one in report.requests]) == ({}, [32])
+    assert (report.awaited, [request.value for request in report.requests]) == ({}, [32])
 
 
 # What people read.

@@ -75,7 +75,7 @@ def test_each_accelerator_has_its_metrics_and_quotas(
     """The rows of vertex-rules 4.3: a machine with each, and its quota id's infix."""
     assert metrics(type_, accelerator, count)[0] == metric
     assert quota_id(f"{M}{metric}") == f"CustomModelTraining{infix}PerProjectPerRegion"
-    spot = [one for one in metrics(type_, accelerator, count, spot=True) if one != "preemptible_cpus"]
+    spot = [item for item in metrics(type_, accelerator, count, spot=True) if item != "preemptible_cpus"]
     assert spot == ([f"preemptible_{metric}"] if preemptible else [])
     if preemptible:
         assert quota_id(f"{M}{spot[0]}") == f"CustomModelTrainingPreemptible{infix}PerProjectPerRegion"
@@ -162,7 +162,7 @@ def test_what_a_template_refuses_by_itself_is_no_warning() -> None:
 
 
 def test_a_template_that_no_capacity_type_can_run_is_an_error() -> None:  # D2, N3
-    (error,) = (one for one in judge(live=region(), offers=(SPOT,)).findings if one.grade is Grade.BLOCKING)
+    (error,) = (finding for finding in judge(live=region(), offers=(SPOT,)).findings if finding.grade is Grade.BLOCKING)
     assert error.key == ("no-offer-left", "template train") and "spot: quota:" in error.sentence
 
 
@@ -250,5 +250,5 @@ def test_errors_stop_the_deployment() -> None:  # D2
     with pytest.raises(PolicyError) as error:
         refuse_shortage(QuotaReport(findings=(SHORT, replace(SHORT, sentence="quota y is short by 6"))), REGION)
     assert f"not suffice in {REGION}," in error.value.what
-    assert [one.split()[1] for one in error.value.why.splitlines()] == ["x", "y"]
+    assert [line.split()[1] for line in error.value.why.splitlines()] == ["x", "y"]
     assert error.value.exit_code == 5

@@ -106,7 +106,7 @@ def test_an_enums_member_is_its_value() -> None:
     class Rate(float, Enum):
         HALF = 0.5
 
-    assert [placeholders.render(one) for one in (Colour.RED, Size.BIG, Rate.HALF)] == ["red", "7", "0.5"]
+    assert [placeholders.render(member) for member in (Colour.RED, Size.BIG, Rate.HALF)] == ["red", "7", "0.5"]
     assert placeholders.fill("--colour=${colour}", {"colour": Colour.RED}) == "--colour=red"
 
 

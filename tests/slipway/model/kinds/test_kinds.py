@@ -52,7 +52,7 @@ def test_a_copy_of_a_kind_is_the_kind(kind: JobKind) -> None:
     job = VertexJob.read({"name": f"projects/p/locations/r/{kind.collection}/7"}, kind)
     for again in (pickle.loads(pickle.dumps(job)), copy.deepcopy(job), copy.copy(job)):
         assert again == job and again.kind is kind
-    assert len({type(one) for one in KINDS.values()}) == len(set(map(id, KINDS.values()))) == len(KINDS)
+    assert len({type(item) for item in KINDS.values()}) == len(set(map(id, KINDS.values()))) == len(KINDS)
 
 
 def texts(source: str) -> Iterator[str]:

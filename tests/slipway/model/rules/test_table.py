@@ -17,7 +17,7 @@ EXAMPLES = tuple(
 )
 
 
-@pytest.mark.parametrize("example", EXAMPLES, ids=[f"{one.rule}-{n}" for n, one in enumerate(EXAMPLES)])
+@pytest.mark.parametrize("example", EXAMPLES, ids=[f"{example.rule}-{n}" for n, example in enumerate(EXAMPLES)])
 def test_a_rule_finds_what_breaks_it_and_nothing_else(example: Example) -> None:
     found = broken(example.bad, example.capacity_type, **example.place)
     assert {breach.rule.id for breach in found} == {example.rule}, [str(breach) for breach in found]
@@ -27,7 +27,7 @@ def test_a_rule_finds_what_breaks_it_and_nothing_else(example: Example) -> None:
 
 
 def test_every_rule_has_its_examples() -> None:
-    assert [rule.id for rule in TABLE] == list(dict.fromkeys(one.rule for one in EXAMPLES))
+    assert [rule.id for rule in TABLE] == list(dict.fromkeys(example.rule for example in EXAMPLES))
 
 
 def test_rules_are_told_apart_and_say_where_they_come_from() -> None:

@@ -70,8 +70,8 @@ def now_of(history: History) -> Now:
         Due("h100", "h100-4b2277a", "season-ends", "", NOW + timedelta(days=29), per_hour=Price(Decimal("101.01"))),
         Due("a100", "a100-4b2277a", "create", "$16.99/h from then on", now=True, per_hour=UNKNOWN),
     )
-    due = tuple({**one.document(NOW), "does": one.does} for one in events)
-    found = tuple(one.document() for one in _FINDINGS)
+    due = tuple({**event.document(NOW), "does": event.does} for event in events)
+    found = tuple(finding.document() for finding in _FINDINGS)
     return Now(tuple(pools.values()), waiting, due, _GAUGES, found, ("the state: there is no checkout here",))
 
 
@@ -85,10 +85,10 @@ def _pools(history: History) -> Iterator[PoolNow]:
             Share("busy", sum(job.machines[0].count for job in some), user, tuple(job.display_name for job in some))
             for user, some in held.items()
         ]
-        busy = sum(one.machines for one in shares)
+        busy = sum(share.machines for share in shares)
         free = max(0, live - busy)
         shares += [Share("free", free), Share("room", most - busy - free)]
-        told = tuple(one for one in shares if one.machines)
+        told = tuple(share for share in shares if share.machines)
         yield PoolNow(name, "RUNNING", machine, REGION, busy, busy + free, most, told, None, price)
 
 

@@ -57,7 +57,7 @@ def test_a_dormant_time_is_a_gap_and_neighbours_alike_are_one() -> None:
 def test_every_job_of_the_month_is_somewhere_and_waits_without_lanes() -> None:
     history = month.history(300)
     drawn = bands((), history.jobs)
-    assert [one.name for one in drawn] == ["flex-start", "on-demand", "spot"]
+    assert [row.name for row in drawn] == ["flex-start", "on-demand", "spot"]
     where = places(history, drawn)
     for job in history.jobs:
         beside = not job.cluster_id
@@ -70,7 +70,7 @@ def test_of_hundreds_of_pools_those_with_the_most_jobs_are_drawn_in_their_order(
     many = [*bands((), history.jobs), *(Band(f"idle{number}/workers") for number in range(100))]
     kept = most_used([*many[3:], *many[:3]], history.jobs)
     assert len(kept) == MOST_BANDS
-    assert [one.name for one in kept][-3:] == ["flex-start", "on-demand", "spot"]
+    assert [cluster.name for cluster in kept][-3:] == ["flex-start", "on-demand", "spot"]
 
 
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -88,17 +88,17 @@ STAYS = st.lists(st.builds(stay, st.integers(0, 50), st.integers(1, 20), st.inte
 @given(STAYS, st.integers(0, 12))
 def test_each_has_its_machines_and_nobody_elses(stays: list[Stay], most: int) -> None:
     lanes = arrange(stays, most)
-    taken = [{lane for low, high in one for lane in range(low, high)} for one in lanes]
-    for place, one in enumerate(stays):
-        assert len(taken[place]) == one.count
-        others = [taken[at] for at, o in enumerate(stays) if at != place and o.begin < one.end and one.begin < o.end]
+    taken = [{lane for low, high in row for lane in range(low, high)} for row in lanes]
+    for place, stay in enumerate(stays):
+        assert len(taken[place]) == stay.count
+        others = [taken[at] for at, o in enumerate(stays) if at != place and o.begin < stay.end and stay.begin < o.end]
         assert not any(taken[place] & other for other in others)
 
 
 @given(STAYS)
 def test_a_pool_that_suffices_is_not_left(stays: list[Stay]) -> None:
-    most = max((sum(o.count for o in stays if o.begin <= one.begin < o.end) for one in stays), default=0)
-    assert all(high <= most for one in arrange(stays, most) for _, high in one)
+    most = max((sum(o.count for o in stays if o.begin <= action.begin < o.end) for action in stays), default=0)
+    assert all(high <= most for band in arrange(stays, most) for _, high in band)
 
 
 def test_machines_lie_together_where_they_can() -> None:
@@ -136,12 +136,12 @@ def test_hours_and_dollars_of_all_days_are_those_of_usage() -> None:
     used = {row.name: row.machine_hours for row in of_pools.rows}
     idle = {row.pool: (row.machine_hours, row.unknown_hours) for row in of_pools.idle}
     for band, of_band in zip(the_bands(), by_day().bands, strict=True):
-        assert sum(one.used for one in of_band.values()) == pytest.approx(used[band.name], rel=1e-6), band.name
-        both = sum(one.idle for one in of_band.values()), sum(one.unknown for one in of_band.values())
+        assert sum(row.used for row in of_band.values()) == pytest.approx(used[band.name], rel=1e-6), band.name
+        both = sum(row.idle for row in of_band.values()), sum(row.unknown for row in of_band.values())
         assert both == pytest.approx(idle.get(band.name, (0.0, 0.0))), band.name
     money = by_day().money.values()
-    assert sum(one.used + one.idle for one in money) == pytest.approx(float(of_pools.total.pool_cost.known))
-    assert sum(one.beside for one in money) == pytest.approx(float(of_pools.total.beside_cost.known))
+    assert sum(row.used + row.idle for row in money) == pytest.approx(float(of_pools.total.pool_cost.known))
+    assert sum(row.beside for row in money) == pytest.approx(float(of_pools.total.beside_cost.known))
 
 
 def test_the_most_that_was_waited_for_is_told_of_each_day_that_it_lasted() -> None:
@@ -153,4 +153,4 @@ def test_the_most_that_was_waited_for_is_told_of_each_day_that_it_lasted() -> No
     ]
     history: History = replace(past(), jobs=tuple(waited))
     found = days(history, pools(), the_bands()).bands[0]
-    assert [one.waited for one in found.values()][:4] == [2, 2, 1, 0]
+    assert [row.waited for row in found.values()][:4] == [2, 2, 1, 0]

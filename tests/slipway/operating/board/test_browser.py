@@ -40,7 +40,7 @@ def test_every_chart_is_drawn_and_nothing_else_happens(looked: Looked) -> None:
         .filter((one) => one.viewBox.baseVal.width > one.closest('.chart').clientWidth + 1)
         .map((one) => one.closest('.chart').ariaLabel)"""
     assert looked.page.evaluate(too_wide) == [], "charts are drawn at the page's width, and not shrunk to it"
-    assert [one for one in looked.asked if not one.startswith("file:")] == []
+    assert [request for request in looked.asked if not request.startswith("file:")] == []
     assert len(looked.asked) == 1
 
 
@@ -48,8 +48,8 @@ def test_no_words_of_a_chart_are_written_over_others(look: Looking) -> None:
     commands = (f"python train.py --optimizer {name} --restarts" for name in ("adam", "adamw", "lion", "sgd", "sophia"))
     rates = ("0.1", "0.099", "0.098", "0.0001", "0.00011")
     runs = (
-        ({"command": one, "rate": rate, "width": str(n)}, n / 7)
-        for n, (one, rate) in enumerate(zip(commands, rates, strict=True))
+        ({"command": command, "rate": rate, "width": str(n)}, n / 7)
+        for n, (command, rate) in enumerate(zip(commands, rates, strict=True))
     )
     looked = look({**shown(), "sweeps": as_json(board_of(the_past(), sweeps=(study(*runs),)), 2)["sweeps"]})
     assert looked.texts("[data-chart=parallel]") and looked.texts("[data-chart=scatter]")
@@ -130,10 +130,12 @@ def test_the_life_of_a_job_is_told_by_its_table_and_drawn_alike(looked: Looked) 
         )
         table = looked.table(f"{own} .columns > :first-child table")
         drawn = [str(row["what"]) for row in looked.rows(f"{own} [data-chart=life]", "rect")]
-        assert sorted(drawn) == sorted(one["what"] for one in life["phases"])
-        assert sorted(row[1] for row in table) == sorted(one["what"] for one in (*life["phases"], *life["marks"]))
+        assert sorted(drawn) == sorted(phase["what"] for phase in life["phases"])
+        assert sorted(row[1] for row in table) == sorted(
+            command["what"] for command in (*life["phases"], *life["marks"])
+        )
         lines = {str(row["line"]) for row in looked.rows(f"{own} [data-chart=use]", "line")}
-        assert lines == {one["who"] + one["what"] for one in life["use"]}
+        assert lines == {command["who"] + command["what"] for command in life["use"]}
         text = looked.page.locator(f"{own} pre").text_content() or ""
         assert text.splitlines() == life["lines"]
 
@@ -216,4 +218,8 @@ def hindrances(looked: Looked, *rules: str) -> list[tuple[str, str]]:
     alike = {"exclude": [["#time article:nth-of-type(n + 3)"], ["tbody tr:nth-of-type(n + 5)"]]}
     options = {"runOnly": rules} if rules else None
     found = Axe().run(looked.page, context=alike, options=options).response["violations"]
-    return [(one["id"], one["nodes"][0]["html"][:120]) for one in found if one["impact"] in ("serious", "critical")]
+    return [
+        (command["id"], command["nodes"][0]["html"][:120])
+        for command in found
+        if command["impact"] in ("serious", "critical")
+    ]

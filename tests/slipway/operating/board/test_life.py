@@ -43,7 +43,9 @@ def event(kind: EventKind, hours: float | None, trial: str = "") -> JobEvent:
 
 def lived(job: VertexJob, *events: JobEvent) -> list[tuple[str, float, float]]:
     hour = timedelta(hours=1)
-    return [(one.what, (one.begin - BEGIN) / hour, (one.end - BEGIN) / hour) for one in phases(job, events, at(9))]
+    return [
+        (phase.what, (phase.begin - BEGIN) / hour, (phase.end - BEGIN) / hour) for phase in phases(job, events, at(9))
+    ]
 
 
 def test_one_that_waits_ran_or_never_started() -> None:
@@ -72,7 +74,10 @@ def test_checkpoints_are_objects_that_are_called_so_each_minute_once() -> None:
         stored("a/Checkpoint-1/y", 2),
         stored("ckpt2", 3),
     ]
-    assert [(one.time, one.text) for one in checkpoints(objects)] == [(at(2), "a/Checkpoint-1/x"), (at(3), "ckpt2")]
+    assert [(checkpoint.time, checkpoint.text) for checkpoint in checkpoints(objects)] == [
+        (at(2), "a/Checkpoint-1/x"),
+        (at(3), "ckpt2"),
+    ]
 
 
 def test_what_could_not_be_read_is_said_and_long_series_are_thinned() -> None:
@@ -110,15 +115,15 @@ def test_the_oldest_waits_first_and_each_says_for_what_and_why() -> None:
     newer = jobs.job("1", on="cpu-1a2b3c4", state="QUEUED", replicas=2, create_time=NOW - timedelta(hours=1))
     older = jobs.job("2", state="QUEUED", replicas=2, create_time=NOW - timedelta(hours=3))
     found = list(queue((newer, older, jobs.job("9")), [row(2, 2, 2).cluster], {"cpu-1a2b3c4": "cpu"}, NOW))
-    assert [(one.id, one.on, one.machines) for one in found] == [("2", "on-demand", 2), ("1", "cpu", 2)]
+    assert [(job.id, job.on, job.machines) for job in found] == [("2", "on-demand", 2), ("1", "cpu", 2)]
     assert "quota" in found[0].why and "cpu/workers" in found[1].why
 
 
 def test_offers_beside_the_pools_are_no_gauge() -> None:
     of_pool = QuotaRow("m_cpus", "us-central1", "pool cpu", 8, 16, 100, 4, "ok", retiring=2)
     of_offer = QuotaRow("m_cpus", "us-central1", "offer", None, 16, 100, 4, "ok")
-    (one,) = gauges([of_pool, of_offer])
-    assert (one.now, one.ceiling, one.others, one.limit) == (8, 16, 6, 100)
+    (gauge,) = gauges([of_pool, of_offer])
+    assert (gauge.now, gauge.ceiling, gauge.others, gauge.limit) == (8, 16, 6, 100)
 
 
 def study(*trials: tuple[dict[str, str], float | None], goal: str = "MAXIMIZE") -> BoardSweep:
@@ -152,7 +157,7 @@ def test_numbers_that_lie_farther_apart_than_a_number_can_tell_have_places() -> 
 
 def test_a_parameter_that_is_called_as_the_metric_has_an_axis_of_its_own() -> None:
     found = study(({"accuracy": "1"}, 0.1), ({"accuracy": "2"}, 0.2))
-    assert [(one.key, one.text) for one in found.points] == [
+    assert [(point.key, point.text) for point in found.points] == [
         *(("params.accuracy", "1"), ("params.accuracy", "2")),
         *(("accuracy", "0.1"), ("accuracy", "0.2")),
     ]

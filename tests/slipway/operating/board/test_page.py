@@ -79,7 +79,7 @@ def digest(text: str) -> str:
 
 def test_the_policy_lets_run_what_the_page_brings_and_nothing_else(parts: Parts) -> None:
     policy = next(value for tag, name, value in parts.attributes if tag == "meta" and value.startswith("default-src"))
-    rules = {key: values for key, *values in (one.split() for one in policy.split("; "))}
+    rules = {key: values for key, *values in (word.split() for word in policy.split("; "))}
     assert rules.pop("default-src") == rules.pop("base-uri") == rules.pop("form-action") == ["'none'"]
     assert rules.pop("script-src") == [digest(text) for kind, text in parts.texts if kind == "script"]
     assert rules.pop("style-src") == [digest(text) for kind, text in parts.texts if kind == "style"]
@@ -88,7 +88,7 @@ def test_the_policy_lets_run_what_the_page_brings_and_nothing_else(parts: Parts)
 
 def test_nothing_is_loaded_from_anywhere(parts: Parts) -> None:
     loads = {"src", "srcset", "data", "action", "poster", "background", "style"}
-    assert [one for one in parts.attributes if one[1] in loads or one[1].startswith("on")] == []
+    assert [attribute for attribute in parts.attributes if attribute[1] in loads or attribute[1].startswith("on")] == []
     assert {value[:1] for tag, name, value in parts.attributes if name == "href"} == {"#"}
 
 

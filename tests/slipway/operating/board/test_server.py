@@ -49,7 +49,7 @@ def test_what_can_not_be_read_anew_is_shown_as_it_was_and_said() -> None:
     stack.pages.get("")
     stack.broken, stack.now = True, FRESH_S
     assert stack.pages.get("") == "page 1 of all"
-    assert [str(one.what) for one in stack.told] == ["no answer"]
+    assert [str(trouble.what) for trouble in stack.told] == ["no answer"]
     with pytest.raises(ResourceError):
         stack.pages.get("1")
 

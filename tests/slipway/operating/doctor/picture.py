@@ -33,7 +33,7 @@ BUSY = job("train-1", on=CPU, machine=CPU.pools[0].machine)
 
 
 def published(whole: Catalog) -> PublishedCatalog:
-    ids = {name: one.id for name, one in whole.clusters.items()}
+    ids = {name: cluster.id for name, cluster in whole.clusters.items()}
     return PublishedCatalog(ids, whole.retiring, stack=whole.stack, whole=whole)
 
 
@@ -68,6 +68,6 @@ def picture(*clusters: PersistentResource, **fields: Any) -> Picture:
 def found(*clusters: PersistentResource, **fields: Any) -> dict[str, Finding]:
     """Return the findings by their kinds; no test has two of one kind."""
     findings = examine(picture(*clusters, **fields))
-    by_kind = {one.kind: one for one in findings}
+    by_kind = {finding.kind: finding for finding in findings}
     assert len(by_kind) == len(findings), findings
     return by_kind

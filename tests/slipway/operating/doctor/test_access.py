@@ -27,22 +27,22 @@ OFF = Unknown("Vertex AI API has not been used", "aiplatform.googleapis.com x", 
 
 def test_what_can_not_be_read_names_api_identity_and_role_and_hides_nothing(snapshot: SnapshotAssertion) -> None:
     findings = found(clusters=DENIED, commits=("1234567 x",))
-    one = findings["unread"]
-    assert one.sentence == snapshot
-    assert (one.grade, one.fix) == snapshot
+    finding = findings["unread"]
+    assert finding.sentence == snapshot
+    assert (finding.grade, finding.fix) == snapshot
     assert set(findings) == {"unread", "catalog-older"}
     assert found(quota=DENIED)["unread-part"].grade is Grade.WARNING
 
 
 def test_an_api_that_is_off_is_told_once() -> None:
-    one = found(clusters=OFF, jobs=OFF, recent=OFF)["api-off"]
-    assert one.sentence == "the API aiplatform.googleapis.com is switched off"
-    assert one.fix == "gcloud services enable aiplatform.googleapis.com --project=acme-prod"
+    finding = found(clusters=OFF, jobs=OFF, recent=OFF)["api-off"]
+    assert finding.sentence == "the API aiplatform.googleapis.com is switched off"
+    assert finding.fix == "gcloud services enable aiplatform.googleapis.com --project=acme-prod"
 
 
 def test_the_guide_has_every_role_that_is_asked_about() -> None:
     section = GUIDE.partition("## What each verb needs")[2]
-    assert {one.role for one in NEEDS} <= set(re.findall(r"roles/[\w.]+", section))
+    assert {need.role for need in NEEDS} <= set(re.findall(r"roles/[\w.]+", section))
 
 
 def test_the_shape_is_of_what_is_found_and_not_of_when_or_how_much() -> None:
@@ -70,23 +70,23 @@ CPUS = "custom_model_training_cpus"
 
 
 def test_without_a_catalog_nobody_can_submit() -> None:
-    one = found(published=None)["catalog-missing"]
-    assert one.grade is Grade.BLOCKING and one.sentence == "stack prod has no catalog: nobody can submit"
+    finding = found(published=None)["catalog-missing"]
+    assert finding.grade is Grade.BLOCKING and finding.sentence == "stack prod has no catalog: nobody can submit"
     damaged = found(published=PublishedCatalog(damage="not valid JSON"))["catalog-damaged"]
     assert "(not valid JSON)" in damaged.sentence and damaged.fix == "pulumi up --stack prod"
 
 
 def test_a_catalog_older_than_the_stack_names_the_newest_commit(snapshot: SnapshotAssertion) -> None:
-    one = found(commits=("1234567 Give the pool more machines", "89abcde Earlier"))["catalog-older"]
-    assert one.sentence == snapshot
+    finding = found(commits=("1234567 Give the pool more machines", "89abcde Earlier"))["catalog-older"]
+    assert finding.sentence == snapshot
     assert "1 commit since then changes" in found(commits=("1234567 x",))["catalog-older"].sentence
 
 
 def test_a_state_ahead_of_the_catalog_tells_of_a_deployment_that_ended_early() -> None:
     new = cluster("cpu", generation=2)
     backend = Backend("gs://state", state(CPU.id, new.id))
-    one = found(backend=backend)["deployment-unfinished"]
-    assert f"the state has {new.id}," in one.sentence
+    finding = found(backend=backend)["deployment-unfinished"]
+    assert f"the state has {new.id}," in finding.sentence
     assert set(found(backend=replace(backend, pending=("work",)))) == {"operation-pending"}, "it is under way"
 
 
@@ -96,10 +96,10 @@ def test_quota_that_is_nearly_used_says_by_whom_and_how_to_ask_for_more() -> Non
         live = Live((lives(used=1), other), (BUSY,), limits({CPUS: limit, "custom_model_training_pd_ssd": -1}), None)
         return judge(catalog(CPU), live, NOW)
 
-    one = found(quota=report(17))["quota-nearly-used"]
-    assert one.sentence == "on-demand N1/E2 vCPUs in us-central1: 16 of 17 in use, 1 left (8 by others)"
-    assert one.fix == "ask for more: slipway quota --request custom_model_training_cpus=40, with --contact"
-    assert one.means == "increase can be requested"
+    finding = found(quota=report(17))["quota-nearly-used"]
+    assert finding.sentence == "on-demand N1/E2 vCPUs in us-central1: 16 of 17 in use, 1 left (8 by others)"
+    assert finding.fix == "ask for more: slipway quota --request custom_model_training_cpus=40, with --contact"
+    assert finding.means == "increase can be requested"
     assert "quota-nearly-used" not in found(quota=report(18))
     assert "quota-nearly-used" not in found(quota=report(-1))
 

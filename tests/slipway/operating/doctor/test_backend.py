@@ -26,9 +26,9 @@ def test_a_backend_that_can_not_be_read_names_api_identity_and_role_and_hides_no
         "denied", "storage.googleapis.com gs://acme-state", "roles/storage.objectViewer", "ci@acme", "gs://acme-state"
     )
     findings = found(backend=Backend("gs://acme-state", denied), published=None)
-    one = findings["unread"]
-    assert one.sentence == "the state can't be read: storage.googleapis.com gs://acme-state as ci@acme: denied"
-    assert one.fix == "ask for roles/storage.objectViewer on gs://acme-state" and "catalog-missing" in findings
+    finding = findings["unread"]
+    assert finding.sentence == "the state can't be read: storage.googleapis.com gs://acme-state as ci@acme: denied"
+    assert finding.fix == "ask for roles/storage.objectViewer on gs://acme-state" and "catalog-missing" in findings
 
 
 def test_a_stack_that_the_backend_lacks_and_a_resource_in_doubt() -> None:
@@ -47,9 +47,9 @@ KEEP = f"to keep it: pulumi up --stack {STACK}, which makes what its file asks f
 def test_a_killed_run_that_was_deleting_is_not_told_to_make_it_anew(snapshot: SnapshotAssertion) -> None:  # N1, N4
     """After `kill -9` of a destroy both findings led with commands that bring clusters back, and their price."""
     killed = Backend("file:///s", state(CPU.id), pending=(CPU.id, "work"), deletes=True)
-    one = found(backend=killed)["operation-pending"]
-    assert one.sentence == snapshot
-    assert (one.fix, one.means) == snapshot
+    finding = found(backend=killed)["operation-pending"]
+    assert finding.sentence == snapshot
+    assert (finding.fix, finding.means) == snapshot
     stopping = found(lives(state="STOPPING"), backend=killed, published=None, jobs=(), recent=())
     for kind in ("operation-pending", "catalog-missing"):
         assert stopping[kind].fix == "type again what was killed, unless it is still at work"
@@ -89,16 +89,16 @@ def test_a_cluster_that_a_deployment_ended_before_it_made_is_told_once_none_may_
 ) -> None:
     rests = DormantCluster(**vars(CPU) | {"why": why, "since": None if hours is None else NOW - timedelta(hours=hours)})
     seen = found(backend=backend, published=published(catalog(dormant={"cpu": rests})), jobs=())
-    one = seen.get("deployment-unfinished")
-    assert (one.sentence if one else "") == (told and f"a deployment ended before cpu was made: {told}")
+    finding = seen.get("deployment-unfinished")
+    assert (finding.sentence if finding else "") == (told and f"a deployment ended before cpu was made: {told}")
 
 
 def test_submissions_that_nobody_waits_for() -> None:
-    one = Submission("hello-1", "hello", NOW - timedelta(hours=2))
-    said = found(submissions=(one,))["submission-abandoned"]
+    submission = Submission("hello-1", "hello", NOW - timedelta(hours=2))
+    said = found(submissions=(submission,))["submission-abandoned"]
     assert said.sentence == "submission hello-1 of hello was interrupted 2 h ago as it was sent"
     assert said.fix == "slipway submit hello --request-id hello-1"
-    assert found(submissions=(replace(one, when=NOW),)) == {}, "it may be at work"
+    assert found(submissions=(replace(submission, when=NOW),)) == {}, "it may be at work"
 
 
 def test_packages_that_nothing_uses() -> None:
@@ -108,8 +108,10 @@ def test_packages_that_nothing_uses() -> None:
         package("gs://b/packages/old.tar.gz", 2_000_000, NOW - timedelta(days=100)),
         package("gs://b/packages/new.tar.gz", 10, NOW - timedelta(days=10)),
     )
-    one = found(packages=packages, published=published(catalog(CPU, used)))["package-left"]
-    assert one.sentence.endswith("1 package, 2.0 MB") and one.fix == "gcloud storage rm gs://b/packages/old.tar.gz"
+    finding = found(packages=packages, published=published(catalog(CPU, used)))["package-left"]
+    assert (
+        finding.sentence.endswith("1 package, 2.0 MB") and finding.fix == "gcloud storage rm gs://b/packages/old.tar.gz"
+    )
 
 
 @pytest.fixture
@@ -145,7 +147,7 @@ def test_the_engine_tells_the_state_and_what_a_run_is_at(checkout: Path, pending
         checkout, f"test \"$*\" = 'stack export --stack {STACK} --non-interactive' && echo '{json.dumps(document)}'"
     )
     assert isinstance(seen, Backend) and isinstance(seen.state, State) and seen.address == "s3://acme-state"
-    assert [one.name for one in seen.state.clusters] == ["cpu-7532df3"]
+    assert [cluster.name for cluster in seen.state.clusters] == ["cpu-7532df3"]
     assert (seen.pending, seen.deletes) == (("work",) * len(pending), deletes)
 
 

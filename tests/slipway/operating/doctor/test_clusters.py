@@ -36,25 +36,25 @@ def test_a_stack_that_is_well_has_no_findings() -> None:
 
 def test_a_cluster_in_error_says_since_when_and_why_and_what_clears_it(snapshot: SnapshotAssertion) -> None:  # N2
     failed = lives(state="ERROR", error="no machines in us-central1", update_time=NOW - timedelta(hours=3))
-    one = found(failed)["cluster-failed"]
-    assert one.sentence == snapshot
-    assert (one.grade, one.fix, one.means) == snapshot
+    finding = found(failed)["cluster-failed"]
+    assert finding.sentence == snapshot
+    assert (finding.grade, finding.fix, finding.means) == snapshot
 
 
 def test_a_name_that_somebody_else_holds_is_never_ours_to_delete() -> None:  # N2
     foreign = replace(lives(), labels={})
-    one = found(foreign, jobs=())["name-taken"]
+    finding = found(foreign, jobs=())["name-taken"]
     # The catalog offers its id, so no deployment goes on, whatever `generation` says.
     delete = f"gcloud ai persistent-resources delete {CPU.id} --project={PROJECT} --region={REGION}"
-    assert one.fix == delete and "left alone" in one.sentence
+    assert finding.fix == delete and "left alone" in finding.sentence
     assert "cluster-in-no-stack" not in found(foreign)
 
 
 def test_what_the_state_lacks_is_in_no_state_unless_it_is_being_made() -> None:
     backend = Backend("gs://state", state())
-    one = found(backend=backend)["cluster-in-no-state"]
-    assert one.sentence == "cluster cpu-11ece8d is in no state, so no deployment ends it by itself: $0.46/h"
-    assert one.grade is Grade.WARNING
+    finding = found(backend=backend)["cluster-in-no-state"]
+    assert finding.sentence == "cluster cpu-11ece8d is in no state, so no deployment ends it by itself: $0.46/h"
+    assert finding.grade is Grade.WARNING
     busy = replace(backend, pending=("work",))
     assert found(backend=busy)["cluster-in-no-state"].grade is Grade.NOTE
 
@@ -62,11 +62,11 @@ def test_what_the_state_lacks_is_in_no_state_unless_it_is_being_made() -> None:
 @pytest.mark.parametrize(("labels", "words"), [({}, "is in no stack"), ({STACK_LABEL: "lab"}, "belongs to stack lab")])
 def test_a_cluster_of_nobody_is_told_with_its_price(labels: dict[str, str], words: str) -> None:
     stray = replace(lives(OLD), name="scratch", labels=labels)
-    one = found(lives(used=1), stray)["cluster-in-no-stack"]
-    assert words in one.sentence and "$0.46/h" in one.sentence
-    assert one.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-central1"
+    finding = found(lives(used=1), stray)["cluster-in-no-stack"]
+    assert words in finding.sentence and "$0.46/h" in finding.sentence
+    assert finding.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-central1"
     # One that has another stack's label can't be adopted.
-    assert ("adopt it by `id: scratch`" in one.means) is (not labels)
+    assert ("adopt it by `id: scratch`" in finding.means) is (not labels)
     # Without a checkout nobody knows which stacks there are.
     assert ("cluster-in-no-stack" in found(lives(used=1), stray, stacks=())) is (not labels)
 
@@ -76,9 +76,11 @@ def test_no_deletion_is_named_while_somebody_elses_cluster_is_at_work(labels: di
     """The command that deletes it stood first, though a job of theirs ran on it."""
     stray = replace(lives(OLD, used=1), name="team-a", labels=labels)
     theirs = replace(job("sleeper", on=OLD), persistent_resource_id="team-a")
-    one = found(lives(used=1), stray, jobs=(BUSY, theirs))["cluster-in-no-stack"]
-    assert one.sentence.endswith("sleeper is on it") and one.fix == "slipway jobs show sleeper"
-    assert one.means.startswith("ask whoever uses it") and ("adopt it by `id: team-a`" in one.means) is (not labels)
+    finding = found(lives(used=1), stray, jobs=(BUSY, theirs))["cluster-in-no-stack"]
+    assert finding.sentence.endswith("sleeper is on it") and finding.fix == "slipway jobs show sleeper"
+    assert finding.means.startswith("ask whoever uses it") and ("adopt it by `id: team-a`" in finding.means) is (
+        not labels
+    )
     unlisted = found(lives(used=1), stray)["cluster-in-no-stack"]
     assert unlisted.sentence.endswith("its machines are in use")
     assert unlisted.fix == "leave team-a alone until nothing uses its machines"
@@ -91,13 +93,13 @@ RETIRING = published(catalog(CPU, retiring=(OLD.id,)))
 
 def test_a_generation_that_retires_for_long_names_its_jobs_or_says_that_it_is_idle() -> None:  # N1
     stays = job("tune-27b-x1", on=OLD)
-    one = found(lives(days=6, used=1), lives(OLD, used=1), jobs=(BUSY, stays), published=RETIRING)[
+    finding = found(lives(days=6, used=1), lives(OLD, used=1), jobs=(BUSY, stays), published=RETIRING)[
         "cluster-retires-long"
     ]
-    assert one.sentence == "cluster cpu-12e063a has been retiring for 6 days: tune-27b-x1 is on it, $0.46/h"
-    assert one.fix == "slipway jobs show tune-27b-x1"
-    one = found(lives(days=6, used=1), lives(OLD), published=RETIRING)["cluster-retires-long"]
-    assert one.sentence.endswith("it is idle, $0.46/h") and one.fix == f"pulumi up --stack {STACK}"
+    assert finding.sentence == "cluster cpu-12e063a has been retiring for 6 days: tune-27b-x1 is on it, $0.46/h"
+    assert finding.fix == "slipway jobs show tune-27b-x1"
+    finding = found(lives(days=6, used=1), lives(OLD), published=RETIRING)["cluster-retires-long"]
+    assert finding.sentence.endswith("it is idle, $0.46/h") and finding.fix == f"pulumi up --stack {STACK}"
     patient = published(catalog(cluster("cpu", retire_within=timedelta(days=7)), retiring=(OLD.id,)))
     assert found(lives(days=6, used=1), lives(OLD, used=1), published=patient) == {}
 
@@ -112,9 +114,13 @@ def test_of_one_that_is_named_no_more_and_had_no_limit_only_what_is_known_is_an_
         (None, Grade.NOTE, "for an unknown time"),
     ):
         told = replace(published(catalog(CPU, retiring=(gone.id,))), age=age)
-        one = found(lives(used=1), lives(gone, used=1), jobs=(BUSY, stays), published=told)["cluster-retires-long"]
-        assert gone.id in one.sentence and f" {words}: tune-27b-x1 " in one.sentence and "$0.46/h" in one.sentence
-        assert (one.grade, one.fix) == (grade, "slipway jobs show tune-27b-x1")
+        finding = found(lives(used=1), lives(gone, used=1), jobs=(BUSY, stays), published=told)["cluster-retires-long"]
+        assert (
+            gone.id in finding.sentence
+            and f" {words}: tune-27b-x1 " in finding.sentence
+            and "$0.46/h" in finding.sentence
+        )
+        assert (finding.grade, finding.fix) == (grade, "slipway jobs show tune-27b-x1")
 
 
 def test_a_cluster_whose_season_is_over_retires_since_then() -> None:  # B6
@@ -129,9 +135,9 @@ def test_a_cluster_whose_season_is_over_retires_since_then() -> None:  # B6
 
 def test_a_cluster_older_than_the_cloud_advises(snapshot: SnapshotAssertion) -> None:
     assert found(lives(days=30, used=1)) == {}
-    one = found(lives(days=34, used=1))["cluster-old"]
-    assert one.sentence == "cluster cpu-11ece8d is 34 days old; the cloud advises 30"
-    assert "`generation` of cpu" in one.fix and one.fix.endswith(f"{FILE}:4")
+    finding = found(lives(days=34, used=1))["cluster-old"]
+    assert finding.sentence == "cluster cpu-11ece8d is 34 days old; the cloud advises 30"
+    assert "`generation` of cpu" in finding.fix and finding.fix.endswith(f"{FILE}:4")
     assert found(lives(days=34, used=1), document=None)["cluster-old"].fix == snapshot
 
 
@@ -170,10 +176,10 @@ def test_what_is_wrong_with_it_names_its_region_and_its_price() -> None:
 
 def test_nobody_s_cluster_there_is_deleted_there_and_can_not_be_adopted() -> None:
     stray = placed(replace(lives(FAR), name="scratch", labels={}))
-    one = found(THERE, stray, **SEEN)["cluster-in-no-stack"]
-    assert one.sentence == "cluster scratch in us-east4 is in no stack: $0.52/h"
-    assert one.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-east4"
-    assert "adopt" not in one.means
+    finding = found(THERE, stray, **SEEN)["cluster-in-no-stack"]
+    assert finding.sentence == "cluster scratch in us-east4 is in no stack: $0.52/h"
+    assert finding.fix == "gcloud ai persistent-resources delete scratch --project=acme-prod --region=us-east4"
+    assert "adopt" not in finding.means
 
 
 def test_quota_there_is_asked_for_there_by_hand() -> None:  # N6
@@ -184,13 +190,13 @@ def test_quota_there_is_asked_for_there_by_hand() -> None:  # N6
         live = Live((there,), (), limits({}), None, limits_elsewhere={AWAY: listed})
         return found(there, **SEEN, quota=judge(catalog(of), live, NOW))["quota-nearly-used"]
 
-    one = told(FAR, cpus=8)
-    assert one.subject == "quota custom_model_training_cpus in us-east4"
-    assert one.sentence == "on-demand N1/E2 vCPUs in us-east4: 8 of 8 in use, 0 left"
-    assert one.fix.startswith("ask for 32 of custom_model_training_cpus")
-    one = told(replace(FAR, pools=(pool("workers", H100),)), nvidia_h100_gpus=8)
-    assert one.fix.startswith("gcloud beta quotas preferences create")
-    assert one.fix.endswith("--dimensions=region=us-east4 --preferred-value=32")
+    finding = told(FAR, cpus=8)
+    assert finding.subject == "quota custom_model_training_cpus in us-east4"
+    assert finding.sentence == "on-demand N1/E2 vCPUs in us-east4: 8 of 8 in use, 0 left"
+    assert finding.fix.startswith("ask for 32 of custom_model_training_cpus")
+    finding = told(replace(FAR, pools=(pool("workers", H100),)), nvidia_h100_gpus=8)
+    assert finding.fix.startswith("gcloud beta quotas preferences create")
+    assert finding.fix.endswith("--dimensions=region=us-east4 --preferred-value=32")
 
 
 def test_a_stack_file_tells_where_its_clusters_may_come_to_be() -> None:

@@ -40,14 +40,14 @@ WORK = "bucket local-project-local-work"
 
 
 def said(found: Iterable[Finding]) -> dict[tuple[str, str], str]:
-    return {(one.subject, one.field): one.sentence for one in found}
+    return {(finding.subject, finding.field): finding.sentence for finding in found}
 
 
 def test_what_the_refresh_found_is_told_field_by_field(snapshot: SnapshotAssertion) -> None:
     """A stream that the engine wrote, after rules, versioning and two grants of a bucket were changed by hand."""
     found = tuple(of_engine(preview("by_hand")))
     assert said(found) == snapshot
-    assert {one.facts["then"] for one in found} == {NextDeployment.PUT_BACK}
+    assert {finding.facts["then"] for finding in found} == {NextDeployment.PUT_BACK}
 
 
 def refreshed(type_: str, name: str, old: Resource, new: Resource | None, parent: str = "") -> Preview:
@@ -58,8 +58,12 @@ def refreshed(type_: str, name: str, old: Resource, new: Resource | None, parent
 def test_a_field_that_the_program_leaves_to_the_cloud_is_seen_too() -> None:
     before = Resource({"name": "acme-work"}, {"name": "acme-work"})
     after = Resource({"name": "acme-work"}, {"name": "acme-work", "retentionPolicy": {"retentionPeriod": 86400}})
-    (one,) = of_engine(refreshed("gcp:storage/bucket:Bucket", "work", before, after))
-    assert (one.subject, one.field, one.facts["then"]) == ("bucket acme-work", "retentionPolicy", NextDeployment.STAYS)
+    (finding,) = of_engine(refreshed("gcp:storage/bucket:Bucket", "work", before, after))
+    assert (finding.subject, finding.field, finding.facts["then"]) == (
+        "bucket acme-work",
+        "retentionPolicy",
+        NextDeployment.STAYS,
+    )
     rules = [{"action": {"type": "Delete"}, "condition": {"age": age}} for age in (3, 9)]
     before, after = (Resource({"lifecycleRules": order}) for order in (rules, rules[::-1]))
     assert not [*of_engine(refreshed("gcp:storage/bucket:Bucket", "work", before, after))], "their order means nothing"
@@ -68,8 +72,8 @@ def test_a_field_that_the_program_leaves_to_the_cloud_is_seen_too() -> None:
 def test_an_account_that_was_disabled_and_things_that_were_deleted(snapshot: SnapshotAssertion) -> None:
     account = "gcp:serviceaccount/account:Account"
     old = Resource({"accountId": "trainer", "disabled": False}, {"email": TRAINER})
-    (one,) = of_engine(refreshed(account, "trainer", old, replace(old, inputs={**old.inputs, "disabled": True})))
-    assert (one.subject, one.sentence) == (f"account {TRAINER}", "disabled false → true")
+    (finding,) = of_engine(refreshed(account, "trainer", old, replace(old, inputs={**old.inputs, "disabled": True})))
+    assert (finding.subject, finding.sentence) == (f"account {TRAINER}", "disabled false → true")
     (gone,) = of_engine(refreshed(account, "trainer", old, None))
     assert (gone.sentence, gone.facts["then"]) == ("somebody deleted it", NextDeployment.STAYS)
     package = refreshed(
@@ -111,7 +115,7 @@ def test_what_a_deployment_did_that_did_not_come_to_its_end_is_nobody_s_hand() -
     ]
     rests = withdrawn(catalog(cluster("ended", id="ended")), ["ended"], datetime(2026, 11, 21, tzinfo=UTC))
     unfinished = replace(rests, retiring=("old",), under_way="3f9c2e1")
-    assert [one.subject for one in by_hand(found, unfinished)] == ["cluster h100", "bucket acme-work"]
+    assert [finding.subject for finding in by_hand(found, unfinished)] == ["cluster h100", "bucket acme-work"]
     done = replace(unfinished, dormant={}, under_way=None)
     assert list(by_hand(found, done)) == found
 
@@ -121,8 +125,8 @@ def test_a_cluster_that_comes_under_another_id_is_made_anew_and_not_left_as_it_i
     gone = Resource({"name": CPU.id})
     engine = tuple(of_engine(refreshed("gcp:vertex/aiPersistentResource:AiPersistentResource", CPU.id, gone, None)))
     live = tuple(of_clusters(catalog(CPU), ()))
-    assert [one.facts["then"] for one in engine] == [NextDeployment.STAYS]
-    assert [(one.subject, one.facts["then"]) for one in together(engine, live)] == [
+    assert [finding.facts["then"] for finding in engine] == [NextDeployment.STAYS]
+    assert [(finding.subject, finding.facts["then"]) for finding in together(engine, live)] == [
         (f"cluster {CPU.id}", NextDeployment.MADE_ANEW)
     ]
     assert together(engine, ()) == engine, "a retiring one stays away"
@@ -143,18 +147,18 @@ def test_a_grant_beside_the_stack_s_own_is_drift_and_what_google_grants_is_none(
     trainer = f"serviceAccount:{TRAINER}"
     project = frozenset({Bound("roles/editor", trainer), Bound("roles/owner", "user:boss@acme.example")})
     assert [
-        one.field for one in of_policies(grants, [Policy(Subject("project", "p"), project, frozenset({trainer}))])
+        policy.field for policy in of_policies(grants, [Policy(Subject("project", "p"), project, frozenset({trainer}))])
     ] == [f"roles/editor {trainer}"]
 
 
 def test_a_foreign_grant_has_the_command_that_takes_it_away() -> None:
     bound = frozenset({Bound("roles/iam.serviceAccountUser", f"deleted:{EVE}?uid=1", "in May")})
-    (one,) = of_policies(preview("by_hand"), [Policy(Subject("account", TRAINER), bound)])
+    (policy,) = of_policies(preview("by_hand"), [Policy(Subject("account", TRAINER), bound)])
     command = f"gcloud iam service-accounts remove-iam-policy-binding {TRAINER} --member='deleted:{EVE}?uid=1'"
-    assert one.fix == f"{command} --role=roles/iam.serviceAccountUser --all"
+    assert policy.fix == f"{command} --role=roles/iam.serviceAccountUser --all"
     some = frozenset({Bound("roles/a", "allUsers"), Bound("roles/b", "@gcp-sa-x", "in May")})
-    (one,) = of_policies(preview("by_hand"), [Policy(Subject("bucket", "b"), some)])
-    assert one.fix.endswith("gs://b --member=allUsers --role=roles/a --condition=None")
+    (policy,) = of_policies(preview("by_hand"), [Policy(Subject("bucket", "b"), some)])
+    assert policy.fix.endswith("gs://b --member=allUsers --role=roles/a --condition=None")
 
 
 def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it_from_its_inputs() -> None:
@@ -164,9 +168,13 @@ def test_a_label_that_was_added_to_a_bucket_is_seen_though_the_provider_hides_it
     provider = refreshed("pulumi:providers:gcp", "default", Resource({"defaultLabels": '{"owner": "ada"}'}), None)
     seen = replace(seen, standing={**seen.standing, **provider.standing})
     labels = {"team": "ml", "cost": "7", "goog-x": "y", "owner": "ada"}
-    (one,) = of_labels(seen, {"acme-work": labels, "another": labels})
-    assert (one.subject, one.field, one.sentence) == ("bucket acme-work", "labels.cost", "label cost '7' was added")
-    assert one.fix == "gcloud storage buckets update gs://acme-work --remove-labels=cost"
+    (finding,) = of_labels(seen, {"acme-work": labels, "another": labels})
+    assert (finding.subject, finding.field, finding.sentence) == (
+        "bucket acme-work",
+        "labels.cost",
+        "label cost '7' was added",
+    )
+    assert finding.fix == "gcloud storage buckets update gs://acme-work --remove-labels=cost"
 
 
 def test_labels_and_grants_of_an_adopted_bucket_are_its_owner_s() -> None:  # N10, N13
@@ -195,7 +203,7 @@ def test_what_a_person_did_to_a_cluster_is_told_field_by_field(snapshot: Snapsho
     assert said(of_clusters(catalog(CPU), (live,))) == snapshot
     beyond = (replace(lives(), pools=(replace(workers, replicas=9),)),)
     assert said(of_clusters(catalog(CPU), beyond)) == snapshot
-    growing = tuple(replace(one, state="UPDATING") for one in beyond)
+    growing = tuple(replace(finding, state="UPDATING") for finding in beyond)
     assert not list(of_clusters(catalog(CPU), growing))
     assert said(of_clusters(catalog(CPU), ())) == {(on, ""): "somebody deleted it"}
 
@@ -208,7 +216,7 @@ def test_what_the_engine_sees_of_a_cluster_is_told_as_what_lives_is() -> None:
     engine = tuple(of_engine(refreshed(type_, CPU.id, old, new)))
     live = tuple(of_clusters(catalog(CPU), (having(lives(), network="projects/1/global/networks/n"),)))
     assert engine == live == together(engine, live)
-    assert [one.field for one in live] == ["network"] and live[0].facts["then"] is NextDeployment.STAYS
+    assert [difference.field for difference in live] == ["network"] and live[0].facts["then"] is NextDeployment.STAYS
     assert not list(of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU)))))
     (odd,) = of_engine(refreshed(type_, CPU.id, old, Resource(asked_for(CPU, resourcePools="x"))))
     assert odd.field == "resourcePools"
@@ -243,7 +251,7 @@ def test_one_that_is_gone_or_failed_is_mended_in_the_stack_file() -> None:
 
 
 def test_what_another_stack_of_the_checkout_adopts_is_not_for_deletion() -> None:
-    assert [one.kind for one in examine(picture(lives(used=1), LIVES))] == ["cluster-in-no-stack"]
+    assert [finding.kind for finding in examine(picture(lives(used=1), LIVES))] == ["cluster-in-no-stack"]
     assert examine(picture(lives(used=1), LIVES, adopted_by_stacks=frozenset({"team-a"}))) == ()
 
 
@@ -264,7 +272,7 @@ def test_whatever_stops_the_next_deployment_is_drift() -> None:  # N13
     drifts = list(of_clusters(catalog(THEIRS), (lives,)))
     for told, refused in zip(drifts, differences(THEIRS, lives), strict=True):
         assert told.field in refused and told.facts["then"] is NextDeployment.REFUSES
-    assert [one.sentence.partition(", ")[0] for one in drifts] == [
+    assert [drift.sentence.partition(", ")[0] for drift in drifts] == [
         "pscInterface.dnsPeeringConfigs is a. p n",
         "serviceAccount.custom is false",
     ]

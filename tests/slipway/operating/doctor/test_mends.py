@@ -121,22 +121,22 @@ def pictures() -> Iterator[Picture]:
 
 @cache
 def every() -> tuple[Finding, ...]:
-    return tuple(dict.fromkeys(one for seen in pictures() for one in examine(seen)))
+    return tuple(dict.fromkeys(finding for seen in pictures() for finding in examine(seen)))
 
 
 def test_there_is_an_example_of_every_kind() -> None:
-    assert {one.kind for one in every()} == set(HEALTH)
+    assert {finding.kind for finding in every()} == set(HEALTH)
 
 
 @pytest.mark.parametrize("kind", HEALTH)
 def test_what_mends_can_be_pasted_or_is_said_in_words(kind: str) -> None:
-    for one in (one for one in every() if one.kind == kind):
-        assert one.fix, one
-        if one.fix.partition(" ")[0] in COMMANDS:
-            shlex.split(one.fix)
-            assert not PLACEHOLDER.search(one.fix), one.fix
+    for finding in (finding for finding in every() if finding.kind == kind):
+        assert finding.fix, finding
+        if finding.fix.partition(" ")[0] in COMMANDS:
+            shlex.split(finding.fix)
+            assert not PLACEHOLDER.search(finding.fix), finding.fix
         else:
-            assert WORDS.match(one.fix), one.fix
+            assert WORDS.match(finding.fix), finding.fix
 
 
 def test_what_everybody_may_do_is_an_exposure_with_the_command_that_ends_it() -> None:
@@ -144,10 +144,10 @@ def test_what_everybody_may_do_is_an_exposure_with_the_command_that_ends_it() ->
         return found(policies=(Policy(Subject("bucket", "acme-work"), frozenset(bound)),))
 
     ada, viewer = Bound("roles/viewer", "user:ada@acme.example"), "roles/storage.objectViewer"
-    one = told(Bound(viewer, "allUsers"), ada)["exposed"]
-    assert one.sentence == f"anybody on the internet has {viewer} on bucket acme-work (allUsers)"
+    finding = told(Bound(viewer, "allUsers"), ada)["exposed"]
+    assert finding.sentence == f"anybody on the internet has {viewer} on bucket acme-work (allUsers)"
     command = "gcloud storage buckets remove-iam-policy-binding gs://acme-work --member=allUsers"
-    assert one.fix == f"{command} --role={viewer}"
+    assert finding.fix == f"{command} --role={viewer}"
     two = told(Bound("roles/storage.objectAdmin", "allAuthenticatedUsers", "in May"))["exposed"]
     assert two.sentence.startswith("anybody with a Google account") and two.fix.endswith(" --all")
     assert told(ada) == {}
@@ -155,14 +155,14 @@ def test_what_everybody_may_do_is_an_exposure_with_the_command_that_ends_it() ->
 
 def test_a_job_beside_a_pool_is_submitted_there_with_its_own_parameters() -> None:
     told = published(catalog(CPU, LORA))
-    one = found(lives(used=1), jobs=(ALONE,), published=told, of_catalog=" --catalog gs://acme")["job-beside-pool"]
-    assert one.fix == "slipway submit lora -p 'name=my run' --capacity pool --catalog gs://acme"
+    finding = found(lives(used=1), jobs=(ALONE,), published=told, of_catalog=" --catalog gs://acme")["job-beside-pool"]
+    assert finding.fix == "slipway submit lora -p 'name=my run' --capacity pool --catalog gs://acme"
 
 
 def test_quota_is_asked_for_by_whom_the_stack_file_names_and_as_much_as_is_drawn() -> None:
     named = from_text("config:\n  slipway:quota: { contactEmail: ml@acme.example }\n", FILE)
-    one = found(quota=quota(17), document=named)["quota-nearly-used"]
-    assert one.fix == f"slipway quota --request {CPUS}=40 --contact ml@acme.example"
+    finding = found(quota=quota(17), document=named)["quota-nearly-used"]
+    assert finding.fix == f"slipway quota --request {CPUS}=40 --contact ml@acme.example"
 
 
 LEDGER = Ledger(NOW - timedelta(hours=1), month_of(NOW), 500.0, 900.0, {"vision": 95.0}, {"ada": 10.0})
@@ -188,7 +188,7 @@ def test_a_budget_that_is_spent_or_will_not_last_or_of_which_nothing_is_known_is
     budget: Budget | None, ledger: Ledger | str | None, kinds: dict[str, Grade]
 ) -> None:
     seen = found(published=published(replace(catalog(CPU), budget=budget)), ledger=ledger)
-    assert {kind: one.grade for kind, one in seen.items() if "budget" in kind} == kinds
+    assert {kind: value.grade for kind, value in seen.items() if "budget" in kind} == kinds
 
 
 def test_a_month_that_is_younger_than_the_last_run_is_no_finding() -> None:

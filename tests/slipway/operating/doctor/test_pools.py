@@ -26,10 +26,10 @@ DONE = replace(job("done", on=CPU, state="SUCCEEDED"), end_time=NOW - timedelta(
 
 
 def test_an_idle_pool_says_what_it_cost_since_its_last_job_and_where_it_stands() -> None:
-    one = found(lives(), jobs=(), recent=(DONE,))["pool-idle"]
-    assert one.sentence == "pool cpu/workers has been idle for 2 days, $22.26 since its last job"
-    assert one.fix == f"remove the pool in {FILE}:6"
-    assert one.means == "an `idleLimit` on the cluster does that by itself"
+    finding = found(lives(), jobs=(), recent=(DONE,))["pool-idle"]
+    assert finding.sentence == "pool cpu/workers has been idle for 2 days, $22.26 since its last job"
+    assert finding.fix == f"remove the pool in {FILE}:6"
+    assert finding.means == "an `idleLimit` on the cluster does that by itself"
     larger = found(lives(replicas=2), jobs=(), recent=(DONE,))["pool-idle"]
     assert "$44.52" in larger.sentence
 
@@ -67,9 +67,9 @@ def test_an_idle_limit_is_waited_for_and_then_a_deployment_does_it() -> None:  #
 def test_a_job_beside_a_pool_that_has_its_machines_free(snapshot: SnapshotAssertion) -> None:
     beside = job("alone", strategy="STANDARD")
     told = published(catalog(CPU, template("lora")))
-    one = found(lives(used=1), jobs=(beside,), published=told)["job-beside-pool"]
-    assert one.sentence == snapshot
-    assert one.fix == "slipway submit lora --capacity pool"
+    finding = found(lives(used=1), jobs=(beside,), published=told)["job-beside-pool"]
+    assert finding.sentence == snapshot
+    assert finding.fix == "slipway submit lora --capacity pool"
     by_hand = replace(beside, labels={})
     assert found(lives(used=1), jobs=(by_hand,), published=told)["job-beside-pool"].fix == "slipway templates"
     without = published(catalog(CPU, template("lora", offer("spot"))))
@@ -100,10 +100,10 @@ def told(*use: Series, of: Any = ALONE) -> Any:
 
 
 def test_a_job_that_has_used_nothing_for_a_quarter_of_an_hour_says_what_it_costs_and_what_to_look_at() -> None:
-    one = told(series(0), series(1))
-    assert one.sentence == "job alone has used under 5 % of its machines for 15 min ($0.93/h)"
-    assert one.fix == "slipway jobs logs alone --tail 20"
-    assert one.means == "shows what it waits for; slipway jobs cancel alone ends it"
+    finding = told(series(0), series(1))
+    assert finding.sentence == "job alone has used under 5 % of its machines for 15 min ($0.93/h)"
+    assert finding.fix == "slipway jobs logs alone --tail 20"
+    assert finding.means == "shows what it waits for; slipway jobs cancel alone ends it"
 
 
 @pytest.mark.parametrize(

@@ -53,7 +53,7 @@ def tell(url: str, home: Path, *findings: Finding) -> bool:
 def test_it_is_told_what_differs_from_the_last_time_and_once(room: Room, tmp_path: Path) -> None:
     said = [tell(room.url, tmp_path, *some) for some in ((), (NOTE,), (FAILED, NOTE), (FAILED,), (FAILED, IDLE), ())]
     assert said == [False, False, True, False, True, True]
-    assert [one.splitlines()[0] for one in room.told] == [
+    assert [text.splitlines()[0] for text in room.told] == [
         "stack prod: slipway doctor finds 1 thing",
         "stack prod: slipway doctor finds 2 things",
         "stack prod: slipway doctor finds nothing any more",

@@ -46,7 +46,7 @@ def idle(of: History, begin: datetime | None = None, end: datetime | None = None
 
 
 def hours(of: History, begin: datetime | None = None, end: datetime | None = None) -> float:
-    return sum(one.hours for one in job_charges(of.jobs, begin or of.since, end or of.until, of.until))
+    return sum(charge.hours for charge in job_charges(of.jobs, begin or of.since, end or of.until, of.until))
 
 
 def test_machines_that_no_job_had_are_idle() -> None:
@@ -140,7 +140,7 @@ def test_it_is_what_usage_tells_of_the_month() -> None:
     found, used = ledger(past), usage(past, "team")
     assert (found.month, found.complete) == ("2026-10", True)
     assert found.spent == pytest.approx(float(used.total.cost.known), abs=1e-3)
-    assert found.teams == pytest.approx({one.name: float(one.cost.known) for one in used.rows}, abs=1e-3)
+    assert found.teams == pytest.approx({row.name: float(row.cost.known) for row in used.rows}, abs=1e-3)
     assert set(found.users) == {"ada", "ben"} and sum(found.teams.values()) < found.spent
     assert found.forecast == pytest.approx(found.spent * 31, rel=1e-3), "each day of the month as the first"
 
@@ -166,9 +166,10 @@ def test_a_stack_of_two_days_is_not_forecast_by_the_days_before_it() -> None:
     """The stack's first week looked cheaper than it was, by as much as the stack was younger than a week."""
     past = history([], [TWO], days=9)
     begun = SINCE + timedelta(days=7)
-    found = ledger(replace(past, deployments=tuple(replace(one, at=begun) for one in past.deployments)))
+    found = ledger(replace(past, deployments=tuple(replace(deployment, at=begun) for deployment in past.deployments)))
     assert found.spent == pytest.approx(24 * 2) and found.forecast == pytest.approx(24 * (31 - 7))
     young = replace(
-        past, deployments=tuple(replace(one, at=past.until - timedelta(hours=1)) for one in past.deployments)
+        past,
+        deployments=tuple(replace(deployment, at=past.until - timedelta(hours=1)) for deployment in past.deployments),
     )
     assert ledger(young).forecast is None

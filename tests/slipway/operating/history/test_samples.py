@@ -55,14 +55,16 @@ def past(job: VertexJob = JOB, clusters: ClustersOverTime = CLUSTERS, events: Jo
 
 def test_each_role_is_on_the_pool_that_has_its_machines() -> None:
     found = past()
-    assert [(one.pool, one.count) for one in found.machines] == [("head", 1), ("workers", 2)]
+    assert [(machine.pool, machine.count) for machine in found.machines] == [("head", 1), ("workers", 2)]
     assert (found.cluster, found.state, found.sweep, found.run) == ("gpu", "SUCCEEDED", "lr", "3")
     assert found.cost and found.cost.known and found.busy == 3600
 
 
 def test_a_cluster_that_no_deployment_named_goes_by_its_id() -> None:
     found = past(clusters=ClustersOverTime(()))
-    assert (found.cluster, found.cluster_id) == (GPU.id, GPU.id) and {one.pool for one in found.machines} == {""}
+    assert (found.cluster, found.cluster_id) == (GPU.id, GPU.id) and {machine.pool for machine in found.machines} == {
+        ""
+    }
 
 
 def test_time_without_machines_that_nobody_could_tell_is_unknown() -> None:  # X7
@@ -95,14 +97,14 @@ def sample(minutes: float, live: int = 2) -> Sample:
 def kept(storage: Storage, bucket: str) -> list[Sample]:
     """Samples of both days."""
     days = day_objects(storage, bucket, NOON, NOON + timedelta(days=1))
-    return [one for day in days for one in read_day(storage, day)]
+    return [sample for day in days for sample in read_day(storage, day)]
 
 
 def test_hourly_samples_of_a_day_are_one_object(storage: Storage, bucket: str) -> None:
     some = [sample(60 * hour, live=hour) for hour in range(15)]
-    assert all(add_sample(storage, bucket, one) for one in some)
+    assert all(add_sample(storage, bucket, sample) for sample in some)
     assert kept(storage, bucket) == some
-    listed = [one.at.name for one in storage.objects(Location(bucket, HISTORY))]
+    listed = [sample.at.name for sample in storage.objects(Location(bucket, HISTORY))]
     assert listed == ["history/samples/2026-11-20.json", "history/samples/2026-11-21.json"]
 
 

@@ -42,8 +42,8 @@ def sample(at: float, **live: int) -> Sample:
 
 def spans(of: History, key: PoolKey) -> list[tuple[float, float, int | None]]:
     """Hours since SINCE, and machines."""
-    found = next((one.spans for one in timelines(of) if one.key == key), ())
-    return [((one.begin - SINCE) / timedelta(hours=1), one.hours, one.live) for one in found]
+    found = next((timeline.spans for timeline in timelines(of) if timeline.key == key), ())
+    return [((row.begin - SINCE) / timedelta(hours=1), row.hours, row.live) for row in found]
 
 
 def day(**more: object) -> History:
@@ -53,7 +53,7 @@ def day(**more: object) -> History:
 def test_a_sample_holds_until_the_next_or_for_two_hours_and_a_fixed_pool_needs_none() -> None:
     assert (spans(day(), WORKERS), spans(day(), HEAD)) == ([(0, 24, None)], [(0, 24, 2)])
     stranger = Sample(hours(1), {PoolKey("other-1", "workers"): PoolSample(4, 4)})
-    assert {one.key for one in timelines(day(samples=(stranger,)))} == {WORKERS, HEAD}
+    assert {timeline.key for timeline in timelines(day(samples=(stranger,)))} == {WORKERS, HEAD}
     looked = (sample(3, workers=1, head=2), sample(4, workers=3, head=2), sample(20, workers=1, head=2))
     assert spans(day(samples=looked), WORKERS) == [
         (0, 3, None),
@@ -81,10 +81,10 @@ def test_spans_follow_each_other_and_stay_inside(looked: list[tuple[float, int]]
     samples = tuple(sample(at, workers=live) for at, live in sorted(dict(looked).items()))
     later = tuple(Deployment(hours(at), catalogs.catalog(GROWING)) for at in sorted(deployed))
     past = day(samples=samples, deployments=tuple(sorted((*day().deployments, *later), key=lambda one: one.at)))
-    for one in timelines(past):
-        assert one.spans[0].begin >= past.since
-        assert one.spans[-1].end <= past.until
-        for first, then in zip(one.spans, one.spans[1:], strict=False):
+    for timeline in timelines(past):
+        assert timeline.spans[0].begin >= past.since
+        assert timeline.spans[-1].end <= past.until
+        for first, then in zip(timeline.spans, timeline.spans[1:], strict=False):
             assert first.end <= then.begin
             alike = (first.live, first.max) == (then.live, then.max)
             assert first.end < then.begin or not alike
@@ -129,16 +129,16 @@ def month() -> History:
 def test_each_job_counts_where_it_belongs(by: str, expected: dict[str, tuple[int, float]]) -> None:
     past = month()
     found = usage(past, by)
-    assert {one.name: (one.jobs, round(one.machine_hours, 6)) for one in found.rows} == expected
+    assert {row.name: (row.jobs, round(row.machine_hours, 6)) for row in found.rows} == expected
     assert found.total.jobs == 4
-    idle = {one.pool: one.machine_hours for one in found.idle}
+    idle = {row.pool: row.machine_hours for row in found.idle}
     assert idle == pytest.approx({"gpu/head": 22, "gpu/workers": 46})
     assert found.total.machine_hours == pytest.approx(6 + 22 + 46)
-    of_jobs = sum((one.cost for one in past.jobs if one.cost), Price())
-    assert float(sum(one.cost.known for one in found.rows)) == pytest.approx(float(of_jobs.known))
+    of_jobs = sum((job.cost for job in past.jobs if job.cost), Price())
+    assert float(sum(row.cost.known for row in found.rows)) == pytest.approx(float(of_jobs.known))
     whole = (hourly(CPU, "us-central1") + hourly(L4, "us-central1") * 2) * 24
     assert float(found.total.pool_cost.known) == pytest.approx(float(whole.known)), "all that the pools cost"
-    spot = next(one for one in past.jobs if one.capacity_type == "spot").cost
+    spot = next(job for job in past.jobs if job.capacity_type == "spot").cost
     assert spot and float(found.total.beside_cost.known) == pytest.approx(float(spot.known))
 
 
@@ -149,8 +149,8 @@ def test_a_sum_is_not_complete_where_idle_machines_are_unknown() -> None:
     (deployment,) = past.deployments
     unknown = usage(replace(past, deployments=(replace(deployment, catalog=catalogs.catalog(grows)),)))
     assert not unknown.total.cost_complete and not unknown.total.pool_cost.complete
-    assert [(one.partly_unknown, one.cost_complete) for one in unknown.idle] == [(False, True), (True, False)]
-    assert all(one.cost_complete for one in unknown.rows)
+    assert [(row.partly_unknown, row.cost_complete) for row in unknown.idle] == [(False, True), (True, False)]
+    assert all(row.cost_complete for row in unknown.rows)
     adopted = replace(grows, adopted=Adoption("team-a"))
     assert usage(
         replace(past, deployments=(replace(deployment, catalog=catalogs.catalog(adopted)),))
@@ -160,7 +160,7 @@ def test_a_sum_is_not_complete_where_idle_machines_are_unknown() -> None:
 def test_jobs_that_could_not_be_read_idle_in_the_sum_or_are_missing_from_it() -> None:
     past = month()
     found, whole = (usage(replace(past, jobs=past.jobs[1:], jobs_unread=frozenset(some))) for some in ({REGION}, ()))
-    assert [one.at_most for one in found.idle] == [True, True] and not any(one.at_most for one in whole.idle)
+    assert [row.at_most for row in found.idle] == [True, True] and not any(row.at_most for row in whole.idle)
     total = found.total
     assert total.pool_cost == usage(past).total.pool_cost, "machines were up, whoever had them"
     assert not total.beside_cost.complete and not total.cost_complete and not total.cost_at_most

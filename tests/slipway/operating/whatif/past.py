@@ -41,13 +41,13 @@ def replayed(of: Cluster, delays: PoolDelays) -> list[ReplayedPool]:
     return [
         ReplayedPool(
             of.name,
-            one.name,
-            one.machine,
-            one.price_per_hour,
-            (PoolBounds(float("-inf"), one.min, one.max),),
+            pool.name,
+            pool.machine,
+            pool.price_per_hour,
+            (PoolBounds(float("-inf"), pool.min, pool.max),),
             delays,
         )
-        for one in of.pools
+        for pool in of.pools
     ]
 
 
@@ -87,7 +87,7 @@ def job(
         region="us-central1",
         cluster=on.name if on else "",
         cluster_id=on.id if on else "",
-        machines=machines if on else tuple(replace(one, pool="") for one in machines),
+        machines=machines if on else tuple(replace(machine, pool="") for machine in machines),
         created=made,
         started=started,
         ended=ended,
@@ -100,7 +100,9 @@ def job(
 def history(
     jobs: Iterable[PastJob], clusters: Iterable[Cluster], *, days: float = 30, samples: tuple[Sample, ...] = ()
 ) -> History:
-    deployment = Deployment(SINCE - timedelta(days=1), catalogs.catalog(clusters={one.name: one for one in clusters}))
+    deployment = Deployment(
+        SINCE - timedelta(days=1), catalogs.catalog(clusters={cluster.name: cluster for cluster in clusters})
+    )
     until = SINCE + timedelta(days=days)
     return History("prod", "acme-ml-prod", "us-central1", SINCE, until, tuple(jobs), (deployment,), samples)
 
@@ -115,7 +117,7 @@ def told(replay: Replay, on: Cluster) -> tuple[PastJob, ...]:
             run.wait,
             run.job.run,
             on=on,
-            machines=tuple(MachinesUsed(one.machine, one.count, pool.name) for one in run.job.machines),
+            machines=tuple(MachinesUsed(machine.machine, machine.count, pool.name) for machine in run.job.machines),
             template=run.job.template,
         )
         for run in replay.runs

@@ -91,7 +91,7 @@ def test_a_past_that_a_replay_made_is_replayed_as_it_was() -> None:
 def test_another_past_is_not_trusted() -> None:
     """Waits that no pool explains: somebody held machines of whom the history does not tell."""
     here = replayer()
-    later = tuple(replace(one, started=one.started and one.started + timedelta(hours=5)) for one in here.history.jobs)
+    later = tuple(replace(job, started=job.started and job.started + timedelta(hours=5)) for job in here.history.jobs)
     odd = Replayer.of(replace(here.history, jobs=later), here.catalog)
     error = replace(odd, delays=here.delays).calibration
     assert not error.trusted and error.error is not None and error.error > TOLERATED
@@ -115,10 +115,10 @@ def test_less_capacity_costs_less_and_is_waited_for_longer() -> None:
     before, after = found.before, found.after
     assert before.waits.p95 is not None and after.waits.p95 is not None and after.waits.p95 > before.waits.p95
     assert after.pools_cost.known < before.pools_cost.known and after.idle is not None
-    (why,) = {one.why for one in after.never}
+    (why,) = {job.why for job in after.never}
     assert "needs 8 n1-standard-8, " in why and "cpu/workers has 4 " in why
     assert after.never_ran + after.waits.jobs == found.jobs
-    assert sum(one.waits.jobs for one in after.templates) == after.waits.jobs
+    assert sum(template.waits.jobs for template in after.templates) == after.waits.jobs
 
 
 def test_a_job_goes_by_the_capacity_types_of_its_template() -> None:
@@ -130,7 +130,7 @@ def test_a_job_goes_by_the_capacity_types_of_its_template() -> None:
         job("moved", 2, 5, 10, capacity_type="on-demand", template="other"),
         job("spot", 3, 5, 10, capacity_type="spot"),
     ]
-    found = {one.name: one.routes for one in worked(history(jobs, [ELASTIC]), catalog([ELASTIC], templates)).jobs}
+    found = {story.name: story.routes for story in worked(history(jobs, [ELASTIC]), catalog([ELASTIC], templates)).jobs}
     own = (Route("pool", 600.0), Route(FLEX_START, 3600.0))
     assert found["plain"] == own
     assert found["gone"] == (Route("pool", cluster="cpu"),)
@@ -140,19 +140,19 @@ def test_a_job_goes_by_the_capacity_types_of_its_template() -> None:
 
 def test_who_was_told_to_wait_on_a_full_pool_waits_again_and_the_sweep_with_him() -> None:
     """Left alone the template goes on to Spot as soon as the pool is full."""
-    one, offers = cluster("cpu", pool("workers", 1, 1)), [offer("pool", "cpu"), offer("spot")]
+    story, offers = cluster("cpu", pool("workers", 1, 1)), [offer("pool", "cpu"), offer("spot")]
     jobs = [
-        job("first", 0, 0, 1000, on=one),
-        job("waited", 10, 990, 100, on=one, sweep="s"),
-        job("sibling", 2000, 0, 10, on=one, sweep="s"),
-        job("alone", 3000, 0, 10, on=one),
+        job("first", 0, 0, 1000, on=story),
+        job("waited", 10, 990, 100, on=story, sweep="s"),
+        job("sibling", 2000, 0, 10, on=story, sweep="s"),
+        job("alone", 3000, 0, 10, on=story),
         job("full", 3001, 5, 10, capacity_type="spot"),
     ]
-    here = catalog([one], {"t": offers})
-    found = {job.name: job.routes[0] for job in worked(history(jobs, [one]), here).jobs}
+    here = catalog([story], {"t": offers})
+    found = {job.name: job.routes[0] for job in worked(history(jobs, [story]), here).jobs}
     waits, free = Route("pool", chosen=True), Route("pool")
     assert found == {"first": free, "waited": waits, "sibling": waits, "alone": free, "full": free}
-    ran = {run.job.name: run.capacity_type for run in replay(worked(history(jobs, [one]), here).jobs, (), 9000).runs}
+    ran = {run.job.name: run.capacity_type for run in replay(worked(history(jobs, [story]), here).jobs, (), 9000).runs}
     assert set(ran.values()) == {"spot"}, "without the pool all can go on to Spot"
 
 
@@ -166,7 +166,7 @@ def test_its_parameters_choose_the_case() -> None:
         job("small", 0, 5, 10, on=ELASTIC),
         job("large", 1, 5, 10, capacity_type="spot", parameters={"model": "27b"}),
     ]
-    found = {one.name: one.routes for one in worked(history(jobs, [ELASTIC]), here).jobs}
+    found = {story.name: story.routes for story in worked(history(jobs, [ELASTIC]), here).jobs}
     assert found == {"small": (Route("pool"),), "large": (Route("spot"),)}
 
 
@@ -192,11 +192,11 @@ def test_dollars_beside_the_pools_are_those_that_were_paid() -> None:
 def test_pools_are_paid_for_since_the_first_job_where_earlier_deployments_are_not_known() -> None:
     """They could not be read, or the bucket keeps no more of them: a month cost nothing, "of the last 0 s"."""
     known = replayer()
-    jobs = tuple(replace(one, labels={"slipway-stack": "prod"}) for one in known.history.jobs)
-    late = tuple(replace(one, at=known.history.until) for one in known.history.deployments)
+    jobs = tuple(replace(job, labels={"slipway-stack": "prod"}) for job in known.history.jobs)
+    late = tuple(replace(deployment, at=known.history.until) for deployment in known.history.deployments)
     unread = replace(known, history=replace(known.history, jobs=jobs, deployments=late))
-    assert unread.time == known.history.until - min(one.created for one in jobs if one.created)
-    whole, part = (one.comparison([ELASTIC], [ELASTIC]).before for one in (known, unread))
+    assert unread.time == known.history.until - min(job.created for job in jobs if job.created)
+    whole, part = (story.comparison([ELASTIC], [ELASTIC]).before for story in (known, unread))
     assert float(part.pools_cost.known) == pytest.approx(float(whole.pools_cost.known), rel=0.05)
 
 
@@ -214,21 +214,21 @@ def five_days(seed: int = 1) -> Replayer:
 def test_no_bounds_are_cheaper_that_hold_the_target(seed: int) -> None:
     here = five_days(seed)
     bounds = [(least, most) for least, most in product(range(1, 9), range(1, 17)) if least <= most]
-    every = [here.outcome(here.pools([cluster("cpu", pool("workers", *one))])) for one in bounds]
+    every = [here.outcome(here.pools([cluster("cpu", pool("workers", *bound))])) for bound in bounds]
     for target in (60.0, 600.0, 7200.0):
         found = suggest(here, here.pools([NOW]), target).outcome
         assert found is not None and found.waits.p95 is not None and found.waits.p95 <= target
-        held = [one for one in every if one.never_ran == 0 and one.waits.p95 is not None and one.waits.p95 <= target]
-        assert all(found.cost.known <= one.cost.known * Decimal("1.02") for one in held), target
+        held = [job for job in every if job.never_ran == 0 and job.waits.p95 is not None and job.waits.p95 <= target]
+        assert all(found.cost.known <= row.cost.known * Decimal("1.02") for row in held), target
 
 
 def test_a_pool_that_is_too_small_is_suggested_to_grow() -> None:
     """Twelve jobs at once, for a minute each, on one machine: all of them would have to be there before."""
-    one = cluster("cpu", pool("workers", 1, 1))
-    jobs = [job(f"j{n}", 0, 1 + 61.0 * n, 60, on=one) for n in range(12)]
-    here = Replayer.of(history(jobs, [one], days=1), catalog([one], {"t": [offer("pool", "cpu")]}))
-    assert dict(suggest(here, here.pools([one]), 2.0).bounds) == {("cpu", "workers"): (12, 12)}
-    assert dict(suggest(here, here.pools([one]), 3600.0).bounds) == {}
+    story = cluster("cpu", pool("workers", 1, 1))
+    jobs = [job(f"j{n}", 0, 1 + 61.0 * n, 60, on=story) for n in range(12)]
+    here = Replayer.of(history(jobs, [story], days=1), catalog([story], {"t": [offer("pool", "cpu")]}))
+    assert dict(suggest(here, here.pools([story]), 2.0).bounds) == {("cpu", "workers"): (12, 12)}
+    assert dict(suggest(here, here.pools([story]), 3600.0).bounds) == {}
 
 
 def test_what_no_machines_can_shorten_is_told() -> None:

@@ -44,7 +44,7 @@ def job(
 
 
 def starts(found: Replay) -> dict[str, float | None]:
-    return {one.job.name: one.started for one in found.runs}
+    return {run.job.name: run.started for run in found.runs}
 
 
 def test_jobs_start_in_the_order_in_which_they_came() -> None:
@@ -66,7 +66,7 @@ def test_a_machine_or_a_disk_that_differs_is_another_one() -> None:
 
 def test_a_job_that_is_too_large_never_runs_and_holds_nobody_up() -> None:
     found = replay([job("a", 0, 100, 4), job("b", 1, 1)], [pool(3)], 200)
-    assert starts(found) == {"a": None, "b": 1} and [one.job.name for one in found.never] == ["a"]
+    assert starts(found) == {"a": None, "b": 1} and [flexible.job.name for flexible in found.never] == ["a"]
 
 
 def test_a_pool_grows_for_who_waits_and_shrinks_when_it_has_been_idle() -> None:
@@ -83,14 +83,14 @@ def test_a_job_moves_on_after_its_wait_and_not_before() -> None:
     jobs = [job("a", 0, 100), job("b", 10, 50, routes=moves, spot=7), job("c", 60, 1)]
     found = replay(jobs, [pool(1)], 200)
     assert starts(found) == {"a": 0, "b": 47, "c": 100}
-    assert [one.capacity_type for one in found.runs] == ["pool", "spot", "pool"]
+    assert [run.capacity_type for run in found.runs] == ["pool", "spot", "pool"]
 
 
 def test_machines_beside_the_pools_that_come_too_late_are_given_up() -> None:
     flex = (Route("flex-start", wait=60), Route("on-demand"))
-    one = replace(job("a", 0, 1, routes=flex), delays={"flex-start": 500.0, "on-demand": 20.0})
-    assert starts(replay([one], [], 200)) == {"a": 80}
-    assert starts(replay([replace(one, routes=flex[:1])], [], 200)) == {"a": 500}
+    flexible = replace(job("a", 0, 1, routes=flex), delays={"flex-start": 500.0, "on-demand": 20.0})
+    assert starts(replay([flexible], [], 200)) == {"a": 80}
+    assert starts(replay([replace(flexible, routes=flex[:1])], [], 200)) == {"a": 500}
 
 
 def test_bounds_change_with_deployments_and_kill_no_job() -> None:
@@ -141,8 +141,8 @@ def test_pools_give_what_they_have_to_all_that_fit_and_machine_time_is_neither_l
     jobs, pools = trace
     found = replay(jobs, pools, 400)
     assert found == replay(jobs, pools, 400), "the same comes of the same"
-    assert [one.job for one in found.runs] == jobs
-    assert all(one.wait is None or one.wait >= 0 for one in found.runs)
+    assert [flexible.job for flexible in found.runs] == jobs
+    assert all(flexible.wait is None or flexible.wait >= 0 for flexible in found.runs)
     for at, use in enumerate(found.pools):
         now = most = 0
         for _, change in held(found, at):  # At one moment machines are freed before they are given.
@@ -158,5 +158,5 @@ def test_pools_give_what_they_have_to_all_that_fit_and_machine_time_is_neither_l
         assert max(use.held, bounds.min * 400) <= use.live <= bounds.max * 400
     for run in found.runs:
         needs = {group.machine: group.count for group in run.job.machines}
-        fits = all(needs.get(one.machine, 0) <= one.bounds[0].max for one in pools)
+        fits = all(needs.get(pool.machine, 0) <= pool.bounds[0].max for pool in pools)
         assert (run.started is None) == (run.job.routes == ON_POOL and not fits)

@@ -34,7 +34,7 @@ def test_it_looks_where_the_stack_is_deployed_and_not_where_the_program_says(ask
     was = facts()
     says = replace(was, catalog=replace(was.catalog, region="asia-east1", project="elsewhere"))
     reading.change(published(was, says), NOBODY, NOW, stack=STACK)
-    assert [(one.project, one.region) for one in asked] == [(was.catalog.project, REGION)]
+    assert [(request.project, request.region) for request in asked] == [(was.catalog.project, REGION)]
 
 
 def test_dates_are_judged_by_the_cloud_s_clock(snapshot: SnapshotAssertion, asked: list[LiveScope]) -> None:
@@ -44,4 +44,4 @@ def test_dates_are_judged_by_the_cloud_s_clock(snapshot: SnapshotAssertion, aske
     assert change.notes[0] == snapshot
     change = reading.change(same, NOBODY, NOW, stack=STACK)
     assert (change.now, change.notes) == (NOW, ())
-    assert [one.now for one in asked] == [ahead, NOW]
+    assert [request.now for request in asked] == [ahead, NOW]

@@ -95,7 +95,7 @@ def test_a_writer_s_approval_of_this_tree_counts_and_nobody_else_s(
 def test_an_approval_is_of_the_tree_that_was_there(server: stand_in.GitLab, checkout: Checkout) -> None:
     server.approved = {GRACE: "2026-11-21T09:03:59.000Z"}
     pull = asked(server, checkout).merge_result().pull_request
-    assert pull and [one.tree for one in pull.approvals] == [
+    assert pull and [approval.tree for approval in pull.approvals] == [
         checkout.git("rev-parse", f"{checkout.pushed[0]}^{{tree}}")
     ]
 
@@ -204,7 +204,7 @@ class TestComment:
         assert gitlab.tell(result, f"{MARKER}\none\n") == result and len(server.written) == 1
         again = gitlab.tell(gitlab.merge_result(), f"{MARKER}\ntwo")
         assert server.written[1:] == [f"PUT /projects/20/merge_requests/{NUMBER}/notes/301"]
-        assert [one.by for one in server.notes] == [MALLORY, BOT]
+        assert [note.by for note in server.notes] == [MALLORY, BOT]
         assert again.pull_request and again.pull_request.comment and "two" in again.pull_request.comment.body
 
     def test_it_is_found_among_many_and_too_many_are_said(self, server: stand_in.GitLab, checkout: Checkout) -> None:
@@ -221,7 +221,7 @@ class TestComment:
         gitlab = asked(server, checkout)
         gitlab.tell(gitlab.merge_result(), f"{MARKER}\n````\n/close\n````\nsee !7 and a!7")
         lines = server.notes[0].body.splitlines()
-        assert not any(one.startswith("/") for one in lines) and "see !7" not in server.notes[0].body
+        assert not any(line.startswith("/") for line in lines) and "see !7" not in server.notes[0].body
 
 
 class TestRefusals:

@@ -29,11 +29,11 @@ def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it
 
     plain, begun = held(facts(cpu)), held(facts(cpu, gpu))
     declared = held(facts(cpu, dormant={"gpu": DormantCluster(**vars(gpu))}))
-    brings = [one.subject for one in policy(change(plain, declared)) if one.kind == kind]
+    brings = [finding.subject for finding in policy(change(plain, declared)) if finding.kind == kind]
     assert brings == ["policy machines pool gpu/workers", "policy idleCost the stack"]
     assert list(policy(change(declared, begun))) == []
     announced = unannounced([review(change(declared, begun, clusters=[living(cpu)]))])
-    assert [one.kind for one in announced] == []
+    assert [consequence.kind for consequence in announced] == []
 
 
 BROKEN = Objection("acme", "team-label", "artifacts", "buckets need the label `team`\n", mandatory=True)

@@ -18,21 +18,21 @@ from tests.slipway.reviewing.recordings import lines
 
 
 def kinds(some: Iterable[Consequence]) -> list[tuple[str, str]]:
-    return [(one.kind, one.subject) for one in some]
+    return [(finding.kind, finding.subject) for finding in some]
 
 
 def test_a_link_is_read_whatever_it_stands_for() -> None:
     file = frozenset({"templates/lora.py"})
-    (one,) = program(change(facts(), facts(), files=Files(file, links=file)))
-    assert one.kind == "program-edited"
+    (consequence,) = program(change(facts(), facts(), files=Files(file, links=file)))
+    assert consequence.kind == "program-edited"
 
 
 def test_packages_of_several_files_are_one_consequence() -> None:
     a, b = (Edit(name, "1", "2") for name in "ab")
     pins = {"requirements.txt": (a, b), "requirements-local.txt": (a,)}
-    (one,) = program(change(facts(), facts(), files=Files(frozenset(pins), pins=pins)))
-    assert (one.kind, one.subject, one.grade) == ("pins-changed", "program packages", Grade.BLOCKING)
-    assert one.edits == (a, b)
+    (finding,) = program(change(facts(), facts(), files=Files(frozenset(pins), pins=pins)))
+    assert (finding.kind, finding.subject, finding.grade) == ("pins-changed", "program packages", Grade.BLOCKING)
+    assert finding.edits == (a, b)
 
 
 def test_the_hooks_of_a_recorded_preview() -> None:
@@ -134,7 +134,7 @@ config:
 def test_what_the_engine_deploys_as_needs_an_approval(key: str, told: bool) -> None:
     files = Files(stacks={STACK: (Edit(key, "", "x"),)})
     found = list(deploying(change(facts(), facts(), files=files)))
-    assert [(one.kind, one.field) for one in found] == [("program-edited", key)] * told
+    assert [(consequence.kind, consequence.field) for consequence in found] == [("program-edited", key)] * told
 
 
 @pytest.mark.parametrize(
@@ -159,4 +159,4 @@ def test_keys_that_differ(old: str, new: str, told: list[Edit]) -> None:
 
 def test_no_secret_is_shown() -> None:
     after = f"{BEFORE}  other:token: {{ secure: v1:abc }}\n  other:password: hunter2-hunter2\n"
-    assert {one.after for one in edits(BEFORE, after)} == {"hidden"}
+    assert {edit.after for edit in edits(BEFORE, after)} == {"hidden"}

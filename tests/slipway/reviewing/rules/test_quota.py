@@ -52,7 +52,7 @@ def said(change: Change) -> dict[str, Consequence]:
 
 def changed(before: Any, after: Any, **fields: Any) -> dict[str, Consequence]:
     """`before` and `after` are lines, or whole facts of quota."""
-    old, new = (one if isinstance(one, QuotaFacts) else quota(one) for one in (before, after))
+    old, new = (side if isinstance(side, QuotaFacts) else quota(side) for side in (before, after))
     fields.setdefault("clusters", [living(OLD)])
     fields.setdefault("limits", limits({GPUS: 32, SPOT: 8}))
     return said(change(facts(OLD, quota=old), facts(NEW, kept(OLD), quota=new), **fields))
@@ -155,8 +155,8 @@ def far(high: int, *, short: int = 0, state: str = "ok") -> QuotaLine:
 def elsewhere(after: QuotaLine, used: int) -> dict[str, Consequence]:
     """A cluster in another region, where others use so many machines, and none here."""
     ours, theirs = (
-        replace(living(one, used=used), name=f"projects/1/locations/{AWAY}/persistentResources/{one.id}")
-        for one, used in ((FAR, 1), (OTHER, used))
+        replace(living(side, used=used), name=f"projects/1/locations/{AWAY}/persistentResources/{side.id}")
+        for side, used in ((FAR, 1), (OTHER, used))
     )
     theirs = replace(theirs, labels={})
     found = change(facts(OLD), facts(FAR, quota=quota(after)), clusters=[ours, theirs])

@@ -45,8 +45,8 @@ def test_nothing_changes() -> None:
 
 def test_what_could_not_be_compared_is_below_what_could(snapshot: SnapshotAssertion) -> None:
     why = "deletions were not computed: the preview failed"
-    for one in (QUIET, ROLLS):
-        told = seen(comment([replace(one, incomplete=(why,))]))
+    for case in (QUIET, ROLLS):
+        told = seen(comment([replace(case, incomplete=(why,))]))
         assert told.splitlines()[1] == snapshot
         assert f"> **Incomplete:** {why}" in told
 

@@ -131,13 +131,13 @@ def test_a_job_on_reserved_machines_is_called_so_and_shown_no_price(labels: dict
 
 
 def test_a_tuning_job_costs_the_time_of_its_trials_together() -> None:  # Z3
-    one = job_cost(JOB, "us-central1", BEGIN).cost
-    assert one is not None
+    cost = job_cost(JOB, "us-central1", BEGIN).cost
+    assert cost is not None
     half = BEGIN + timedelta(minutes=30)
     trials = tuple(Trial(str(n), "SUCCEEDED", {}, {}, "", BEGIN, half) for n in range(3))
     tuning = replace(JOB, kind=TUNING_JOB, trials=2, tried=trials)
-    assert job_cost(tuning, "us-central1", BEGIN).cost == one * Decimal("1.5")
-    assert job_cost(tuning, "us-central1", BEGIN).per_hour == one * 2
+    assert job_cost(tuning, "us-central1", BEGIN).cost == cost * Decimal("1.5")
+    assert job_cost(tuning, "us-central1", BEGIN).per_hour == cost * 2
     assert job_cost(tuning, "us-central1", BEGIN).busy == 2700, "of both trials' machines together"
     untimed = replace(tuning, tried=(Trial("1", "SUCCEEDED", {}, {}, ""),))
-    assert job_cost(untimed, "us-central1", BEGIN).cost == one * 2
+    assert job_cost(untimed, "us-central1", BEGIN).cost == cost * 2

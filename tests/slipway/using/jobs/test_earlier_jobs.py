@@ -35,8 +35,8 @@ def earlier(
     made = NOW - timedelta(days=days)
     start = None if seconds is None else made + timedelta(seconds=seconds)
     labels = {"slipway-capacity-type": capacity_type}
-    one = job(f"job-{next(_names)}", machine=machine, on=on, state="SUCCEEDED")
-    return replace(one, create_time=made, start_time=start, end_time=NOW, labels=labels)
+    ended = job(f"job-{next(_names)}", machine=machine, on=on, state="SUCCEEDED")
+    return replace(ended, create_time=made, start_time=start, end_time=NOW, labels=labels)
 
 
 def holder(machines: int = 2, until: datetime | None = None) -> VertexJob:
@@ -95,7 +95,7 @@ def test_what_is_not_comparable_is_left_out(other: VertexJob) -> None:
 
 def test_a_wait_is_told_of_a_pool_that_was_as_it_is_now() -> None:  # N9
     """Beside *pool full* no wait that was measured on a free pool; nor beside *scales up* one on machines it keeps."""
-    three = [earlier(one) for one in (2, 3, 4)]
+    three = [earlier(ended) for ended in (2, 3, 4)]
     full, grows = Outcome.FULL, Outcome.SCALES
     assert waits(*three, outcome=full) is None and waits(*three, outcome=grows) is None
     assert waits(holder(2), *three, outcome=full) == Times(2, 4, 3)
@@ -136,8 +136,8 @@ def taker(name: str, minutes: float, machines: int = 1, template: str = "tune") 
 def ended(minutes: float, machines: int = 1, template: str = "tune") -> VertexJob:
     """A job of yesterday that ran for so long."""
     begin = NOW - timedelta(days=1)
-    one = replace(taker(f"{template}-{minutes}-{machines}", 0, machines, template), state="JOB_STATE_SUCCEEDED")
-    return replace(one, start_time=begin, end_time=begin + timedelta(minutes=minutes))
+    ended = replace(taker(f"{template}-{minutes}-{machines}", 0, machines, template), state="JOB_STATE_SUCCEEDED")
+    return replace(ended, start_time=begin, end_time=begin + timedelta(minutes=minutes))
 
 
 def room(*active: VertexJob, runs: tuple[VertexJob, ...], asks: int = 1) -> tuple[float, float | None] | None:
@@ -188,7 +188,7 @@ def test_an_unknown_end_leaves_the_range_open() -> None:
 
 @given(st.lists(st.floats(1, 500), min_size=1, max_size=12), st.integers(0, 120))
 def test_the_range_is_after_now_and_in_order(minutes: list[float], age: int) -> None:
-    found = room(taker("a", age, 2), runs=tuple(ended(one, 2) for one in minutes))
+    found = room(taker("a", age, 2), runs=tuple(ended(minute, 2) for minute in minutes))
     assert found is None or (found[0] > 0 and found[1] is not None and found[0] <= found[1])
 
 

@@ -91,7 +91,7 @@ def test_what_nobody_measured_is_neither_idle_nor_busy() -> None:
     ids=["nothing", "no points", "the CPU alone", "samples of another time"],
 )
 def test_without_samples_nothing_is_known(found: list[Series]) -> None:
-    assert idle([one for one in found if one.points]) is None
+    assert idle([series for series in found if series.points]) is None
 
 
 def test_a_job_without_accelerators_has_none_that_are_idle() -> None:

@@ -59,12 +59,12 @@ class Book(Logging):
         since = filter.partition('timestamp>="')[2].rstrip('"')
         edge = datetime.fromisoformat(since) if since else BEGIN - timedelta(days=1)
         yield from sorted(
-            (one for one in self.written if one.timestamp and one.timestamp >= edge), key=lambda one: one.stamp
+            (entry for entry in self.written if entry.timestamp and entry.timestamp >= edge), key=lambda one: one.stamp
         )
 
 
 def texts(entries: Sequence[LogEntry]) -> list[str]:
-    return [one.text for one in entries]
+    return [entry.text for entry in entries]
 
 
 def test_lines_come_once_and_in_order() -> None:
@@ -89,7 +89,7 @@ def test_whatever_comes_when_each_line_is_seen_once(batches: list[list[int]]) ->
     for number, batch in enumerate(batches):
         book.written += [entry(second, insert_id=f"{number}.{index}") for index, second in enumerate(batch)]
         seen += tail.more()
-    assert sorted(one.insert_id for one in seen) == sorted(one.insert_id for one in book.written)
+    assert sorted(entry.insert_id for entry in seen) == sorted(entry.insert_id for entry in book.written)
 
 
 def test_a_rate_limit_gives_nothing_and_slows_down() -> None:
@@ -144,7 +144,7 @@ def test_that_a_job_runs_again_is_an_event_and_that_it_runs_at_first_is_none() -
     runs, lost = "Job is running.", "The Spot VM of replica workerpool0-0 was preempted."
     lines = [(runs, "1"), (runs, "2"), (lost, "1"), (runs, "2"), ("Restarting the job", "1"), (runs, "1"), (runs, "1")]
     found = events_of([said(text, trial_id=trial) for text, trial in lines], spot(1))
-    assert [(one.kind, one.trial) for one in found] == [("preemption", "1"), ("restart", "1"), ("running", "1")]
+    assert [(entry.kind, entry.trial) for entry in found] == [("preemption", "1"), ("restart", "1"), ("running", "1")]
 
 
 def test_an_event_has_the_services_words_and_the_replica_that_it_names() -> None:  # X2
@@ -174,9 +174,9 @@ def test_events_of_many_jobs_come_from_one_query() -> None:  # X7, N19
         replace(entry(4, "Job is running.", "service"), job="4711"),
     )
     found = read_events_of_many(book, (spot(1), spot(2), spot(3)))
-    kinds = {name.rpartition("/")[2]: [event.kind for event in one.all] for name, one in found.items()}
+    kinds = {name.rpartition("/")[2]: [event.kind for event in value.all] for name, value in found.items()}
     assert kinds == {"1": ["preemption", "running"], "2": [], "3": []}
-    assert not any(one.more or one.why for one in found.values()) and len(book.asked) == 1
+    assert not any(item.more or item.why for item in found.values()) and len(book.asked) == 1
 
 
 def test_so_many_jobs_as_a_filter_takes_are_asked_about_the_newest_first() -> None:  # X7
@@ -191,7 +191,7 @@ def test_what_may_not_be_read_of_many_jobs_is_said_of_each() -> None:  # X7, D2
     book = Book()
     book.busy = 1
     found = read_events_of_many(book, (spot(1), spot(2)))
-    assert len(found) == 2 and all(one.why for one in found.values())
+    assert len(found) == 2 and all(entry.why for entry in found.values())
     assert read_events_of_many(book, ()) == {} and len(book.asked) == 1
 
 
@@ -322,4 +322,4 @@ def test_what_is_no_number_is_no_point() -> None:
 
     values = [0.5, "NaN", math.inf, None]
     found = Series.read({"points": [point(minute, value) for minute, value in enumerate(values)]})
-    assert [one.value for one in found.points] == [0.5]
+    assert [point.value for point in found.points] == [0.5]

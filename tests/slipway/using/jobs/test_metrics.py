@@ -103,7 +103,7 @@ def stored(name: str, size: int = 3) -> StoredObject:
 def test_names_below_the_output_directory_become_paths() -> None:
     folders = stored("", 0), stored("logs/", 0)
     files, left = output_files([*folders, stored("metrics.json"), stored("logs/a b/events.1")], UNDER)
-    assert [str(one.path) for one in files] == ["metrics.json", "logs/a b/events.1"] and left == []
+    assert [str(file.path) for file in files] == ["metrics.json", "logs/a b/events.1"] and left == []
 
 
 @pytest.mark.parametrize(
@@ -123,14 +123,14 @@ def test_names_below_the_output_directory_become_paths() -> None:
 )
 def test_what_can_be_no_path_below_a_folder_is_left_out_and_said(name: str, why: str) -> None:
     files, (left,) = output_files([stored(name), stored("kept")], UNDER)
-    assert [str(one.path) for one in files] == ["kept"]
+    assert [str(file.path) for file in files] == ["kept"]
     assert (left.name, left.why) == (f"{UNDER}{name}", why)
 
 
 def test_a_name_that_others_have_as_their_folder_is_left_out(snapshot: SnapshotAssertion) -> None:
     files, left = output_files([stored("model"), stored("model/weights")], UNDER)
-    assert [str(one.path) for one in files] == ["model/weights"]
-    assert [(one.name, one.why) for one in left] == snapshot
+    assert [str(file.path) for file in files] == ["model/weights"]
+    assert [(part.name, part.why) for part in left] == snapshot
 
 
 @given(st.lists(st.text("./a\\\0é", max_size=8), unique=True))
@@ -138,6 +138,6 @@ def test_whatever_they_are_called_every_object_is_a_file_in_the_folder_or_left_o
     files, left = output_files([stored(name) for name in names], UNDER)
     assert len(files) + len(left) == len(names)
     folder = Path("/folder")
-    for one in files:
-        assert (folder / one.path).resolve(strict=False).is_relative_to(folder) and one.path != PurePosixPath(".")
-    assert len({one.path for one in files}) == len(files)
+    for file in files:
+        assert (folder / file.path).resolve(strict=False).is_relative_to(folder) and file.path != PurePosixPath(".")
+    assert len({file.path for file in files}) == len(files)

@@ -38,8 +38,8 @@ def job(number: int, state: str = "SUCCEEDED", **parameters: Scalar) -> VertexJo
 
 
 def results(*rows: tuple[VertexJob, Mapping[str, float]], goal: Goal | None = None) -> Results:
-    metrics = {one.name: Metrics(numbers) for one, numbers in rows}
-    return result_rows([one for one, _ in rows], metrics, NOW, goal)
+    metrics = {entry.name: Metrics(numbers) for entry, numbers in rows}
+    return result_rows([row for row, _ in rows], metrics, NOW, goal)
 
 
 def test_a_row_has_what_varies_with_time_and_cost() -> None:  # N19
@@ -93,7 +93,7 @@ def test_values_that_are_written_alike_do_not_vary() -> None:
 
 @given(st.lists(st.dictionaries(st.sampled_from("ab"), st.floats(allow_nan=False)), max_size=5), st.booleans())
 def test_the_best_is_never_beaten(numbers: list[dict[str, float]], maximize: bool) -> None:
-    found = results(*((job(number), one) for number, one in enumerate(numbers)), goal=Goal("a", maximize=maximize))
+    found = results(*((job(number), item) for number, item in enumerate(numbers)), goal=Goal("a", maximize=maximize))
     having = [row.metrics["a"] for row in found.rows if "a" in row.metrics]
     assert bool(found.best) == bool(having)
     for row in found.best:
@@ -123,7 +123,7 @@ def described(one: VertexJob) -> JobDescription:
 
 
 def fields(*jobs: JobDescription, metrics: dict[str, Metrics] | None = None) -> dict[tuple[str, str], ComparedField]:
-    return {(one.group, one.name): one for one in compare_jobs(jobs, metrics or {}, {})}
+    return {(job.group, job.name): job for job in compare_jobs(jobs, metrics or {}, {})}
 
 
 def test_what_differs_is_told_from_what_is_alike() -> None:
@@ -156,5 +156,5 @@ PARAMETERS = st.dictionaries(st.sampled_from("abc"), st.integers(0, 2) | st.samp
 def test_no_parameter_is_lost(each: list[dict[str, Any]]) -> None:
     found = fields(*(described(job(number, **values)) for number, values in enumerate(each)))
     for name in "abc":
-        values = tuple(one.get(name) for one in each)
-        assert (found["parameter", name].values if any(name in one for one in each) else (None,) * len(each)) == values
+        values = tuple(row.get(name) for row in each)
+        assert (found["parameter", name].values if any(name in row for row in each) else (None,) * len(each)) == values

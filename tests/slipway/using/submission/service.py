@@ -137,7 +137,7 @@ class Service:
 
     def job(self, name: str) -> VertexJob:
         with self._call("get"):
-            job = next((one for one in self.jobs if one.name == name), None)
+            job = next((candidate for candidate in self.jobs if candidate.name == name), None)
             if job is None:
                 raise NotFound(CALL)
             self._pass(job)
@@ -157,7 +157,7 @@ class Service:
 
     def cancel(self, name: str) -> None:
         with self._call("cancel"):
-            job = next(one for one in self.jobs if one.name == name)
+            job = next(candidate for candidate in self.jobs if candidate.name == name)
             if job.ended is not None:
                 raise failure(CALL, Answer(400, "FAILED_PRECONDITION", "it has ended"))
             if job.ran:

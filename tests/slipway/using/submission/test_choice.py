@@ -41,7 +41,7 @@ def judged(offer: str, verdict: Verdict, wait: float | None = None) -> JudgedCan
 def test_the_first_that_can_run_is_taken_with_why_the_others_were_not(snapshot: SnapshotAssertion) -> None:
     choice = choose("t", [judged("pool", FULL), judged("flex-start", BUSY), judged("spot", FINE), judged("x", FINE)])
     assert choice.taken.candidate.offer.capacity_type == "spot"
-    assert [not_taken(one) for one in choice.passed] == snapshot
+    assert [not_taken(candidate) for candidate in choice.passed] == snapshot
 
 
 def test_no_more_is_judged_than_is_needed() -> None:
@@ -77,8 +77,10 @@ def test_machines_that_are_free_come_before_a_shorter_queue(
 
 
 def on(cluster: str, verdict: Verdict) -> JudgedCandidate:
-    one = judged("pool", verdict)
-    return replace(one, candidate=replace(one.candidate, offer=replace(one.candidate.offer, cluster=cluster)))
+    judgement = judged("pool", verdict)
+    return replace(
+        judgement, candidate=replace(judgement.candidate, offer=replace(judgement.candidate.offer, cluster=cluster))
+    )
 
 
 def test_a_planned_wait_is_kept_though_another_offer_could_run_now() -> None:
@@ -211,7 +213,7 @@ def test_a_submission_counts_for_one_team_by_whichever_offer_it_starts() -> None
     context: Any = Context(Service(launcher=True, published=now), began)
     later = LaterOffers.after(context, prepared(began).under("r1"), 0).anew()
     assert later.prepared.catalog is now
-    assert {one.body["labels"]["slipway-team"] for one in later.candidates} == {"vision"}
+    assert {candidate.body["labels"]["slipway-team"] for candidate in later.candidates} == {"vision"}
 
 
 CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"

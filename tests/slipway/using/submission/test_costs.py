@@ -104,7 +104,7 @@ EACH = Price(Decimal("3.60"))
 
 def candidate(by: str, timeout: str | None = None, **body: Any) -> Candidate:
     prepared = prepare(catalog(launcher=True), SubmissionRequest("digits"), "ada")
-    found = next(one for one in prepared.candidates if one.offer.capacity_type == by)
+    found = next(candidate for candidate in prepared.candidates if candidate.offer.capacity_type == by)
     spec: dict[str, Any] = dict(found.body["jobSpec"])
     if timeout:
         spec["scheduling"] = {**spec["scheduling"], "timeout": timeout}
@@ -118,9 +118,9 @@ def total(by: str = "spot", times: Times | None = None, **changes: Any) -> RunTo
 
 
 def test_the_rate_times_what_earlier_runs_took_and_at_most_its_timeout(snapshot: SnapshotAssertion) -> None:
-    one = RunTotal(EACH, TOOK, 7200.0)
-    assert one.usual == (Price(Decimal("0.24")), Price(Decimal("0.54"))) and one.most == Price(Decimal("7.2"))
-    assert one.words == snapshot
+    total = RunTotal(EACH, TOOK, 7200.0)
+    assert total.usual == (Price(Decimal("0.24")), Price(Decimal("0.54"))) and total.most == Price(Decimal("7.2"))
+    assert total.words == snapshot
 
 
 def test_without_earlier_runs_the_timeout_alone_counts(snapshot: SnapshotAssertion) -> None:
@@ -170,7 +170,9 @@ def with_machine(request: Request, machine: str) -> Request:
 def of(above: float | None, *types: str) -> Spending | None:
     """Return the costs of a submission that may take these."""
     prepared = prepare(deployed(above), SubmissionRequest("digits"), "ada")
-    return spending(prepared, [one for one in prepared.candidates if one.offer.capacity_type in types])
+    return spending(
+        prepared, [candidate for candidate in prepared.candidates if candidate.offer.capacity_type in types]
+    )
 
 
 def test_the_dearest_counts_and_pools_do_not() -> None:
@@ -199,10 +201,10 @@ def test_what_has_no_known_price_is_more_than_any_limit() -> None:
 
 def test_runs_at_once_are_added() -> None:
     (pool, spot, _) = prepare(deployed(1), SubmissionRequest("digits"), "ada").candidates
-    one = spending_at_once(deployed(0), "digits", [(spot, 1)])
-    assert one is not None and spending_at_once(deployed(1), "digits", [(spot, 1), (pool, 500)]) is None
+    total = spending_at_once(deployed(0), "digits", [(spot, 1)])
+    assert total is not None and spending_at_once(deployed(1), "digits", [(spot, 1), (pool, 500)]) is None
     many = spending_at_once(deployed(1), "digits", [(spot, 100), (pool, 500)])
-    assert many is not None and many.price.known == 100 * one.price.known and many.what.startswith("100 runs of")
+    assert many is not None and many.price.known == 100 * total.price.known and many.what.startswith("100 runs of")
 
 
 def test_nothing_is_sent_that_nobody_confirms() -> None:

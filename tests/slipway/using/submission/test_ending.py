@@ -95,10 +95,10 @@ def test_a_variants_value_is_the_one_that_was_typed() -> None:
 def test_variants_with_the_same_machines_are_told_apart() -> None:
     size = Parameter("size", "str", "2b", choices=("2b", "27b"))
     fast = Parameter("fast", "bool", False)
-    one = catalog(size, fast, args=["--size=${size}"], when={"size": ("27b",), "fast": (False,)})
-    template, offer = one.templates["digits"], one.templates["digits"].offers[0]
+    published = catalog(size, fast, args=["--size=${size}"], when={"size": ("27b",), "fast": (False,)})
+    template, offer = published.templates["digits"], published.templates["digits"].offers[0]
     other = replace(offer, when={"size": ("2b",), "fast": (True,)})
-    both = replace(one, templates={"digits": replace(template, offers=(offer, other))})
+    both = replace(published, templates={"digits": replace(template, offers=(offer, other))})
     found = recover(both, posted(both, other, size="2b", fast=True))
     assert found and found.offer is other and found.words() == ["-p", "fast=true"]
 

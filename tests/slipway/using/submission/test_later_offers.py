@@ -38,7 +38,7 @@ def test_what_it_could_never_move_on_to_is_named_before_it_is_sent_and_then_said
     (never,) = map(never_runs, choice.hopeless)
     short = "quota custom_model_training_preemptible_cpus us-central1: needs 4, limit 3"
     assert never == f"spot can never run: {short}"
-    assert len([one for one in show.waits if one.overdue]) > 5, "it has looked again many times"
+    assert len([wait for wait in show.waits if wait.overdue]) > 5, "it has looked again many times"
     assert show.notes == snapshot
 
 
@@ -54,7 +54,7 @@ def sent(
     journal: Any = Journal(service)
     prepared = prepare(deployed, asked, "ada")
     if offers:
-        prepared = replace(prepared, offers=tuple((one, None) for one in offers))
+        prepared = replace(prepared, offers=tuple((offer, None) for offer in offers))
     return Submitter(context, journal, show, RetryPolicy()).submit(prepared, "r1", repeated=False)
 
 
@@ -71,7 +71,7 @@ def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run(
         sent(service, show, with_offers(POOL, LACKING, ON_DEMAND), asked)
         (choice,) = show.choices
         assert choice.taken.verdict.text.startswith("starts now")
-        assert [never_runs(one).partition(":")[0] for one in choice.hopeless] == never
+        assert [never_runs(offer).partition(":")[0] for offer in choice.hopeless] == never
 
 
 def test_a_cluster_that_is_dormant_is_named_is_no_never_and_not_what_comes_next() -> None:  # N3
@@ -84,9 +84,9 @@ def test_a_cluster_that_is_dormant_is_named_is_no_never_and_not_what_comes_next(
         SubmissionRequest("digits", waits={"spot": 60.0}, then=("pool",)),
     )
     sent(service, show, deployed, asked)
-    assert [never_runs(one) for one in show.choices[0].hopeless] == [f"pool day can't run now: {why}"]
+    assert [never_runs(offer) for offer in show.choices[0].hopeless] == [f"pool day can't run now: {why}"]
     (given_up,) = show.given_up
-    assert [one.label for one in given_up.later] == ["pool cpu"]
+    assert [item.label for item in given_up.later] == ["pool cpu"]
     with pytest.raises(PolicyError, match="digits can't run now on day"):
         sent(Service(launcher=True), show, deployed, asked, (asleep,))
 
@@ -133,7 +133,7 @@ def test_while_no_catalog_can_be_read_nothing_is_given_up() -> None:  # N2, N3
     first, second = show.notes
     assert "sure to run" in first and "busy" in first
     assert second.startswith("catalog bbbbbbb was published")
-    assert len([one for one in show.waits if one.overdue]) >= 3, "it has looked again each minute"
+    assert len([wait for wait in show.waits if wait.overdue]) >= 3, "it has looked again each minute"
 
 
 def test_a_season_that_ends_while_it_waits_is_passed_over_and_no_new_catalog(
@@ -187,7 +187,7 @@ def test_what_comes_next_is_what_follows_the_waiting_one_now(place: int, now: li
     context: Any = Context(Service(launcher=True, published=published), DEPLOYED)
     prepared = prepare(DEPLOYED, SubmissionRequest("digits"), "ada").under("r1")
     later = LaterOffers.after(context, prepared, place).anew()
-    assert [one.offer.capacity_type for one in later.candidates] == left
+    assert [candidate.offer.capacity_type for candidate in later.candidates] == left
     assert later.prepared.request_id == "r1" and later.prepared.catalog is published
 
 
@@ -202,7 +202,7 @@ def test_an_offer_that_was_gone_for_one_deployment_is_no_later_one() -> None:  #
         service.published = of_template(partial(replace, offers=offers))
         with contextlib.suppress(ConfigError):
             later = later.anew()
-            left.append([one.offer.capacity_type for one in later.candidates])
+            left.append([candidate.offer.capacity_type for candidate in later.candidates])
     assert left == [["spot", "on-demand"], ["spot", "on-demand"], ["spot"]]
 
 

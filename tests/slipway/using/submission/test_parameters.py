@@ -37,7 +37,7 @@ def test_a_whole_default_of_a_number_is_the_number_that_would_be_typed() -> None
     template = Template("digits", "", "custom-job", (), (half,), ())
     usual, typed = resolve(template, {}), resolve(template, {"t": "1"})
     assert recorded(usual) == recorded(typed) == '{"t":1.0}'
-    assert [render(one["t"]) for one in (usual, typed)] == ["1.0", "1.0"]
+    assert [render(item["t"]) for item in (usual, typed)] == ["1.0", "1.0"]
 
 
 def test_everything_wrong_is_said_at_once(snapshot: SnapshotAssertion) -> None:
@@ -103,7 +103,7 @@ def test_numbers_survive_the_way_to_the_argument(value: float) -> None:
 
 
 def test_bounds_and_choices_in_words(snapshot: SnapshotAssertion) -> None:
-    assert [describe(one) for one in (TREES, RATE, NAME, SIZE, DEEP)] == snapshot
+    assert [describe(item) for item in (TREES, RATE, NAME, SIZE, DEEP)] == snapshot
 
 
 COMMAND = Parameter("command", "str", default="python train.py", command=True)

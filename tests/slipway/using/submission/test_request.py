@@ -23,7 +23,7 @@ from slipway.using.submission.same_request import same
 
 def test_a_job_is_named_after_template_and_request() -> None:
     ids = {new_request_id() for _ in range(1000)}
-    assert len(ids) == 1000 and all(checked_request_id(one) == one for one in ids)
+    assert len(ids) == 1000 and all(checked_request_id(item) == item for item in ids)
     assert re.fullmatch(r"dask-digits-[a-z2-7]{8}", job_name("dask-digits", ids.pop()))
 
 
@@ -171,7 +171,7 @@ def test_a_variable_that_came_out_empty_is_not_sent() -> None:
 
     def sent(**values: Scalar) -> list[str]:
         body = fill(CATALOG, TEMPLATE, offer, values, request_id="r1", user="")
-        return [one["name"] for one in body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["env"]]
+        return [variable["name"] for variable in body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["env"]]
 
     assert sent(name="") == ["A", "SLIPWAY_PARAMETERS"]
     assert sent(name="x") == ["NOTE", "A", "SLIPWAY_PARAMETERS"]

@@ -97,7 +97,7 @@ def test_which_is_taken_where_some_cannot_be_read(offers: list[tuple[str, Verdic
     choice = choose("t", [there(judged(name, verdict), region) for name, verdict, region in offers])
     assert choice.taken.candidate.offer.capacity_type == taken
     before = [name for name, _, _ in offers][: [name for name, _, _ in offers].index(taken)]
-    assert [one.candidate.offer.capacity_type for one in choice.passed] == before
+    assert [candidate.candidate.offer.capacity_type for candidate in choice.passed] == before
 
 
 def test_a_planned_wait_where_something_answers_comes_before_what_nobody_can_look_at() -> None:

@@ -187,7 +187,7 @@ def test_beside_others_it_takes_what_is_left_and_loses_nothing() -> None:  # N7
 
 
 def test_what_it_will_take() -> None:
-    assert [seconds_to_send(*one) for one in ((60, 60), (61, 60), (1000, 60), (1000, 0))] == [0, 60, 960, 0]
+    assert [seconds_to_send(*item) for item in ((60, 60), (61, 60), (1000, 60), (1000, 0))] == [0, 60, 960, 0]
 
 
 def test_the_service_says_when_to_come_back() -> None:

@@ -37,17 +37,19 @@ def refused(tmp_path: Path, name: str, text: str) -> str:
 
 
 def test_a_range_has_both_ends(tmp_path: Path) -> None:
-    assert values(tmp_path, "g.yaml", "grid: {seed: {from: 0, to: 2}}") == [{"seed": str(one)} for one in range(3)]
+    assert values(tmp_path, "g.yaml", "grid: {seed: {from: 0, to: 2}}") == [
+        {"seed": str(number)} for number in range(3)
+    ]
     rates = values(tmp_path, "g.yaml", "grid: {rate: {from: 0.1, to: 0.3, step: 0.1}}")
-    assert [one["rate"] for one in rates] == ["0.1", "0.2", "0.3"]
+    assert [rate["rate"] for rate in rates] == ["0.1", "0.2", "0.3"]
     down = values(tmp_path, "g.yaml", "grid: {seed: {from: 3, to: 1, step: -1}}")
-    assert [one["seed"] for one in down] == ["3", "2", "1"]
+    assert [row["seed"] for row in down] == ["3", "2", "1"]
 
 
 def test_a_list_is_its_entries_with_every_combination_of_the_grid(tmp_path: Path) -> None:
     """The last name of a grid varies fastest."""
     grid = values(tmp_path, "g.yaml", "grid:\n  trees: [100, 200]\n  seed: [1, 2]\n")
-    assert [tuple(one.values()) for one in grid] == [("100", "1"), ("100", "2"), ("200", "1"), ("200", "2")]
+    assert [tuple(point.values()) for point in grid] == [("100", "1"), ("100", "2"), ("200", "1"), ("200", "2")]
     text = "list:\n- {trees: 100}\n- {trees: 200, folds: 5}\ngrid: {seed: [1, 2]}\n"
     assert values(tmp_path, "l.yml", text) == [
         {"trees": "100", "seed": "1"},
@@ -148,7 +150,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 def test_every_mistake_is_said_once_with_its_line_and_column(tmp_path: Path) -> None:
     file = tmp_path / "l.json"
     file.write_text('[\n  {"a": [1],\n   "b": {"c": 2}},\n  "x",\n  {"a": 1, "a": 2}\n]')
-    found = sorted(str(one).removeprefix(f"{file}:").partition(": ")[0] for one in read(file).mistakes)
+    found = sorted(str(mistake).removeprefix(f"{file}:").partition(": ")[0] for mistake in read(file).mistakes)
     assert found == ["2:9", "3:9", "4:3", "5:12"]
     with pytest.raises(ConfigError) as error:
         right(read(file))
@@ -188,7 +190,7 @@ def judged(content: Content, template: Template = TEMPLATE, **params: str) -> li
 
 
 def mistakes(content: Content, template: Template = TEMPLATE, **params: str) -> list[str]:
-    return [str(one) for one in judged(content, template, **params)]
+    return [str(value) for value in judged(content, template, **params)]
 
 
 def test_a_value_of_a_grid_is_wrong_once_however_many_runs_it_spoils(snapshot: SnapshotAssertion) -> None:

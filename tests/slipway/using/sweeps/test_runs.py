@@ -157,7 +157,7 @@ def test_the_claim_tells_which_of_two_jobs_ran() -> None:  # N7
     assert copies((ran, copy)) == {ran.name}, "what succeeded may have ended by itself, unless the claim tells more"
 
     def claimed(jobs: list[VertexJob]) -> VertexJob:
-        return next(one for one in jobs if one is ran)
+        return next(job for job in jobs if job is ran)
 
     assert copies((copy, ran, job(Run(1))), claimed) == {copy.name} and latest((copy, ran), claimed) == {0: ran}
 
@@ -175,12 +175,12 @@ def dormant(edit: str = "") -> JudgedCandidate:
 
 
 def chosen(*options: JudgedCandidate, then: tuple[str, ...] = ()) -> GroupChoice:
-    verdicts = {id(one.candidate): one for one in options}
+    verdicts = {id(option.candidate): option for option in options}
 
     def judge(some: Iterable[Candidate]) -> Iterator[JudgedCandidate]:
-        return (verdicts[id(one)] for one in some)
+        return (verdicts[id(candidate)] for candidate in some)
 
-    return choose_group("t", [one.candidate for one in options], judge, then)
+    return choose_group("t", [option.candidate for option in options], judge, then)
 
 
 def by(choice: Choice | SlipwayError | None) -> str:
@@ -193,13 +193,18 @@ def test_a_pool_that_can_ever_run_them_is_waited_for(waiting: Verdict) -> None:
     """All of them went on demand at once, unasked."""
     found = chosen(judged("pool", waiting), judged("flex-start", BUSY), judged("spot", FINE))
     assert (by(found.first), by(found.sooner)) == ("pool", "spot")
-    assert found.sooner and [one.candidate.label for one in found.sooner.passed] == ["pool h100", "flex-start"]
+    assert found.sooner and [candidate.candidate.label for candidate in found.sooner.passed] == [
+        "pool h100",
+        "flex-start",
+    ]
 
 
 def test_what_can_never_run_them_is_left_without_a_question() -> None:
     found = chosen(judged("pool", NEVER), judged("spot", BUSY), judged("on-demand", FINE))
     assert (by(found.first), by(found.sooner)) == ("spot", "on-demand")
-    assert isinstance(found.first, Choice) and [one.candidate.label for one in found.first.passed] == ["pool h100"]
+    assert isinstance(found.first, Choice) and [candidate.candidate.label for candidate in found.first.passed] == [
+        "pool h100"
+    ]
 
 
 def test_only_the_types_that_are_named_may_be_taken_in_their_order() -> None:

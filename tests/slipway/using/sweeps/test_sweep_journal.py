@@ -113,7 +113,7 @@ def test_what_is_to_be_typed_for_the_other_sweep_is_what_it_has_and_this_one_lac
 
 
 def points(*values: dict[str, str]) -> list[Point]:
-    return [Point({name: Given(text, "", "") for name, text in one.items()}, "") for one in values]
+    return [Point({name: Given(text, "", "") for name, text in value.items()}, "") for value in values]
 
 
 def test_code_of_ones_own_is_told_by_the_code_whatever_is_packed_beside_it() -> None:
@@ -121,6 +121,6 @@ def test_code_of_ones_own_is_told_by_the_code_whatever_is_packed_beside_it() -> 
     code = RequestOverrides(package="gs://w/code/1/digits-1.tar.gz", code="abc")
     same, other = replace(code, package="gs://w/code/2/digits-2.tar.gz"), replace(code, code="abd")
     now, later, others = (
-        SweepDigests(points({"seed": "1"})).of(replace(ASKED, overrides=one)) for one in (code, same, other)
+        SweepDigests(points({"seed": "1"})).of(replace(ASKED, overrides=item)) for item in (code, same, other)
     )
     assert now == later != others

@@ -311,9 +311,9 @@ def test_a_cluster_that_was_replaced_is_told_with_its_successor() -> None:  # N2
 
 def test_without_an_answer_it_goes_on_for_a_while_and_then_stops() -> None:  # N2
     bucket = Bucket(LOST, LOST, DEPLOYED, LOST)
-    one = watch(bucket, "cpu")
-    assert [one.problem(at) for at in (60.0, 65.0, 70.0, 80.0, 100.0)] == [None] * 5 and bucket.asked == 3
-    told = {at: one.problem(float(at)) for at in range(140, 240, 10)}
+    watched = watch(bucket, "cpu")
+    assert [watched.problem(at) for at in (60.0, 65.0, 70.0, 80.0, 100.0)] == [None] * 5 and bucket.asked == 3
+    told = {at: watched.problem(float(at)) for at in range(140, 240, 10)}
     assert [at for at, problem in told.items() if problem] == [200, 210, 220, 230], "two minutes after the last answer"
     assert isinstance(told[200], ResourceError) and told[200].why == "lost"
 

@@ -227,7 +227,7 @@ class Server:
             folder = self._node(question)
             found = [(".", stat.S_IFDIR), ("..", stat.S_IFDIR), *self._tree.names(folder)]
             with self._lock:
-                self._lists[handle] = [_dirent(at, *one) for at, one in enumerate(found, 1)]
+                self._lists[handle] = [_dirent(at, *item) for at, item in enumerate(found, 1)]
         content, entries = b"", self._lists.get(handle, [])
         for entry in itertools.islice(entries, start, None):
             if len(content) + len(entry) > size:

@@ -74,11 +74,11 @@ class Nodes(Documents):
         return MESSAGES.parse(call.params["version"], message, call.object())
 
     def _check(self, body: Body) -> None:
-        one = self.kind.one
+        id_name = self.kind.one
         refuse(
             [
-                *display_name_mistakes(f"{one}.display_name", body.get("displayName", "")),
-                *label_mistakes(f"{one}.labels", body.get("labels", {})),
+                *display_name_mistakes(f"{id_name}.display_name", body.get("displayName", "")),
+                *label_mistakes(f"{id_name}.labels", body.get("labels", {})),
             ]
         )
 

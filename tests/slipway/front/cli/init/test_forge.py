@@ -48,16 +48,16 @@ def test_the_pipeline_includes_jobs_that_are_written_beside_it(folder: Path) -> 
     at = folder / "training"
     assert not (at / ".github").exists() and "* @acme/ml-platform\n" in (at / ".gitlab" / "CODEOWNERS").read_text()
     included = yaml.safe_load((at / ".gitlab-ci.yml").read_text())["include"]
-    assert all((at / one["local"].lstrip("/")).is_file() for one in included)
-    assert [one["inputs"].get("stack") for one in included] == [None, "dev", "prod"]
+    assert all((at / entry["local"].lstrip("/")).is_file() for entry in included)
+    assert [entry["inputs"].get("stack") for entry in included] == [None, "dev", "prod"]
     assert included[2]["inputs"]["after"] == ["slipway-up-dev"]
 
 
 def test_they_may_be_another_project_s_at_a_version(folder: Path) -> None:
     well(folder, "init", "training", *FLAGS, *GITLAB, "--workflows", "acme/slipway@v0.1.0")
-    for one in yaml.safe_load((folder / "training" / ".gitlab-ci.yml").read_text())["include"]:
-        assert (one["project"], one["ref"]) == ("acme/slipway", "v0.1.0")
-        assert (Path(__file__).parents[5] / one["file"].lstrip("/")).is_file(), "where this repository has it"
+    for entry in yaml.safe_load((folder / "training" / ".gitlab-ci.yml").read_text())["include"]:
+        assert (entry["project"], entry["ref"]) == ("acme/slipway", "v0.1.0")
+        assert (Path(__file__).parents[5] / entry["file"].lstrip("/")).is_file(), "where this repository has it"
     assert not list((folder / "training" / ".gitlab").glob("*.yml"))
 
 
@@ -70,8 +70,8 @@ def test_lines_that_it_has_are_not_told_again(folder: Path) -> None:
     added = [line for file, line in told if file.endswith(".gitlab-ci.yml")]
     pipeline = folder / ".gitlab-ci.yml"
     pipeline.write_text(pipeline.read_text() + "".join(f"{line}\n" for line in added))
-    included = [one["local"] for one in yaml.safe_load(pipeline.read_text())["include"]]
-    assert included == [f"/.gitlab/slipway-ml-{one}{up}.yml" for one in ("one", "two") for up in ("", "-up")]
+    included = [entry["local"] for entry in yaml.safe_load(pipeline.read_text())["include"]]
+    assert included == [f"/.gitlab/slipway-ml-{word}{up}.yml" for word in ("one", "two") for up in ("", "-up")]
     assert [line for file, line in told if file.endswith("CODEOWNERS")] == ["/ml/two/ @acme/ml-platform"]
 
 

@@ -37,9 +37,14 @@ def test_templates_of_this_repository_may_come_with_it(folder: Path) -> None:
     flags = [word for name in shipped for word in ("--template", name)]
     well(folder, "init", "training", *FLAGS, *flags, "--prod", "acme-ml-prod")
     made = folder / "training"
-    stacks = [yaml.safe_load((made / "stacks" / f"Pulumi.{one}.yaml").read_text())["config"] for one in ("dev", "prod")]
+    stacks = [
+        yaml.safe_load((made / "stacks" / f"Pulumi.{word}.yaml").read_text())["config"] for word in ("dev", "prod")
+    ]
     assert stacks[0]["slipway:templates"] == ["hello", *sorted(shipped)]
-    assert stacks[1]["slipway:templates"] == ["hello", *(one for one in sorted(shipped) if one != "script")]
+    assert stacks[1]["slipway:templates"] == [
+        "hello",
+        *(template for template in sorted(shipped) if template != "script"),
+    ]
     assert stacks[0]["slipway:workspace"].get("code", False) is ("script" in shipped)
     checked = well(made, "check")
     assert "ok  dev" in checked.out and "ok  prod" in checked.out and "warning" not in checked.said
@@ -49,7 +54,7 @@ def test_templates_of_this_repository_may_come_with_it(folder: Path) -> None:
 def test_one_that_comes_later_is_named_by_hand(folder: Path) -> None:
     well(folder, "init", "training", *FLAGS)
     before = tree(folder / "training")
-    for name in (one for one in TEMPLATES if (ROOT / file_of(one)).exists()):
+    for name in (template for template in TEMPLATES if (ROOT / file_of(template)).exists()):
         done = well(folder, "init", "training", "--template", name)
         assert f"add to slipway:templates of training/stacks/Pulumi.dev.yaml:  {name}" in done.err
         assert ("code: true" in done.err) is (name == "script"), "without it script runs nobody's code"

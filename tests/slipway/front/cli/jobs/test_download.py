@@ -63,7 +63,7 @@ def test_outputs_are_fetched_once_and_nothing_of_ones_own_is_replaced(stack: Sta
     assert files(stack.folder / name) == outputs
     again = stack.run("jobs", "download", name, "--output", "json").json
     assert again["kind"] == "download" and again["folder"] == name and again["leftOut"] == []
-    assert {one["path"]: (one["bytes"], one["fetched"]) for one in again["files"]} == {
+    assert {file["path"]: (file["bytes"], file["fetched"]) for file in again["files"]} == {
         path: (len(content), False) for path, content in outputs.items()
     }
 
@@ -172,12 +172,12 @@ def test_on_a_terminal_there_is_a_bar_and_elsewhere_a_line_for_each_quarter(
 def test_a_composed_object_is_known_by_its_size_and_time(tmp_path: Path) -> None:
     """The service knows no hash of it."""
     when = datetime(2026, 11, 20, 12, 0, 0, 250_000, tzinfo=UTC)
-    one = OutputFile(StoredObject(Location("work", "model"), 3, "1", "", when), PurePosixPath("model"))
+    output = OutputFile(StoredObject(Location("work", "model"), 3, "1", "", when), PurePosixPath("model"))
     path = tmp_path / "model"
     path.write_bytes(b"abc")
-    assert not one.is_at(path)
+    assert not output.is_at(path)
     os.utime(path, (when.timestamp(),) * 2)
-    assert one.is_at(path)
+    assert output.is_at(path)
 
 
 def test_what_is_fetched_is_nobodys_code(stack: Stack) -> None:  # N11

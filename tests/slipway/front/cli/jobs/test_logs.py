@@ -34,8 +34,10 @@ def test_logs_are_shown_by_role(past: Past) -> None:  # P4
     assert len(shown("--tail", "2")) == 2
     assert shown("--role", "scheduler", "--tail", "1") == ["scheduler  line of 0"], "the last of its lines"
     documents = [json.loads(line) for line in shown("--output", "json")]
-    (first,) = (one for one in documents if one["role"] == "scheduler")
-    assert first["text"] == "line of 0" and {(one["schema"], one["kind"]) for one in documents} == {(2, "log-line")}
+    (first,) = (document for document in documents if document["role"] == "scheduler")
+    assert first["text"] == "line of 0" and {(document["schema"], document["kind"]) for document in documents} == {
+        (2, "log-line")
+    }
     for role, said in (("nobody", "has no role 'nobody'"), ("", "'--role': it is empty")):
         refused = past.run("jobs", "logs", past.crew, "--role", role)
         assert refused.code == 2 and refused.out == "" and said in refused.err, "no role is not every role"

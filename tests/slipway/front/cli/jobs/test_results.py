@@ -112,7 +112,7 @@ def test_what_differs_stands_side_by_side_and_the_rest_below(snapshot: SnapshotA
 
     found = stack.well("jobs", "compare", *names, "--output", "json").json
     assert found["kind"] == "comparison" and [job["displayName"] for job in found["jobs"]] == names
-    fields = {(one["group"], one["name"]): (one["values"], one["alike"]) for one in found["fields"]}
+    fields = {(field["group"], field["name"]): (field["values"], field["alike"]) for field in found["fields"]}
     assert fields["parameter", "code"] == (["print(1)", "print(2)"], False)
     assert fields["metric", "loss"] == ([1, 1], True) and fields["parameter", "workers"] == ([1, 1], True)
 
@@ -169,10 +169,10 @@ def test_each_jobs_file_is_read_and_what_is_not_there_says_why(
         "large": b" " * MOST_BYTES + b'{"a": 1}',
     }
     listed = [*jobs(stack, contents), job("waits", "gs://w", startTime=None), job("nowhere", "")]
-    found = {name.rsplit("/", 1)[-1]: one for name, one in read_metrics(context(stack), listed).items()}
+    found = {name.rsplit("/", 1)[-1]: metric for name, metric in read_metrics(context(stack), listed).items()}
     assert dict(found["flat"]) == {"accuracy": 0.98} and found["flat"].source == "metrics.json"
     assert dict(found["steps"]) == {"loss": 1.0} and found["steps"].steps[0] == MetricStep(1, {"loss": 2.0})
-    assert {name: one.why for name, one in found.items() if not one} == snapshot
+    assert {name: value.why for name, value in found.items() if not value} == snapshot
 
 
 def test_who_may_not_read_is_told_the_role_and_a_closed_bucket_is_asked_once(stack: Stack) -> None:
@@ -181,7 +181,7 @@ def test_who_may_not_read_is_told_the_role_and_a_closed_bucket_is_asked_once(sta
     with mock.patch.object(Storage, "beginning", autospec=True, side_effect=Storage.beginning) as asked:
         found = read_metrics(context(stack), closed)
     assert len(found) == 200 and asked.call_count < 50
-    assert all("storage.objects.get" in one.why for one in found.values())
+    assert all("storage.objects.get" in row.why for row in found.values())
 
 
 def test_after_a_minute_nothing_more_is_asked_for(stack: Stack) -> None:

@@ -86,7 +86,7 @@ def test_gpu_and_cpu_use_are_charted_and_given_as_numbers(stack: Stack) -> None:
     assert [row[1] for row in rows] == ["cpu", "memory", "gpu 0", "gpu 0 memory"]
     assert "\ngpus       1 T4 idle for " in text
     assert "\x1b" not in text and any(block in text for block in "▁▂▃▄▅▆▇█")
-    found = {one["metric"]: one for one in stack.shown(name)["usage"]["series"]}
+    found = {series["metric"]: series for series in stack.shown(name)["usage"]["series"]}
     gpu = found["accelerator/utilization"]
     assert (gpu["accelerator"], gpu["role"], gpu["replica"]) == ("0", "main", "workerpool0-0")
     assert 0 <= gpu["mean"] <= gpu["max"] <= 1 and gpu["last"] == gpu["points"][-1]["value"]

@@ -36,7 +36,7 @@ def at(second: int) -> datetime:
 def test_a_wait_that_goes_on_is_no_news(capsys: pytest.CaptureFixture[str]) -> None:  # N3
     """Each minute of a job whose wait is over is watched anew."""
     offers = (Offer(name, True, "", "", (), UNKNOWN, {}) for name in ("on-demand", "spot"))
-    first, then = (Candidate(one, CUSTOM_JOB, lambda: Request("r1", "dev", "t", {})) for one in offers)
+    first, then = (Candidate(offer, CUSTOM_JOB, lambda: Request("r1", "dev", "t", {})) for offer in offers)
     show = TerminalDisplay(Context(environ={}, clock=Clock(now=lambda: at(5))), json=True, again="", yes=False)
     for _ in range(3):
         with show.watching(WaitingAttempt(QUEUED, first, 60.0, (then,), overdue=True)) as tell:

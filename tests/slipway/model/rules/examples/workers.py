@@ -39,7 +39,7 @@ EXAMPLES = (
             "disk-type",
             custom(worker(machine, diskSpec={"bootDiskType": kind})),
             f"disk {kind} does not fit {machine['machineType']}; fitting: {', '.join(fitting)}",
-            *(custom(worker(machine, diskSpec={"bootDiskType": one})) for one in fitting),
+            *(custom(worker(machine, diskSpec={"bootDiskType": disk})) for disk in fitting),
         )
         for machine, kind, fitting in (
             (L4, "pd-standard", ("pd-ssd",)),

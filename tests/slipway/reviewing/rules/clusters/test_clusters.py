@@ -55,9 +55,9 @@ GOES = step("delete", VERTEX, OLD.id, old={"name": OLD.id})
 def fates(change: Change) -> dict[str, Consequence]:
     """Return by kind what becomes of clusters, without their machines and money."""
     every = [*clusters(change), *retiring(change), *deletions(change)]
-    listed = [one for one in every if one.kind.startswith(("cluster-", "jobs-"))]
-    assert len({one.key for one in listed}) == len(listed), "the same is said twice"
-    return {one.kind: one for one in listed}
+    listed = [consequence for consequence in every if consequence.kind.startswith(("cluster-", "jobs-"))]
+    assert len({consequence.key for consequence in listed}) == len(listed), "the same is said twice"
+    return {consequence.kind: consequence for consequence in listed}
 
 
 ONCE = withdrawn(facts(OLD).catalog, {OLD.id}, NOW)
@@ -92,8 +92,8 @@ FAILED = [living(cluster()), living(OLD, state="ERROR")]
 )  # N1 N14
 def test_what_becomes_of_a_cluster(change: Change, grades: dict[str, Grade], words: str) -> None:
     found = fates(change)
-    assert {kind: one.grade for kind, one in found.items()} == grades
-    assert not words or any(words in one.sentence for one in found.values())
+    assert {kind: value.grade for kind, value in found.items()} == grades
+    assert not words or any(words in finding.sentence for finding in found.values())
 
 
 def test_a_job_and_the_one_behind_it_are_one() -> None:
@@ -105,8 +105,8 @@ def test_a_job_and_the_one_behind_it_are_one() -> None:
 def test_an_entry_that_follows_its_owner_says_what_is_told_otherwise() -> None:  # N13
     theirs = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"))
     now = replace(theirs, pools=(replace(theirs.pools[0], max=9),), labels={"team": "b"})
-    (one,) = adoption(change(facts(theirs), facts(now), clusters=(living(now),)))
-    assert (one.grade, [*map(str, one.edits)]) == (NOTE, ["`pools.workers.replicas.max` 4 → 9"])
+    (finding,) = adoption(change(facts(theirs), facts(now), clusters=(living(now),)))
+    assert (finding.grade, [*map(str, finding.edits)]) == (NOTE, ["`pools.workers.replicas.max` 4 → 9"])
     assert not list(adoption(change(facts(theirs), facts(theirs), clusters=(living(theirs),))))
 
 
@@ -119,7 +119,7 @@ def test_an_old_generation_that_stays_is_told_elsewhere() -> None:
 def test_an_old_generation_that_is_idle_goes_as_announced(steps: Any) -> None:
     there = [living(OLD), living(NEW)]
     found = fates(change(facts(NEW, kept(OLD)), facts(NEW), clusters=there, steps=steps))
-    assert [(kind, one.grade) for kind, one in found.items()] == [("cluster-deleted", NOTE)]
+    assert [(kind, value.grade) for kind, value in found.items()] == [("cluster-deleted", NOTE)]
 
 
 def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
@@ -166,7 +166,7 @@ def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
 ) -> None:  # N5
     deployed = [living(SMALL), *([living(OLD)] if "h100" in before.catalog.clusters else [])]
     found = review(change(before, after, clusters=deployed))
-    (dated,) = (one for one in found.consequences if one.kind == "season-changed")
+    (dated,) = (consequence for consequence in found.consequences if consequence.kind == "season-changed")
     assert dated.does == does and set(details) <= {*dated.details}
     assert found.standing == ()
 
@@ -179,7 +179,7 @@ FAR = replace(cluster("gpu", FAR_POOL, id="gpu-0000002"), region=AWAY, alternati
 
 
 def alternatives(change: Change) -> list[Consequence]:
-    return [one for one in clusters(change) if one.kind.startswith("cluster-may-")]
+    return [cluster for cluster in clusters(change) if cluster.kind.startswith("cluster-may-")]
 
 
 def test_what_was_announced_is_for_knowing_and_starts_by_itself() -> None:  # N14

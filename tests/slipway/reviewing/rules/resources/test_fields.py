@@ -74,8 +74,8 @@ def edit(
 def inputs(resource: Any) -> frozenset[str]:
     """The inputs of a resource, as the provider's own class has them."""
     known = inspect.signature(resource._internal_init).parameters
-    own = (one for one in known if one not in ("__self__", "resource_name", "opts", "__props__"))
-    return frozenset(_WORD.sub(lambda found: found[1].upper(), one) for one in own)
+    own = (effect for effect in known if effect not in ("__self__", "resource_name", "opts", "__props__"))
+    return frozenset(_WORD.sub(lambda found: found[1].upper(), effect) for effect in own)
 
 
 def known(consequences: Iterable[Consequence]) -> bool:
@@ -111,8 +111,8 @@ def test_a_field_of_a_bucket_is_told_by_what_follows_both_ways(
 def test_lifecycle_rules(
     old: Mapping[str, Any] | None, new: Mapping[str, Any] | None, grade: Grade, words: str
 ) -> None:
-    (one,) = edit({"lifecycleRules": [old] if old else []}, {"lifecycleRules": [new] if new else []})
-    assert (one.kind, one.grade, words in one.sentence) == ("lifecycle-changed", grade, True)
+    (finding,) = edit({"lifecycleRules": [old] if old else []}, {"lifecycleRules": [new] if new else []})
+    assert (finding.kind, finding.grade, words in finding.sentence) == ("lifecycle-changed", grade, True)
 
 
 def test_rules_for_what_is_recorded_beside_the_catalog_stop_no_upgrade() -> None:  # N19
@@ -121,8 +121,8 @@ def test_rules_for_what_is_recorded_beside_the_catalog_stop_no_upgrade() -> None
     rules = [MONTH, rule(age=400, matchesPrefixes=["history/"]), boards]
 
     def told(role: str, *more: Any) -> Consequence:
-        (one,) = edit({"lifecycleRules": [MONTH]}, {"lifecycleRules": [*rules, *more]}, role, CATALOG_BUCKET)
-        return one
+        (effect,) = edit({"lifecycleRules": [MONTH]}, {"lifecycleRules": [*rules, *more]}, role, CATALOG_BUCKET)
+        return effect
 
     assert (told("catalog").kind, told("catalog").grade) == ("lifecycle-changed", NOTE)
     assert "1 day after" in told("catalog").sentence

@@ -40,8 +40,8 @@ def found(*steps: EngineStep, before: Facts | None = None, after: Facts | None =
 def listed(before: Facts, after: Facts, steps: Iterable[EngineStep] | None = None, *jobs: VertexJob) -> Consequence:
     """Return what is told of a member who is listed, or not, in the stack file; the engine was asked where it has
     steps."""
-    (one,) = people(change(before, after, steps=steps, jobs=jobs))
-    return one
+    (person,) = people(change(before, after, steps=steps, jobs=jobs))
+    return person
 
 
 def with_members(*members: str) -> Facts:
@@ -49,7 +49,7 @@ def with_members(*members: str) -> Facts:
 
 
 def kinds(some: Iterable[Consequence]) -> Mapping[str, str]:
-    return {one.subject: one.kind for one in some}
+    return {finding.subject: finding.kind for finding in some}
 
 
 @pytest.mark.parametrize("stacks", [("prod",), ("prod", "test"), ()])
@@ -88,16 +88,16 @@ def test_members_of_bindings_and_policies_are_compared_by_name() -> None:
 
 
 def test_an_account_that_is_only_made_now_has_the_name_that_the_program_gives_it() -> None:
-    (one,) = found(grant("create", UNKNOWN, "roles/editor", name="robot-edits"))
-    assert "`robot-edits`" in one.who
+    (consequence,) = found(grant("create", UNKNOWN, "roles/editor", name="robot-edits"))
+    assert "`robot-edits`" in consequence.who
 
 
 def test_what_components_publish_may_be_unreadable() -> None:
     acts, on = "gcp:serviceaccount/iAMMember:IAMMember", {"serviceAccountId": TRAINER}
     steps = [grant("create", BOB, role, parent=WORKSPACE) for role in SUBMITTER_ROLES.values()]
     steps.append(grant("create", BOB, ACT_AS, acts, parent=WORKSPACE, **on))
-    (one,) = people(change(None, None, steps=steps, unread=("the catalog could not be read",)))
-    assert one.kind == "submitter-added"
+    (person,) = people(change(None, None, steps=steps, unread=("the catalog could not be read",)))
+    assert person.kind == "submitter-added"
 
 
 OF_PROJECT = Grant(ADA, "", f"project `{PROJECT}`")
@@ -114,7 +114,7 @@ def on_bucket(role: str) -> Grant:
 
 def test_every_role_that_a_workspace_grants_is_known() -> None:
     given = {*SUBMITTER_ROLES.values(), ACT_AS, WRITES_METRICS}
-    given |= {f"roles/storage.object{one}" for one in ("Viewer", "Creator", "User")}
+    given |= {f"roles/storage.object{word}" for word in ("Viewer", "Creator", "User")}
     assert all(known(replace(OF_PROJECT, role=role)) for role in given)
 
 

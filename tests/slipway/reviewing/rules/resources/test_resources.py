@@ -44,12 +44,12 @@ def test_a_package_that_nobody_keeps_is_told() -> None:
 def test_recorded_changes_of_slipways_own_resources_are_told_elsewhere(name: str) -> None:
     told = recorded(name)
     assert [*resources(told), *exposure(told)] == []
-    assert [one.kind for one in people(told)] == (["access-added"] if name == "edit" else [])
+    assert [person.kind for person in people(told)] == (["access-added"] if name == "edit" else [])
 
 
 def test_a_policy_that_nobody_can_read_is_said_to_be_one() -> None:
     hidden = step("create", "gcp:projects/iAMPolicy:IAMPolicy", "all", new={"project": PROJECT, "policyData": SECRET})
-    assert "access-added" in {one.kind for one in exposure(change(facts(), facts(), steps=[hidden]))}
+    assert "access-added" in {consequence.kind for consequence in exposure(change(facts(), facts(), steps=[hidden]))}
 
 
 def refreshed(type_: str, old: Resource, now: Resource | None, new: Mapping[str, Any], parent: str = "") -> Preview:
@@ -67,8 +67,8 @@ def test_an_edit_of_the_program_and_what_it_adopts_are_no_drift() -> None:
     old, now = Resource({"a": 1, "b": 1}), Resource({"a": 2, "b": 1})
     assert drift(refreshed(DATASET, old, now, {"a": 2, "b": 2})) == []
     assert drift(refreshed(DATASET, old, old, {"a": 3, "b": 1})) == []
-    (one,) = drift(refreshed(DATASET, old, now, {"a": 1, "b": 2}))
-    assert one.so == "`a` `1` → `2`"
+    (resource,) = drift(refreshed(DATASET, old, now, {"a": 1, "b": 2}))
+    assert resource.so == "`a` `1` → `2`"
 
 
 def test_what_moves_by_itself_is_no_drift_unless_the_program_sets_it() -> None:
@@ -77,15 +77,15 @@ def test_what_moves_by_itself_is_no_drift_unless_the_program_sets_it() -> None:
     assert drift(refreshed(CLUSTER, Resource(same), None, same)) == []
     assert drift(refreshed(OBJECT, Resource(same), None, same, WORKSPACE)) == []
     first, moved = (Resource({"expirationTime": at}) for at in (1, 2))
-    (one,) = drift(refreshed(DATASET, first, moved, first.inputs))
-    assert one.kind == "drift" and "expirationTime" in one.sentence
+    (finding,) = drift(refreshed(DATASET, first, moved, first.inputs))
+    assert finding.kind == "drift" and "expirationTime" in finding.sentence
 
 
 def test_a_catalog_that_somebody_overwrote_is_drift_unless_an_unfinished_deployment_did() -> None:  # N1
     state = {"bucket": "b", "name": "catalog.json", "content": "[secret]"}
-    old, now = (Resource(state, {"md5hash": one}) for one in "ab")
+    old, now = (Resource(state, {"md5hash": resource}) for resource in "ab")
     assert drift(refreshed(OBJECT, old, old, state, CATALOG)) == []
     seen = change(facts(), facts(), preview=refreshed(OBJECT, old, now, state, CATALOG))
-    assert ["overwrote" in one.sentence for one in data(seen)] == [True]
+    assert ["overwrote" in finding.sentence for finding in data(seen)] == [True]
     noted = PublishedCatalog(whole=mark_under_way(facts().catalog, "3f9c2e1"))
     assert not list(data(replace(seen, live=replace(seen.live, catalog=noted))))

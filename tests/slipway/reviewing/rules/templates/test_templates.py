@@ -43,21 +43,21 @@ LORA = template("lora", POOL, SPOT, parameters=(TREES, SIZE), requirements=("tor
 
 
 def found(old: Template | None, new: Template | None, **world: Any) -> list[Consequence]:
-    before, after = (facts(*([one] if one else [])) for one in (old, new))
+    before, after = (facts(*([consequence] if consequence else [])) for consequence in (old, new))
     return list(templates(change(before, after, **world)))
 
 
 def only(old: Template | None, new: Template | None, **world: Any) -> Consequence:
-    (one,) = found(old, new, **world)
-    return one
+    (consequence,) = found(old, new, **world)
+    return consequence
 
 
 def asking(**pool: Any) -> Template:
     """Return the template with two offers whose only worker pool is another one."""
     spec = pool.pop("spec", {})
     offers = tuple(
-        replace(one, request=request(worker_pool(**pool), capacity_type=one.capacity_type, **spec))
-        for one in (POOL, SPOT)
+        replace(offer, request=request(worker_pool(**pool), capacity_type=offer.capacity_type, **spec))
+        for offer in (POOL, SPOT)
     )
     return replace(LORA, offers=offers)
 
@@ -66,9 +66,9 @@ PLAIN = asking()
 
 
 def test_use_that_could_not_be_read_is_not_claimed() -> None:
-    (one,) = found(LORA, None, recent=UNREAD)
+    (finding,) = found(LORA, None, recent=UNREAD)
     unknown = "who used it is not known: the jobs of the last 30 days could not be read"
-    assert (one.grade, one.details) == (BLOCKING, (unknown,))
+    assert (finding.grade, finding.details) == (BLOCKING, (unknown,))
 
 
 def test_who_asked_for_an_offer_that_is_gone_is_counted_by_its_cluster() -> None:
@@ -76,7 +76,7 @@ def test_who_asked_for_an_offer_that_is_gone_is_counted_by_its_cluster() -> None
 
     def lost(new: Template, *recent: VertexJob) -> tuple[str, ...]:
         there = change(facts(*clusters, before), facts(*clusters, new), recent=recent)
-        return next(one.details for one in templates(there) if one.kind == "offer-gone")
+        return next(template.details for template in templates(there) if template.kind == "offer-gone")
 
     clusters = cpu, adopted = cluster("cpu", pool()), replace(cluster("spare", pool()), id="their-machines")
     before = replace(LORA, offers=(POOL, offer(cluster="spare"), SPOT))
@@ -84,23 +84,23 @@ def test_who_asked_for_an_offer_that_is_gone_is_counted_by_its_cluster() -> None
     jobs = (job("a", user="ada", on=replace(cpu, id="cpu-0badbad-2"), state="SUCCEEDED"), job("b", on=cpu))
     two = "2 submissions by 2 people asked for pool cpu in the last 30 days (ada 1 and user-a 1)"
     assert lost(no_pool, *jobs) == (two,)
-    one = "1 submission by ci asked for pool spare in the last 30 days"
-    assert lost(no_spare, *jobs, job("c", on=adopted, user="ci", state="QUEUED")) == (one,)
+    template = "1 submission by ci asked for pool spare in the last 30 days"
+    assert lost(no_spare, *jobs, job("c", on=adopted, user="ci", state="QUEUED")) == (template,)
 
 
 def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     """`gemma2-lora` *can be submitted*, while no type takes its defaults."""
     model = Parameter("model", "str", "2b", choices=("2b", "27b"))
-    small, large = (replace(SPOT, when={"model": (one,)}) for one in ("2b", "27b"))
+    small, large = (replace(SPOT, when={"model": (word,)}) for word in ("2b", "27b"))
     short = replace(small, available=False, lacks_quota=True, why="quota: short by 1")
     fine, dead = (replace(LORA, parameters=(model,), offers=some) for some in ((small, large), (short, large)))
     assert only(None, fine).sentence == "Submitters may run `lora`"
-    new = {one.kind: one for one in found(None, dead)}
+    new = {consequence.kind: consequence for consequence in found(None, dead)}
     assert new["template-added"].sentence == "Submitters see `lora`, and can't run it"
     left = "Jobs of `lora` with its defaults can't run at all: quota: short by 1"
     assert (new["no-offer-left"].sentence, new["no-offer-left"].grade) == (left, BLOCKING)
-    assert "no-offer-left" in {one.kind for one in found(fine, dead)}
-    assert "no-offer-left" not in {one.kind for one in found(dead, dead)}
+    assert "no-offer-left" in {consequence.kind for consequence in found(fine, dead)}
+    assert "no-offer-left" not in {consequence.kind for consequence in found(dead, dead)}
 
 
 def test_what_differs_in_one_offer_names_it() -> None:
@@ -112,14 +112,14 @@ def test_a_bucket_and_a_trainer_that_move_are_not_told_of_each_template() -> Non
     claims = asking(args=(f"gs://{WORK_BUCKET}/claims/x", f"gs://{CATALOG_BUCKET}/y"))
     moved = asking(args=("gs://new-work/claims/x", "gs://new-catalog/y"), spec={"serviceAccount": "new@p.iam"})
     after = facts(moved, work_bucket="new-work", catalog_bucket="new-catalog", trainer="new@p.iam")
-    (one,) = templates(change(facts(claims), after))
-    assert (one.kind, one.subject) == ("account-changed", "trainer")
+    (finding,) = templates(change(facts(claims), after))
+    assert (finding.kind, finding.subject) == ("account-changed", "trainer")
 
 
 def test_code_out_of_another_bucket_than_the_catalog_s_blocks() -> None:
-    one = only(LORA, replace(LORA, package=LORA.package.replace("gs://acme-catalog/", "gs://evil/")))
-    assert (one.kind, one.grade) == ("code-changed", BLOCKING)
-    assert "`gs://evil/packages/lora/0123456.tar.gz`" in one.sentence
+    finding = only(LORA, replace(LORA, package=LORA.package.replace("gs://acme-catalog/", "gs://evil/")))
+    assert (finding.kind, finding.grade) == ("code-changed", BLOCKING)
+    assert "`gs://evil/packages/lora/0123456.tar.gz`" in finding.sentence
 
 
 def test_lines_of_one_package_are_compared_together() -> None:
@@ -137,9 +137,9 @@ def test_lines_of_one_package_are_compared_together() -> None:
     ],
 )
 def test_what_a_new_template_opens_that_no_other_has_stops_a_merge(opens: dict[str, Any], words: str) -> None:
-    new = replace(LORA, name="new", offers=tuple(replace(one, request=request(**opens)) for one in LORA.offers))
+    new = replace(LORA, name="new", offers=tuple(replace(offer, request=request(**opens)) for offer in LORA.offers))
     told = templates(change(facts(template()), facts(template(), new)))
-    (added,) = (one for one in told if one.kind == "template-added")
+    (added,) = (consequence for consequence in told if consequence.kind == "template-added")
     assert (added.grade, words in added.sentence) == (BLOCKING, True), added.sentence
 
 
@@ -159,8 +159,8 @@ BLOCKING = Grade.BLOCKING
 )
 def test_a_secret_in_plain_text_is_blocking_and_not_shown(name: str, value: str) -> None:
     some = found(PLAIN, asking(env={name: value}))
-    assert {one.kind for one in some} == {"environment-changed", "plain-secret"}
-    assert max(one.grade for one in some) is BLOCKING
+    assert {consequence.kind for consequence in some} == {"environment-changed", "plain-secret"}
+    assert max(finding.grade for finding in some) is BLOCKING
     assert value not in repr(some)
     assert found(asking(env={name: value}), asking(env={name: value})) == []
 
@@ -177,7 +177,7 @@ def test_a_secret_in_plain_text_is_blocking_and_not_shown(name: str, value: str)
     ],
 )
 def test_a_reference_to_a_secret_is_none(name: str, value: str) -> None:
-    assert "plain-secret" not in {one.kind for one in found(PLAIN, asking(env={name: value}))}
+    assert "plain-secret" not in {consequence.kind for consequence in found(PLAIN, asking(env={name: value}))}
 
 
 WHOLE = request(
@@ -190,7 +190,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if items is None:
         return [path]
-    return [leaf for key, one in items for leaf in leaves(one, (*path, key))]
+    return [leaf for key, consequence in items for leaf in leaves(consequence, (*path, key))]
 
 
 @pytest.mark.parametrize("path", [path for path in leaves(WHOLE) if not set(path) & set(SILENT)], ids=repr)
@@ -199,7 +199,9 @@ def test_no_single_difference_of_a_request_is_silent(path: tuple[Any, ...]) -> N
         replace(LORA, offers=(replace(POOL, request=copy.deepcopy(WHOLE), roles=("chief", "worker")),))
         for _ in range(3)
     )
-    changed, shorter = (reduce(getitem, path[:-1], cast(Any, one.offers[0].request)) for one in (other, less))
+    changed, shorter = (
+        reduce(getitem, path[:-1], cast(Any, consequence.offers[0].request)) for consequence in (other, less)
+    )
     changed[path[-1]] = "7"
     del shorter[path[-1]]
     assert found(old, other) and found(old, less)
