@@ -26,9 +26,9 @@ class _Service:
         package = f"{_PROVIDER}.{self._name}"
         module = "_inputs" if name.endswith("Args") else _WORD.sub("_", name).lower()
         with standing_in({_PROVIDER: _folder(), package: f"{_folder()}/{self._name}"}):
-            found = getattr(import_module(f"{package}.{module}"), name)
-        setattr(self, name, found)
-        return found
+            resource = getattr(import_module(f"{package}.{module}"), name)
+        setattr(self, name, resource)
+        return resource
 
 
 @cache

@@ -82,18 +82,18 @@ def _environment(folder: Path, base: str, commit: str, environ: Mapping[str, str
     cache = Cache(root(environ) / "judges")
     requirements = tuple(_requirements(folder, PINS))
     lasting, name = _name(folder, requirements, commit)
-    found = cache.ready(name) if lasting else None
-    if found is None:
+    environment = cache.ready(name) if lasting else None
+    if environment is None:
         with cache.hold(say):
-            found = cache.ready(name) if lasting else None
-            if found is None:
+            environment = cache.ready(name) if lasting else None
+            if environment is None:
                 say(f"the judge, of the pins of {base}")
                 with cache.making(name) as partial:
                     _install(partial, folder, base, environ, hashed=any("--hash" in text for _, text in requirements))
                 _forget(cache.folder)
-                found = cache.folder / name
-    os.utime(found / MARKER)
-    return found
+                environment = cache.folder / name
+    os.utime(environment / MARKER)
+    return environment
 
 
 def _install(place: Path, folder: Path, base: str, environ: Mapping[str, str], *, hashed: bool) -> None:

@@ -69,9 +69,9 @@ class Repository:
                 :-1
             ]
         )
-        found = [(status, next(words), *([next(words)] if status[0] in "RC" else [])) for status in words]
+        entries = [(status, next(words), *([next(words)] if status[0] in "RC" else [])) for status in words]
         unknown = self.git("ls-files", "--others", "--exclude-standard", "--full-name", "-z", ":/").split("\0")[:-1]
-        return [*found, *(("A", path) for path in unknown)]
+        return [*entries, *(("A", path) for path in unknown)]
 
     def base(self, name: str) -> str:
         """Return the commit that this checkout and `name` have in common."""
@@ -215,11 +215,11 @@ def _virtualenv(folder: Path) -> str:
     """Return the project's virtual environment for the engine, empty where its file names none in its folder."""
     try:
         runtime = yaml.safe_load((folder / "Pulumi.yaml").read_text(encoding="utf-8"))["runtime"]
-        found = str(runtime["options"]["virtualenv"])
+        environment = str(runtime["options"]["virtualenv"])
     except (OSError, ValueError, LookupError, TypeError, yaml.YAMLError):
         return ""
-    place = Path(found)
-    return found if not place.is_absolute() and ".." not in place.parts else ""
+    place = Path(environment)
+    return environment if not place.is_absolute() and ".." not in place.parts else ""
 
 
 def _known(root: Path, stacks: list[str]) -> None:
@@ -237,9 +237,9 @@ def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(prog="make review", description=__doc__)
     parser.add_argument("--base", required=True, help="what the change is compared with: main")
     parser.add_argument("--stack", action="append", required=True, help="as often as there are stacks")
-    found, flags = parser.parse_known_args(arguments)
+    options, flags = parser.parse_known_args(arguments)
     try:
-        return judged(Repository(Path.cwd(), os.environ), found.base, found.stack, flags)
+        return judged(Repository(Path.cwd(), os.environ), options.base, options.stack, flags)
     except SlipwayError as error:
         print(error.render(), file=sys.stderr)
         return error.exit_code

@@ -73,12 +73,12 @@ def read(folder: Path, name: str) -> LaptopStack:
 def _named_accounts(values: Any) -> tuple[str, ...]:
     """Return all service accounts in a document, wherever they stand. The stack's own are named by their id alone."""
     if isinstance(values, Mapping):
-        found = [account for value in values.values() for account in _named_accounts(value)]
+        accounts = [account for value in values.values() for account in _named_accounts(value)]
     elif isinstance(values, list | tuple):
-        found = [account for value in values for account in _named_accounts(value)]
+        accounts = [account for value in values for account in _named_accounts(value)]
     else:
-        found = _ADDRESS.findall(values) if isinstance(values, str) else []
-    return tuple(dict.fromkeys(found))
+        accounts = _ADDRESS.findall(values) if isinstance(values, str) else []
+    return tuple(dict.fromkeys(accounts))
 
 
 def _people(submitters: tuple[str, ...]) -> Iterator[str]:

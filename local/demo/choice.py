@@ -29,7 +29,7 @@ class Choice:
 def choose(catalog: Catalog) -> Choice:
     """Return the default template, else the one of fewest CPUs. Raises ResourceError where none can run here."""
     judged = [(name, *_judged(template)) for name, template in catalog.templates.items()]
-    fit = [(name != USUAL, cpus, name, offer) for name, _, found in judged for cpus, offer in found]
+    fit = [(name != USUAL, cpus, name, offer) for name, _, offers in judged for cpus, offer in offers]
     if not fit:
         reasons = "; ".join(f"{name}: {why}" for name, why, _ in judged) or "it has no template"
         raise ResourceError(
@@ -49,14 +49,14 @@ def _judged(template: Template) -> tuple[str, list[tuple[int, Offer]]]:
         return f"needs {', '.join(required)}", []
     if template.kind != CUSTOM_JOB.name:
         return f"is a {template.kind}, and the demo plays custom jobs", []
-    found, reasons = [], []
+    fitting, reasons = [], []
     for offer in template.offers:
         if offer.kind == CUSTOM_JOB.name and offer.capacity_type == POOL:
             why = _not_here(offer)
             reasons.append(why)
             if not why:
-                found.append((_cpus(template, offer), offer))
-    return (next(filter(None, reasons), "has no pool here")), found
+                fitting.append((_cpus(template, offer), offer))
+    return (next(filter(None, reasons), "has no pool here")), fitting
 
 
 def _not_here(offer: Offer) -> str:

@@ -22,14 +22,14 @@ def marked(state: Path) -> list[psutil.Process]:
     """Return the living processes that a journey on this state folder started, without this one and those above."""
     me = psutil.Process()
     own = {me.pid, *(parent.pid for parent in me.parents())}
-    found = []
+    folders = []
     for process in psutil.process_iter():
         try:
             if process.pid not in own and process.environ().get(MARK) == str(state):
-                found.append(process)
+                folders.append(process)
         except (psutil.Error, OSError):
             continue
-    return found
+    return folders
 
 
 def end(processes: Iterable[psutil.Process], patience: float) -> int:

@@ -65,11 +65,11 @@ def download(
     if digest is None:
         raise _unavailable(f"its list of checksums does not name {archive}")
     packed = into / archive
-    found = _fetch(f"{base}/{archive}", packed, progress)
-    if found != digest:
+    archive_file = _fetch(f"{base}/{archive}", packed, progress)
+    if archive_file != digest:
         raise EngineError(
             f"the download {archive} is not what Pulumi released",
-            f"its sha256 is {found}, the release publishes {digest}",
+            f"its sha256 is {archive_file}, the release publishes {digest}",
             "run again; if it stays so, something on the way changes downloads: SLIPWAY_ENGINE=build builds the engine",
         )
     progress(f"unpacking {archive}")

@@ -10,8 +10,8 @@ def parse(token: str, given: str, forms: tuple[str, ...], **fallback: str) -> di
     ImportIdError, also when a part is neither in the id nor in `fallback`."""
     for form in forms:
         pattern = re.sub(r"\\\{(\w+)\\\}", r"(?P<\1>[^/ ]+)", re.escape(form))
-        if found := re.fullmatch(pattern, given):
-            parts = {**fallback, **found.groupdict()}
+        if match := re.fullmatch(pattern, given):
+            parts = {**fallback, **match.groupdict()}
             if all(parts.values()):
                 return parts
     raise ImportIdError(token, given, forms)

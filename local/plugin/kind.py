@@ -62,10 +62,10 @@ class Kind:
 
     def reread(self, cloud: Cloud, id: str, planned: Properties) -> Found:
         """Return the state of a resource that was made or changed just now. Raises CloudError when it is not there."""
-        found = self.read(cloud, id, planned)
-        if found is None:
+        read = self.read(cloud, id, planned)
+        if read is None:
             raise CloudError(f"{self.schema.title} {id} is not there right after it was sent")
-        return found
+        return read
 
     def fetched(self, cloud: Cloud, service: str, path: str, id: str, **parts: Any) -> Any:
         """Return the JSON of a GET, None where the cloud has no such resource; `id` is for errors."""

@@ -8,11 +8,11 @@ from .values import Properties
 
 def read_labels(labels: Mapping[str, str] | None, state: Properties) -> dict[str, Any]:
     """Return all labels as `effectiveLabels`; the two others have only those of the last known state."""
-    found = dict(labels or {})
+    own = dict(labels or {})
 
     def known(name: str) -> dict[str, str]:
-        return {key: found[key] for key in state.get(name) or {} if key in found}
+        return {key: own[key] for key in state.get(name) or {} if key in own}
 
     declared = known("labels")
-    read: dict[str, Any] = {"pulumiLabels": known("pulumiLabels"), "effectiveLabels": found}
+    read: dict[str, Any] = {"pulumiLabels": known("pulumiLabels"), "effectiveLabels": own}
     return read | ({"labels": declared} if declared else {})

@@ -17,10 +17,10 @@ _PACKAGES = ("pulumi", "pulumi.runtime", "pulumi.runtime.proto")
 def _enter_by_path() -> None:
     if any(name in sys.modules for name in _PACKAGES):
         return
-    found = importlib.util.find_spec("pulumi")
-    if found is None or not found.submodule_search_locations:
+    spec = importlib.util.find_spec("pulumi")
+    if spec is None or not spec.submodule_search_locations:
         raise ImportError("the package pulumi is not installed beside the local gcp plugin")
-    root = Path(found.submodule_search_locations[0])
+    root = Path(spec.submodule_search_locations[0])
     for name in _PACKAGES:
         package = ModuleType(name)
         package.__path__ = [str(root.joinpath(*name.split(".")[1:]))]

@@ -124,11 +124,11 @@ class Provider:
         """Read a resource again, or for the first time (an import: no state); None when it is not there."""
         kind = self.kind(token)
         known = Found(id, dict(state)) if state else kind.locate(id, self._settings)
-        found = kind.read(self._cloud(kind, 0), known.id, known.state)
-        if found is None:
+        read = kind.read(self._cloud(kind, 0), known.id, known.state)
+        if read is None:
             return None
         schema = kind.schema
-        whole = Found(found.id, written(schema, found.id, found.state, state, read=True))
+        whole = Found(read.id, written(schema, read.id, read.state, state, read=True))
         now = reading.refreshed(schema, inputs, whole.state) if state else reading.imported(schema, whole.state)
         return Reading(whole, now)
 

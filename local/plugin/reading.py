@@ -42,8 +42,8 @@ def _value(declared: Field | None, before: Any, now: Any) -> tuple[Any, bool]:
     if declared is not None and declared.kind == "object" and isinstance(before, Mapping):
         return _refreshed(declared.fields, before, now)
     if declared is not None and declared.item is not None and isinstance(before, list):
-        found = [_value(declared.item, *pair) for pair in zip(before, now, strict=False)]
-        return [value for value, _ in found], len(now) >= len(before) and all(same for _, same in found)
+        values = [_value(declared.item, *pair) for pair in zip(before, now, strict=False)]
+        return [value for value, _ in values], len(now) >= len(before) and all(same for _, same in values)
     if isinstance(before, Mapping):
         return {name: now[name] for name in before if name in now}, all(
             now.get(name) == before[name] for name in before

@@ -72,18 +72,18 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
     def Diff(self, request: Any, context: Any) -> Any:  # noqa: N802
         provider, token = self._configured(context), _type_and_name(request.urn)[0]
         old, inputs = decode(request.olds).values, decode(request.news).values
-        found = _answered(context, f"diffing {request.urn}", lambda: provider.difference(token, old, inputs))
+        difference = _answered(context, f"diffing {request.urn}", lambda: provider.difference(token, old, inputs))
         detail = {}
-        for change in found.changes:
+        for change in difference.changes:
             kind = f"{change.kind}_replace" if change.replace else change.kind
             detail[change.path] = messages.PropertyDiff(kind=kind.upper())
         return messages.DiffResponse(
             changes=messages.DiffResponse.DIFF_SOME if detail else messages.DiffResponse.DIFF_NONE,
-            diffs=found.properties,
-            replaces=found.replaces,
+            diffs=difference.properties,
+            replaces=difference.replaces,
             detailedDiff=detail,
             hasDetailedDiff=True,
-            deleteBeforeReplace=found.delete_first,
+            deleteBeforeReplace=difference.delete_first,
         )
 
     def Create(self, request: Any, context: Any) -> Any:  # noqa: N802

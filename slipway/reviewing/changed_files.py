@@ -51,7 +51,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         touched=frozenset(touched),
         removed=frozenset(removed),
         links=links,
-        pins={file: found for file, sides in texts.items() if has_pins(file) and (found := changed(*sides))},
+        pins={file: edited for file, sides in texts.items() if has_pins(file) and (edited := changed(*sides))},
         same=same,
         lines={file: edited_lines(file, *sides) for file, sides in (code | pipelines).items() if file not in same},
         asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},

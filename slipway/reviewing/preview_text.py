@@ -32,11 +32,11 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
         state = State() if isinstance(known, Unknown) else known
         before = _before(as_declared(catalog), after, state, catalog.submitters)
         before = replace(before, quota=replace(before.quota, requests=_asked(deployment, state)))
-    found = review(Change.between(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
+    reviewed = review(Change.between(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
     old = workspace(plan, now)
     title = f"{deployment.stack.name} @ {deployment.revision}"
-    said = "\n".join((*plan.notes, title, plain_text(found, UNTOUCHED), *old))
-    idle = found.silent and found.quota == "ok"
+    said = "\n".join((*plan.notes, title, plain_text(reviewed, UNTOUCHED), *old))
+    idle = reviewed.silent and reviewed.quota == "ok"
     return (said, table(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 
 

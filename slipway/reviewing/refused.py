@@ -21,15 +21,15 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
     try:
         stacks = {str(stack["file"]): str(stack["stack"]) for stack in body["stacks"] if not stack["ok"]}
         mistakes = [(str(mistake["file"]), mistake) for mistake in body["findings"]]
-        found = tuple(
+        reviews = tuple(
             _review(stack, [mistake for where, mistake in mistakes if where == file]) for file, stack in stacks.items()
         )
     except (AttributeError, LookupError, TypeError) as problem:
         why, fix = f"{type(problem).__name__}: {problem}", "make it with slipway check --output json"
         raise ConfigError(f"{source} is not a whole check", why=why, fix=fix) from problem
-    if not found:
+    if not reviews:
         raise ConfigError(f"{source} refuses no stack", fix="review its preview")
-    return found
+    return reviews
 
 
 def _review(stack: str, mistakes: list[Mapping[str, Any]]) -> Review:

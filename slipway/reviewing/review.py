@@ -134,10 +134,10 @@ def review(change: Change) -> Review:
 
     every = (part for compare in COMPARISONS for part in told(compare))
     policies = tuple(facts.policy.get(GRADES, {}) for facts in (change.before, change.after))
-    found = {part.key: regraded(part, policies) for part in every}
+    parts = {part.key: regraded(part, policies) for part in every}
     order = list(Section)
     consequences = sorted(
-        _refused(found.values()), key=lambda part: (order.index(part.section), -part.grade, -part.cost)
+        _refused(parts.values()), key=lambda part: (order.index(part.section), -part.grade, -part.cost)
     )
     preview, begun = change.preview, _begun(change)
     missing = (preview.why,) if preview and preview.why else ()

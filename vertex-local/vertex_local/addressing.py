@@ -30,8 +30,8 @@ def target(path: str, query: Mapping[str, str], body: bytes) -> Target:
     if path.rstrip("/") == _BUCKETS:
         return Target(project=query.get("project", ""))
     if path in ("/batch", "/batch/storage/v1"):
-        found = {unquote(bucket) for bucket in _BUCKET.findall(body.decode("latin-1"))}
-        return Target(buckets=tuple(sorted(found)))
+        buckets = {unquote(bucket) for bucket in _BUCKET.findall(body.decode("latin-1"))}
+        return Target(buckets=tuple(sorted(buckets)))
     if bucket := _BUCKET.match(path):
         return Target(buckets=tuple(map(unquote, (bucket[1], *_COPY.findall(path)))))
     if account := _ACCOUNT.match(path):

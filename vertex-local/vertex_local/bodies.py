@@ -29,7 +29,7 @@ class _Reader:
 
     def object(self, schema: Mapping[str, Any], body: Mapping[str, Any], at: str) -> dict[str, Any]:
         known, rest = schema.get("properties", {}), schema.get("additionalProperties")
-        found, seen = {}, set()
+        content, seen = {}, set()
         for sent, value in body.items():
             name = camel(sent) if self._snake and sent not in known and camel(sent) in known else sent
             where = f"{at}.{name}".lstrip(".")
@@ -44,13 +44,13 @@ class _Reader:
             item = known.get(name, rest)
             # A null among values of any kind is a value itself.
             if value is not None or item.get("type", "") == "any":
-                found[name] = self._value(item, value, where)
+                content[name] = self._value(item, value, where)
             if item.get("format") == "google-fieldmask" and value:
                 self._check_mask(known, value)
-        chosen = [name for name in _ALTERNATIVES.get(schema.get("id", ""), ()) if name in found]
+        chosen = [name for name in _ALTERNATIVES.get(schema.get("id", ""), ()) if name in content]
         if len(chosen) > 1:
             raise invalid_argument(f"Invalid value at '{at}' (oneof), one of {' and '.join(chosen)} can be set.")
-        return found
+        return content
 
     def _check_mask(self, fields: Mapping[str, Any], mask: str) -> None:
         """Raise 400 for a mask that names no field of the one resource beside it."""

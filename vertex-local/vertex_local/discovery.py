@@ -60,11 +60,11 @@ def method_of(verb: str, path: str) -> Method | None:
     for api in _APIS:
         if words[0] not in (api.rpartition(".")[2], "storage", "upload", "download", "resumable"):
             continue
-        for template, found in _methods(api).get((verb, len(words)), ()):
+        for template, method in _methods(api).get((verb, len(words)), ()):
             if all(map(_fits_word, template, words)):
-                own = {name: item for name, item in found.get("parameters", {}).items() if item["location"] == "query"}
-                request, response = (found.get(key, {}).get("$ref", "") for key in ("request", "response"))
-                return Method(found["id"], api, own, request, response)
+                own = {name: item for name, item in method.get("parameters", {}).items() if item["location"] == "query"}
+                request, response = (method.get(key, {}).get("$ref", "") for key in ("request", "response"))
+                return Method(method["id"], api, own, request, response)
     return None
 
 
@@ -159,14 +159,14 @@ def _resolved(api: str, schema: value_forms.Schema, wanted: Selection, refusal: 
     known, rest = schema.get("properties"), schema.get("additionalProperties")
     if schema.get("type", "any") == "any" or (schema["type"] == "object" and known is None and rest is None):
         return wanted
-    found: dict[str, Selection] = {}
+    selections: dict[str, Selection] = {}
     for name, below in wanted.items():
         own = name if name in (known or {}) else camel(name)
         item = schema if name == "*" else (known or {}).get(own, rest)
         if item is None:
             raise refusal(name)
-        found[own] = below if name == "*" else _resolved(api, item, below, refusal)
-    return found
+        selections[own] = below if name == "*" else _resolved(api, item, below, refusal)
+    return selections
 
 
 def is_shared(name: str) -> bool:
@@ -185,11 +185,11 @@ def examples(api: str) -> list[tuple[str, str, str]]:
 @cache
 def _methods(api: str) -> Mapping[tuple[str, int], Sequence[tuple[Sequence[str], Mapping[str, Any]]]]:
     """Return an API's methods with the words of their paths, by HTTP method and number of words."""
-    found: dict[tuple[str, int], list[tuple[Sequence[str], Mapping[str, Any]]]] = {}
+    by_shape: dict[tuple[str, int], list[tuple[Sequence[str], Mapping[str, Any]]]] = {}
     for method in _walk(document(api)):
         words = _template(api, method).split("/")
-        found.setdefault((method["httpMethod"], len(words)), []).append((words, method))
-    return found
+        by_shape.setdefault((method["httpMethod"], len(words)), []).append((words, method))
+    return by_shape
 
 
 def _walk(part: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:

@@ -69,8 +69,8 @@ class _Tests(filters.Meaning[Test]):
 
 def value_at(document: Any, field: str) -> Any:
     """Return the value at a field's path in a document, None when there is none."""
-    found = found_at(document, filters.path(field))
-    return None if found is MISSING else found
+    value = found_at(document, filters.path(field))
+    return None if value is MISSING else value
 
 
 def holds(actual: Any, sign: str, value: Any) -> bool:

@@ -21,9 +21,9 @@ def listed(
     size, question, token = call.integer("pageSize"), page_tokens.asked(call), call.query.get("pageToken", "")
     if size < 0:
         raise invalid_argument("The page size must not be negative.")
-    found, more = pages(page_tokens.position(token, question) if token else "", min(size or usual, most))
+    page, more = pages(page_tokens.position(token, question) if token else "", min(size or usual, most))
     next_page = {"nextPageToken": page_tokens.written(more, question)} if more else {}
-    return Reply(body={key: [shown(item) for item in found]} | next_page)
+    return Reply(body={key: [shown(item) for item in page]} | next_page)
 
 
 def without_empty(reply: Reply) -> Reply:
@@ -47,14 +47,14 @@ def sliced(items: Sequence[T], *, newest_first: bool = False) -> Pages[T]:
 
 def in_order(bodies: Iterable[Body], order: str, fields: FilterFields) -> list[Body]:
     """Return documents ordered by `display_name, create_time desc`; the first field weighs most. Raises 400."""
-    found = list(bodies)
+    ordered = list(bodies)
     for part in reversed([part.split() for part in order.split(",") if part.strip()]):
         known = fields(filters.path(part[0]))
         if known is None or known.kind == "whole" or part[1:] not in ([], ["asc"], ["desc"]):
             raise invalid_argument(f"Invalid order by: {order}.")
         field = part[0]
-        found.sort(key=lambda body: str(value_at(body, field) or ""), reverse=part[1:] == ["desc"])
-    return found
+        ordered.sort(key=lambda body: str(value_at(body, field) or ""), reverse=part[1:] == ["desc"])
+    return ordered
 
 
 def mask(call: Call) -> tuple[str, ...]:

@@ -76,8 +76,8 @@ def every(url: str) -> dict[str, str]:
 
 def _options() -> list[str]:
     """Return the services with an option in the installed SDK, read from its text, since importing it takes seconds."""
-    found = importlib.util.find_spec("pulumi_gcp")
-    if found is None or found.origin is None:
+    spec = importlib.util.find_spec("pulumi_gcp")
+    if spec is None or spec.origin is None:
         return []
-    text = (Path(found.origin).parent / "config" / "vars.py").read_text(encoding="utf-8")
+    text = (Path(spec.origin).parent / "config" / "vars.py").read_text(encoding="utf-8")
     return sorted({name.upper() for name in _OPTION.findall(text)})

@@ -57,10 +57,10 @@ def parsed(text: str, meaning: Meaning[T]) -> T:
     if not tokens:
         return meaning.everything
     parser = _Parser(tokens, meaning)
-    found = parser.expression()
+    whole = parser.expression()
     if parser.left():
         raise meaning.refusal(f"unexpected '{parser.left()[0].text}'")
-    return found
+    return whole
 
 
 def path(field: str) -> tuple[str, ...]:
@@ -133,8 +133,8 @@ class _Parser(Generic[T]):
     def _function(self, name: str, values: Values, sign: str = "=") -> T:
         if sign not in ("=", "!="):
             raise self._meaning.refusal(f"'{name}' is not supported here")
-        found = self._meaning.functions[name](values)
-        return found if sign == "=" else self._meaning.inverted(found)
+        meaning = self._meaning.functions[name](values)
+        return meaning if sign == "=" else self._meaning.inverted(meaning)
 
     def _values(self, *, closed: bool) -> list[str]:
         """Return values with commas between them, up to a parenthesis where they are `closed` by one."""
@@ -160,9 +160,9 @@ class _Parser(Generic[T]):
             raise self._meaning.refusal("a parenthesis is not closed")
 
     def _take(self, kind: str, text: str | None = None) -> bool:
-        found = bool(self.left()) and self.left()[0].kind == kind and text in (None, self.left()[0].text)
-        self._at += found
-        return found
+        fits = bool(self.left()) and self.left()[0].kind == kind and text in (None, self.left()[0].text)
+        self._at += fits
+        return fits
 
     def _joined(self, parts: Sequence[T], word: str) -> T:
         return parts[0] if len(parts) == 1 else self._meaning.joined(parts, word)
@@ -182,7 +182,7 @@ def _pattern(plain: str) -> re.Pattern[str]:
 
 
 def _tokens(text: str, meaning: Meaning[Any]) -> list[_Token]:
-    found, at = [], 0
+    tokens, at = [], 0
     while text[at:].strip():
         match = _pattern(meaning.plain).match(text, at)
         if match is None:
@@ -190,8 +190,8 @@ def _tokens(text: str, meaning: Meaning[Any]) -> list[_Token]:
         at, kind = match.end(), str(match.lastgroup)
         quoted = kind in ("double", "single")
         literal = "text" if kind == "time" else kind  # a time needs no quotation marks for its colons
-        found.append(_Token("text", _unescaped(match[kind])) if quoted else _Token(literal, match[kind]))
-    return found
+        tokens.append(_Token("text", _unescaped(match[kind])) if quoted else _Token(literal, match[kind]))
+    return tokens
 
 
 def _unescaped(text: str) -> str:

@@ -72,8 +72,8 @@ class Messages:
 
     def descriptor(self, version: str, kind: str) -> Descriptor:
         """Return the official definition of a message."""
-        found: Descriptor = self._type(version, kind).DESCRIPTOR
-        return found
+        descriptor_of_type: Descriptor = self._type(version, kind).DESCRIPTOR
+        return descriptor_of_type
 
     def _tidy(self, message: Message, at: str) -> None:
         """Clear empty messages. Raises 400 for a number that is no value of an enum."""
@@ -137,9 +137,9 @@ def _well_known(descriptor: Any) -> bool:
 
 
 def _words(error: Exception) -> str:
-    found = _NO_FIELD.search(str(error))
-    if found:
-        name, path = found.groups()
+    match = _NO_FIELD.search(str(error))
+    if match:
+        name, path = match.groups()
         where = f" at '{path}'" if path else ""
         return f'Invalid JSON payload received. Unknown name "{name}"{where}: Cannot find field.'
     return f"Invalid JSON payload received. {error}"

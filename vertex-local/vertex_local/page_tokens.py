@@ -19,12 +19,12 @@ def written(position: Any, question: Any) -> str:
 def position(token: str, question: Any) -> Any:
     """Return the position in a token. Raises 400 INVALID_ARGUMENT for a foreign token, or one of another question."""
     try:
-        mark, found = json.loads(base64.b64decode(token, altchars="-_", validate=True))
+        mark, place = json.loads(base64.b64decode(token, altchars="-_", validate=True))
     except (ValueError, TypeError) as error:
         raise invalid_argument("Invalid page token.") from error
     if mark != _mark(question):
         raise invalid_argument("Invalid page token: it does not match the other arguments of the request.")
-    return found
+    return place
 
 
 def asked(call: Call) -> Any:

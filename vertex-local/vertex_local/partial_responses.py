@@ -28,10 +28,10 @@ def parsed(text: str) -> Selection:
             raise refusal(text)
         tokens.append(match[1])
         at = match.end()
-    found, rest = _listed(tokens, text)
+    selection, rest = _listed(tokens, text)
     if rest:
         raise refusal(text)
-    return found
+    return selection
 
 
 def refusal(name: str) -> ApiError:
@@ -59,7 +59,7 @@ def part(value: Any, wanted: Selection) -> Any:
 
 def _listed(tokens: list[str], text: str) -> tuple[dict[str, Any], list[str]]:
     """Return the selection at the beginning of a text's tokens, and the rest of them."""
-    found: dict[str, Any] = {}
+    selection: dict[str, Any] = {}
     while True:
         path, tokens = _path(tokens, text)
         below: Mapping[str, Any] = {}
@@ -70,9 +70,9 @@ def _listed(tokens: list[str], text: str) -> tuple[dict[str, Any], list[str]]:
             tokens = tokens[1:]
         for name in reversed(path):
             below = {name: below}
-        _merge(found, below)
+        _merge(selection, below)
         if tokens[:1] != [","]:
-            return found, tokens
+            return selection, tokens
         tokens = tokens[1:]
 
 

@@ -120,10 +120,10 @@ class Projects:
         with self._lock:
             store = self._home.store
             with store.transaction():
-                found, number = _DECLARED.get(store, wanted.project), int(self._home.project.number)
-                if wanted.project != self._home.project.id and not found:
+                declared, number = _DECLARED.get(store, wanted.project), int(self._home.project.number)
+                if wanted.project != self._home.project.id and not declared:
                     number += store.next_id(_DECLARED.kind)
-                whole = found.joined(wanted) if found else replace(wanted, number=str(number))
+                whole = declared.joined(wanted) if declared else replace(wanted, number=str(number))
                 try:
                     self._home.settings.changed({f"quota.{limit}": most for limit, most in whole.quota.items()})
                 except SettingsError as error:
@@ -136,8 +136,8 @@ class Projects:
 
     def identify(self, token: str) -> str | None:
         """Return the principal of a token, whichever project it was made for."""
-        found = (world.access.identify(token) for world in self.worlds())
-        return next((principal for principal in found if principal is not None), None)
+        principals = (world.access.identify(token) for world in self.worlds())
+        return next((principal for principal in principals if principal is not None), None)
 
     def addressed(self, path: str, query: Mapping[str, str], body: bytes) -> World:
         """Return the world that a request addresses. Raises 403 for a project that nobody named."""

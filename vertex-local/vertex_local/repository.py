@@ -24,15 +24,15 @@ class Repository(Generic[R]):
     key: Callable[[R], str]
 
     def get(self, store: Store, name: str) -> R | None:
-        found = store.get(self.kind, name)
-        return None if found is None else read(self.record, found)
+        text = store.get(self.kind, name)
+        return None if text is None else read(self.record, text)
 
     def find(self, store: Store, name: str, lacking: str) -> R:
         """Return the record with this name. Raises 404 in these words."""
-        found = self.get(store, name)
-        if found is None:
+        record = self.get(store, name)
+        if record is None:
             raise not_found(lacking)
-        return found
+        return record
 
     def put(self, store: Store, record: R) -> None:
         store.put(self.kind, self.key(record), document(record))

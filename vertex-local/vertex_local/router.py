@@ -46,16 +46,16 @@ class Router:
 
     def find(self, method: str, raw_path: str) -> tuple[Handler, Mapping[str, str]] | None:
         """Return the handler and its decoded parameters, or None when nothing serves this method and path."""
-        found = self._fitting(method, raw_path)
-        return None if found is None else (found[0].handler, found[1])
+        fitting = self._fitting(method, raw_path)
+        return None if fitting is None else (fitting[0].handler, fitting[1])
 
     def answer(self, call: Call, admit: Callable[[Route], None] = lambda _: None) -> Reply | None:
         """Return the answer to a call whose path is still percent-encoded and whose `pairs` are as they were sent, or
         None when nothing serves it. `admit` is asked before anything else of the call is looked at. Raises ApiError."""
-        found = self._fitting(call.method, call.path)
-        if found is None:
+        fitting = self._fitting(call.method, call.path)
+        if fitting is None:
             return None
-        route, params = found
+        route, params = fitting
         admit(route)
         discovery.check_query(call.method, call.path, call.pairs)
         pairs = discovery.bound(call.pairs)

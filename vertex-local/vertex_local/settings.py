@@ -133,12 +133,12 @@ def _converted(name: str, value: Any, example: Any) -> Any:
             return words[str(value).lower()]
         raise SettingsError(f"'{name}' is true or false, not '{value}'")
     try:
-        found = kind(value)
-        if kind is int and isinstance(value, float) and found != value:
+        number = kind(value)
+        if kind is int and isinstance(value, float) and number != value:
             raise ValueError
-        if kind in (int, float) and not (0 if kind is float else -_MOST_WHOLE) <= found <= _MOST[kind]:
+        if kind in (int, float) and not (0 if kind is float else -_MOST_WHOLE) <= number <= _MOST[kind]:
             raise ValueError
-        return found
+        return number
     except (TypeError, ValueError, OverflowError) as error:
         words_for = {int: "a whole number", float: f"a number from 0 to {_MOST[float]:g}"}
         raise SettingsError(f"'{name}' is {words_for.get(kind, 'text')}, not '{value}'") from error

@@ -82,8 +82,8 @@ class Store:
 
     def get(self, kind: str, name: str) -> dict[str, Any] | None:
         row = self._connection().execute("SELECT body FROM documents WHERE kind = ? AND name = ?", (kind, name))
-        found = row.fetchone()
-        return None if found is None else _object(found[0])
+        value = row.fetchone()
+        return None if value is None else _object(value[0])
 
     def put(self, kind: str, name: str, body: dict[str, Any]) -> None:
         text = json.dumps(body, separators=(",", ":"), ensure_ascii=False)

@@ -50,5 +50,5 @@ class Trash:
             if not self._open or busy:
                 return
             with contextlib.suppress(OSError):  # as when there are no processes left; the next take tries again
-                if found := [str(path) for path in self._folder.iterdir()]:
-                    self._remover = subprocess.Popen(("rm", "-rf", "--", *found), stdin=subprocess.DEVNULL)
+                if paths := [str(path) for path in self._folder.iterdir()]:
+                    self._remover = subprocess.Popen(("rm", "-rf", "--", *paths), stdin=subprocess.DEVNULL)

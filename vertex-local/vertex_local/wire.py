@@ -192,21 +192,21 @@ def parsed_json(raw: bytes) -> Any:
     """Return a text's JSON. Raises 400 INVALID_ARGUMENT for text that is not JSON in UTF-8, or can't be written again:
     Python's parser takes `NaN`, and halves of characters (`"\\ud800"`), too."""
     try:
-        found = json.loads(raw.decode(), parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
+        document = json.loads(raw.decode(), parse_constant=_no_constant, parse_float=_finite, parse_int=_whole)
         if b"\\u" in raw:
-            json.dumps(found, ensure_ascii=False).encode()
+            json.dumps(document, ensure_ascii=False).encode()
     except UnicodeEncodeError as error:
         raise invalid_argument("Invalid JSON payload received. A surrogate stands alone in a string.") from error
     except ValueError as error:
         raise invalid_argument(f"Invalid JSON payload received. {error}") from error
-    return found
+    return document
 
 
 def _finite(text: str) -> float:
-    found = float(text)
-    if math.isinf(found):
+    number = float(text)
+    if math.isinf(number):
         raise ValueError(f"{text} is beyond the range of a double.")
-    return found
+    return number
 
 
 def _whole(text: str) -> int:

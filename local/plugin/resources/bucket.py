@@ -90,8 +90,8 @@ class Bucket(Kind):
         return Found(parts["name"], {**parts})
 
     def _read_back(self, cloud: Cloud, planned: Properties, known: Properties) -> Found:
-        found = self.reread(cloud, planned["name"], planned)
-        return Found(found.id, with_nulls(found.state, known))
+        bucket = self.reread(cloud, planned["name"], planned)
+        return Found(bucket.id, with_nulls(bucket.state, known))
 
     @staticmethod
     def _lock(cloud: Cloud, name: str, made: Any) -> None:

@@ -100,8 +100,8 @@ def settle(
     """The holder of `claim`, and whether it was taken before; tried again while the trouble may pass. Raises
     ClaimError."""
     try:
-        found: tuple[str, bool] = patiently(lambda: holder(claim, job, environ), sleep)
-        return found
+        outcome: tuple[str, bool] = patiently(lambda: holder(claim, job, environ), sleep)
+        return outcome
     except OSError as error:
         raise ClaimError(str(error)) from error
 
@@ -124,14 +124,14 @@ def secret(name: str, environ: Mapping[str, str]) -> str:
 
 def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> dict[str, str]:
     """The value of each secret that `environ` refers to, by its variable; raises SecretError, never with a value."""
-    found = {}
+    values = {}
     for variable, reference in environ.items():
         if variable.endswith(SECRET) and variable != SECRET:
             try:
-                found[variable[: -len(SECRET)]] = patiently(functools.partial(secret, reference, environ), sleep)
+                values[variable[: -len(SECRET)]] = patiently(functools.partial(secret, reference, environ), sleep)
             except (OSError, SecretError) as error:
                 raise SecretError(f"{reference}: {error}") from error
-    return found
+    return values
 
 
 def arguments(argv: list[str]) -> tuple[str, str, list[str]]:

@@ -89,25 +89,25 @@ class Results:
 
     def restore(self) -> list[str]:
         """Put the chief's files into the folder, and then the replica's own; their paths. Raises as Storage.fetch."""
-        found = self.storage.fetch(self.output, self.folder, CHIEF)
+        restored = self.storage.fetch(self.output, self.folder, CHIEF)
         if self.replica != CHIEF:
-            found += self.storage.fetch(self.uri, self.folder, self.replica)
+            restored += self.storage.fetch(self.uri, self.folder, self.replica)
         self.seen = self.files()
         self.kept = dict(self.seen)
-        return sorted(set(found))
+        return sorted(set(restored))
 
     def files(self) -> dict[str, Moment]:
         """Each file, by its path in the folder. A link to one is what it leads to."""
-        found = {}
+        moments = {}
         for parent, folders, names in os.walk(self.folder):
             for path in (Path(parent, name) for name in names):
                 with contextlib.suppress(OSError):  # gone meanwhile, or a link to nothing
                     status = path.stat()
                     if stat.S_ISREG(status.st_mode):
-                        found[path.relative_to(self.folder).as_posix()] = Moment.of(status)
+                        moments[path.relative_to(self.folder).as_posix()] = Moment.of(status)
             for link in (path for path in (Path(parent, name) for name in folders) if path.is_symlink()):
                 self.tell(f"{link.relative_to(self.folder).as_posix()} leads to a folder: such links are not kept")
-        return found
+        return moments
 
     def keep(self, sleep: Callable[[float], None] = time.sleep, *, ended: bool = False, killed: bool = False) -> None:
         """Keep what has changed, in the order in which it was written, and drop what was gone at the last look, too.

@@ -47,10 +47,10 @@ def unpack(folder: Path) -> None:
 def environment(place: Path, environ: Mapping[str, str], *, data: bool) -> dict[str, str]:
     """Variables of the command: its folders, its modules, and a PATH that begins beside this Python."""
     code, programs = str(place / "code"), os.path.dirname(sys.executable)  # noqa: PTH120
-    found = {"PYTHONUNBUFFERED": "1", **environ}
-    found["PATH"] = os.pathsep.join([programs, environ.get("PATH", os.defpath)])
-    found["PYTHONPATH"] = os.pathsep.join([code, *filter(None, [environ.get("PYTHONPATH")])])
-    return {**found, "SLIPWAY_DATA": str(place / "data")} if data else found
+    variables = {"PYTHONUNBUFFERED": "1", **environ}
+    variables["PATH"] = os.pathsep.join([programs, environ.get("PATH", os.defpath)])
+    variables["PYTHONPATH"] = os.pathsep.join([code, *filter(None, [environ.get("PYTHONPATH")])])
+    return {**variables, "SLIPWAY_DATA": str(place / "data")} if data else variables
 
 
 def run(words: list[str], data: str, environ: Mapping[str, str]) -> int:

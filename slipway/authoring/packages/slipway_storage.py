@@ -169,10 +169,10 @@ class Storage:
         while True:
             query = urllib.parse.urlencode({"prefix": name, "pageToken": token} if token else {"prefix": name})
             page = self.send("GET", f"/storage/v1/b/{quoted(bucket)}/o?{query}", json.load)
-            for found in page.get("items", ()):
-                inside = not name or found["name"] == name or found["name"].startswith(name + "/")
-                if inside and not found["name"].endswith("/"):
-                    yield found
+            for entry in page.get("items", ()):
+                inside = not name or entry["name"] == name or entry["name"].startswith(name + "/")
+                if inside and not entry["name"].endswith("/"):
+                    yield entry
             token = page.get("nextPageToken", "")
             if not token:
                 return
@@ -201,12 +201,12 @@ class Storage:
             return inner
 
         wanted = [
-            found
-            for found in self.listed(bucket, name)
-            if not replica or found.get("metadata", {}).get(REPLICA) == replica
+            entry
+            for entry in self.listed(bucket, name)
+            if not replica or entry.get("metadata", {}).get(REPLICA) == replica
         ]
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            return [done.result() for done in [threads.submit(one, found) for found in wanted]]
+            return [done.result() for done in [threads.submit(one, entry) for entry in wanted]]
 
     def keep(self, uri: str, body: Callable[[str], Body], sleep: Callable[[float], None]) -> None:
         bucket, name = split(uri)

@@ -48,8 +48,8 @@ _FIX = (
 
 def check_secrets(document: Document) -> tuple[FileMistake, ...]:
     """Return the keys that name a secret and the values that look like one. The value itself is never repeated."""
-    found = _secrets(document.values, ())
-    return tuple(document.mistake(path, f"{what} in a stack file", _FIX) for path, what in found)
+    mistakes = _secrets(document.values, ())
+    return tuple(document.mistake(path, f"{what} in a stack file", _FIX) for path, what in mistakes)
 
 
 def looks_secret(value: str, name: str = "") -> bool:

@@ -218,10 +218,10 @@ class Change:
 
 
 def grouped(some: Iterable[Thing], key: Callable[[Thing], str]) -> dict[str, list[Thing]]:
-    found: dict[str, list[Thing]] = {}
+    groups: dict[str, list[Thing]] = {}
     for thing in some:
-        found.setdefault(key(thing), []).append(thing)
-    return found
+        groups.setdefault(key(thing), []).append(thing)
+    return groups
 
 
 def let_go(change: Change, id_: str) -> Kept | None:

@@ -20,7 +20,7 @@ def once(compute: Callable[[From], Found]) -> Callable[[From], Found]:
         values = vars(of)
         if key not in values:
             values[key] = compute(of)
-        found: Found = values[key]
-        return found
+        value: Found = values[key]
+        return value
 
     return known

@@ -25,21 +25,21 @@ def changed(before: str, after: str) -> tuple[Edit, ...]:
     """Return the packages and options that differ, Slipway first."""
     old, new = _by_name(before), _by_name(after)
     names = sorted({*old, *new}, key=lambda name: (name != NAME, name))
-    found = []
+    edits = []
     for name in (name for name in names if old.get(name) != new.get(name)):
         was, now = _version(old.get(name)), _version(new.get(name))
-        found.append(Edit(name, was, f"{now}, from elsewhere or with other hashes" if was == now else now))
-    return tuple(found)
+        edits.append(Edit(name, was, f"{now}, from elsewhere or with other hashes" if was == now else now))
+    return tuple(edits)
 
 
 def _by_name(text: str) -> dict[str, str]:
     """Return what a text asks of each package and option; a package may have several lines, by markers."""
-    found: dict[str, list[str]] = {}
+    requirements: dict[str, list[str]] = {}
     for line in lines(text):
         name = _NAMED.fullmatch(line)
         key, asked = (package(name[1]), name[2]) if name else line.partition(" ")[::2]
-        found.setdefault(key, []).append(asked)
-    return {key: "\n".join(sorted(some)) for key, some in found.items()}
+        requirements.setdefault(key, []).append(asked)
+    return {key: "\n".join(sorted(some)) for key, some in requirements.items()}
 
 
 def _version(asked: str | None) -> str:
@@ -53,19 +53,19 @@ def _version(asked: str | None) -> str:
 
 def included(requirements: str) -> tuple[str, ...]:
     """Return other files of requirements that these name, as written there."""
-    return tuple(found[1] for line in lines(requirements) if (found := _INCLUDE.match(line)))
+    return tuple(match[1] for line in lines(requirements) if (match := _INCLUDE.match(line)))
 
 
 def local_paths(requirements: str) -> tuple[str, ...]:
     """Return folders and files that requirements are installed from, as written there."""
-    found = []
+    paths = []
     for line in lines(requirements):
         plain = _EDITABLE.sub("", line)
         named = plain.partition(" @ ")[2] if " @ " in plain else plain
         path = _EXTRAS.sub("", named.partition(" ")[0].partition("#")[0])
         if "://" not in path and not path.startswith("-") and ("/" in path or path in (".", "..")):
-            found.append(path)
-    return tuple(found)
+            paths.append(path)
+    return tuple(paths)
 
 
 def package(name: str) -> str:

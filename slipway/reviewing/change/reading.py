@@ -165,8 +165,8 @@ def deployed_facts(
     told = (
         f"the published catalog can't be read ({why}), so what is deployed is taken from the last deployment's inputs"
     )
-    found, problem = _read(components)
-    return found, (f"{told}, which another version wrote ({problem}): it is not compared" if problem else told,)
+    deployed, problem = _read(components)
+    return deployed, (f"{told}, which another version wrote ({problem}): it is not compared" if problem else told,)
 
 
 def as_declared(catalog: Catalog) -> Catalog:
@@ -181,9 +181,9 @@ def _beside(
     components: tuple[events.Published, ...], catalog: Catalog, after: Facts | None
 ) -> tuple[Facts | None, tuple[str, ...]]:
     same = as_declared(catalog)
-    found, problem = _read(components, same)
-    if found is not None:
-        return found, ()
+    beside, problem = _read(components, same)
+    if beside is not None:
+        return beside, ()
     why = "the events do not tell who may submit now"
     if problem:
         why = f"who may submit, and how quota is checked, was written by another version ({problem})"

@@ -16,15 +16,15 @@ from slipway.model.prices import dollars
 
 def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:
     """Return by cluster and pool how many of its machines the template takes, and by which offer."""
-    found: dict[tuple[str, str], tuple[int, Offer]] = {}
+    largest: dict[tuple[str, str], tuple[int, Offer]] = {}
     for offer in usual_offers(template):
         of_offer: Counter[str] = Counter()
         for pool, body in zip(offer.pools, worker_pools(offer, template), strict=False):
             of_offer[pool] += whole(body.get("replicaCount"), template) or 0
         for pool, count in of_offer.items():
             if pool:
-                found.setdefault((offer.cluster, pool), (count, offer))
-    return found
+                largest.setdefault((offer.cluster, pool), (count, offer))
+    return largest
 
 
 def largest(template: Template, cluster: str, pool: str) -> int:
@@ -118,8 +118,8 @@ def rounds(template: Template, kind: str = "") -> int:
 
 def whole(value: object, template: Template) -> int | None:
     """Return a number, or the default of the parameter that stands for it."""
-    found = str(fill(value, _values(template)))
-    return int(found) if found.isdigit() else None
+    text = str(fill(value, _values(template)))
+    return int(text) if text.isdigit() else None
 
 
 def _values(template: Template) -> Mapping[str, Any]:

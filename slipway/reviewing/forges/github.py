@@ -75,8 +75,8 @@ class GitHub:
         self._url, api, self._repository, ref, self._commit, token = settings(environ, _VARIABLES, "GitHub", fix)
         self._mark, self._folder = mark(folder), folder
         self._reviewed_by = environ.get("REVIEWED_BY", "preview.yaml")
-        found = _OPEN.fullmatch(ref)
-        self._open = int(found[1]) if found else 0
+        number = _OPEN.fullmatch(ref)
+        self._open = int(number[1]) if number else 0
         self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
         self._rest = Rest(self._session, f"{api.rstrip('/')}/repos/{self._repository}", _FIX)
 
@@ -103,10 +103,10 @@ class GitHub:
         self, query: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
     ) -> Found:
         with refused(_FIX):
-            found = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
-            if errors := found.get("errors"):  # An answer may have errors beside its data.
+            answer = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
+            if errors := answer.get("errors"):  # An answer may have errors beside its data.
                 raise ResourceError(f"could not {call.doing}", why=join(_message(error) for error in errors), fix=_FIX)
-            return shaped(call, lambda body: read(body["data"]), found)
+            return shaped(call, lambda body: read(body["data"]), answer)
 
     def _read(self, body: Json) -> MergeResult:
         repository = body["repository"]

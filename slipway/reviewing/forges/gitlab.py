@@ -88,8 +88,8 @@ class GitLab:
     def _merged_as(self) -> Json | None:
         """Return the merge request whose merge made the commit, on this very branch."""
         asked = f"repository/commits/{self._commit}/merge_requests"
-        found = self._rest.listed(asked, f"ask what was merged as {self._commit[:12]}", dict, most=_MOST, fix=_ANEW)
-        for request in found:
+        requests = self._rest.listed(asked, f"ask what was merged as {self._commit[:12]}", dict, most=_MOST, fix=_ANEW)
+        for request in requests:
             merged = request["state"] == "merged" and request["target_branch"] == self._branch
             if merged and self._commit == _became(request):
                 return request
@@ -114,15 +114,15 @@ class GitLab:
 
     def _of_writers(self, approved: Sequence[tuple[int, Approval]], versions: Sequence[_Version]) -> list[Approval]:
         """Return the approvals of people who may push here, each with the tree of the newest commit of its time."""
-        found = []
+        approvals = []
         for user, approval in approved:
             level = self._rest.maybe(f"members/all/{user}", f"ask what {approval.login} may do", _level) or 0
             # A bot may approve as well, and any branch's job can be one.
             if level < _MAY_WRITE or self._users.get(f"users/{user}", f"read {approval.login}", _is_bot):
                 continue
             before = [version.commit for version in versions if version.at <= approval.at]
-            found.append(replace(approval, tree=self._trees.of(before[-1]) if before else ""))
-        return found
+            approvals.append(replace(approval, tree=self._trees.of(before[-1]) if before else ""))
+        return approvals
 
     def _comment(self, at: str, number: int) -> Comment | None:
         """Return the caller's oldest note that begins with the mark."""
@@ -145,8 +145,8 @@ class GitLab:
                 jobs, asked = f"pipelines/{pipeline['id']}/jobs", {"include_retried": "true"}
                 for job in self._rest.listed(jobs, doing, dict, most=_MOST, fix=_ANEW, params=asked):
                     at = f"jobs/{job['id']}/artifacts/{name}"
-                    if job["name"] == self._reviewed_by and (found := self._rest.maybe(at, doing, dict)):
-                        yield Record(found)
+                    if job["name"] == self._reviewed_by and (record := self._rest.maybe(at, doing, dict)):
+                        yield Record(record)
 
 
 def _became(body: Json) -> str:
@@ -182,10 +182,10 @@ def _comment(body: Json) -> Comment:
 
 def _at(text: str) -> str:
     """Return RFC 3339 in UTC with all digits, which sorts as text: answers may have a server's own time zone."""
-    found = parse_timestamp(text)
-    if found is None:
+    moment = parse_timestamp(text)
+    if moment is None:
         raise ValueError("a time is empty")
-    return found.astimezone(UTC).isoformat(timespec="microseconds")
+    return moment.astimezone(UTC).isoformat(timespec="microseconds")
 
 
 def _inert(body: str) -> str:

@@ -24,20 +24,20 @@ class Trees:
     @property
     def here(self) -> str:
         """The tree of the checked-out commit. Raises ConfigError where there is none."""
-        found = self._tree("HEAD")
-        if not found:
+        tree = self._tree("HEAD")
+        if not tree:
             fix = "run this in the job's checkout"
             raise ConfigError("the merge result is not known", why=f"git finds no commit in {self.checkout}", fix=fix)
-        return found
+        return tree
 
     def of(self, commit: str) -> str:
         """Return the tree of a commit, fetched where the checkout lacks it; empty where origin no longer has it."""
         if not _ID.fullmatch(commit):
             return ""
-        found = self._tree(commit)
-        if not found and self._git("fetch", "--quiet", "--no-tags", "--depth=1", "origin", commit) is not None:
-            found = self._tree(commit)
-        return found
+        tree = self._tree(commit)
+        if not tree and self._git("fetch", "--quiet", "--no-tags", "--depth=1", "origin", commit) is not None:
+            tree = self._tree(commit)
+        return tree
 
     def _tree(self, commit: str) -> str:
         return (self._git("rev-parse", "--quiet", "--verify", f"{commit}^{{tree}}") or "").strip()

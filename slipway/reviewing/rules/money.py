@@ -102,9 +102,11 @@ def money(change: Change) -> Money:
 def costs(change: Change) -> Iterator[Consequence]:
     if change.unknown:
         return
-    found = money(change)
-    yield from _shift("idle-cost", "with nothing running", found.idle, steep=not change.first and found.idle.steep)
-    yield from _shift("most-cost", "with every pool at its maximum", found.most, steep=False)
+    costs_now = money(change)
+    yield from _shift(
+        "idle-cost", "with nothing running", costs_now.idle, steep=not change.first and costs_now.idle.steep
+    )
+    yield from _shift("most-cost", "with every pool at its maximum", costs_now.most, steep=False)
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _unpriced(change.old, change.new)

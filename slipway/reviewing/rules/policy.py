@@ -75,11 +75,11 @@ def _violations(change: Change) -> tuple[Mapping[tuple[str, str], Finding], ...]
 
 
 def _broken(facts: Facts) -> Mapping[tuple[str, str], Finding]:
-    found: dict[tuple[str, str], Finding] = {}
+    breaches: dict[tuple[str, str], Finding] = {}
     for breach in violations(facts):
-        known = found.get(breach.key)
-        found[breach.key] = replace(known, sentence=f"{known.sentence}; {breach.sentence}") if known else breach
-    return found
+        known = breaches.get(breach.key)
+        breaches[breach.key] = replace(known, sentence=f"{known.sentence}; {breach.sentence}") if known else breach
+    return breaches
 
 
 def _of_packs(change: Change) -> Iterator[Consequence]:

@@ -30,14 +30,14 @@ _OUTCOMES = {
 
 
 def quota(change: Change) -> Iterator[Consequence]:
-    found = draws(change)
-    for draw in found:
+    drawn = draws(change)
+    for draw in drawn:
         if draw.line.of_offers:
             yield from _offers(draw)
         else:
             yield from (*_now(change, draw), *_at_most(change, draw))
     yield from _requested(change)
-    yield from _unknown(change, found)
+    yield from _unknown(change, drawn)
     yield from _checks(change)
 
 
@@ -47,11 +47,11 @@ def quota_in_words(change: Change) -> str:
     quota; `as before` where the deployed stack lacks as much."""
     if Side.AFTER in change.unknown:
         return "unknown"
-    found, lines = draws(change), change.before.quota.lines.values()
-    stands, before = _stands(change.new, [draw.line for draw in found]), _stands(change.old, lines)
-    if stands == before not in ("ok", "nothing drawn") and not any(draw.differs for draw in found):
+    drawn, lines = draws(change), change.before.quota.lines.values()
+    stands, before = _stands(change.new, [draw.line for draw in drawn]), _stands(change.old, lines)
+    if stands == before not in ("ok", "nothing drawn") and not any(draw.differs for draw in drawn):
         return "as before"
-    return stands + (_outcome(found) if stands.startswith(("short", "ok now")) else "")
+    return stands + (_outcome(drawn) if stands.startswith(("short", "ok now")) else "")
 
 
 def _stands(catalog: Catalog, lines: Iterable[QuotaLine]) -> str:

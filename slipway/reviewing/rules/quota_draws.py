@@ -65,7 +65,7 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
     lines = change.after.quota.lines.values()
     places = {region: live_at(change, region) for region in {line.region for line in lines}}
     uses = {region: _use(change, live) for region, live in places.items()}
-    found = []
+    listed = []
     for line in lines:
         live, use = places[line.region], uses[line.region]
         asked = 0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0)
@@ -81,8 +81,8 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             answer=answer,
             increase=str(answer) if answer else _increase(live, line.metric),
         )
-        found.append(draw)
-    return tuple(found)
+        listed.append(draw)
+    return tuple(listed)
 
 
 def live_at(change: Change, region: str) -> Live:

@@ -22,8 +22,8 @@ _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:
 def used_later(change: Change) -> Iterator[Consequence]:
     for edit in () if Side.AFTER in change.unknown else change.files.stacks.get(change.stack, ()):
         for pattern, row in _LATER.items():
-            if found := re.fullmatch(pattern, edit.key):
-                values: dict[str, Any] = {"key": edit.key, "after": edit.after, **found.groupdict()}
+            if match := re.fullmatch(pattern, edit.key):
+                values: dict[str, Any] = {"key": edit.key, "after": edit.after, **match.groupdict()}
                 yield by_row(row if edit.after else "used-later", Subject("key", edit.key), edits=(edit,), **values)
 
 

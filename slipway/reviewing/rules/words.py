@@ -56,10 +56,10 @@ def machines(counts: Mapping[MachineSpec, int]) -> str:
 
 
 def summed(groups: Iterable[MachineGroup]) -> Mapping[MachineSpec, int]:
-    found: dict[MachineSpec, int] = {}
+    counts: dict[MachineSpec, int] = {}
     for group in groups:
-        found[group.machine] = found.get(group.machine, 0) + group.count
-    return found
+        counts[group.machine] = counts.get(group.machine, 0) + group.count
+    return counts
 
 
 def named(words: Iterable[str]) -> str:

@@ -138,12 +138,12 @@ class Lines:
     @cached_property
     def cards(self) -> tuple[Card, ...]:
         """The cards, the worst first: one for each cluster and template, and one for each other section."""
-        found: dict[tuple[object, ...], list[Card]] = {}
+        by_place: dict[tuple[object, ...], list[Card]] = {}
         for line in (*self.opened, *self.folded):
             for card in line.cards:
-                found.setdefault((card.title, card.stacks, card.on_main), []).append(card)
+                by_place.setdefault((card.title, card.stacks, card.on_main), []).append(card)
         return tuple(
-            replace(alike[0], parts=tuple(part for card in alike for part in card.parts)) for alike in found.values()
+            replace(alike[0], parts=tuple(part for card in alike for part in card.parts)) for alike in by_place.values()
         )
 
 
@@ -169,35 +169,35 @@ def _weight(part: Consequence) -> tuple[object, ...]:
 
 
 def _cards(review: Review) -> Iterator[Card]:
-    found: dict[tuple[tuple[str, str], bool], list[Consequence]] = {}
+    by_subject: dict[tuple[tuple[str, str], bool], list[Consequence]] = {}
     for part in review.consequences:
-        found.setdefault((part.thing, part.key in review.on_main), []).append(part)
-    for (_, on_main), parts in found.items():
+        by_subject.setdefault((part.thing, part.key in review.on_main), []).append(part)
+    for (_, on_main), parts in by_subject.items():
         yield Card(tuple(sorted(parts, key=_weight)), on_main=on_main)
 
 
 def _of_stacks(reviews: Sequence[Review]) -> Iterator[Card]:
     """Merge equal cards of several stacks into one."""
-    found: dict[tuple[object, ...], list[tuple[str, Card]]] = {}
+    by_content: dict[tuple[object, ...], list[tuple[str, Card]]] = {}
     for review in reviews:
         for card in _cards(review):
             alike = (*card.lead.key, card.grade, card.on_main, card.phrase)
-            found.setdefault(alike, []).append((review.stack, card))
-    for some in found.values():
+            by_content.setdefault(alike, []).append((review.stack, card))
+    for some in by_content.values():
         stacks = tuple(stack for stack, _ in some) if len(some) < len(reviews) else ()
         yield replace(some[0][1], stacks=stacks)
 
 
 def _alike(cards: Iterable[Card]) -> Iterator[Line]:
     """Merge cards of things that are hit alike into one line."""
-    found: dict[tuple[object, ...], list[Card]] = {}
+    by_content: dict[tuple[object, ...], list[Card]] = {}
     for card in cards:
         lead = card.lead
         # A verb of one is not said of two.
         name = () if lead.who in _PLURAL else lead.thing
         alike = (lead.kind, lead.subject.what, card.grade, card.on_main, card.stacks, card.phrase, name)
-        found.setdefault(alike, []).append(card)
-    return (Line(tuple(alike)) for alike in found.values())
+        by_content.setdefault(alike, []).append(card)
+    return (Line(tuple(alike)) for alike in by_content.values())
 
 
 def _words(text: str) -> int:

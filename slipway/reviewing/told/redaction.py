@@ -17,7 +17,7 @@ _ACCOUNTS = (".gserviceaccount.com", "gserviceaccount.com")
 def addresses(before: str, after: str) -> frozenset[str]:
     """Return addresses on lines that one text has and the other lacks, which any diff of the two shows."""
     lines = {*before.splitlines()} ^ {*after.splitlines()}
-    return frozenset(found[0] for line in lines for found in _ADDRESS.finditer(line))
+    return frozenset(match[0] for line in lines for match in _ADDRESS.finditer(line))
 
 
 def redacted(review: Review) -> Review:

@@ -54,8 +54,8 @@ def write(folder: Path, project: Project, who: str, url: str) -> Path:
     once. `folder` is the project's."""
     file = _file(folder, who)
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        key, key_id = found["private_key"], found["private_key_id"]
+        keys = json.loads(file.read_text(encoding="utf-8"))
+        key, key_id = keys["private_key"], keys["private_key_id"]
         _public_key(key)
     except (OSError, ValueError, KeyError):
         key, key_id = _new_key(), secrets.token_hex(20)
@@ -86,5 +86,5 @@ def _new_key() -> str:
 
 def _public_key(private: str) -> bytes:
     """Return the public half of a private key. Raises ValueError for anything else."""
-    found = serialization.load_pem_private_key(private.encode(), None).public_key()
-    return found.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)
+    key = serialization.load_pem_private_key(private.encode(), None).public_key()
+    return key.public_bytes(serialization.Encoding.PEM, serialization.PublicFormat.SubjectPublicKeyInfo)

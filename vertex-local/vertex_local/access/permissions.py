@@ -63,9 +63,9 @@ class Access:
         """
         if token.startswith(_SIGNED_HEAD):
             return self.keys.principal(token)
-        found = _TOKENS.get(self._store, _digest(token))
-        ended = found and found.until and datetime.fromisoformat(found.until) <= self._clock.now()
-        return found.principal if found and not ended else None
+        token_record = _TOKENS.get(self._store, _digest(token))
+        ended = token_record and token_record.until and datetime.fromisoformat(token_record.until) <= self._clock.now()
+        return token_record.principal if token_record and not ended else None
 
     def mint(self, principal: str, purpose: str, until: datetime | None = None) -> str:
         """Return a new token of a principal, for a `purpose` (a job's name), valid `until` then or a revocation."""
@@ -81,9 +81,9 @@ class Access:
     def revoke_purpose(self, purpose: str) -> None:
         """Revoke all tokens minted for a purpose."""
         with self._store.transaction():
-            for found in _TOKENS.every(self._store):
-                if found.purpose == purpose:
-                    _TOKENS.remove(self._store, found.digest)
+            for token in _TOKENS.every(self._store):
+                if token.purpose == purpose:
+                    _TOKENS.remove(self._store, token.digest)
 
     def granted(
         self,

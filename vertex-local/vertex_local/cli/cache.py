@@ -23,22 +23,22 @@ def cache(context: click.Context) -> None:
 @cache.command()
 def clear() -> None:
     """Remove images, environments and wheels, but none in use: the next jobs make them anew."""
-    found = upkeep.entries(root(os.environ))
-    gone = [entry for entry in found if upkeep.remove(entry)]
+    entries = upkeep.entries(root(os.environ))
+    gone = [entry for entry in entries if upkeep.remove(entry)]
     click.echo(
         f"removed {len(gone)} {'entry' if len(gone) == 1 else 'entries'}, {shown(sum(entry.size for entry in gone))}"
     )
-    if kept := len(found) - len(gone):
+    if kept := len(entries) - len(gone):
         click.echo(f"kept {kept} in use")
 
 
 def show(place: Path) -> None:
     """Print a line for each part, and the sum."""
-    found = upkeep.entries(place)
-    sizes = {part: sum(entry.size for entry in found if entry.part == part) for part in upkeep.MOST}
+    entries = upkeep.entries(place)
+    sizes = {part: sum(entry.size for entry in entries if entry.part == part) for part in upkeep.MOST}
     rows = [("part", "size", "entries", "last used")]
     for part, size in sizes.items():
-        mine = [entry for entry in found if entry.part == part]
+        mine = [entry for entry in entries if entry.part == part]
         last = max((entry.used for entry in mine), default=0.0)
         at = datetime.fromtimestamp(last).astimezone().isoformat(" ", "minutes")[:16] if mine else "–"
         rows.append((part, shown(size), f"{len(mine)} of {upkeep.MOST[part]}", at))

@@ -75,11 +75,16 @@ def status(output: str) -> None:
     """Say where the local cloud is and what it does. Exit code 1 when it is not running."""
     record = _running()
     with _in_words():
-        found = client.call(record, "GET", "/vertex-local/status")
+        status_document = client.call(record, "GET", "/vertex-local/status")
     since = datetime.fromtimestamp(psutil.Process(record.pid).create_time()).astimezone()
-    rows = {"url": record.url, "pid": record.pid, "since": since.isoformat(timespec="seconds"), **found["summary"]}
-    if found["trouble"]:
-        rows["trouble"] = found["trouble"]
+    rows = {
+        "url": record.url,
+        "pid": record.pid,
+        "since": since.isoformat(timespec="seconds"),
+        **status_document["summary"],
+    }
+    if status_document["trouble"]:
+        rows["trouble"] = status_document["trouble"]
     if output == "json":
         click.echo(json.dumps(rows))
         return
@@ -99,12 +104,12 @@ def env(who: str, project: str | None) -> None:
 
     record = _running()
     with _in_words():
-        found = named_project.find(record, project or PROJECT_ID)
-    if who not in found.principals:
-        known = ", ".join(found.principals)
-        _fail(f"error: {who} is nobody in project {found.id}\nwhy: it has {known}\nfix: name one of them with --as", 2)
+        named = named_project.find(record, project or PROJECT_ID)
+    if who not in named.principals:
+        known = ", ".join(named.principals)
+        _fail(f"error: {who} is nobody in project {named.id}\nwhy: it has {known}\nfix: name one of them with --as", 2)
     with _in_words():
-        variables = environment.of_shell(record, state_folder(), found, who)
+        variables = environment.of_shell(record, state_folder(), named, who)
     for name, value in variables.items():
         click.echo(f"export {name}={shlex.quote(value)}")
 
@@ -136,15 +141,15 @@ def scenario(what: str) -> None:
     record = _running()
     with _in_words():
         if what == "show":
-            found = client.call(record, "GET", "/vertex-local/scenario")
+            loaded = client.call(record, "GET", "/vertex-local/scenario")
         elif what == "clear":
-            found = client.call(record, "DELETE", "/vertex-local/scenario")
+            loaded = client.call(record, "DELETE", "/vertex-local/scenario")
         else:
-            found = client.call(record, "POST", "/vertex-local/scenario", _scenario(Path(what)))
-    if what == "show" and found["scenario"]:
-        click.echo(json.dumps(found, indent=2))
-    elif found["scenario"]:
-        click.echo(f"scenario in force since {found['since']}")
+            loaded = client.call(record, "POST", "/vertex-local/scenario", _scenario(Path(what)))
+    if what == "show" and loaded["scenario"]:
+        click.echo(json.dumps(loaded, indent=2))
+    elif loaded["scenario"]:
+        click.echo(f"scenario in force since {loaded['since']}")
     else:
         click.echo("no scenario: machines are unlimited, and nobody takes them away")
 
@@ -169,8 +174,8 @@ def secret(name: str, readers: tuple[str, ...], project: str | None) -> None:
     value = click.prompt("value", hide_input=True) if sys.stdin.isatty() else sys.stdin.read()
     secrets = f"/v1/projects/{project or PROJECT_ID}/secrets"
     with _in_words():
-        found = client.call(record, "GET", f"{secrets}?pageSize=25000").get("secrets", [])
-        if not any(entry["name"].endswith(f"/{name}") for entry in found):
+        secrets_there = client.call(record, "GET", f"{secrets}?pageSize=25000").get("secrets", [])
+        if not any(entry["name"].endswith(f"/{name}") for entry in secrets_there):
             client.call(record, "POST", f"{secrets}?secretId={quote(name)}", {"replication": {"automatic": {}}})
         data = base64.b64encode(value.rstrip("\r\n").encode()).decode()
         made = client.call(record, "POST", f"{secrets}/{quote(name)}:addVersion", {"payload": {"data": data}})
@@ -183,8 +188,8 @@ def secret(name: str, readers: tuple[str, ...], project: str | None) -> None:
 
 def _scenario(path: Path) -> dict[str, Any]:
     """Return the scenario of a file, with the recordings that it names, which lie beside it."""
-    found = _toml(path)
-    gpus = found.get("gpus")
+    document = _toml(path)
+    gpus = document.get("gpus")
     for gpu in gpus if isinstance(gpus, list) else ():
         if isinstance(gpu, dict) and isinstance(gpu.get("file"), str):
             file = path.parent / gpu.pop("file")
@@ -192,7 +197,7 @@ def _scenario(path: Path) -> dict[str, Any]:
                 gpu["csv"] = file.read_text(encoding="utf-8")
             except (OSError, ValueError) as error:
                 _fail(f"error: {file}: {error}\nwhy: {path} names it as a recording\nfix: correct its `file`", 2)
-    return found
+    return document
 
 
 def _toml(path: Path) -> dict[str, Any]:

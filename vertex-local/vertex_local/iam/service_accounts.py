@@ -41,10 +41,10 @@ class Accounts:
         """Return the account by email or unique id; the project may be `-`. Raises 404 in the service's words."""
         known = project == "-" or self._world.project.is_called(project)
         every = ACCOUNTS.every(self._store) if known else []
-        found = next((body for body in every if account in (body["email"], body["uniqueId"])), None)
-        if found is None:
+        account_body = next((body for body in every if account in (body["email"], body["uniqueId"])), None)
+        if account_body is None:
             raise not_found(f"Unknown service account: projects/{project}/serviceAccounts/{account} does not exist.")
-        return found
+        return account_body
 
     def create(self, call: Call) -> Reply:
         body = bodies.parsed("iam.v1", "CreateServiceAccountRequest", call.object())
@@ -125,21 +125,21 @@ class Accounts:
 
 def make(world: World, email: str, declared: Mapping[str, Any] = MappingProxyType({})) -> dict[str, Any]:
     """Return an account of the project, made unless it exists. Within a transaction."""
-    found = ACCOUNTS.get(world.store, email)
-    if found is None:
+    account = ACCOUNTS.get(world.store, email)
+    if account is None:
         unique = f"1{100 + world.store.next_id('serviceAccount'):020d}"
-        found = _tagged(world.project.account(email, unique, **declared))
-        ACCOUNTS.put(world.store, found)
-    return found
+        account = _tagged(world.project.account(email, unique, **declared))
+        ACCOUNTS.put(world.store, account)
+    return account
 
 
 def _settable(body: Mapping[str, Any]) -> dict[str, Any]:
     """Return the fields that a client may set. Raises 400 for one that is too long."""
-    found = {name: body[name] for name in _SETTABLE if body.get(name)}
-    for name, text in found.items():
+    settable = {name: body[name] for name in _SETTABLE if body.get(name)}
+    for name, text in settable.items():
         if len(text.encode()) > _SETTABLE[name]:
             raise invalid_argument(f"The {name} of a service account has at most {_SETTABLE[name]} bytes.")
-    return found
+    return settable
 
 
 def _tagged(account: dict[str, Any]) -> dict[str, Any]:

@@ -30,12 +30,12 @@ def sections(file: IO[bytes]) -> Iterator[tuple[int, int]]:
     (table,) = struct.unpack_from("<Q", head, 40)
     length, count, names_at = struct.unpack_from("<3H", head, 58)
     file.seek(table)
-    found = [struct.unpack_from("<IIQQQQ", file.read(length)) for _ in range(count)]
-    if not found:
+    headers = [struct.unpack_from("<IIQQQQ", file.read(length)) for _ in range(count)]
+    if not headers:
         return
-    file.seek(found[names_at][4])
-    names = file.read(found[names_at][5])
-    for name, _, _, _, begin, size in found:
+    file.seek(headers[names_at][4])
+    names = file.read(headers[names_at][5])
+    for name, _, _, _, begin, size in headers:
         if names[name:].partition(b"\0")[0] in _SECTIONS:
             yield begin, size
 

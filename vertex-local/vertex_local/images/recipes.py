@@ -32,10 +32,10 @@ def recipe_for(image: str) -> Recipe | None:
 @cache
 def recipes() -> tuple[Recipe, ...]:
     """Return all recipes, by file name."""
-    found = []
+    listed = []
     for path in sorted(_FOLDER.glob("*.toml")):
         data = tomllib.loads(path.read_text(encoding="utf-8"))
-        found.append(
+        listed.append(
             Recipe(
                 name=path.stem,
                 images=tuple(data["images"]),
@@ -44,4 +44,4 @@ def recipes() -> tuple[Recipe, ...]:
                 preferred=tuple(data.get("preferred", ())),
             )
         )
-    return tuple(found)
+    return tuple(listed)

@@ -33,22 +33,22 @@ class Entry:
 
 def entries(root: Path) -> list[Entry]:
     """Return the entries of all parts, those that were used last first."""
-    found = []
+    listed = []
     for part in MOST:
         with contextlib.suppress(FileNotFoundError):
-            found += [(_used(path), part, path) for path in (root / part).iterdir() if path.is_dir()]
+            listed += [(_used(path), part, path) for path in (root / part).iterdir() if path.is_dir()]
     seen: set[tuple[int, int]] = set()
     return [
         Entry(part=part, folder=folder, used=used, size=size(folder, seen))
-        for used, part, folder in sorted(found, reverse=True)
+        for used, part, folder in sorted(listed, reverse=True)
     ]
 
 
 def size(folder: Path | str, seen: set[tuple[int, int]]) -> int:
     """Return the bytes on the disk below a folder, without files that were `seen`, which is added to."""
     total = 0
-    with contextlib.suppress(OSError), os.scandir(folder) as found:
-        for entry in found:
+    with contextlib.suppress(OSError), os.scandir(folder) as entries_there:
+        for entry in entries_there:
             with contextlib.suppress(OSError):
                 about = entry.stat(follow_symlinks=False)
                 if (about.st_dev, about.st_ino) not in seen:

@@ -30,12 +30,12 @@ def built(shelf: Path, package: Path, tool: cache.Tool, uv: str, say: Callable[[
     kept = shelf / _digest(package)
     shelf.mkdir(parents=True, exist_ok=True)
     with files.locked(lock(kept), cache.BUILD_WAIT_S, give_up=lambda: tool(())):
-        found = next(kept.glob("*.whl"), None)
-        if found is None:
+        built_wheel = next(kept.glob("*.whl"), None)
+        if built_wheel is None:
             say(f"Building a wheel of {package.name}, once for this machine...")
             _build(kept, package, tool, uv)
         os.utime(kept)
-        wheel = found or next(kept.glob("*.whl"))
+        wheel = built_wheel or next(kept.glob("*.whl"))
         beside = package.with_name(wheel.name)
         beside.unlink(missing_ok=True)
         cache.link(str(wheel), str(beside), lasting=False)

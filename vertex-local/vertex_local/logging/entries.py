@@ -97,10 +97,10 @@ class Entries:
             for position, entry in self._world.logs.read(wanted.window, after, descending)
             if wanted.matches(entry)
         )
-        found = list(itertools.islice(matching, size + 1))
-        page = found[:size]
+        entries_there = list(itertools.islice(matching, size + 1))
+        page = entries_there[:size]
         answer: dict[str, Any] = {"entries": [entry for _, entry in page]} if page else {}
-        if len(found) > size:
+        if len(entries_there) > size:
             answer["nextPageToken"] = page_tokens.written(page[-1][0], question)
         return answer
 

@@ -90,12 +90,12 @@ def _interval(call: Call) -> tuple[str, str]:
 def _moment(call: Call, name: str, default: str) -> datetime:
     text = call.query.get(name) or default
     try:
-        found = moment_of(text)
+        moment = moment_of(text)
     except ValueError as error:
         raise invalid_argument(f"Invalid value at '{name}' (Timestamp), \"{text}\"") from error
-    if found.tzinfo is None:
+    if moment.tzinfo is None:
         raise invalid_argument(f"Invalid value at '{name}' (Timestamp), \"{text}\": the time zone is missing.")
-    return found
+    return moment
 
 
 def _one_of(values: Values) -> Test:

@@ -49,7 +49,7 @@ class Sampler:
     def step(self) -> None:
         """Look once at every replica that runs. A replica's first look gives no sample."""
         before, self._before = self._before, {}
-        found: dict[str, list[tuple[Source, float]]] = defaultdict(list)
+        readings: dict[str, list[tuple[Source, float]]] = defaultdict(list)
         scenario, now = scenarios.current(self._world).scenario, self._world.now()
         for job in jobs.started(self._world.store):
             recording = scenario.recording_of(str(job.body.get("displayName", "")))
@@ -63,13 +63,13 @@ class Sampler:
                 earlier, looked = before.get(folder, (None, ""))
                 self._before[folder] = reading, now if job.run.start_time else ""
                 if earlier and reading.cpu_s:
-                    found[now] += _values(job.run, replica, earlier, reading, accelerated=recording is None)
+                    readings[now] += _values(job.run, replica, earlier, reading, accelerated=recording is None)
                 for moment, source, value in _played(job.run, replica, recording) if recording else ():
                     if looked < moment <= now:
-                        found[moment].append((source, value))
-        if found:
+                        readings[moment].append((source, value))
+        if readings:
             with self._world.store.transaction():
-                for moment, values in found.items():
+                for moment, values in readings.items():
                     records.add(self._world.store, moment, values)
 
 

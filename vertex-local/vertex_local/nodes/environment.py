@@ -50,7 +50,7 @@ def variables(
 ) -> dict[str, str]:
     """Return the variables of the replica `own` of a job with replicas `places`. `project` is a number, `spec` the
     canonical CustomJobSpec, `trial` the id of the tuning job's trial that it runs."""
-    found = {
+    environ = {
         "CLUSTER_SPEC": _text(cluster_spec(places, own, spec, trial)),
         # The service sets the number here, not the id.
         "CLOUD_ML_PROJECT_ID": project,
@@ -58,24 +58,24 @@ def variables(
         "CLOUD_ML_REGION": region,
     }
     if trial:
-        found["CLOUD_ML_TRIAL_ID"] = trial
+        environ["CLOUD_ML_TRIAL_ID"] = trial
     # The SDK's names; it takes full resource names as well as short ones.
     for field, variable in (("experiment", "AIP_EXPERIMENT_NAME"), ("experimentRun", "AIP_EXPERIMENT_RUN_NAME")):
         if spec.get(field):
-            found[variable] = spec[field]
+            environ[variable] = spec[field]
     prefix = spec.get("baseOutputDirectory", {}).get("outputUriPrefix", "").rstrip("/")
     if prefix:
-        found["AIP_MODEL_DIR"] = f"{prefix}/model/"
-        found["AIP_CHECKPOINT_DIR"] = f"{prefix}/checkpoints/"
-        found["AIP_TENSORBOARD_LOG_DIR"] = f"{prefix}/logs/"
+        environ["AIP_MODEL_DIR"] = f"{prefix}/model/"
+        environ["AIP_CHECKPOINT_DIR"] = f"{prefix}/checkpoints/"
+        environ["AIP_TENSORBOARD_LOG_DIR"] = f"{prefix}/logs/"
     if len(places) > 1:
         chief = next(place for place in places if place.index == 0)
-        found["TF_CONFIG"] = _text(tf_config(places, own, spec, trial))
-        found["RANK"] = str(sorted(places, key=lambda place: (place.index, place.number)).index(own))
-        found["WORLD_SIZE"] = str(len(places))
-        found["MASTER_ADDR"] = chief.host
-        found["MASTER_PORT"] = str(chief.port)
-    return found
+        environ["TF_CONFIG"] = _text(tf_config(places, own, spec, trial))
+        environ["RANK"] = str(sorted(places, key=lambda place: (place.index, place.number)).index(own))
+        environ["WORLD_SIZE"] = str(len(places))
+        environ["MASTER_ADDR"] = chief.host
+        environ["MASTER_PORT"] = str(chief.port)
+    return environ
 
 
 def cluster_spec(

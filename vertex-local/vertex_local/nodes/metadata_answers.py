@@ -22,7 +22,7 @@ def answer(identity: Identity, path: str) -> Any | None:
     Identity tokens are not served, as for jobs with a service account of their own.
     """
     account = {"aliases": ["default"], "email": identity.email, "scopes": _SCOPES}
-    found: dict[str, Any] = {
+    answers: dict[str, Any] = {
         "/instance/id": identity.instance_id,
         "/instance/zone": f"projects/{identity.project_number}/zones/{identity.region}-a",
         "/instance/region": f"projects/{identity.project_number}/regions/{identity.region}",
@@ -34,7 +34,7 @@ def answer(identity: Identity, path: str) -> Any | None:
     }
     for alias in ("default", identity.email):
         base = f"/instance/service-accounts/{alias}"
-        found |= {
+        answers |= {
             base: account,
             f"{base}/email": identity.email,
             f"{base}/aliases": "default\n",
@@ -43,7 +43,7 @@ def answer(identity: Identity, path: str) -> Any | None:
         }
     if path.rstrip("/") in ("", "/computeMetadata"):
         return "computeMetadata/\n"
-    return found.get(path.rstrip("/").removeprefix(_ROOT)) if path.startswith(_ROOT) else None
+    return answers.get(path.rstrip("/").removeprefix(_ROOT)) if path.startswith(_ROOT) else None
 
 
 _CONNECTIONS = (Path("/proc/net/tcp"), Path("/proc/net/tcp6"))
@@ -79,13 +79,13 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         if self.headers.get("Metadata-Flavor") != "Google":
             self._send(403, "text/plain", "Missing Metadata-Flavor:Google header.")
             return
-        found = answer(self.server.identity, path)
-        if found is None:
+        content = answer(self.server.identity, path)
+        if content is None:
             self._send(404, "text/plain", "Not Found")
-        elif isinstance(found, str):
-            self._send(200, "application/text", found)
+        elif isinstance(content, str):
+            self._send(200, "application/text", content)
         else:
-            self._send(200, "application/json", json.dumps(found))
+            self._send(200, "application/json", json.dumps(content))
 
     def log_message(self, format: str, *args: Any) -> None:
         """Log nothing: requests to the metadata server are nobody's log lines."""

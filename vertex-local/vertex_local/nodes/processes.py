@@ -46,11 +46,11 @@ def end_replica(leader: int, born: str, folder: Path) -> None:
     those whose home is in its folder. The runner goes first, or it would see the others end and report an exit. All
     stand still before one ends, as nobody is to see it: what serves its files would keep half of one."""
     for _ in range(_ROUNDS):  # A process that forks during the search is found the next time.
-        found = {*_proven(leader, born), *at_home_in(folder / "work")} - {os.getpid()}
-        if not found:
+        pids = {*_proven(leader, born), *at_home_in(folder / "work")} - {os.getpid()}
+        if not pids:
             return
         for number in (signal.SIGSTOP, signal.SIGKILL):
-            for pid in sorted(found, key=lambda pid: pid != leader):
+            for pid in sorted(pids, key=lambda pid: pid != leader):
                 with contextlib.suppress(ProcessLookupError, PermissionError):
                     os.kill(pid, number)
 
@@ -63,20 +63,20 @@ def members(session: int) -> list[int]:
 def family(leader: int) -> list[int]:
     """Return the pids, not ended, of a leader's session and of all its descendants."""
     entries = _entries()
-    found = {entry.pid for entry in entries if entry.session == leader or entry.pid == leader}
-    while more := {entry.pid for entry in entries if entry.parent in found} - found:
-        found |= more
-    return sorted(found)
+    pids = {entry.pid for entry in entries if entry.session == leader or entry.pid == leader}
+    while more := {entry.pid for entry in entries if entry.parent in pids} - pids:
+        pids |= more
+    return sorted(pids)
 
 
 def at_home_in(home: Path) -> list[int]:
     """Return the pids of processes that were started with this home (Linux)."""
-    wanted, found = f"HOME={home}".encode(), []
+    wanted, pids = f"HOME={home}".encode(), []
     for pid in _pids():
         with contextlib.suppress(OSError), open(f"{_PROC}/{pid}/environ", "rb") as file:  # noqa: PTH123
             if wanted in file.read().split(b"\0"):  # empty for a process that has ended
-                found.append(pid)
-    return found
+                pids.append(pid)
+    return pids
 
 
 def reap_orphans(own: int) -> None:

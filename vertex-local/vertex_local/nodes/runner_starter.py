@@ -144,10 +144,10 @@ def _began(folder: Path) -> str | None:
 
 
 def _exit_of(folder: Path) -> Status | None:
-    found = files.read_json(folder / specs.EXIT)
-    if found is None:
+    ending = files.read_json(folder / specs.EXIT)
+    if ending is None:
         return None
-    return Status(found["phase"], found["code"], found["message"], _began(folder), found.get("time"))
+    return Status(ending["phase"], ending["code"], ending["message"], _began(folder), ending.get("time"))
 
 
 def _write_exit(folder: Path, status: Status) -> None:

@@ -70,13 +70,13 @@ class UserProcess:
 
 def _last_change() -> int:
     """Return when /gcs of this machine was last changed, 0 for one that has buckets."""
-    root, found = Path("/", mounts.BUCKETS), 0
+    root, latest = Path("/", mounts.BUCKETS), 0
     if root.is_mount():
         return 0
     for path in (root, *root.rglob("*")):
         with contextlib.suppress(OSError):
-            found = max(found, path.lstat().st_ctime_ns)
-    return found
+            latest = max(latest, path.lstat().st_ctime_ns)
+    return latest
 
 
 def _enter(spec: ReplicaSpec, folder: Path, link: socket.socket) -> None:

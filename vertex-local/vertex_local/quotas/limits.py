@@ -14,12 +14,12 @@ Granted = Mapping[tuple[str, str | None], int]
 def granted(world: World) -> Granted:
     """Return the limits that preferences have put in force until now."""
     now = world.clock.now()
-    found: dict[tuple[str, str | None], int] = {}
+    limits_by_region: dict[tuple[str, str | None], int] = {}
     for item in records.PREFERENCES.every(world.store):
         value = records.effective(item, now)
         if item.service == SERVICE and value is not None:
-            found[item.quota_id, item.dimensions.get("region")] = value
-    return found
+            limits_by_region[item.quota_id, item.dimensions.get("region")] = value
+    return limits_by_region
 
 
 def limit(world: World, quota: Quota, region: str, preferences: Granted) -> int:

@@ -58,15 +58,15 @@ class QuotaInfos:
         """Return the regions that differ from the most common limit, each by name, then all the others together."""
         granted = limits.granted(self._world)
         regions = machines.table().all_regions
-        found = {region: limits.limit(self._world, quota, region, granted) for region in regions}
-        values = list(found.values())
+        limits_there = {region: limits.limit(self._world, quota, region, granted) for region in regions}
+        values = list(limits_there.values())
         common = max(dict.fromkeys(values), key=values.count)
         named = [
             {"dimensions": {"region": region}, "details": _details(value), "applicableLocations": [region]}
-            for region, value in found.items()
+            for region, value in limits_there.items()
             if value != common
         ]
-        others = [region for region, value in found.items() if value == common]
+        others = [region for region, value in limits_there.items() if value == common]
         return [*named, {"details": _details(common), "applicableLocations": others}]
 
     def _require(self, call: Call, request: str) -> None:

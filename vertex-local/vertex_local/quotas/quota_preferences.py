@@ -74,12 +74,12 @@ class QuotaPreferences:
         test = document_filters.parsed(call.query.get("filter", ""), _FIELDS)
         every = (records.answer(item, now) for item in PREFERENCES.every(self._world.store))
         # The reference's own examples have other names for two fields.
-        found = [body for body in every if test({**body, "creationTime": body["createTime"]})]
-        found = documents.in_order(found, call.query.get("orderBy", ""), _FIELDS)
+        preferences = [body for body in every if test({**body, "creationTime": body["createTime"]})]
+        preferences = documents.in_order(preferences, call.query.get("orderBy", ""), _FIELDS)
         return documents.listed(
             call,
             "quotaPreferences",
-            documents.sliced(found),
+            documents.sliced(preferences),
             lambda body: MESSAGES.render(version, "QuotaPreference", body),
         )
 
@@ -91,13 +91,13 @@ class QuotaPreferences:
             raise invalid_argument(f"Invalid field mask: {', '.join(unknown)}")
         name = f"{self._parent}/{call.params['preference']}"
         with self._world.store.transaction():
-            found = PREFERENCES.get(self._world.store, name)
-            if found is None:
+            preference = PREFERENCES.get(self._world.store, name)
+            if preference is None:
                 if not call.flag("allowMissing"):
                     raise not_found(f"Quota preference {name} not found.")
                 changed = self._created(call, name, body)
             else:
-                changed = self._changed(call, found, body, masked)
+                changed = self._changed(call, preference, body, masked)
             if not call.flag("validateOnly"):
                 PREFERENCES.put(self._world.store, changed)
         return self._answer(call, changed)

@@ -21,11 +21,11 @@ def routes(world: World) -> list[Route]:
         world.access.require(call.principal, "resourcemanager.projects.get", world.project.id)
         return Reply(body=_shown(world, call))
 
-    found = [Route("GET", "/{version:v1|v3}/projects/{project}", get)]
+    listed = [Route("GET", "/{version:v1|v3}/projects/{project}", get)]
     for version in ("v1", "v3"):
         base, api = f"/{version}/projects/{{project}}", f"cloudresourcemanager.{version}"
-        found += policy_methods.routes(world, base, api, "resourcemanager.projects", known)
-    return found
+        listed += policy_methods.routes(world, base, api, "resourcemanager.projects", known)
+    return listed
 
 
 def _shown(world: World, call: Call) -> dict[str, Any]:

@@ -69,10 +69,10 @@ class Secrets:
         if documents.masked(call) != ("labels",):
             raise invalid_argument("The update mask must name labels, the one field that can be changed here.")
         with self._world.store.transaction():
-            found = self.find(name)
-            if sent.get("etag", found["etag"]) != found["etag"]:
+            secret = self.find(name)
+            if sent.get("etag", secret["etag"]) != secret["etag"]:
                 raise aborted(f"The etag does not match that of Secret [{name}].")
-            changed = documents.merged(found, sent, ("labels",))
+            changed = documents.merged(secret, sent, ("labels",))
             rules.check(changed)
             made = self.put(SECRETS, changed)
         return Reply(body=made)
@@ -80,8 +80,8 @@ class Secrets:
     def delete(self, call: Call) -> Reply:
         name = self.entered(call, "secrets.delete")
         with self._world.store.transaction():
-            found = self.find(name)
-            if call.query.get("etag", found["etag"]) != found["etag"]:
+            secret = self.find(name)
+            if call.query.get("etag", secret["etag"]) != secret["etag"]:
                 raise aborted(f"The etag does not match that of Secret [{name}].")
             for version in VERSIONS.every(self._world.store, f"{name}/"):
                 VERSIONS.remove(self._world.store, version["name"])

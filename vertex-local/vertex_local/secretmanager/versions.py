@@ -53,8 +53,8 @@ class Versions:
         """Return the versions, the newest first."""
         secret = self._secrets.entered(call, "versions.list")
         self._secrets.find(secret)
-        found = reversed(VERSIONS.every(self._world.store, f"{secret}/"))
-        return page(call, "versions", "SecretVersion", found)
+        versions = reversed(VERSIONS.every(self._world.store, f"{secret}/"))
+        return page(call, "versions", "SecretVersion", versions)
 
     def get(self, call: Call) -> Reply:
         secret = self._secrets.entered(call, "versions.get")
@@ -63,13 +63,13 @@ class Versions:
     def access(self, call: Call) -> Reply:
         """Return the value of a version by number, or `latest`: the newest, whatever its state."""
         secret = self._secrets.entered(call, "versions.access")
-        found = self._find(secret, call.params["version"])
-        if found["state"] != "ENABLED":
-            raise failed_precondition(f"Secret Version [{found['name']}] is in {found['state']} state.")
-        value = self._secrets.vault.get(call.params["secret"], _number(found))
+        version = self._find(secret, call.params["version"])
+        if version["state"] != "ENABLED":
+            raise failed_precondition(f"Secret Version [{version['name']}] is in {version['state']} state.")
+        value = self._secrets.vault.get(call.params["secret"], _number(version))
         data = base64.b64encode(value).decode()
         payload = {"data": data, "dataCrc32c": str(_checksum(value))}
-        return Reply(body={"name": found["name"], "payload": payload}, headers={"Cache-Control": "no-store"})
+        return Reply(body={"name": version["name"], "payload": payload}, headers={"Cache-Control": "no-store"})
 
     def enable(self, call: Call) -> Reply:
         return self._moved(call, "enable", "ENABLED")
@@ -84,15 +84,15 @@ class Versions:
         """Return a version in another state. Nothing restores a destroyed one."""
         secret = self._secrets.entered(call, f"versions.{verb}")
         with self._world.store.transaction():
-            found = self._find(secret, call.params["version"])
+            version = self._find(secret, call.params["version"])
             sent = bodies.parsed("secretmanager.v1", f"{verb.title()}SecretVersionRequest", call.object())
-            if sent.get("etag", found["etag"]) != found["etag"]:
-                raise aborted(f"The etag does not match that of Secret Version [{found['name']}].")
-            if found["state"] == "DESTROYED":
-                raise failed_precondition(f"Secret Version [{found['name']}] is in DESTROYED state.")
+            if sent.get("etag", version["etag"]) != version["etag"]:
+                raise aborted(f"The etag does not match that of Secret Version [{version['name']}].")
+            if version["state"] == "DESTROYED":
+                raise failed_precondition(f"Secret Version [{version['name']}] is in DESTROYED state.")
             if state == "DESTROYED":
-                found = {**found, "destroyTime": self._world.now()}
-            made = self._secrets.put(VERSIONS, {**found, "state": state})
+                version = {**version, "destroyTime": self._world.now()}
+            made = self._secrets.put(VERSIONS, {**version, "state": state})
         if state == "DESTROYED":
             self._secrets.vault.destroy(call.params["secret"], _number(made))
         return Reply(body=made)

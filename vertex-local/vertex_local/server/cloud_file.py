@@ -60,14 +60,14 @@ def read_record(folder: Path) -> Record | None:
     """Return the record of a state folder, None when there is none yet. Raises RecordError."""
     file = folder / "cloud.json"
     try:
-        found = json.loads(file.read_text(encoding="utf-8"))
-        tokens = {str(role): str(token) for role, token in found["tokens"].items()}
+        document = json.loads(file.read_text(encoding="utf-8"))
+        tokens = {str(role): str(token) for role, token in document["tokens"].items()}
         projects = {
             str(project): {str(who): str(token) for who, token in known.items()}
-            for project, known in found.get("projects", {}).items()
+            for project, known in document.get("projects", {}).items()
         }
-        place = str(found["url"]), int(found["port"])
-        record = Record(*place, int(found["pid"]), float(found["pidStarted"]), tokens, projects)
+        place = str(document["url"]), int(document["port"])
+        record = Record(*place, int(document["pid"]), float(document["pidStarted"]), tokens, projects)
         if record.pid <= 0:
             raise ValueError(f"{record.pid} is not a process")
     except FileNotFoundError:

@@ -90,8 +90,8 @@ def routes(projects: Projects, services: Sequence[ModuleType]) -> list[Route]:
     def kill(call: Call) -> Reply:
         wanted = call.object()
         job, replica = _text(wanted, "job"), _text(wanted, "replica")
-        where, found = _find(projects.worlds(), job)
-        _kill(where, found, replica)
+        where, running = _find(projects.worlds(), job)
+        _kill(where, running, replica)
         where.changed.set()
         return Reply(body={})
 
@@ -143,10 +143,10 @@ def _scenario(each: Sequence[Loaded]) -> Reply:
 
 
 def _text(body: dict[str, object], key: str) -> str:
-    found = body.get(key)
-    if not isinstance(found, str) or not found:
+    value = body.get(key)
+    if not isinstance(value, str) or not value:
         raise invalid_argument(f"'{key}' is missing: text")
-    return found
+    return value
 
 
 def _declared(world: World) -> dict[str, object]:
@@ -162,18 +162,18 @@ def _declared(world: World) -> dict[str, object]:
 
 def _find(worlds: Sequence[World], text: str) -> tuple[World, Job]:
     """Return a job that has not ended by its full name, its id or, where only one has it, its display name."""
-    found = [
+    matching = [
         (world, job)
         for world in worlds
         for job in jobs.started(world.store)
         if job.run and text in (job.run.id, job.run.name, job.body["displayName"])
     ]
-    if not found:
+    if not matching:
         raise not_found(f"No job on machines has the name, id or display name '{text}'.")
-    if len(found) > 1:
-        ids = ", ".join(job.run.name for _, job in found if job.run)
+    if len(matching) > 1:
+        ids = ", ".join(job.run.name for _, job in matching if job.run)
         raise failed_precondition(f"More than one job on machines has the name '{text}': {ids}.")
-    return found[0]
+    return matching[0]
 
 
 def _kill(world: World, job: Job, name: str) -> None:

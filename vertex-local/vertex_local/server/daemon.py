@@ -141,7 +141,7 @@ def job_processes(folder: Path) -> list[psutil.Process]:
     They are known by what they are (a runner with its specification in the folder, a working folder in `jobs/`), not by
     a list that a kill could leave behind.
     """
-    found: dict[int, psutil.Process] = {}
+    processes: dict[int, psutil.Process] = {}
     inside = str(folder.resolve()) + os.sep
     working = re.compile(rf"{re.escape(inside)}(projects/[^/]+/)?jobs/")
     for process in psutil.process_iter():
@@ -150,9 +150,9 @@ def job_processes(folder: Path) -> list[psutil.Process]:
             runner = any(word.endswith(_RUNNER) for word in words) and any(word.startswith(inside) for word in words)
             if runner or working.match(process.cwd() + os.sep):
                 for member in (process, *process.children(recursive=True)):
-                    found[member.pid] = member
-    found.pop(os.getpid(), None)
-    return list(found.values())
+                    processes[member.pid] = member
+    processes.pop(os.getpid(), None)
+    return list(processes.values())
 
 
 class _PortTakenError(Exception):

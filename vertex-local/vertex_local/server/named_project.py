@@ -22,14 +22,14 @@ def name(record: Record, declaration: Mapping[str, Any]) -> Project:
 def find(record: Record, project: str) -> Project:
     """Return a project of the cloud. Raises CloudError for a project that nobody has named."""
     every = client.call(record, "GET", _PATH)["projects"]
-    found = next((entry for entry in every if entry["project"] == project), None)
-    if found is None:
+    entry_of_project = next((entry for entry in every if entry["project"] == project), None)
+    if entry_of_project is None:
         known = ", ".join(entry["project"] for entry in every)
         raise CloudError(
             f"error: nobody has named the project {project} to the local cloud\nwhy: it has {known}\n"
             f"fix: {COMMAND} up --project {project}"
         )
-    return _project(found)
+    return _project(entry_of_project)
 
 
 def _project(body: Mapping[str, Any]) -> Project:

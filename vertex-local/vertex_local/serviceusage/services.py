@@ -35,8 +35,10 @@ def routes(world: World) -> list[Route]:
         if wanted and wanted not in _FILTERS:
             raise invalid_argument(f"Invalid filter: '{wanted}'; allowed are {' and '.join(_FILTERS)}.")
         shown = [_shown(world, name) for name in _TITLES]
-        found = [service for service in shown if not wanted or service["state"] == wanted.removeprefix("state:")]
-        listed = documents.listed(call, "services", documents.sliced(found), dict, usual=50, most=200)
+        services_there = [
+            service for service in shown if not wanted or service["state"] == wanted.removeprefix("state:")
+        ]
+        listed = documents.listed(call, "services", documents.sliced(services_there), dict, usual=50, most=200)
         return documents.without_empty(listed)
 
     def enable(call: Call) -> Reply:

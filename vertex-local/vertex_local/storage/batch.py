@@ -26,11 +26,11 @@ class Batch:
 
     def post(self, call: Call) -> Reply:
         """Answer each part as one call by the same principal; a failed part does not undo the others."""
-        found = parts(call.raw, boundary(call.headers.get("content-type", "")))
-        if len(found) > _LIMIT:
+        requests = parts(call.raw, boundary(call.headers.get("content-type", "")))
+        if len(requests) > _LIMIT:
             raise errors.invalid(f"The batch request exceeds the limit of {_LIMIT} calls.")
         mark = f"batch_{uuid.uuid4().hex}"
-        answer = b"".join(self._answer(call, part, mark) for part in found)
+        answer = b"".join(self._answer(call, part, mark) for part in requests)
         return Reply(200, answer + f"--{mark}--\r\n".encode(), f"multipart/mixed; boundary={mark}")
 
     def _answer(self, call: Call, part: Part, mark: str) -> bytes:

@@ -87,12 +87,12 @@ class Buckets:
         self._guard.project(call, "storage.buckets.list", call.query.get("project", ""))
         size = min(call.integer("maxResults", 1000) or 1000, 1000)
         after, every = page_start(call), BUCKETS.every(self._store, call.query.get("prefix", ""))
-        found = sorted((bucket for bucket in every if bucket["name"] > after), key=itemgetter("name"))
+        buckets = sorted((bucket for bucket in every if bucket["name"] > after), key=itemgetter("name"))
         answer: dict[str, Any] = {"kind": "storage#buckets"}
-        if found:
-            answer["items"] = [show_bucket(bucket) for bucket in found[:size]]
-        if len(found) > size:
-            answer["nextPageToken"] = page_token(found[size - 1]["name"])
+        if buckets:
+            answer["items"] = [show_bucket(bucket) for bucket in buckets[:size]]
+        if len(buckets) > size:
+            answer["nextPageToken"] = page_token(buckets[size - 1]["name"])
         return Reply(body=answer)
 
     def patch(self, call: Call) -> Reply:

@@ -116,8 +116,8 @@ def page_token(position: str) -> str:
 def checked(call: Call, schema: str) -> dict[str, Any]:
     """Return the body, checked by a schema. A patch keeps its nulls, which remove fields. Raises 400 invalid."""
     sent = call.object()
-    found = checked_body(sent, schema)
-    return sent if call.method == "PATCH" else found
+    body = checked_body(sent, schema)
+    return sent if call.method == "PATCH" else body
 
 
 def checked_body(body: dict[str, Any], schema: str) -> dict[str, Any]:

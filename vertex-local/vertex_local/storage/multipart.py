@@ -43,9 +43,9 @@ def _part(text: bytes) -> Part:
 
 def headers(text: bytes) -> dict[str, str]:
     """Return header lines as a mapping with lower-case names."""
-    found = {}
+    fields = {}
     for line in text.decode("latin-1").splitlines():
         name, colon, value = line.partition(":")
         if colon:
-            found[name.strip().lower()] = value.strip()
-    return found
+            fields[name.strip().lower()] = value.strip()
+    return fields

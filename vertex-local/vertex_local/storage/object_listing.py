@@ -91,20 +91,20 @@ class Listing:
         head = f"{bucket}/"
         at, inclusive = (after.partition("\n")[0], False) if after else (start, True)
         while True:
-            found = self._records.store.scan(OBJECTS.kind, head + at, head + stop, _BATCH, inclusive=inclusive)
-            for key, body in found:
+            rows = self._records.store.scan(OBJECTS.kind, head + at, head + stop, _BATCH, inclusive=inclusive)
+            for key, body in rows:
                 at = key.removeprefix(head)
                 yield at, body["resource"]
-            if len(found) < _BATCH:
+            if len(rows) < _BATCH:
                 return
             inclusive = False
 
     def _versions(self, bucket: str, start: str, stop: str, after: str) -> Iterator[tuple[str, dict[str, Any]]]:
         """Yield all generations by name and age. The whole prefix is read at once: versions are few."""
-        found = [version.resource for version in self._records.noncurrent(bucket)]
-        found += [resource for _, resource in self._current(bucket, "", _TOP, "")]
-        found.sort(key=lambda resource: (resource["name"], int(resource["generation"])))
-        for resource in found:
+        versions = [version.resource for version in self._records.noncurrent(bucket)]
+        versions += [resource for _, resource in self._current(bucket, "", _TOP, "")]
+        versions.sort(key=lambda resource: (resource["name"], int(resource["generation"])))
+        for resource in versions:
             name = resource["name"]
             if start <= name < stop and (not after or _position(name, resource) > after):
                 yield name, resource

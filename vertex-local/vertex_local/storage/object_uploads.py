@@ -106,12 +106,12 @@ class Uploads:
         return blob
 
     def _multipart(self, call: Call) -> Reply:
-        found = parts(call.raw, boundary(call.headers.get("content-type", "")))
-        if len(found) != 2:
+        body_parts = parts(call.raw, boundary(call.headers.get("content-type", "")))
+        if len(body_parts) != 2:
             raise errors.invalid("A multipart upload has two parts: the metadata in JSON, then the content.")
-        metadata = checked_body(replace(call, raw=found[0].content).object(), "Object")
-        metadata.setdefault("contentType", found[1].headers.get("content-type", "application/octet-stream"))
-        return self._store(call, metadata, [found[1].content])
+        metadata = checked_body(replace(call, raw=body_parts[0].content).object(), "Object")
+        metadata.setdefault("contentType", body_parts[1].headers.get("content-type", "application/octet-stream"))
+        return self._store(call, metadata, [body_parts[1].content])
 
     def _begin(self, call: Call) -> Reply:
         bucket = call.params["bucket"]
@@ -171,10 +171,10 @@ class Uploads:
         return Reply(body=show_object(resource, call))
 
     def _session(self, call: Call) -> _Session:
-        found = _SESSIONS.get(self._records.store, call.query.get("upload_id", ""))
-        if found is None or found.bucket != call.params["bucket"]:
+        session = _SESSIONS.get(self._records.store, call.query.get("upload_id", ""))
+        if session is None or session.bucket != call.params["bucket"]:
             raise errors.error(404, "notFound", "No such upload session.")
-        return found
+        return session
 
     def _file(self, identifier: str) -> Path:
         return self._folder / identifier

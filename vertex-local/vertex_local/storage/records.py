@@ -58,10 +58,10 @@ class Records:
 
     def bucket(self, name: str) -> dict[str, Any]:
         """Return a bucket. Raises 404 notFound."""
-        found = BUCKETS.get(self.store, name)
-        if found is None:
+        kept = BUCKETS.get(self.store, name)
+        if kept is None:
             raise errors.error(404, "notFound", "The specified bucket does not exist.")
-        return found
+        return kept
 
     def current(self, bucket: str, name: str) -> Version | None:
         return OBJECTS.get(self.store, f"{bucket}/{name}")

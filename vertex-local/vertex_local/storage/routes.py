@@ -21,7 +21,7 @@ API = "storage.googleapis.com"
 def routes(world: World) -> list[Route]:
     records, guard = Records(world), Guard(world)
     objects = Objects(records, guard)
-    found = [
+    listed = [
         *Buckets(world, records, guard).routes(),
         *BucketPolicy(world, records, guard).routes(),
         *objects.routes(),
@@ -29,7 +29,7 @@ def routes(world: World) -> list[Route]:
         *Listing(world, records, guard).routes(),
         *Uploads(records, objects, guard).routes(),
     ]
-    return [*found, *Batch(found).routes()]
+    return [*listed, *Batch(listed).routes()]
 
 
 def summary(world: World) -> dict[str, int]:

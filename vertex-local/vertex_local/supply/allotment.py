@@ -78,7 +78,7 @@ class Supply:
 
     def allotted(self, wants: Iterable[Want], strategy: Strategy) -> tuple[Allotment, ...] | None:
         """Return a machine for each replica, all at once, or None. A pool bound to reservations gets no others."""
-        left, found = self, list[Allotment]()
+        left, allotments = self, list[Allotment]()
         for want in wants:
             reserved = left._from_reservations(want)
             rest = want.count - len(reserved)
@@ -89,8 +89,8 @@ class Supply:
                 return None
             given = (*reserved, *[Allotment(want.index, want.machine)] * rest)
             left = left.without(given, strategy)
-            found += given
-        return tuple(found)
+            allotments += given
+        return tuple(allotments)
 
     def without(self, given: Iterable[Allotment], strategy: Strategy) -> "Supply":
         """Return the supply after these machines were given."""
@@ -105,13 +105,13 @@ class Supply:
     def _from_reservations(self, want: Want) -> Sequence[Allotment]:
         if want.affinity.kind == "none":
             return ()
-        found: list[Allotment] = []
+        allotments: list[Allotment] = []
         for path, reservation in self.reservations.items():
             named = want.affinity.kind == "any" or path in want.affinity.paths
             if named and not unfit(reservation, want):
                 free = max(reservation.count - self.reserved.get(path, 0), 0)
-                found += [Allotment(want.index, want.machine, path)] * min(free, want.count - len(found))
-        return found
+                allotments += [Allotment(want.index, want.machine, path)] * min(free, want.count - len(allotments))
+        return allotments
 
     def _taken(self, machine: str, strategy: Strategy | None = None) -> int:
         return sum(count for (name, by), count in self.used.items() if name == machine and strategy in (None, by))

@@ -49,16 +49,16 @@ def parse(text: str) -> GpuRecording:
     names = [name.partition(" [")[0] for name in rows[0]] if rows else []
     if missing := [field for field in FIELDS if field not in names]:
         raise ValueError(f"line {lines[0][0] if lines else 1}: no column {', '.join(missing)}")
-    found: list[tuple[datetime, int, float, float]] = []
+    readings: list[tuple[datetime, int, float, float]] = []
     for (number, _), row in zip(lines[1:], rows[1:], strict=True):
         try:
-            found += _sample(dict(zip(names, row, strict=True)))
+            readings += _sample(dict(zip(names, row, strict=True)))
         except ValueError as error:
             raise ValueError(f"line {number}: {error}") from error
-    if not found:
+    if not readings:
         raise ValueError("no GPU was measured")
-    begin = min(at for at, _, _, _ in found)
-    samples = (GpuSample((at - begin).total_seconds(), gpu, *shares) for at, gpu, *shares in sorted(found))
+    begin = min(at for at, _, _, _ in readings)
+    samples = (GpuSample((at - begin).total_seconds(), gpu, *shares) for at, gpu, *shares in sorted(readings))
     return GpuRecording(tuple(samples))
 
 

@@ -55,8 +55,8 @@ class MachineTable:
         """Return the faults of a canonical machine spec, as (field of machine_spec, message)."""
         machine_type, accelerator = spec.get("machineType", ""), spec.get("acceleratorType")
         count = spec.get("acceleratorCount", 0)
-        found = self.mistakes(machine_type, accelerator, count, region)
-        return found or _partition_mistakes(spec.get("gpuPartitionSize", ""), accelerator, count)
+        mistakes = self.mistakes(machine_type, accelerator, count, region)
+        return mistakes or _partition_mistakes(spec.get("gpuPartitionSize", ""), accelerator, count)
 
     def mistakes(self, machine_type: str, accelerator: str | None, count: int, region: str) -> list[tuple[str, str]]:
         """Return the same of a machine and its accelerators."""

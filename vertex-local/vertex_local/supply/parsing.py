@@ -71,10 +71,10 @@ class _Table:
         return kind(given)
 
     def least(self, key: str, kind: type, least: float, default: Any = None) -> Any:
-        found = self.value(key, kind, default)
-        if found < least:
-            raise ScenarioError(f"{self.at(key)} is at least {least:g}, not {found}")
-        return found
+        number = self.value(key, kind, default)
+        if number < least:
+            raise ScenarioError(f"{self.at(key)} is at least {least:g}, not {number}")
+        return number
 
     def raw(self, key: str) -> Any:
         return self._content[key]
@@ -155,7 +155,7 @@ def _reservation(path: str, content: Any) -> Reservation:
     machine = machines.table().types[_machine(table)]
     built_in = machine.attachable[machine.accelerator][0] if machine.accelerator else 0
     accelerator = table.value("accelerator", str, machine.accelerator or "") or None
-    found = Reservation(
+    reservation = Reservation(
         path=normal_path(path),
         machine=machine.name,
         accelerator=accelerator,
@@ -163,10 +163,12 @@ def _reservation(path: str, content: Any) -> Reservation:
         count=table.least("count", int, 0),
         share=table.value("share", str, "ALLOW_ALL"),
     )
-    wrong = machines.table().mistakes(found.machine, found.accelerator, found.accelerator_count, found.region)
+    wrong = machines.table().mistakes(
+        reservation.machine, reservation.accelerator, reservation.accelerator_count, reservation.region
+    )
     if wrong:
         raise ScenarioError(f"{table.path}: {wrong[0][1]}")
-    return found
+    return reservation
 
 
 def _machine(table: _Table) -> str:

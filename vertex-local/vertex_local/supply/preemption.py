@@ -36,12 +36,12 @@ class Victim:
 def victims(scenario: Scenario, targets: Iterable[Target], excess: Mapping[tuple[str, str], int]) -> tuple[Victim, ...]:
     """Return the victims of preemption now, the newest job first. `excess`: machines by (region, type)."""
     targets = list(targets)
-    found: dict[int, Victim] = {}
+    by_number: dict[int, Victim] = {}
     for target in targets:
         replica = _by_schedule(scenario.preemptions, target) or _by_chance(scenario.chance, target)
         if replica:
-            found[target.number] = Victim(target.number, replica)
-    return (*found.values(), *_by_shortage(targets, excess, found))
+            by_number[target.number] = Victim(target.number, replica)
+    return (*by_number.values(), *_by_shortage(targets, excess, by_number))
 
 
 def _by_schedule(preemptions: Sequence[Preemption], target: Target) -> str | None:
@@ -73,9 +73,9 @@ def _by_shortage(
     for target in targets:
         if target.number in gone:
             left.subtract(target.machines)
-    found = []
+    victims = []
     for target in sorted(targets, key=lambda target: -target.number):
         if target.number not in gone and any(left[kind] > 0 for kind in target.machines):
             left.subtract(target.machines)
-            found.append(Victim(target.number, target.replicas[0]))
-    return found
+            victims.append(Victim(target.number, target.replicas[0]))
+    return victims

@@ -27,10 +27,10 @@ class Loaded:
 
 
 def current(world: World) -> Loaded:
-    found = world.store.get(_KIND, _NAME)
-    if found is None:
+    text = world.store.get(_KIND, _NAME)
+    if text is None:
         return Loaded(Scenario(), world.clock.now(), {})
-    return Loaded(parse(found["document"]), datetime.fromisoformat(found["since"]), found["document"])
+    return Loaded(parse(text["document"]), datetime.fromisoformat(text["since"]), text["document"])
 
 
 def load(world: World, document: Mapping[str, Any]) -> Loaded:

@@ -86,11 +86,11 @@ class Scenario:
 
     def limits(self, region: str, elapsed_s: float) -> dict[tuple[str, str], int]:
         """Return (machine, strategy) to machines as they are: of each, the entry that began last."""
-        found: dict[tuple[str, str], int] = {}
+        by_kind: dict[tuple[str, str], int] = {}
         for entry in sorted(self.supply, key=lambda entry: entry.at):
             if entry.region == region and entry.at <= elapsed_s:
-                found[entry.machine, entry.strategy] = entry.machines
-        return found
+                by_kind[entry.machine, entry.strategy] = entry.machines
+        return by_kind
 
     def recording_of(self, display_name: str) -> GpuRecording | None:
         """Return the recording for a job's GPUs, None where there is none."""

@@ -32,8 +32,8 @@ def is_tpu(machine: Mapping[str, Any]) -> bool:
 def is_pod(machine: Mapping[str, Any]) -> bool:
     """Return whether a canonical machine spec joins several VMs to a pod."""
     accelerator, chips = machine.get("acceleratorType", ""), int(machine.get("acceleratorCount", 0))
-    found = table().get(machine.get("machineType", ""))
-    several = found is not None and found.topologies.get(machine.get("tpuTopology", ""), 1) > 1
+    type_ = table().get(machine.get("machineType", ""))
+    several = type_ is not None and type_.topologies.get(machine.get("tpuTopology", ""), 1) > 1
     return several or accelerator.endswith("_POD") or (accelerator in _OLD_KINDS and chips > _CHIPS)
 
 
@@ -41,8 +41,8 @@ def mistakes(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
     """Return the errors in a TPU's canonical machine spec, as (field of machine_spec, message)."""
     name, accelerator = machine["machineType"], machine.get("acceleratorType")
     chips, topology = int(machine.get("acceleratorCount", 0)), machine.get("tpuTopology", "")
-    found = table().get(name)
-    if found is None:
+    type_ = table().get(name)
+    if type_ is None:
         if accelerator not in _OLD_KINDS:
             text = f"Machine type {name} requires one of the accelerators {', '.join(_OLD_KINDS)}."
             return [("accelerator_type", text)]
@@ -56,11 +56,11 @@ def mistakes(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
         return [("accelerator_type", f"Accelerator {accelerator} is not supported on machine type {name}.")]
     if chips:
         return [("accelerator_count", "Accelerator count is set without an accelerator type.")]
-    if topology not in found.topologies:
-        known = ", ".join(found.topologies)
+    if topology not in type_.topologies:
+        known = ", ".join(type_.topologies)
         text = f'TPU topology "{topology}" is not supported on machine type {name}; supported: {known}.'
         return [("tpu_topology", text)]
-    return _elsewhere(found.kind, region)
+    return _elsewhere(type_.kind, region)
 
 
 @cache

@@ -48,9 +48,9 @@ class Calling:
         sent = tuple(parse_qsl(query, keep_blank_values=True))
         raw = raw if body is None else json.dumps(body).encode()
         principal = identities.ROLES.get(role, role)
-        found = self.router.answer(Call(principal, "token", method, path, {}, {}, {}, raw, sent))
-        assert found, f"no route for {method} {path}"
-        return found
+        answer = self.router.answer(Call(principal, "token", method, path, {}, {}, {}, raw, sent))
+        assert answer, f"no route for {method} {path}"
+        return answer
 
     def refused(self, method: str, path: str, body: Any = None, role: str = "owner") -> ApiError:
         try:
@@ -89,11 +89,11 @@ def state(calling: Calling, job: dict[str, Any]) -> str:
 def end(calling: Calling, job: dict[str, Any]) -> None:
     """End a started job, as when its replicas have ended."""
     with calling.world.store.transaction():
-        found = jobs.get(calling.world.store, job["name"])
-        assert found and found.run
-        seen = {replica.name: Status("exited") for replica in found.run.replicas}
-        over = job_life.advanced(found, found.run, seen, calling.clock.now(), calling.world.settings)
-        jobs.put(calling.world.store, found.run.number, found.run.region, over.body, over.run)
+        job_record = jobs.get(calling.world.store, job["name"])
+        assert job_record and job_record.run
+        seen = {replica.name: Status("exited") for replica in job_record.run.replicas}
+        over = job_life.advanced(job_record, job_record.run, seen, calling.clock.now(), calling.world.settings)
+        jobs.put(calling.world.store, job_record.run.number, job_record.run.region, over.body, over.run)
 
 
 @contextmanager

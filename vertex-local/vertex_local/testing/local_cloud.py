@@ -79,9 +79,9 @@ class LocalCloud:
         return self.record.url
 
     def token(self, role: str = "owner", project: str = PROJECT_ID) -> str:
-        found = self.record.token(project, role)
-        assert found, f"{role} of {project}"
-        return found
+        known = self.record.token(project, role)
+        assert known, f"{role} of {project}"
+        return known
 
     def env(self, role: str = "deployer", project: str = PROJECT_ID) -> dict[str, str]:
         """Return the environment of a process that talks to this cloud (without the engine's variables)."""
@@ -116,28 +116,28 @@ class LocalCloud:
 
     def every(self, path: str, key: str) -> list[Any]:
         """Return the items of a list under its key, on all of its pages: tests share clouds, and some leave many."""
-        found, token = [], ""
+        entries, token = [], ""
         while True:
             page = self.rest("GET", f"{path}{'&' if '?' in path else '?'}pageToken={token}")
-            found += page.get(key, [])
+            entries += page.get(key, [])
             token = page.get("nextPageToken", "")
             if not token:
-                return found
+                return entries
 
     def seen(self, name: str, holds: Callable[[Any], bool]) -> Any:
         """Return the resource with this full name as soon as it is as wanted, looking less and less often."""
         last, pause = time.monotonic() + WAIT_S, 0.05
-        while not holds(found := self.rest("GET", f"/v1/{name}")):
-            assert time.monotonic() < last, found
+        while not holds(body := self.rest("GET", f"/v1/{name}")):
+            assert time.monotonic() < last, body
             time.sleep(pause)
             pause = min(1.5 * pause, 0.5)
-        return found
+        return body
 
     def until(self, job: str, *states: str) -> Any:
         """Return a job, by its full name, once it is in one of these states; it must not end in another."""
-        found = self.seen(job, lambda body: body["state"] in (*states, *ENDED))
-        assert found["state"] in states, found
-        return found
+        answer = self.seen(job, lambda body: body["state"] in (*states, *ENDED))
+        assert answer["state"] in states, answer
+        return answer
 
     def cancel(self, job: str) -> None:
         """Cancel a job of any kind, by its full name, unless it ends by itself meanwhile."""
@@ -152,8 +152,8 @@ class LocalCloud:
         wanted = f'resource.labels.job_id="{job.rpartition("/")[2]}"'
         wanted += f' AND resource.labels.task_name="{task}"' if task else ""
         body = {"resourceNames": ["projects/local-project"], "filter": wanted, "orderBy": "timestamp asc"}
-        found = self.rest("POST", "/v2/entries:list", body).get("entries", [])
-        return [entry.get("textPayload", "") for entry in found]
+        entries = self.rest("POST", "/v2/entries:list", body).get("entries", [])
+        return [entry.get("textPayload", "") for entry in entries]
 
     @staticmethod
     def launch(folder: Path, port: int, output: IO[bytes]) -> daemon.Launched:

@@ -211,9 +211,9 @@ class Documents(Collection):
         fields = self.fields(call)
         test = document_filters.parsed(call.query.get("filter", ""), fields, functions)
         since = self.hidden_since(call) or "9"
-        found: Iterable[Body] = (body for body in self.below(parent) if test(body) and body["createTime"] < since)
-        found = documents.in_order(found, call.query.get("orderBy", ""), fields)
-        return documents.without_empty(self.listed(call, documents.sliced(found)))
+        bodies: Iterable[Body] = (body for body in self.below(parent) if test(body) and body["createTime"] < since)
+        bodies = documents.in_order(bodies, call.query.get("orderBy", ""), fields)
+        return documents.without_empty(self.listed(call, documents.sliced(bodies)))
 
     def _put(self, body: Body, etag: str) -> Body:
         milliseconds = int(datetime.fromisoformat(body["updateTime"]).timestamp() * 1000)

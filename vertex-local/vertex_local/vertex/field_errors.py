@@ -55,15 +55,17 @@ def display_name_mistakes(field: str, name: str, *, required: bool = False) -> l
 
 def label_mistakes(field: str, labels: Mapping[str, str]) -> list[Mistake]:
     """Return the errors in keys and values: at most 64 lowercase letters (of any script), digits, `_` and `-`."""
-    found = []
+    mistakes = []
     if len(labels) > MOST_LABELS:
-        found.append(Mistake(field, f"At most {MOST_LABELS} labels are supported."))
+        mistakes.append(Mistake(field, f"At most {MOST_LABELS} labels are supported."))
     for key, value in labels.items():
         if not key or not _plain(key):
-            found.append(Mistake(field, f'Label key "{key}" must be 1 to 64 lowercase letters, digits, "_" and "-".'))
+            mistakes.append(
+                Mistake(field, f'Label key "{key}" must be 1 to 64 lowercase letters, digits, "_" and "-".')
+            )
         if not _plain(value):
-            found.append(Mistake(f"{field}.{key}", f'Label value "{value}" may have 64 characters: {_CHARACTERS}.'))
-    return found
+            mistakes.append(Mistake(f"{field}.{key}", f'Label value "{value}" may have 64 characters: {_CHARACTERS}.'))
+    return mistakes
 
 
 def disk_mistakes(path: str, disk: Mapping[str, Any]) -> Iterator[Mistake]:

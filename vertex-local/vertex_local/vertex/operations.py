@@ -59,9 +59,9 @@ def start(world: World, version: str, parent: str, target: str, metadata: str, r
 
 def finish(store: Store, name: str | None, now: str, progress: str = "", error: dict[str, Any] | None = None) -> None:
     """Mark an operation as done. A cluster that nobody changes has none."""
-    found = _OPERATIONS.get(store, _key(name)) if name else None
-    if found:
-        over = replace(found, done=True, update_time=now, progress=progress or found.progress, error=error)
+    operation = _OPERATIONS.get(store, _key(name)) if name else None
+    if operation:
+        over = replace(operation, done=True, update_time=now, progress=progress or operation.progress, error=error)
         _OPERATIONS.put(store, over)
 
 
@@ -97,11 +97,11 @@ class Operations:
         self._world, self._refresh = world, refresh
 
     def routes(self) -> list[Route]:
-        found = []
+        listed = []
         for parent in _PARENTS:
             base = f"{_AT}{parent}/operations"
-            found += [Route("GET", base, self._list), Route("GET", base + "/{operation}", self._get)]
-        return found
+            listed += [Route("GET", base, self._list), Route("GET", base + "/{operation}", self._get)]
+        return listed
 
     def _get(self, call: Call) -> Reply:
         self._world.limits.take("call", region(call))
@@ -114,8 +114,8 @@ class Operations:
         self._world.limits.take("call", location)
         self._refresh()
         resource, every = call.params.get("resource"), _OPERATIONS.every(self._world.store, f"{location}/")
-        found = [item for item in every if resource is None or id_of(item.target) == resource]
-        return documents.listed(call, "operations", documents.sliced(found), answer)
+        operations = [item for item in every if resource is None or id_of(item.target) == resource]
+        return documents.listed(call, "operations", documents.sliced(operations), answer)
 
     def _find(self, call: Call) -> Operation:
         project, location = call.params["project"], region(call)

@@ -47,10 +47,10 @@ class Resources(Collection, Generic[K]):
         self.enter(call, "cancel")
         call.nothing()
         with self.world.store.transaction():
-            found = self.find(call)
-            if found.over:
-                raise failed_precondition(f"{self._state(found)} and cannot be cancelled.")
-            end(found)
+            record = self.find(call)
+            if record.over:
+                raise failed_precondition(f"{self._state(record)} and cannot be cancelled.")
+            end(record)
         self.world.changed.set()
         return Reply(body={})
 
@@ -66,20 +66,20 @@ class Resources(Collection, Generic[K]):
         """Delete a resource that is over, by an operation that is done at once."""
         self.enter(call, "delete", "submit")
         with self.world.store.transaction():
-            found = self.find(call)
-            if not found.over:
-                raise failed_precondition(f"{self._state(found)}; only one that has ended can be deleted.")
-            self.remove(found.body["name"])
-            return self.done(call, found.body["name"])
+            record = self.find(call)
+            if not record.over:
+                raise failed_precondition(f"{self._state(record)}; only one that has ended can be deleted.")
+            self.remove(record.body["name"])
+            return self.done(call, record.body["name"])
 
     def find(self, call: Call) -> K:
         """Return the resource of a path. Raises 400 for an invalid id, and 404."""
         if not call.params[self.kind.one].isdigit():
             raise field_errors([Mistake("name", f"Invalid {self.kind.message} resource name.")])
-        found = self.look(self.named(call))
-        if found is None:
+        record = self.look(self.named(call))
+        if record is None:
             raise not_found(f"The {self.kind.message} does not exist.")
-        return found
+        return record
 
     def _state(self, found: Kept) -> str:
         return f"The {self.kind.message} {found.body['name']} is in state {found.body['state']}"
@@ -99,8 +99,8 @@ class Followed(Repository[K]):
 
     def alive(self, store: Store) -> list[K]:
         """Return the records that are not over, oldest first."""
-        found = (self.get(store, name) for name, _ in store.list(self._alive))
-        return [record for record in found if record is not None]
+        records = (self.get(store, name) for name, _ in store.list(self._alive))
+        return [record for record in records if record is not None]
 
     @property
     def _alive(self) -> str:
@@ -126,5 +126,5 @@ class FollowedResources(Resources[K]):
         bodies = (
             dict(record.body) for record in self._records.every(self.world.store, self.name(self.parent(call), ""))
         )
-        found = [body for body in bodies if test(body) and body["createTime"] < since]
-        return documents.sliced(found, newest_first=True)
+        kept = [body for body in bodies if test(body) and body["createTime"] < since]
+        return documents.sliced(kept, newest_first=True)

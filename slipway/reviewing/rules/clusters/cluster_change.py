@@ -147,13 +147,13 @@ def staying(change: Change) -> Mapping[str, Action]:
     were not read, as the program's own preview says."""
     if change.living is not None and not isinstance(change.live.jobs, Unknown):
         return {action.id: action for action in change.of(What.RETIRE)}
-    found = {}
+    actions = {}
     for kept in change.after.kept.values():
         if kept.kind == "cluster":
             jobs = tuple(job for job in change.jobs if job.name in kept.jobs)
             why = next((why for why in Why if why == kept.retiring), Why.UNREAD)
-            found[kept.id] = Action(kept.role, kept.id, What.RETIRE, why, jobs, overdue=kept.overdue)
-    return found
+            actions[kept.id] = Action(kept.role, kept.id, What.RETIRE, why, jobs, overdue=kept.overdue)
+    return actions
 
 
 def _unless_adopted(cluster: Cluster | None) -> Cluster | None:
@@ -216,12 +216,12 @@ def renames(old: Cluster, new: Cluster) -> dict[str, str]:
     """Return pools that changed only their name: new names by old ones."""
     gone = [pool for pool in old.pools if new.pool(pool.name) is None]
     come = [pool for pool in new.pools if old.pool(pool.name) is None]
-    found: dict[str, str] = {}
+    old_names: dict[str, str] = {}
     for pool in gone:
-        alike = (other for other in come if other.name not in found.values() and not compare_pools("", pool, other))
+        alike = (other for other in come if other.name not in old_names.values() and not compare_pools("", pool, other))
         if same := next(alike, None):
-            found[pool.name] = same.name
-    return found
+            old_names[pool.name] = same.name
+    return old_names
 
 
 def key_of(name: str, key: str) -> str:

@@ -155,8 +155,8 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
         yield by_row(f"unsaid-{row}", itself, machines=has, cost_of=dollars(cost), cost=float(cost.known))
     elif cluster.adopted:
         yield by_row("unsaid-own", itself)
-    elif found := tuple(_differences(step, cluster, catalog)):
-        yield by_row("cluster-unsaid", itself, edits=found)
+    elif differences := tuple(_differences(step, cluster, catalog)):
+        yield by_row("cluster-unsaid", itself, edits=differences)
 
 
 def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:

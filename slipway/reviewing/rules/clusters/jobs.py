@@ -45,10 +45,10 @@ _ROLES = {"": "", "bucket": "roles/storage.objectUser", "secret": "roles/secretm
 
 def unfinished(change: Change) -> Iterator[Consequence]:
     """Yield the worst consequence of each subject, once."""
-    found: dict[tuple[str, str], Consequence] = {}
+    by_key: dict[tuple[str, str], Consequence] = {}
     for lost in (*_gone(change), *_revoked(change), *_left_out(change), *_unkept(change), *_given_up(change)):
-        found.setdefault(lost.key, lost)
-    yield from found.values()
+        by_key.setdefault(lost.key, lost)
+    yield from by_key.values()
     yield from _kept(change)
     yield from _other_next_time(change)
 

@@ -37,12 +37,12 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 
 
 def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
-    name, found, up = cluster.name, machines(summed(minimum_machines(new))), machines(summed(cluster.held))
-    if found or up:
+    name, anew, up = cluster.name, machines(summed(minimum_machines(new))), machines(summed(cluster.held))
+    if anew or up:
         row = "found-in-place" if cluster.in_place else "found-or-alternatives" if new.alternatives else "found-beside"
-        values: dict[str, Any] = {"found": found, "up": up, "within": within(new)}
+        values: dict[str, Any] = {"found": anew, "up": up, "within": within(new)}
         grade = None if scarce(new) else Grade.NOTE
-        yield of_cluster(row if found else "found-later", name, grade=grade, key=cluster.key, **values)
+        yield of_cluster(row if anew else "found-later", name, grade=grade, key=cluster.key, **values)
     yield of_cluster("image-cache-empty", name)
     if cluster.held and not cluster.in_place:
         more = price(new)

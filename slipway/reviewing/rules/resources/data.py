@@ -79,14 +79,14 @@ def _drift(touched: Touched) -> Iterator[Consequence]:
         return
     step = EngineStep("refresh", "", touched.type, touched.name, touched.parent, touched.old, touched.now)
     undone = () if touched.fate is Fate.REPLACED else touched.put_back
-    found = [
+    drifted = [
         edit
         for edit in (hand_edits(step, again=True) if touched.now or touched.by_hand else ())
         if edit.field in ("", "content") or top(edit.field) in undone
     ]
-    if found:
-        on = found[0].subject
-        edits = [edit.facts.get("short", edit.sentence) for edit in found]
+    if drifted:
+        on = drifted[0].subject
+        edits = [edit.facts.get("short", edit.sentence) for edit in drifted]
         yield by_row(
             "drift",
             Subject(title(touched), touched.physical),

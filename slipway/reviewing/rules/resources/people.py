@@ -88,8 +88,8 @@ def _added(member: AccessChange) -> Consequence:
     change, who = member.change, crowd(member.member)
     stranger = _stranger(member)
     alone = trainers_alone(change.after, member.member)
-    found = secrets(change.new, change.new.trainer)
-    so = f"any code that is submitted so runs as the account that reads {found}" if found else ""
+    readable = secrets(change.new, change.new.trainer)
+    so = f"any code that is submitted so runs as the account that reads {readable}" if readable else ""
     return by_row(
         f"{'domain' if who else 'submitter'}-added{'-alone' if alone else ''}",
         Subject("member", member.member),

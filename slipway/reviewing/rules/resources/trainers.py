@@ -51,8 +51,8 @@ def trainers_alone(facts: Facts, member: str) -> tuple[str, ...]:
 
 def submitters_of(facts: Facts, account: str) -> Collection[str]:
     """Return the members who may submit jobs that run as an account: the workspace's for one that is no trainer."""
-    found = (trainer for trainer in _trainers(facts).values() if trainer.account == account)
-    return next((trainer.submitters for trainer in found), facts.submitters)
+    trainers = (trainer for trainer in _trainers(facts).values() if trainer.account == account)
+    return next((trainer.submitters for trainer in trainers), facts.submitters)
 
 
 def submitting_as(facts: Facts, account: str) -> str:

@@ -161,8 +161,8 @@ def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
     """Return the lines of each package, which may have several by their markers, as one."""
     lines: dict[str, list[str]] = {}
     for line in requirements:
-        found = _NAME.match(line.strip())
-        lines.setdefault(package(found[0]) if found else line, []).append(line)
+        match = _NAME.match(line.strip())
+        lines.setdefault(package(match[0]) if match else line, []).append(line)
     return {name: ", ".join(sorted(some)) for name, some in lines.items()}
 
 

@@ -222,8 +222,8 @@ def _refused(differing: Differing) -> tuple[str, ...]:
 
 
 def _address(leaf: Leaf | None, catalog: Catalog) -> str:
-    found = _known(catalog).get(str(leaf), str(leaf or "")).partition("@")[0]
-    return shown(found) if found else "an account of Google's"
+    address = _known(catalog).get(str(leaf), str(leaf or "")).partition("@")[0]
+    return shown(address) if address else "an account of Google's"
 
 
 def _known(catalog: Catalog) -> Mapping[str, str]:

@@ -292,13 +292,13 @@ def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
 
 def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
     """Return offers by label; an offer in the default and another kind is listed once."""
-    found: dict[tuple[object, ...], str] = {}
+    by_content: dict[tuple[object, ...], str] = {}
     listed = offers_by_label(template, usual)
     for label, offer in sorted(listed.items(), key=lambda pair: pair[1].kind != usual):
         if offer.kind in other.kinds:
             case = tuple(sorted(offer.when.items()))
-            found.setdefault((offer.capacity_type, offer.cluster, offer.dormant, case), label)
-    return {label: offer for label, offer in listed.items() if label in found.values()}
+            by_content.setdefault((offer.capacity_type, offer.cluster, offer.dormant, case), label)
+    return {label: offer for label, offer in listed.items() if label in by_content.values()}
 
 
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:

@@ -266,8 +266,8 @@ def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
     were = frozenset(last_part(path) for leaves in before for path in leaves)
     known = {plain for leaves in before for plain in _plain(leaves, frozenset())}
     after = (flat(offer, template.becomes) for offer in template.new.offers)
-    found = [plain for leaves in after for plain in _plain(leaves, were)]
-    for place in dict.fromkeys(plain[0] for plain in found if plain not in known):
+    plain_values = [plain for leaves in after for plain in _plain(leaves, were)]
+    for place in dict.fromkeys(plain[0] for plain in plain_values if plain not in known):
         yield template.tells("plain-secret", part=place, place=place)
 
 

@@ -225,9 +225,9 @@ class Server:
         handle, start, size = question.numbers("QQI")
         if not start:
             folder = self._node(question)
-            found = [(".", stat.S_IFDIR), ("..", stat.S_IFDIR), *self._tree.names(folder)]
+            children = [(".", stat.S_IFDIR), ("..", stat.S_IFDIR), *self._tree.names(folder)]
             with self._lock:
-                self._lists[handle] = [_dirent(at, *item) for at, item in enumerate(found, 1)]
+                self._lists[handle] = [_dirent(at, *item) for at, item in enumerate(children, 1)]
         content, entries = b"", self._lists.get(handle, [])
         for entry in itertools.islice(entries, start, None):
             if len(content) + len(entry) > size:

@@ -81,8 +81,8 @@ class Objects:
         while True:
             answer = self._call("GET", f"/storage/v1/b/{quote(bucket, safe='')}/o", query)
             page = json.loads(answer.content)
-            for found in page.get("prefixes", []):
-                yield found.removeprefix(prefix)[:-1], stat.S_IFDIR
+            for subfolder in page.get("prefixes", []):
+                yield subfolder.removeprefix(prefix)[:-1], stat.S_IFDIR
             for item in page.get("items", []):
                 yield (
                     item["name"].removeprefix(prefix),

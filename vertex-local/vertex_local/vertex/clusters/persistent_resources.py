@@ -75,8 +75,8 @@ class PersistentResources(Collection):
         apply_due(self.world)
         since = self.hidden_since(call) or "9"
         every = CLUSTERS.every(self.world.store, below(location_name(self.world.project, location)))
-        found = [self._answer(cluster) for cluster in every if cluster.create_time < since]
-        return self.listed(call, documents.sliced(found))
+        clusters = [self._answer(cluster) for cluster in every if cluster.create_time < since]
+        return self.listed(call, documents.sliced(clusters))
 
     def delete(self, call: Call) -> Reply:
         location = self.enter(call, "delete", "submit")

@@ -32,17 +32,17 @@ def id_mistakes(cluster_id: str) -> list[Mistake]:
 
 def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     """Return all errors in a create's canonical body."""
-    found = display_name_mistakes(f"{_ROOT}.display_name", body.get("displayName", ""))
-    found += label_mistakes(f"{_ROOT}.labels", body.get("labels", {}))
+    problems = display_name_mistakes(f"{_ROOT}.display_name", body.get("displayName", ""))
+    problems += label_mistakes(f"{_ROOT}.labels", body.get("labels", {}))
     pools = body.get("resourcePools", [])
     if not pools:
-        found.append(Mistake(f"{_ROOT}.resource_pools", "At least one resource pool is required."))
+        problems.append(Mistake(f"{_ROOT}.resource_pools", "At least one resource pool is required."))
     for at, pool in enumerate(pools):
-        found += _pool(f"{_ROOT}.resource_pools[{at}]", pool, region)
+        problems += _pool(f"{_ROOT}.resource_pools[{at}]", pool, region)
     ids = [pool["id"] for pool in pools if pool.get("id")]
     for repeated in sorted({name for name in ids if ids.count(name) > 1}):
-        found.append(Mistake(f"{_ROOT}.resource_pools.id", f'Resource pool id "{repeated}" is used more than once.'))
-    return [*found, *network_mistakes(_ROOT, body), *key_mistakes(_ROOT, body, region), *_service_account(body)]
+        problems.append(Mistake(f"{_ROOT}.resource_pools.id", f'Resource pool id "{repeated}" is used more than once.'))
+    return [*problems, *network_mistakes(_ROOT, body), *key_mistakes(_ROOT, body, region), *_service_account(body)]
 
 
 def defaulted(body: Mapping[str, Any], cluster_id: str) -> dict[str, Any]:

@@ -55,9 +55,9 @@ class CustomJobs(Resources[Job]):
         def page(after: str, size: int) -> tuple[Sequence[Body], str]:
             every = table.newest(self.world.store, call.params["location"], int(after or 2**62))
             fit = ((number, body) for number, body in every if body["createTime"] < since and test(body))
-            found = list(itertools.islice(fit, size + 1))
-            more = str(found[size - 1][0]) if len(found) > size else ""
-            return [self._with_shells(body) for _, body in found[:size]], more
+            bodies = list(itertools.islice(fit, size + 1))
+            more = str(bodies[size - 1][0]) if len(bodies) > size else ""
+            return [self._with_shells(body) for _, body in bodies[:size]], more
 
         return page
 

@@ -34,28 +34,28 @@ _PREBUILT = re.compile(r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai/|gcr\.io/c
 
 def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     """Return all errors in a create's canonical body, whatever it is to run on."""
-    found = display_name_mistakes("display_name", body.get("displayName", ""), required=True)
-    found += label_mistakes("labels", body.get("labels", {}))
+    problems = display_name_mistakes("display_name", body.get("displayName", ""), required=True)
+    problems += label_mistakes("labels", body.get("labels", {}))
     spec = body.get("jobSpec", {})
     pools = spec.get("workerPoolSpecs", [])
     root = "job_spec.worker_pool_specs"
     if not pools or not pools[0]:
-        found.append(Mistake(root, "At least one worker pool spec is required, the first of them for the chief."))
+        problems.append(Mistake(root, "At least one worker pool spec is required, the first of them for the chief."))
     if len(pools) > MAX_WORKER_POOLS:
-        found.append(Mistake(root, f"At most {MAX_WORKER_POOLS} worker pool specs are supported."))
+        problems.append(Mistake(root, f"At most {MAX_WORKER_POOLS} worker pool specs are supported."))
     for at, pool in enumerate(pools):
         if pool:
-            found += _worker_pool(f"{root}[{at}]", at, pool, region)
-    found += _tpus_alone(root, pools)
+            problems += _worker_pool(f"{root}[{at}]", at, pool, region)
+    problems += _tpus_alone(root, pools)
     if "baseOutputDirectory" in spec:
         path = "job_spec.base_output_directory.output_uri_prefix"
-        found += directory_mistakes(path, spec["baseOutputDirectory"].get("outputUriPrefix", ""))
+        problems += directory_mistakes(path, spec["baseOutputDirectory"].get("outputUriPrefix", ""))
     if (spec.get("tensorboard") or spec.get("experiment")) and not spec.get("serviceAccount"):
-        found.append(
+        problems.append(
             Mistake("job_spec.service_account", "A service account is required with tensorboard or experiment.")
         )
-    found += [*network_mistakes("job_spec", spec), *key_mistakes("", body, region)]
-    return [*found, *_scheduling(spec), *strategies.mistakes(spec)]
+    problems += [*network_mistakes("job_spec", spec), *key_mistakes("", body, region)]
+    return [*problems, *_scheduling(spec), *strategies.mistakes(spec)]
 
 
 def reported_mistakes(spec: Mapping[str, Any], settings: TrainingSettings) -> Iterator[Mistake]:
@@ -158,10 +158,10 @@ def _machine(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
 
 def _tpus_alone(root: str, pools: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
     """Yield an error unless a TPU job has one worker pool, with one replica (vertex-rules 3.2)."""
-    found = [at for at, pool in enumerate(pools) if tpus.is_tpu(pool.get("machineSpec", {}))]
-    if found and len(pools) > 1:
+    places = [at for at, pool in enumerate(pools) if tpus.is_tpu(pool.get("machineSpec", {}))]
+    if places and len(pools) > 1:
         yield Mistake(root, f"A TPU job has exactly one worker pool; this one has {len(pools)}.")
-    for at in found:
+    for at in places:
         if int(pools[at].get("replicaCount", 0)) > 1:
             yield Mistake(f"{root}[{at}].replica_count", "Replica count of a TPU worker pool must be 1.")
 

@@ -61,8 +61,8 @@ def mistakes(spec: Mapping[str, Any]) -> Iterator[Mistake]:
 
 def affinity_of(machine: Mapping[str, Any]) -> str:
     """Return the reservation affinity type of a canonical machine spec; NO_RESERVATION is that of one without."""
-    found = machine.get("reservationAffinity", {}).get("reservationAffinityType", "")
-    return "NO_RESERVATION" if found in ("", "TYPE_UNSPECIFIED") else str(found)
+    kind = machine.get("reservationAffinity", {}).get("reservationAffinityType", "")
+    return "NO_RESERVATION" if kind in ("", "TYPE_UNSPECIFIED") else str(kind)
 
 
 def machine_specs(spec: Mapping[str, Any]) -> list[tuple[str, Mapping[str, Any]]]:
@@ -87,8 +87,8 @@ def _flex(spec: Mapping[str, Any]) -> Iterator[Mistake]:
     if timeout and _seconds(timeout) > MAX_FLEX_TIMEOUT_S:
         text = f"Timeout must be at most {MAX_FLEX_TIMEOUT_S}s (7 days) with strategy FLEX_START."
         yield Mistake("job_spec.scheduling.timeout", text)
-    found = machine_specs(spec)
-    for path, machine in found:
+    specs = machine_specs(spec)
+    for path, machine in specs:
         accelerator = machine.get("acceleratorType", "")
         if accelerator not in FLEX_ACCELERATORS:
             known = ", ".join(FLEX_ACCELERATORS)
@@ -96,7 +96,7 @@ def _flex(spec: Mapping[str, Any]) -> Iterator[Mistake]:
             yield Mistake(f"{path}.accelerator_type", text)
         if affinity_of(machine) != "NO_RESERVATION":
             yield Mistake(f"{path}.reservation_affinity", "Reservations are not supported with strategy FLEX_START.")
-        if _configuration(machine) != _configuration(found[0][1]):
+        if _configuration(machine) != _configuration(specs[0][1]):
             text = "With strategy FLEX_START all worker pools must have the same machine configuration."
             yield Mistake(path, text)
 

@@ -110,15 +110,15 @@ def pool_use(store: Store, region: str, cluster: str) -> Counter[str]:
 def queued(store: Store, region: str, cluster: str | None, now: str, size: int) -> list[Job]:
     """Return the oldest job of each line for a cluster's machines or, with None, for machines of their own."""
     lines = store.execute("SELECT DISTINCT line FROM waiting_jobs WHERE region = ? AND cluster IS ?", (region, cluster))
-    found = []
+    jobs = []
     for (line,) in lines.fetchall():
         rows = store.execute(
             "SELECT number, body, run FROM custom_jobs WHERE number IN (SELECT number FROM waiting_jobs "
             "WHERE region = ? AND cluster IS ? AND line = ? AND due <= ? ORDER BY number LIMIT ?)",
             (region, cluster, line, now, size),
         )
-        found += [(number, _again((body, run))) for number, body, run in rows]
-    return [job for _, job in sorted(found, key=lambda item: item[0])]
+        jobs += [(number, _again((body, run))) for number, body, run in rows]
+    return [job for _, job in sorted(jobs, key=lambda item: item[0])]
 
 
 def first_of_line(store: Store, run: Run) -> bool:

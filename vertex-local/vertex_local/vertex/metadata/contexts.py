@@ -53,11 +53,11 @@ class Contexts(Nodes):
         return [canonical(self.world.project, name) for name in names]
 
     def _ancestors(self, name: str) -> set[str]:
-        found: set[str] = set()
+        ancestors: set[str] = set()
         ahead = [name]
         while ahead:
             context = self.look(ahead.pop()) or {}
-            fresh = set(context.get("parentContexts", ())) - found
-            found |= fresh
+            fresh = set(context.get("parentContexts", ())) - ancestors
+            ancestors |= fresh
             ahead += fresh
-        return found
+        return ancestors

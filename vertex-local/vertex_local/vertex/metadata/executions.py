@@ -40,9 +40,9 @@ class Executions(Nodes):
         execution = self.find(self.named(call))
         events = links.events(self.world.store, execution["name"])
         artifacts = Documents(self.world, ARTIFACT)
-        found = {
+        subgraph = {
             "artifacts": [artifacts.find(name) for name in sorted({event["artifact"] for event in events})],
             "executions": [execution],
             "events": events,
         }
-        return Reply(body=MESSAGES.render(call.params["version"], "LineageSubgraph", found))
+        return Reply(body=MESSAGES.render(call.params["version"], "LineageSubgraph", subgraph))

@@ -29,11 +29,11 @@ def check(world: World, spec: Mapping[str, Any]) -> None:
         return
     for field, schema in (("experiment", _EXPERIMENT), ("experimentRun", _RUN)):
         if field in spec:
-            found = Documents(world, CONTEXT).look(canonical(world.project, spec[field]))
-            if found is None:
+            context = Documents(world, CONTEXT).look(canonical(world.project, spec[field]))
+            if context is None:
                 raise not_found(f"The {schema.removeprefix('system.')} {spec[field]} does not exist.")
-            if found.get("schemaTitle") != schema:
-                raise invalid_argument(f"{spec[field]} is a {found.get('schemaTitle')}, not a {schema}.")
+            if context.get("schemaTitle") != schema:
+                raise invalid_argument(f"{spec[field]} is a {context.get('schemaTitle')}, not a {schema}.")
 
 
 def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -> dict[str, Any]:
@@ -51,12 +51,12 @@ def joined(world: World, spec: Mapping[str, Any], job: str, display_name: str) -
         title = _run_title(experiment, display_name, job)
         run = f"{experiment}-{title}"
         contexts.add(run, _new_run(title, experiment))
-    found = contexts.find(run)
-    metadata = found.get("metadata", {})
+    context = contexts.find(run)
+    metadata = context.get("metadata", {})
     _, project, _, location, _, job_id = job.split("/")
     entry = {"custom_job_resource_name": job, "custom_job_console_uri": _CONSOLE.format(project, location, job_id)}
     # The client that made the run goes on logging to it with the etag that it holds.
-    contexts.keep({**found, "metadata": {**metadata, _JOBS: [*metadata.get(_JOBS, ()), entry]}})
+    contexts.keep({**context, "metadata": {**metadata, _JOBS: [*metadata.get(_JOBS, ()), entry]}})
     return {**spec, "experiment": experiment, "experimentRun": run}
 
 

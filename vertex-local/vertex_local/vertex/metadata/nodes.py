@@ -47,26 +47,26 @@ class Nodes(Documents):
         self.enter(call, "update")
         with self.world.store.transaction():
             name = self.named(call)
-            found = self.look(name)
-            if found is None and call.flag("allowMissing"):
+            old = self.look(name)
+            if old is None and call.flag("allowMissing"):
                 used(self.world, self.parent(call))
                 changed = self.add(name, self.parsed(call))
             else:
-                found = found or self.find(name)
-                kept = {key: found[key] for key in _IMMUTABLE if key in found}
-                changed = self.change(self.patched(call, found) | kept)
+                old = old or self.find(name)
+                kept = {key: old[key] for key in _IMMUTABLE if key in old}
+                changed = self.change(self.patched(call, old) | kept)
             self._check(changed)
         return self.shown(call, changed)
 
     def delete(self, call: Call) -> Reply:
         self.enter(call, "delete", "submit")
         with self.world.store.transaction():
-            found = self.find(self.named(call))
-            if call.query.get("etag", found["etag"]) != found["etag"]:
-                raise failed_precondition(f"The etag does not match that of {found['name']}: {found['etag']}.")
-            links.forget(self.world.store, found["name"])
-            self.remove(found["name"])
-            return self.done(call, found["name"])
+            node = self.find(self.named(call))
+            if call.query.get("etag", node["etag"]) != node["etag"]:
+                raise failed_precondition(f"The etag does not match that of {node['name']}: {node['etag']}.")
+            links.forget(self.world.store, node["name"])
+            self.remove(node["name"])
+            return self.done(call, node["name"])
 
     def entered(self, call: Call, message: str) -> Body:
         """Check the caller of `…:VERB`, and return the message that was sent. Raises 400, 403, 429."""
@@ -83,8 +83,8 @@ class Nodes(Documents):
         )
 
     def _in_contexts(self, contexts: Sequence[str]) -> Test:
-        found = [links.members(self.world.store, canonical(self.world.project, context)) for context in contexts]
-        return lambda body: all(body["name"] in names for names in found)
+        members = [links.members(self.world.store, canonical(self.world.project, context)) for context in contexts]
+        return lambda body: all(body["name"] in names for names in members)
 
     def _below(self, parents: Sequence[str]) -> Test:
         """Return a test for contexts with all the named parents."""

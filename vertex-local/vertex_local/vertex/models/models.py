@@ -55,9 +55,9 @@ class Models(Collection):
         """Return the default versions, the newest models first."""
         location = self.enter(call, "list")
         test = document_filters.parsed(call.query.get("filter", ""), self._fields_and_id(call))
-        found = [body for body in records.every(self.world, location) if test({**body, "model": id_of(body["name"])})]
-        found = documents.in_order(reversed(found), call.query.get("orderBy", ""), self.fields(call))
-        return self.listed(call, documents.sliced(found))
+        bodies = [body for body in records.every(self.world, location) if test({**body, "model": id_of(body["name"])})]
+        bodies = documents.in_order(reversed(bodies), call.query.get("orderBy", ""), self.fields(call))
+        return self.listed(call, documents.sliced(bodies))
 
     def get(self, call: Call) -> Reply:
         location = self.enter(call, "get", "call")
@@ -100,11 +100,11 @@ class Models(Collection):
         location = self.enter(call, "list", "call")
         test = document_filters.parsed(call.query.get("filter", ""), self.fields(call))
         name = self._version(call, location)["name"]
-        found = [version for version in records.versions(self.world, name) if test(version)]
+        versions = [version for version in records.versions(self.world, name) if test(version)]
         # A version's times have names of their own in its body.
         order = re.sub(r"\b(create|update)(?=_time|Time)", r"version_\1", call.query.get("orderBy", ""))
-        found = documents.in_order(found, order, self.fields(call))
-        named = [{**version, "name": f"{version['name']}@{version['versionId']}"} for version in found]
+        versions = documents.in_order(versions, order, self.fields(call))
+        named = [{**version, "name": f"{version['name']}@{version['versionId']}"} for version in versions]
         return self.listed(call, documents.sliced(named))
 
     def merge_version_aliases(self, call: Call) -> Reply:

@@ -43,16 +43,16 @@ def add(
 ) -> Model:
     """Add a new model, or a new version of `parent` (a full name), from a canonical Model that has passed the rules.
     `pipeline` is the training pipeline that made it. Within a transaction. Raises 404, 409."""
-    found = registered(world, location, parent) if parent else _new(world, location, model_id)
-    number, now = found.last + 1, world.now()
+    registered_model = registered(world, location, parent) if parent else _new(world, location, model_id)
+    number, now = registered_model.last + 1, world.now()
     body: Model = {
         **model,
-        "name": found.name,
+        "name": registered_model.name,
         "versionId": str(number),
         "versionAliases": [],
         "versionCreateTime": now,
         "versionUpdateTime": now,
-        "createTime": found.create_time,
+        "createTime": registered_model.create_time,
         "updateTime": now,
         "modelSourceInfo": {"sourceType": "CUSTOM"},
         **(_SERVED if "containerSpec" in model else {}),
@@ -61,11 +61,11 @@ def add(
     if body.get("artifactUri"):
         body["artifactUri"] = body["artifactUri"].rstrip("/")
     _VERSIONS.put(world.store, _tagged(body))
-    MODELS.put(world.store, replace(found, last=number))
+    MODELS.put(world.store, replace(registered_model, last=number))
     aliases = list(model.get("versionAliases", []))
     if number == 1 and DEFAULT not in aliases:
         aliases = [DEFAULT, *aliases]
-    return give_aliases(world, found.name, str(number), aliases)
+    return give_aliases(world, registered_model.name, str(number), aliases)
 
 
 def full_name(world: World, location: str, model_id: str) -> str:

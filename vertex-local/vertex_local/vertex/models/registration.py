@@ -65,12 +65,12 @@ def _problem(world: World, uri: str, image: str) -> str:
     The pre-built prediction images want a file of a certain name; others take any.
     """
     uri = uri.rstrip("/")
-    found = _files(world, uri)
-    if not found:
+    files = _files(world, uri)
+    if not files:
         return f'There are no files under "{uri}" to copy.'
     framework = _PREBUILT.fullmatch(image)
     expected = _EXPECTED[framework[1]] if framework else ()
-    if expected and len([name for name in found if name in expected]) != 1:
+    if expected and len([name for name in files if name in expected]) != 1:
         return f"Model directory {uri} is expected to contain exactly one of: [{', '.join(expected)}]."
     return ""
 

@@ -19,34 +19,34 @@ _ALIAS = re.compile(r"[a-z][a-zA-Z0-9-]{0,126}[a-z0-9]")
 
 def mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list[Mistake]:
     """Return all errors in a canonical Model; `root` is its path in the request."""
-    found = display_name_mistakes(f"{root}.display_name", model.get("displayName", ""), required=True)
-    found += label_mistakes(f"{root}.labels", model.get("labels", {}))
-    found += alias_mistakes(f"{root}.version_aliases", model.get("versionAliases", []))
-    found += key_mistakes(root, model, region)
+    problems = display_name_mistakes(f"{root}.display_name", model.get("displayName", ""), required=True)
+    problems += label_mistakes(f"{root}.labels", model.get("labels", {}))
+    problems += alias_mistakes(f"{root}.version_aliases", model.get("versionAliases", []))
+    problems += key_mistakes(root, model, region)
     if "containerSpec" in model:
-        found += image_mistakes(f"{root}.container_spec.image_uri", model["containerSpec"].get("imageUri", ""))
+        problems += image_mistakes(f"{root}.container_spec.image_uri", model["containerSpec"].get("imageUri", ""))
     if model.get("artifactUri"):
-        found += directory_mistakes(f"{root}.artifact_uri", model["artifactUri"])
-    return found
+        problems += directory_mistakes(f"{root}.artifact_uri", model["artifactUri"])
+    return problems
 
 
 def upload_mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list[Mistake]:
     """Return the same for a model that is to be uploaded, which has a container that serves it."""
-    found = mistakes(model, region, root)
+    problems = mistakes(model, region, root)
     if "containerSpec" not in model:
-        found.append(Mistake(f"{root}.container_spec", "The container that serves the model is required."))
-    return found
+        problems.append(Mistake(f"{root}.container_spec", "The container that serves the model is required."))
+    return problems
 
 
 def alias_mistakes(path: str, aliases: Sequence[str]) -> list[Mistake]:
     """Return the invalid aliases. One with a `-` before it is to be taken away, which `default` can't be."""
-    found = []
+    problems = []
     for alias in aliases:
         if alias == "-default":
-            found.append(Mistake(path, "The alias default can't be removed, only given to another version."))
+            problems.append(Mistake(path, "The alias default can't be removed, only given to another version."))
         elif not _ALIAS.fullmatch(alias.removeprefix("-")):
-            found.append(Mistake(path, f'"{alias}" must match {_ALIAS.pattern}.'))
-    return found
+            problems.append(Mistake(path, f'"{alias}" must match {_ALIAS.pattern}.'))
+    return problems
 
 
 def id_mistakes(path: str, model_id: str) -> list[Mistake]:

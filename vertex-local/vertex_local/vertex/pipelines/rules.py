@@ -17,19 +17,19 @@ TASKS: Mapping[str, Task] = {
 
 def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     """Return the errors in a create's canonical body, without those of the job in its inputs."""
-    found = display_name_mistakes("display_name", body.get("displayName", ""), required=True)
-    found += label_mistakes("labels", body.get("labels", {}))
+    problems = display_name_mistakes("display_name", body.get("displayName", ""), required=True)
+    problems += label_mistakes("labels", body.get("labels", {}))
     definition = body.get("trainingTaskDefinition", "")
     if not definition.startswith(_SCHEMAS):
         text = f'"{definition}" is not a training task definition; those are under {_SCHEMAS}.'
-        found.append(Mistake("training_task_definition", text))
+        problems.append(Mistake("training_task_definition", text))
     inputs = body.get("trainingTaskInputs")
     if not isinstance(inputs, Mapping):
-        found.append(Mistake("training_task_inputs", "The inputs of the training task are required, as an object."))
-    found += model_rules.id_mistakes("model_id", body.get("modelId", ""))
+        problems.append(Mistake("training_task_inputs", "The inputs of the training task are required, as an object."))
+    problems += model_rules.id_mistakes("model_id", body.get("modelId", ""))
     if "modelToUpload" in body:
-        found += model_rules.upload_mistakes(body["modelToUpload"], region, "model_to_upload")
-    return found
+        problems += model_rules.upload_mistakes(body["modelToUpload"], region, "model_to_upload")
+    return problems
 
 
 def not_here(body: Mapping[str, Any]) -> ApiError | None:

@@ -81,8 +81,8 @@ def _look(world: World, pipeline: Pipeline) -> tuple[Mapping[str, Any] | None, t
     if pipeline.task == "custom":
         job = jobs.get(world.store, pipeline.job)
         return (job.body if job else None), None
-    found = TUNING_JOBS.get(world.store, pipeline.job)
-    if found is None:
+    tuning_job = TUNING_JOBS.get(world.store, pipeline.job)
+    if tuning_job is None:
         return None, None
-    best = found.best()
-    return found.body, (best.id, best.job) if best else None
+    best = tuning_job.best()
+    return tuning_job.body, (best.id, best.job) if best else None

@@ -12,9 +12,9 @@ _SPECS = "job_spec.worker_pool_specs"
 
 def mistakes(demands: Sequence[Demand], cluster: Cluster) -> list[Mistake]:
     """Return why a job can never run on a cluster: a worker pool that matches no resource pool, or exceeds its size."""
-    found = [_mismatch(demand, cluster) for demand in demands if not _matching(demand, cluster.pools)]
-    if found:
-        return found
+    mismatches = [_mismatch(demand, cluster) for demand in demands if not _matching(demand, cluster.pools)]
+    if mismatches:
+        return mismatches
     needs: Counter[tuple[str, ...]] = Counter()
     for demand in demands:
         pools = tuple(pool.id for pool in _matching(demand, cluster.pools))
@@ -23,8 +23,8 @@ def mistakes(demands: Sequence[Demand], cluster: Cluster) -> list[Mistake]:
         if needs[pools] > ceiling:
             named = f"pool{'s' if len(pools) > 1 else ''} {', '.join(pools)}"
             text = f"{needs[pools]} replicas are more than the {ceiling} that {named} of {cluster.id} can have."
-            found.append(Mistake(f"{_SPECS}[{demand.index}].replica_count", text))
-    return found
+            mismatches.append(Mistake(f"{_SPECS}[{demand.index}].replica_count", text))
+    return mismatches
 
 
 def place(demands: Iterable[Demand], pools: Sequence[Pool], used: Mapping[str, int]) -> list[tuple[int, str]] | None:

@@ -42,16 +42,16 @@ def mistakes(
     spec: Mapping[str, Any], region: str, reservations: Mapping[str, Reservation], *, spot_refused: bool
 ) -> list[Mistake]:
     """Return the reservations of a canonical job spec that it can never use, as they are."""
-    found = []
+    problems = []
     for want in wants(demands_of(spec)):
         where = f"{_ROOT}[{want.index}].machine_spec.reservation_affinity"
         if want.affinity.kind != "none" and strategy_of(spec) == "spot" and spot_refused:
-            found.append(Mistake(where, "Reservations are not supported with strategy SPOT."))
+            problems.append(Mistake(where, "Reservations are not supported with strategy SPOT."))
         for at, path in enumerate(want.affinity.paths):
             why = _unusable(reservations.get(path), want, region)
             if why:
-                found.append(Mistake(f"{where}.values[{at}]", f"The reservation {path} can't be used: {why}."))
-    return found
+                problems.append(Mistake(f"{where}.values[{at}]", f"The reservation {path} can't be used: {why}."))
+    return problems
 
 
 def _unusable(reservation: Reservation | None, want: Want, region: str) -> str:

@@ -184,23 +184,23 @@ def _admit_on_own_machines(world: World, location: str, spec: Mapping[str, Any],
 
 def _disagreements(body: Mapping[str, Any], cluster: Cluster, strict: bool) -> list[Mistake]:
     """Return the errors where a job contradicts its cluster: service account, network, encryption (vertex-rules 2)."""
-    spec, found = body["jobSpec"], []
+    spec, mistakes = body["jobSpec"], []
     account = spec.get("serviceAccount")
     default = cluster.service_account_spec.get("serviceAccount")
     if cluster.custom_service_account and not account and not default:
         text = f"A service account is required: persistent resource {cluster.id} has custom service accounts enabled."
-        found.append(Mistake("job_spec.service_account", text))
+        mistakes.append(Mistake("job_spec.service_account", text))
     if not cluster.custom_service_account and account and strict:
         text = f"Persistent resource {cluster.id} does not have custom service accounts enabled."
-        found.append(Mistake("job_spec.service_account", text))
+        mistakes.append(Mistake("job_spec.service_account", text))
     if spec.get("network", "") != cluster.body.get("network", "") and "network" in spec:
         text = f'Network must be that of persistent resource {cluster.id}: "{cluster.body.get("network", "")}".'
-        found.append(Mistake("job_spec.network", text))
+        mistakes.append(Mistake("job_spec.network", text))
     key = cluster.body.get("encryptionSpec", {}).get("kmsKeyName", "")
     if "encryptionSpec" in body and body["encryptionSpec"].get("kmsKeyName", "") != key:
         text = f'The key must be that of persistent resource {cluster.id}: "{key}".'
-        found.append(Mistake("encryption_spec.kms_key_name", text))
-    return found
+        mistakes.append(Mistake("encryption_spec.kms_key_name", text))
+    return mistakes
 
 
 def _refuse(mistakes: Sequence[Mistake], root: str) -> None:

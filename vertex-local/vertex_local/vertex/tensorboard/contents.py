@@ -72,8 +72,8 @@ class Contents(Documents):
     def patch(self, call: Call) -> Reply:
         self.enter(call, "update")
         with self.world.store.transaction():
-            found = self.find(self.named(call))
-            changed = self.patched(call, found) | {key: found[key] for key in _IMMUTABLE if key in found}
+            old = self.find(self.named(call))
+            changed = self.patched(call, old) | {key: old[key] for key in _IMMUTABLE if key in old}
             self._check(changed)
             changed = self.change(changed)
         return self.shown(call, changed)
@@ -108,14 +108,14 @@ class Contents(Documents):
     def _check(self, body: Mapping[str, object]) -> None:
         at = re.sub(r"(?<!^)([A-Z])", r"_\1", self.kind.message).lower()
         named = self.kind is not EXPERIMENT
-        found = display_name_mistakes(f"{at}.display_name", str(body.get("displayName", "")), required=named)
+        mistakes = display_name_mistakes(f"{at}.display_name", str(body.get("displayName", "")), required=named)
         labels = body.get("labels", {})
-        found += label_mistakes(f"{at}.labels", labels if isinstance(labels, Mapping) else {})
+        mistakes += label_mistakes(f"{at}.labels", labels if isinstance(labels, Mapping) else {})
         if "valueType" in self.kind.writable and "valueType" not in body:
-            found.append(Mistake(f"{at}.value_type", "The value type is required: SCALAR, TENSOR or BLOB_SEQUENCE."))
+            mistakes.append(Mistake(f"{at}.value_type", "The value type is required: SCALAR, TENSOR or BLOB_SEQUENCE."))
         if len(str(body.get("pluginData", ""))) > _PLUGIN_BYTES * 4 // 3:
-            found.append(Mistake(f"{at}.plugin_data", f"The plugin's data may have {_PLUGIN_BYTES} bytes."))
-        refuse(found)
+            mistakes.append(Mistake(f"{at}.plugin_data", f"The plugin's data may have {_PLUGIN_BYTES} bytes."))
+        refuse(mistakes)
 
 
 def remove_below(world: World, name: str, content: tuple[Documents, ...]) -> None:

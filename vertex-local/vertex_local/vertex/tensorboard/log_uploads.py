@@ -47,19 +47,19 @@ def catch_up(world: World) -> None:
     """Make the runs of the logs that jobs have written since the last look; for one that has ended this is the last."""
     for job, body in world.store.list(_WAITING):
         with world.store.transaction():
-            found = jobs.get(world.store, job)
+            record = jobs.get(world.store, job)
             if Documents(world, TENSORBOARD).look(body["tensorboard"]):
                 for folder in sorted(_folders(world, body["logs"])):
                     _make_run(world, body["tensorboard"], id_of(job), body["title"], folder)
-            if found is None or found.run is None:
+            if record is None or record.run is None:
                 world.store.delete(_WAITING, job)
 
 
 def _folders(world: World, logs: str) -> set[str]:
     """Return the folders below a job's logs, relative to them, that event files were written to."""
     bucket, _, prefix = logs.removeprefix("gs://").partition("/")
-    found = OBJECTS.every(world.store, f"{bucket}/{prefix}")
-    files = [PurePosixPath(version.resource["name"]) for version in found]
+    versions = OBJECTS.every(world.store, f"{bucket}/{prefix}")
+    files = [PurePosixPath(version.resource["name"]) for version in versions]
     return {str(file.parent.relative_to(prefix)) for file in files if _EVENTS in file.name}
 
 

@@ -47,9 +47,9 @@ class Tensorboards(Documents):
     def get(self, call: Call) -> Reply:
         self.enter(call, "get")
         log_uploads.catch_up(self.world)
-        found = self.find(self.named(call))
-        count = len(self._runs.below(found["name"]))
-        return self.shown(call, {**found, "runCount": count} if count else found)
+        tensorboard = self.find(self.named(call))
+        count = len(self._runs.below(tensorboard["name"]))
+        return self.shown(call, {**tensorboard, "runCount": count} if count else tensorboard)
 
     def patch(self, call: Call) -> Reply:
         self.enter(call, "update", "submit")

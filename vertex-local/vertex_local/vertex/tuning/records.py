@@ -85,12 +85,12 @@ class Tuning:
 
     def best(self) -> Trial | None:
         """Return the trial that succeeded with the best final value of the first metric; the earliest of several."""
-        metric, found = self.study.metrics[0], None
+        metric, best_yet = self.study.metrics[0], None
         for trial in self.trials:
             value = trial.final.value(metric.id) if trial.final and trial.state == "SUCCEEDED" else None
-            if value is not None and (found is None or metric.better(value, found[0])):
-                found = (value, trial)
-        return found[1] if found else None
+            if value is not None and (best_yet is None or metric.better(value, best_yet[0])):
+                best_yet = (value, trial)
+        return best_yet[1] if best_yet else None
 
 
 TUNING_JOBS = Followed(kind="tuningJob", record=Tuning, key=attrgetter("name"))

@@ -38,19 +38,19 @@ def merged(known: Sequence[Measurement], new: Sequence[Report], study: Study, st
     Metrics that the study does not name are left out; those of one step that come one after the other are one report.
     """
     ids = [metric.id for metric in study.metrics]
-    found = list(known)
+    measurements = list(known)
     for report in new:
         metric = ids[0] if report.metric == _UNNAMED else report.metric
         if metric not in ids:
             continue
         elapsed = max(report.time - start, 0.0)
-        last = found[-1] if found else None
+        last = measurements[-1] if measurements else None
         if last is not None and last.step == report.step and last.value(metric) is None:
-            found[-1] = replace(last, metrics=(*last.metrics, (metric, report.value)))
+            measurements[-1] = replace(last, metrics=(*last.metrics, (metric, report.value)))
         else:
-            found.append(Measurement(report.step, elapsed, ((metric, report.value),)))
-    found.sort(key=lambda item: (item.step, item.elapsed_s))
-    return tuple(found[-MOST:])
+            measurements.append(Measurement(report.step, elapsed, ((metric, report.value),)))
+    measurements.sort(key=lambda item: (item.step, item.elapsed_s))
+    return tuple(measurements[-MOST:])
 
 
 def final(measurements: Sequence[Measurement], study: Study) -> Measurement | None:

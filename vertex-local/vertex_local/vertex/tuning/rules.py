@@ -15,16 +15,16 @@ _LOG_SCALES = ("UNIT_LOG_SCALE", "UNIT_REVERSE_LOG_SCALE")
 
 def mistakes(body: Mapping[str, Any], root: str = "") -> list[Mistake]:
     """Return all errors in a create's body, but those of its trial job. `root` precedes the fields' paths."""
-    found = display_name_mistakes(f"{root}display_name", body.get("displayName", ""), required=True)
-    found += label_mistakes(f"{root}labels", body.get("labels", {}))
+    problems = display_name_mistakes(f"{root}display_name", body.get("displayName", ""), required=True)
+    problems += label_mistakes(f"{root}labels", body.get("labels", {}))
     for key, field, least in (
         ("maxTrialCount", "max_trial_count", 1),
         ("parallelTrialCount", "parallel_trial_count", 1),
         ("maxFailedTrialCount", "max_failed_trial_count", 0),
     ):
         if int(body.get(key, 0)) < least:
-            found.append(Mistake(f"{root}{field}", f"The count must be at least {least}."))
-    return [*found, *study_mistakes(body.get("studySpec", {}), f"{root}study_spec")]
+            problems.append(Mistake(f"{root}{field}", f"The count must be at least {least}."))
+    return [*problems, *study_mistakes(body.get("studySpec", {}), f"{root}study_spec")]
 
 
 def not_here(spec: Mapping[str, Any]) -> ApiError | None:

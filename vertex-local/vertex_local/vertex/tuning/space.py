@@ -60,8 +60,8 @@ def at(parameter: Parameter, unit: float) -> Value:
     if parameter.kind == "double":
         return _between(parameter, unit, parameter.low, parameter.high)
     # Every integer has the room of one around it, also those at the ends.
-    found = round(_between(parameter, unit, parameter.low - 0.5, parameter.high + 0.5))
-    return min(max(found, int(parameter.low)), int(parameter.high))
+    value = round(_between(parameter, unit, parameter.low - 0.5, parameter.high + 0.5))
+    return min(max(value, int(parameter.low)), int(parameter.high))
 
 
 def argument(value: Value) -> str:
@@ -73,13 +73,13 @@ def argument(value: Value) -> str:
 
 def _between(parameter: Parameter, unit: float, low: float, high: float) -> float:
     if parameter.scale == "linear":
-        found = low + unit * (high - low)
+        value = low + unit * (high - low)
     else:
         place = unit if parameter.scale == "log" else 1 - unit
-        found = math.exp(math.log(low) + place * (math.log(high) - math.log(low)))
+        value = math.exp(math.log(low) + place * (math.log(high) - math.log(low)))
         if parameter.scale == "reverse-log":
-            found = low + high - found
-    return min(max(found, low), high)
+            value = low + high - value
+    return min(max(value, low), high)
 
 
 def _parameter(spec: Mapping[str, Any]) -> Parameter:

@@ -89,12 +89,12 @@ def _seconds(duration: str) -> timedelta:
 
 def _curve(trial: Trial, metric: Metric, *, by_time: bool) -> list[tuple[float, float]]:
     """Return a trial's values of a metric, each with the step or the seconds at which it was reported."""
-    found = []
+    points = []
     for item in trial.measurements:
         value = item.value(metric.id)
         if value is not None:
-            found.append((item.elapsed_s if by_time else float(item.step), value))
-    return found
+            points.append((item.elapsed_s if by_time else float(item.step), value))
+    return points
 
 
 def _until(curve: list[tuple[float, float]], place: float) -> list[float]:

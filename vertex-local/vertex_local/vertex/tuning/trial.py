@@ -44,18 +44,18 @@ class Trial:
 
 def body(trial: Trial) -> dict[str, Any]:
     """Return the canonical Trial message."""
-    found: dict[str, Any] = {
+    content: dict[str, Any] = {
         "id": trial.id,
         "state": trial.state,
         "parameters": [{"parameterId": name, "value": value} for name, value in trial.parameters],
         "customJob": trial.job,
     }
     if trial.measurements:
-        found["measurements"] = [_measurement_body(item) for item in trial.measurements]
+        content["measurements"] = [_measurement_body(item) for item in trial.measurements]
     if trial.final:
-        found["finalMeasurement"] = _measurement_body(trial.final)
+        content["finalMeasurement"] = _measurement_body(trial.final)
     optional = {"startTime": trial.start_time, "endTime": trial.end_time, "infeasibleReason": trial.reason}
-    return found | {key: value for key, value in optional.items() if value}
+    return content | {key: value for key, value in optional.items() if value}
 
 
 def _measurement_body(item: Measurement) -> dict[str, Any]:

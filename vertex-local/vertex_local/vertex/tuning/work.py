@@ -68,13 +68,13 @@ def _advance(world: World, before: Tuning, now: datetime) -> None:
 
 def _chosen(tuning: Tuning) -> tuple[Tuning, list[Assignment]]:
     """Return the points of the trials that may begin now; the job is closed when there are no more."""
-    study, found = tuning.study, list[Assignment]()
+    study, points = tuning.study, list[Assignment]()
     for _ in range(life.wanted(tuning)):
-        point = search.suggested(study, tuning.name, len(tuning.trials) + len(found))
+        point = search.suggested(study, tuning.name, len(tuning.trials) + len(points))
         if point is None:
-            return replace(tuning, closed="the whole grid was searched"), found
-        found.append(point)
-    return tuning, found
+            return replace(tuning, closed="the whole grid was searched"), points
+        points.append(point)
+    return tuning, points
 
 
 def _begun(world: World, tuning: Tuning, assignment: Assignment) -> Tuning:
@@ -103,13 +103,13 @@ def _look(world: World, tuning: Tuning, trial: Trial) -> Seen:
         if fresh:
             new += fresh
             read[path.parent.name] = max(item.time for item in fresh)
-    found = tuple(sorted(new, key=lambda item: item.time))
+    tuning_job = tuple(sorted(new, key=lambda item: item.time))
     if job is None:
-        return Seen("ended", None, None, f"The job {trial.job} does not exist any more.", found, read)
+        return Seen("ended", None, None, f"The job {trial.job} does not exist any more.", tuning_job, read)
     body = job.body
     progress = _PROGRESS.get(body["state"], "running" if job.run else "ended")
     message = body.get("error", {}).get("message", "")
-    return Seen(progress, body.get("startTime"), body.get("endTime"), message, found, read)
+    return Seen(progress, body.get("startTime"), body.get("endTime"), message, tuning_job, read)
 
 
 def _cluster_is_away(world: World, tuning: Tuning) -> bool:
