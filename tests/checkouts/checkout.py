@@ -144,8 +144,8 @@ class Checkout:
     def clusters(self, region: str = REGION) -> dict[str, str]:
         """Return the clusters of this stack in a region: id to state."""
         at = f"/v1/projects/{PROJECT}/locations/{region}/persistentResources"
-        found = self.cloud.every(at, "persistentResources")
-        mine = [bucket for bucket in found if bucket.get("labels", {}).get("slipway-stack") == self.stack]
+        listed = self.cloud.every(at, "persistentResources")
+        mine = [bucket for bucket in listed if bucket.get("labels", {}).get("slipway-stack") == self.stack]
         return {entry["name"].rsplit("/", 1)[-1]: entry["state"] for entry in mine}
 
     def make_clusters_now(self) -> None:
@@ -177,8 +177,8 @@ class Checkout:
         return str(self.cloud.rest("GET", f"/v1/{name}")["state"])
 
     def buckets(self) -> list[str]:
-        found = self.cloud.every(f"/storage/v1/b?project={PROJECT}", "items")
-        return [entry["name"] for entry in found if entry["name"].startswith(f"{PROJECT}-{self.stack}-")]
+        listed = self.cloud.every(f"/storage/v1/b?project={PROJECT}", "items")
+        return [entry["name"] for entry in listed if entry["name"].startswith(f"{PROJECT}-{self.stack}-")]
 
     @property
     def state_file(self) -> Path:

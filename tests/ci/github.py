@@ -140,21 +140,21 @@ class GitHub:
     def kept(self, path: str, asked: dict[str, list[str]]) -> Any:
         """Answer what is asked of runs and artifacts, each of one number; None for anything else."""
         whole = f"/repos/{OWNER}/{NAME}/actions/"
-        if found := re.fullmatch(rf"{whole}workflows/(.+)/runs", path):
+        if match := re.fullmatch(rf"{whole}workflows/(.+)/runs", path):
             (event,), (head,) = asked["event"], asked["head_sha"]
-            of = (found[1], event, head)
+            of = (match[1], event, head)
             runs = [
                 {"id": number, "repository": {"id": 1}, "head_repository": {"id": 2 if artifact.fork else 1}}
                 for number, artifact in enumerate(self.artifacts)
                 if (artifact.workflow, artifact.event, artifact.head) == of
             ]
             return {"workflow_runs": runs}
-        if found := re.fullmatch(rf"{whole}(runs|artifacts)/(\d+)/(artifacts|zip)", path):
-            artifact = self.artifacts[int(found[2])]
-            about = {"id": int(found[2]), "expired": artifact.expired}
+        if match := re.fullmatch(rf"{whole}(runs|artifacts)/(\d+)/(artifacts|zip)", path):
+            artifact = self.artifacts[int(match[2])]
+            about = {"id": int(match[2]), "expired": artifact.expired}
             return (
                 {"artifacts": [about] if artifact.name == asked["name"][0] else []}
-                if found[1] == "runs"
+                if match[1] == "runs"
                 else artifact.packed
             )
         return None

@@ -92,10 +92,10 @@ class GitLab:
 
     def answer(self, method: str, path: str, asked: dict[str, str], sent: dict[str, Any]) -> tuple[int, Any]:
         for pattern, does in self._routes.items():
-            if found := re.fullmatch(pattern, f"{method} {path}"):
+            if match := re.fullmatch(pattern, f"{method} {path}"):
                 if method != "GET":
                     self.written.append(f"{method} {path}")
-                answered = does(found, sent)
+                answered = does(match, sent)
                 if isinstance(answered, list):
                     page, most = int(asked.get("page", 1)), int(asked.get("per_page", 20))
                     answered = answered[(page - 1) * most : page * most]

@@ -52,8 +52,8 @@ def _interpolated(value: Any, inputs: Mapping[str, Any]) -> Any:
         return [_interpolated(job, inputs) for job in value]
     if not isinstance(value, str):
         return value
-    if found := _INPUT.fullmatch(value):
-        return inputs[found[1]]
+    if match := _INPUT.fullmatch(value):
+        return inputs[match[1]]
     return _INPUT.sub(lambda found: str(inputs[found[1]]), value)
 
 

@@ -51,16 +51,16 @@ def calls(files: All, workflows: All) -> Iterator[tuple[dict[str, Any], Workflow
     for file in files.values():
         for job in file.jobs().values():
             if "uses" in job:
-                found = re.fullmatch(rf"(?:\$|{OWNED})/\.github/workflows/([\w-]+)\.yaml(?:@{REF})?", job["uses"])
-                assert found, job["uses"]
-                yield job, workflows[found[1]]
+                match = re.fullmatch(rf"(?:\$|{OWNED})/\.github/workflows/([\w-]+)\.yaml(?:@{REF})?", job["uses"])
+                assert match, job["uses"]
+                yield job, workflows[match[1]]
 
 
 def test_a_call_gives_what_is_asked_for(team: All, workflows: All) -> None:
     """Ours are held to that by actionlint."""
-    found = list(calls(team, workflows))
-    assert len(found) == len(NAMES)
-    for job, called in found:
+    listed = list(calls(team, workflows))
+    assert len(listed) == len(NAMES)
+    for job, called in listed:
         declared, given = called.tree["on"]["workflow_call"]["inputs"], job["with"]
         assert (
             {name for name, resource in declared.items() if resource.get("required")} <= set(given) <= set(declared)

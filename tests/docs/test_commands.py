@@ -21,8 +21,8 @@ _GENERATED = re.compile(r"(?<=<!-- verbs -->\n).*(?=<!-- /verbs -->)", re.DOTALL
 
 
 def test_the_page_has_every_verb_and_flag() -> None:
-    found = _GENERATED.search(PAGE.read_text("utf-8"))
-    assert found and found[0] == made(), "python -m tests.docs.test_commands writes it"
+    match = _GENERATED.search(PAGE.read_text("utf-8"))
+    assert match and match[0] == made(), "python -m tests.docs.test_commands writes it"
 
 
 @click.command()

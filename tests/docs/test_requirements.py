@@ -13,7 +13,7 @@ KEYS = re.compile(r"(?:# (?=[A-Z])|\((?=[BDNPWXZ]))([A-Z]\d{1,2}(?:,? (?:# )?[A-
 
 def cited(folder: str) -> set[str]:
     texts = (file.read_text(encoding="utf-8") for file in (ROOT / folder).rglob("*.py"))
-    return {key for text in texts for found in KEYS.findall(text) for key in re.findall(r"\w\d+", found)}
+    return {key for text in texts for match in KEYS.findall(text) for key in re.findall(r"\w\d+", match)}
 
 
 def test_every_key_is_explained() -> None:

@@ -30,9 +30,9 @@ def place(name: str) -> re.Pattern[str]:
 
 @pytest.mark.parametrize(("page", "name", "made"), PLACES, ids=("rolls", "goes", "grades", "health"))
 def test_what_the_product_makes_stands_on_the_page(page: Path, name: str, made: str) -> None:
-    found = place(name).search(page.read_text(encoding="utf-8"))
-    assert found, f"no {name}"
-    assert found[0].strip() == made.strip(), "python -m tests.docs.test_review writes it"
+    match = place(name).search(page.read_text(encoding="utf-8"))
+    assert match, f"no {name}"
+    assert match[0].strip() == made.strip(), "python -m tests.docs.test_review writes it"
 
 
 def test_the_readme_shows_the_comment_as_a_picture() -> None:

@@ -46,8 +46,8 @@ Definition = Mapping[str, Any]
 
 
 def test_the_page_has_every_key() -> None:
-    found = _KEYS.search(PAGE.read_text("utf-8"))
-    assert found and found[0] == made(), "python -m tests.docs.test_stack_file writes it"
+    match = _KEYS.search(PAGE.read_text("utf-8"))
+    assert match and match[0] == made(), "python -m tests.docs.test_stack_file writes it"
 
 
 def made() -> str:

@@ -41,8 +41,8 @@ def made(checkout: Checkout, id_: str, **body: Any) -> str:
 
 
 def lives(checkout: Checkout, id_: str) -> Any:
-    found = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{id_}")
-    return {key: found.get(key) for key in ("state", "createTime", "displayName", "labels", "resourceRuntimeSpec")}
+    answer = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{id_}")
+    return {key: answer.get(key) for key in ("state", "createTime", "displayName", "labels", "resourceRuntimeSpec")}
 
 
 def up(checkout: Checkout, **clusters: Any) -> str:

@@ -45,9 +45,9 @@ def test_a_cluster_is_made_in_another_region_stays_there_and_comes_back(
     task = next((checkout.folder / "jobs").rglob("task.py"))
     task.write_text(f"{KEEPS}{task.read_text()}")
     said = checkout.up()
-    found = re.search(rf"; 1 n1-standard-4[^;]* in {FAR} may do, as (cpu-\w{{7}}) \(alternative 1\)", said)
-    assert found, said
-    far = found[1]
+    match = re.search(rf"; 1 n1-standard-4[^;]* in {FAR} may do, as (cpu-\w{{7}}) \(alternative 1\)", said)
+    assert match, said
+    far = match[1]
     assert f"{far} as its alternative 1 in {FAR}" in said
     assert f"what they read from {REGION} crosses regions" in said
     assert far_clusters(checkout) == {far: "RUNNING"} and checkout.clusters() == {}

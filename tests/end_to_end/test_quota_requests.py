@@ -18,8 +18,8 @@ NAME = "aiplatform_googleapis_com-CustomModelTrainingCPUsPerProjectPerRegion_us-
 
 
 def preferences(checkout: Checkout) -> dict[str, Any]:
-    found = checkout.cloud.every(PREFERENCES, "quotaPreferences")
-    return {entry["name"].rpartition("/")[2]: entry for entry in found}
+    listed = checkout.cloud.every(PREFERENCES, "quotaPreferences")
+    return {entry["name"].rpartition("/")[2]: entry for entry in listed}
 
 
 def declared(checkout: Checkout) -> dict[str, str]:

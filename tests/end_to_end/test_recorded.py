@@ -89,7 +89,7 @@ def sample(resource: Mapping[str, Any]) -> dict[str, Any]:
 
 def samples(checkout: Checkout) -> dict[str, Any]:
     """The state's resources under the names that the recording has for them."""
-    found = {}
+    recording = {}
     for resource in checkout.resources():
         kind, name = resource["type"], resource["urn"].rsplit("::", 1)[-1]
         if not kind.startswith("gcp:"):
@@ -98,8 +98,8 @@ def samples(checkout: Checkout) -> dict[str, Any]:
             kind, resource = f"{kind} {name}", without_later_rules(resource)
         if kind == OBJECT:
             kind = f"{kind} {'content' if name == 'catalog' else 'source'}"
-        found[f"{kind} = {plain(resource['id'])}"] = sample(resource)
-    return found
+        recording[f"{kind} = {plain(resource['id'])}"] = sample(resource)
+    return recording
 
 
 def without_later_rules(bucket: Mapping[str, Any]) -> dict[str, Any]:
@@ -115,13 +115,13 @@ def without_later_rules(bucket: Mapping[str, Any]) -> dict[str, Any]:
 
 def same_states(checkout: Checkout, way: str, *kinds: str) -> None:
     """Hold the state's resources of the given kinds to the recording."""
-    found = samples(checkout)
+    recording = samples(checkout)
     recorded = {
         f"{kind} = {plain(value['id'])}": {**sample(value), **SINCE.get(kind, {})}
         for kind, value in RECORDED[way].items()
         if kind in kinds
     }
-    assert {kind: found.get(kind) for kind in recorded} == recorded, way
+    assert {kind: recording.get(kind) for kind in recorded} == recorded, way
 
 
 def steps_of(preview: Any) -> list[Any]:
@@ -167,9 +167,9 @@ def test_states_and_previews_are_those_of_the_official_provider(
         checkout.write(persistentResources={"cpu": {"pools": pools, **changed.pop("cpu", {})}}, **changed)
 
     def holds(situation: str, name: Callable[[list[Any]], Mapping[str, str]] = lambda _: {}) -> None:
-        found = steps_of(checkout.pulumi("preview", "--json").json)
-        ids.update(name(found))
-        assert found == recorded_steps(situation, ids), situation
+        steps = steps_of(checkout.pulumi("preview", "--json").json)
+        ids.update(name(steps))
+        assert steps == recorded_steps(situation, ids), situation
 
     def created(recorded: str) -> Callable[[list[Any]], Mapping[str, str]]:
         return lambda found: {recorded: next(step["name"] for step in found if step["op"] == "create")}

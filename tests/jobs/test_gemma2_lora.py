@@ -199,9 +199,9 @@ print(json.dumps(found))
 def test_gemma2_lora_downloads_with_the_token_and_says_what_is_wrong_with_it(tuning: Path, tmp_path: Path) -> None:
     ask = [str(tuning), "-c", ASK, str(tmp_path), GOOD, STRANGER, UNKNOWN, ""]
     with serving(MODEL) as hub:
-        found = json.loads(run(ask, HF_ENDPOINT=hub).splitlines()[-1])
-    assert found[GOOD] == ["config.json", "model.safetensors", "tokenizer.json"]
-    stranger, unknown, none = found[STRANGER], found[UNKNOWN], found[""]
+        document = json.loads(run(ask, HF_ENDPOINT=hub).splitlines()[-1])
+    assert document[GOOD] == ["config.json", "model.safetensors", "tokenizer.json"]
+    stranger, unknown, none = document[STRANGER], document[UNKNOWN], document[""]
     assert "does not give google/gemma-2-2b" in stranger
     assert "https://huggingface.co/google/gemma-2-2b" in stranger
     assert "none of its own" in unknown

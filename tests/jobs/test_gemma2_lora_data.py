@@ -52,20 +52,20 @@ def refused(folder: Path, content: bytes, name: str = "chat.jsonl", *more: str) 
 def test_gemma2_lora_takes_chats_questions_with_answers_and_texts(tmp_path: Path) -> None:
     pair, tuning = {"prompt": "Sun?", "completion": "A star."}, {"input_text": "Sun?", "output_text": "A star."}
     values = [*CHAT, pair, tuning, {"text": "All of it."}]
-    found = prepared(tmp_path, b"\xef\xbb\xbf" + jsonl(values).replace(b"\n", b"\r\n\n"))
-    assert [example.turns for example in found] == [
+    candidates = prepared(tmp_path, b"\xef\xbb\xbf" + jsonl(values).replace(b"\n", b"\r\n\n"))
+    assert [example.turns for example in candidates] == [
         (("user", "Sun?"), ("assistant", "A star.")),
         (("user", "Moon?"), ("assistant", "A rock.")),
         *[(("user", "Sun?"), ("assistant", "A star."))] * 2,
         (),
     ]
-    assert (found[4].text, found[4].where) == ("All of it.", "line 9")
+    assert (candidates[4].text, candidates[4].where) == ("All of it.", "line 9")
 
 
 def test_gemma2_lora_takes_the_field_that_is_named(tmp_path: Path) -> None:
     values = [{"story": "Once."}, {"story": CHAT[0]["messages"]}]
-    found = prepared(tmp_path, json.dumps(values).encode(), "stories.json", "--column=story")
-    assert [(example.where, example.text, len(example.turns)) for example in found] == [
+    candidates = prepared(tmp_path, json.dumps(values).encode(), "stories.json", "--column=story")
+    assert [(example.where, example.text, len(example.turns)) for example in candidates] == [
         ("item 1", "Once.", 0),
         ("item 2", "", 2),
     ]

@@ -232,9 +232,9 @@ def told_by(judge: Judge, *words: str, folder: Path) -> Any:
 
 def test_it_is_the_base_s_and_nothing_of_the_change_is_on_its_path(base: Path) -> None:
     change = base.parents[2]
-    found = told_by(made(base), "review", "x", folder=change)
-    assert (found["judge"], found["args"]) == ("base", ["review", "x"])
-    assert not [path for path in found["path"] if Path(path).is_relative_to(change) or not path]
+    sentences = told_by(made(base), "review", "x", folder=change)
+    assert (sentences["judge"], sentences["args"]) == ("base", ["review", "x"])
+    assert not [path for path in sentences["path"] if Path(path).is_relative_to(change) or not path]
 
 
 def test_it_is_made_once_for_the_same_pins(base: Path) -> None:
@@ -342,9 +342,9 @@ def test_an_environment_that_names_the_change_s_checkout_runs_nothing_of_it(
     for name in ("__init__.py", "front/cli/review.py"):
         (base / "slipway" / name).touch()
     (base / "slipway" / "__main__.py").write_text("import yaml\n" + TELLS % "source")
-    found = told_by(made(base), "review", "x", folder=change)
-    assert (found["judge"], found["args"], found["path"][0]) == ("source", ["review", "x"], str(base))
-    beside = [path for path in found["path"] if Path(path).is_relative_to(change) or not path]
+    sentences = told_by(made(base), "review", "x", folder=change)
+    assert (sentences["judge"], sentences["args"], sentences["path"][0]) == ("source", ["review", "x"], str(base))
+    beside = [path for path in sentences["path"] if Path(path).is_relative_to(change) or not path]
     assert beside == [str(base)]
 
 

@@ -181,8 +181,8 @@ def test_no_secret_is_told(says: str) -> None:
 def test_the_page_says_what_it_comes_to_and_comments_are_short() -> None:
     scores = [scored(says) for says in CASES]
     assert median(score.words for score in scores) <= 60
-    found = _SECTION.search(PAGE.read_text(encoding="utf-8"))
-    assert found and found[0] == figure(scores), "python -m tests.review.test_corpus writes it"
+    match = _SECTION.search(PAGE.read_text(encoding="utf-8"))
+    assert match and match[0] == figure(scores), "python -m tests.review.test_corpus writes it"
 
 
 if __name__ == "__main__":

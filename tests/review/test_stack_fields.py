@@ -160,8 +160,8 @@ SILENT = ("QuotaEntry.contactEmail", "QuotaEntry.justification")
 @pytest.mark.parametrize("name", [name for name in EDITS if name not in SILENT])
 def test_an_edit_is_told(name: str) -> None:
     edits = EDITS[name]
-    found = play(Case(name, edits if isinstance(edits, tuple) else (edits,), given=GIVEN.get(name, ())))
-    told = [(consequence.kind, consequence.sentence) for consequence in found.consequences]
+    played = play(Case(name, edits if isinstance(edits, tuple) else (edits,), given=GIVEN.get(name, ())))
+    told = [(consequence.kind, consequence.sentence) for consequence in played.consequences]
     key = name.partition(".")[2]
     assert told, f"nothing is said of {key}"
     assert all(sentence for _, sentence in told)

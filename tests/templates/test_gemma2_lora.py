@@ -87,8 +87,8 @@ def assert_served(job: Job) -> None:
 def listed(stack: Stack, uri: str) -> list[str]:
     """The objects below gs://BUCKET/PREFIX."""
     bucket, _, prefix = uri.removeprefix("gs://").partition("/")
-    found = stack.cloud.rest("GET", f"/storage/v1/b/{bucket}/o?prefix={quote(prefix, safe='')}")
-    return [f"gs://{bucket}/{item['name']}" for item in found.get("items", [])]
+    answer = stack.cloud.rest("GET", f"/storage/v1/b/{bucket}/o?prefix={quote(prefix, safe='')}")
+    return [f"gs://{bucket}/{item['name']}" for item in answer.get("items", [])]
 
 
 def test_gemma2_lora_refuses_gpus_that_are_too_small_before_anything_is_sent(stack: Stack) -> None:  # Z1 N3

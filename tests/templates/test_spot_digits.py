@@ -39,10 +39,10 @@ def test_spot_digits_preempted_without_a_notice_and_with_one_does_every_step_onc
     lines = job.lines
     assert sum("was preempted" in line for line in lines) == 2
     assert sum("restart 2 of" in line for line in lines) == 1
-    (left,) = [int(found[1]) for line in lines if (found := re.search(r"notice: .* checkpoint of step (\d+)", line))]
-    from_steps = [int(found[1]) for line in lines if (found := re.search(r"goes on from .* step (\d+)", line))]
+    (left,) = [int(match[1]) for line in lines if (match := re.search(r"notice: .* checkpoint of step (\d+)", line))]
+    from_steps = [int(match[1]) for line in lines if (match := re.search(r"goes on from .* step (\d+)", line))]
     assert from_steps == [10, left] and 25 <= left < STEPS, "the steps since the last checkpoint are saved"
-    written = [int(found[1]) for line in lines if (found := re.search(r"step (\d+)/40", line))]
+    written = [int(match[1]) for line in lines if (match := re.search(r"step (\d+)/40", line))]
     assert written == list(range(5, STEPS + 1, 5)), "no attempt goes behind its checkpoint, and none beyond the next"
     assert (job.metrics["steps"], job.metrics["samples"], job.metrics["attempts"]) == (STEPS, STEPS * BATCH, 3)
     assert job.metrics == {**unbroken(tmp_path), "attempts": 3}, "the model of an unbroken run"

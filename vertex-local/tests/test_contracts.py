@@ -117,8 +117,8 @@ FILES = sorted(path.stem for path in FOLDER.glob("*.txt"))
 def test_it_answers_as_the_reference_says(calling: Calling, name: str) -> None:
     routes = [route for service in load_services() for route in service.routes(calling.world)]
     controlled = replace(calling, router=Router([*routes, *control.routes(Projects(calling.world), ())]))
-    found = list(differing(controlled, written(name)))
-    assert found == [], "\n".join(found)
+    listed = list(differing(controlled, written(name)))
+    assert listed == [], "\n".join(listed)
 
 
 def test_every_method_has_a_line(calling: Calling) -> None:

@@ -22,8 +22,8 @@ VERTEX = "/v1/projects/p/locations/us-central1"
     ],
 )
 def test_a_method_is_known_by_its_path(verb: str, path: str, name: str | None) -> None:
-    found = discovery.method_of(verb, path)
-    assert (found.id if found else None) == name
+    method = discovery.method_of(verb, path)
+    assert (method.id if method else None) == name
 
 
 def test_a_body_loses_its_nulls_but_for_those_that_are_values() -> None:

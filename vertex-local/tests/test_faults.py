@@ -80,10 +80,10 @@ def test_a_held_call_is_dropped_when_its_caller_has_gone(cloud: LocalCloud, buck
 def test_a_list_lags_behind_what_was_made(cloud: LocalCloud, bucket: storage.Bucket) -> None:
     bucket.blob("new").upload_from_string("x")
     switch_on(cloud, kind="lagging-list", match="GET /storage/v1/b/", seconds=3600)
-    assert [found.name for found in client(cloud).list_blobs(bucket.name)] == []
+    assert [blob.name for blob in client(cloud).list_blobs(bucket.name)] == []
     assert bucket.get_blob("new") is not None
     cloud.rest("DELETE", "/vertex-local/faults")
-    assert [found.name for found in client(cloud).list_blobs(bucket.name)] == ["new"]
+    assert [blob.name for blob in client(cloud).list_blobs(bucket.name)] == ["new"]
 
 
 # --- The service's rate limits, under a clock that stands still. (N7)

@@ -134,8 +134,8 @@ TREE = filter_fields.of_tree({"metric": {"type": "text", "labels": {}}, "state":
     ],
 )
 def test_a_field_is_known_by_either_spelling(fields: FilterFields, path: str, known: tuple[str, str] | None) -> None:
-    found = fields(path.split("."))
-    assert (found and (".".join(found.path), found.kind)) == known
+    names = fields(path.split("."))
+    assert (names and (".".join(names.path), names.kind)) == known
 
 
 @pytest.mark.parametrize(

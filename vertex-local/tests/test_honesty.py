@@ -54,8 +54,8 @@ def served(router: Router, api: str) -> set[str]:
 
 @pytest.mark.parametrize("api", APIS)
 def test_every_method_that_is_served_has_a_row(router: Router, api: str) -> None:
-    found = served(router, api)
-    assert found and found <= set(ROWS), found - set(ROWS)
+    answer = served(router, api)
+    assert answer and answer <= set(ROWS), answer - set(ROWS)
 
 
 def test_every_method_of_vertex_ai_that_is_served_is_named_with_its_collection(router: Router) -> None:

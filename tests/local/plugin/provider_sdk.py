@@ -101,8 +101,8 @@ def _required(given: type) -> Iterator[str]:
 
 
 def _secret(made: type) -> list[str]:
-    found = re.search(r"additional_secret_outputs=\[([^\]]*)\]", inspect.getsource(made))
-    return re.findall(r"\"(\w+)\"", found[1]) if found else []
+    match = re.search(r"additional_secret_outputs=\[([^\]]*)\]", inspect.getsource(made))
+    return re.findall(r"\"(\w+)\"", match[1]) if match else []
 
 
 def _fields(fields: Mapping[str, Field], before: str = "") -> Iterator[tuple[str, str]]:

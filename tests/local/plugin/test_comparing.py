@@ -63,10 +63,10 @@ def _seen(found: Difference) -> dict[str, str]:
     ],
 )
 def test_a_cluster_is_updated_in_place_for_these_alone(provider: Provider, edited: Any, path: str) -> None:
-    found = provider.difference(CLUSTER, _STATE, edited)
-    assert _seen(found) == {path: "update"}
-    assert found.replaces == []
-    assert not found.delete_first
+    diff = provider.difference(CLUSTER, _STATE, edited)
+    assert _seen(diff) == {path: "update"}
+    assert diff.replaces == []
+    assert not diff.delete_first
 
 
 @pytest.mark.parametrize(
@@ -91,9 +91,9 @@ def test_a_cluster_is_updated_in_place_for_these_alone(provider: Provider, edite
     ],
 )
 def test_a_cluster_is_replaced_for_everything_else(provider: Provider, edited: Any, path: str, kind: str) -> None:
-    found = provider.difference(CLUSTER, _STATE, edited)
-    assert _seen(found) == {path: f"{kind} replace"}
-    assert found.replaces == [path.split(".")[0].split("[")[0]]
+    diff = provider.difference(CLUSTER, _STATE, edited)
+    assert _seen(diff) == {path: f"{kind} replace"}
+    assert diff.replaces == [path.split(".")[0].split("[")[0]]
 
 
 def test_taking_a_pool_away_replaces_the_cluster(provider: Provider) -> None:
@@ -102,14 +102,14 @@ def test_taking_a_pool_away_replaces_the_cluster(provider: Provider) -> None:
 
 
 def test_any_label_replaces_a_cluster_through_its_effective_labels(provider: Provider) -> None:
-    found = provider.difference(CLUSTER, _STATE, {**_INPUTS, "labels": {"slipway-stack": "dev", "x": "y"}})
-    assert _seen(found) == {"labels.x": "add", "pulumiLabels.x": "add", "effectiveLabels.x": "add replace"}
-    assert found.replaces == ["effectiveLabels"]
+    diff = provider.difference(CLUSTER, _STATE, {**_INPUTS, "labels": {"slipway-stack": "dev", "x": "y"}})
+    assert _seen(diff) == {"labels.x": "add", "pulumiLabels.x": "add", "effectiveLabels.x": "add replace"}
+    assert diff.replaces == ["effectiveLabels"]
 
 
 def test_a_label_that_others_put_there_is_left_alone(provider: Provider) -> None:
-    found = provider.difference(CLUSTER, _STATE, _without("labels"))
-    assert _seen(found) == {
+    diff = provider.difference(CLUSTER, _STATE, _without("labels"))
+    assert _seen(diff) == {
         "labels": "delete",
         "pulumiLabels": "delete",
         'effectiveLabels["slipway-stack"]': "delete replace",
@@ -169,9 +169,9 @@ _BUCKET: Mapping[str, Any] = {
 def test_a_bucket_is_replaced_for_few_properties_and_patched_for_the_rest(
     provider: Provider, edit: dict[str, Any], replaces: list[str] | None
 ) -> None:
-    found = provider.difference(BUCKET, _BUCKET, {**_BUCKET, **edit})
-    assert bool(found.changes) is (replaces is not None)
-    assert found.replaces == (replaces or [])
+    diff = provider.difference(BUCKET, _BUCKET, {**_BUCKET, **edit})
+    assert bool(diff.changes) is (replaces is not None)
+    assert diff.replaces == (replaces or [])
 
 
 def _object(**changes: Any) -> dict[str, Any]:
@@ -191,14 +191,14 @@ _OBJECT_STATE: Mapping[str, Any] = {
 
 
 def test_content_is_overwritten_in_place(provider: Provider) -> None:
-    found = provider.difference(OBJECT, _OBJECT_STATE, _object(content="{1}"))
-    assert _seen(found) == dict.fromkeys(("content", "crc32c", "detectMd5hash", "generation", "md5hash"), "update")
+    diff = provider.difference(OBJECT, _OBJECT_STATE, _object(content="{1}"))
+    assert _seen(diff) == dict.fromkeys(("content", "crc32c", "detectMd5hash", "generation", "md5hash"), "update")
 
 
 def test_an_object_that_somebody_else_overwrote_is_written_again(provider: Provider) -> None:
     state = {**_OBJECT_STATE, "md5hash": "other", "detectMd5hash": "other"}
-    found = provider.difference(OBJECT, state, _object())
-    assert _seen(found) == dict.fromkeys(("crc32c", "detectMd5hash", "generation", "md5hash"), "update")
+    diff = provider.difference(OBJECT, state, _object())
+    assert _seen(diff) == dict.fromkeys(("crc32c", "detectMd5hash", "generation", "md5hash"), "update")
 
 
 @pytest.mark.parametrize(("name", "value"), [("name", "n"), ("contentType", "text/csv"), ("metadata", {"a": "b"})])
@@ -209,9 +209,9 @@ def test_an_object_is_replaced_for_its_metadata(provider: Provider, name: str, v
 def test_a_changed_source_makes_the_new_object_before_it_deletes_the_old(provider: Provider) -> None:
     state = {**_OBJECT_STATE, "source": Asset("h1", text="{}"), "content": None}
     inputs = {"bucket": "b", "name": "catalog.json", "source": Asset("h2", text="{1}"), "__defaults": []}
-    found = provider.difference(OBJECT, state, inputs)
-    assert found.replaces == ["source"]
-    assert not found.delete_first
+    diff = provider.difference(OBJECT, state, inputs)
+    assert diff.replaces == ["source"]
+    assert not diff.delete_first
 
 
 def test_the_same_bytes_from_another_place_are_no_change(provider: Provider) -> None:
@@ -232,9 +232,9 @@ def test_the_same_bytes_from_another_place_are_no_change(provider: Provider) -> 
 def test_accounts_and_preferences(
     provider: Provider, token: str, state: dict[str, Any], inputs: dict[str, Any], replaces: list[str]
 ) -> None:
-    found = provider.difference(token, {"deletionPolicy": "DELETE", **state}, inputs)
-    assert found.changes
-    assert found.replaces == replaces
+    diff = provider.difference(token, {"deletionPolicy": "DELETE", **state}, inputs)
+    assert diff.changes
+    assert diff.replaces == replaces
 
 
 @pytest.mark.parametrize(

@@ -92,11 +92,11 @@ def test_a_read_keeps_what_the_state_notes_and_leaves_no_collection_null(name: s
     """gcp-provider.md, seen again: `labels` and `metadata` are null after a create, and `{}` after a refresh."""
     outputs = opened(RECORDED["created"][name]["outputs"])
     before = {name: value for name, value in outputs.items() if value is not None}
-    found = written(schema_of(name), outputs["id"], known(outputs), before, read=True)
+    recording = written(schema_of(name), outputs["id"], known(outputs), before, read=True)
     fields = schema_of(name).fields
     empty: dict[str, Any] = {"list": [], "map": {}}
     nulls = {key: empty[fields[key].kind] for key in fields if fields[key].kind in empty and outputs[key] is None}
-    assert {key: value for key, value in found.items() if key != DELTA} == {
+    assert {key: value for key, value in recording.items() if key != DELTA} == {
         key: value for key, value in {**outputs, **nulls}.items() if key != DELTA
     }
 

@@ -77,10 +77,10 @@ class Engine:
             "news": news,
             "old_inputs": encode(before["inputs"]),
         }
-        found = self.provider.Diff(messages.DiffRequest(**known))
+        diff = self.provider.Diff(messages.DiffRequest(**known))
         names = messages.PropertyDiff.Kind.Name
-        kinds = {path: names(value.kind).lower() for path, value in found.detailedDiff.items()}
-        self.step("update" if kinds else "same", sorted(found.diffs) or None, kinds or None)
+        kinds = {path: names(value.kind).lower() for path, value in diff.detailedDiff.items()}
+        self.step("update" if kinds else "same", sorted(diff.diffs) or None, kinds or None)
         if changes and kinds:
             self.change(inputs, lambda: self.provider.Update(messages.UpdateRequest(**known)))
         elif changes:
@@ -109,8 +109,8 @@ class Engine:
 
     def read(self, id: str, outputs: Any, inputs: Any) -> dict[str, Any]:
         asked = messages.ReadRequest(urn=self.urn, id=id, properties=encode(outputs), inputs=encode(inputs))
-        found = self.provider.Read(asked)
-        return {"id": found.id, "inputs": decode(found.inputs).values, "outputs": decode(found.properties).values}
+        answer = self.provider.Read(asked)
+        return {"id": answer.id, "inputs": decode(answer.inputs).values, "outputs": decode(answer.properties).values}
 
     def step(self, op: str, diffs: Any = None, kinds: Any = None) -> None:
         self.steps.append({"op": op, "diffs": diffs, "kinds": kinds})

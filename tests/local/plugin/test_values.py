@@ -81,14 +81,14 @@ def test_a_refresh_keeps_the_spelling_of_a_location_alone() -> None:
     now = {"location": "US-CENTRAL1", "labels": {"a": "c", "theirs": "d"}}
     assert refreshed(Bucket.schema, inputs, now) == {"location": "us-central1", "labels": {"a": "c"}}
     member = {"bucket": "work", "role": "r", "member": "user:a@b.example"}
-    found = refreshed(IamMember(BUCKET).schema, member, {**member, "bucket": "b/work"})
-    assert found["bucket"] == "b/work"
+    preview = refreshed(IamMember(BUCKET).schema, member, {**member, "bucket": "b/work"})
+    assert preview["bucket"] == "b/work"
 
 
 def test_what_a_refresh_finds_changed_is_no_default_any_more() -> None:
     inputs = {"content": "x", "detectMd5hash": "different hash", "__defaults": ["detectMd5hash", "name"], "name": "n"}
-    found = refreshed(BucketObject.schema, inputs, {"content": "x", "detectMd5hash": "aGFzaA==", "name": "n"})
-    assert found == {"content": "x", "detectMd5hash": "aGFzaA==", "name": "n", "__defaults": ["name"]}
+    preview = refreshed(BucketObject.schema, inputs, {"content": "x", "detectMd5hash": "aGFzaA==", "name": "n"})
+    assert preview == {"content": "x", "detectMd5hash": "aGFzaA==", "name": "n", "__defaults": ["name"]}
 
 
 _SETTINGS = Settings(endpoints={}, token="t", project="p1")

@@ -46,9 +46,9 @@ BODY: dict[str, Any] = {
 
 
 def test_names_are_keys_in_camel_case_and_unknown_keys_are_passed_over() -> None:
-    found = read(Bicycle, BODY)
-    assert found == Bicycle({"front": Wheel("front", 28, (1, 2.5))}, 30, None, "loud", size=2)
-    assert write(found) == {
+    value = read(Bicycle, BODY)
+    assert value == Bicycle({"front": Wheel("front", 28, (1, 2.5))}, 30, None, "loud", size=2)
+    assert write(value) == {
         "wheels": {"front": {"inches": 28, "spokes": [1, 2.5]}},
         "topSpeed": 30,
         "extras": {"bell": "loud"},

@@ -138,8 +138,8 @@ IN_NO_LIST = {"a3-ultragpu-8g", "a4-highgpu-8g", "a4x-highgpu-4g"}
     ],
 )
 def test_published_prices_are_reproduced(machine: str, region: str, capacity_type: str, published: str) -> None:  # Z8
-    found = hourly(MachineSpec(machine, disk=NO_DISK), region, capacity_type)
-    assert found.complete and abs(found.known - Decimal(published)) < Decimal("0.0001")
+    text = hourly(MachineSpec(machine, disk=NO_DISK), region, capacity_type)
+    assert text.complete and abs(text.known - Decimal(published)) < Decimal("0.0001")
 
 
 def test_a_price_is_compute_engines_and_the_fee() -> None:
@@ -225,9 +225,9 @@ def test_pools_have_a_floor_and_a_ceiling() -> None:  # B2, Z8
 def test_one_unknown_price_does_not_hide_the_sum_of_what_is_known() -> None:  # Z8
     b200 = replace(WORKERS, name="b", machine=replace(WORKERS.machine, type="a4-highgpu-8g"))
     assert total((ClusterSpec("cpu", (b200,)),), "us-central1") == Bounds(UNKNOWN, UNKNOWN)
-    found = total((ClusterSpec("cpu", (WORKERS, b200)),), "us-central1")
-    assert found == Bounds(Price(EACH, complete=False), Price(4 * EACH, complete=False))
-    assert "$0.46/h idle" in price_in_words(found) and "($339 to $1,354 a month), and" in price_in_words(found)
+    text = total((ClusterSpec("cpu", (WORKERS, b200)),), "us-central1")
+    assert text == Bounds(Price(EACH, complete=False), Price(4 * EACH, complete=False))
+    assert "$0.46/h idle" in price_in_words(text) and "($339 to $1,354 a month), and" in price_in_words(text)
     fixed = replace(WORKERS, autoscaled=False, max=1)
     assert price_in_words(total((ClusterSpec("cpu", (fixed, b200)),), "us-central1")) == (
         "$0.46/h and more ($339 a month and more)"

@@ -27,9 +27,9 @@ def test_the_training_limits_of_the_region(connection: Connection, service: Serv
             quota("custom_model_serving_cpus", here, "10"),
         ]
     }
-    found, _ = read(connection, replace(WANTED, read_quota=read_quota), off_is_empty=False)
+    seen, _ = read(connection, replace(WANTED, read_quota=read_quota), off_is_empty=False)
     cpus, a3, h100 = (f"custom_model_training_{name}" for name in ("cpus", "a3_cpus", "nvidia_h100_gpus"))
-    assert found.limits == {
+    assert seen.limits == {
         cpus: QuotaLimit(cpus, "us-central1", 2200, Increase.POSSIBLE),
         a3: QuotaLimit(a3, "us-central1", -1, Increase.IMPOSSIBLE),
         h100: QuotaLimit(h100, "us-central1", 0, Increase.TOO_LITTLE_HISTORY),
@@ -45,12 +45,12 @@ def test_only_what_is_drawn_is_parsed_of_all_that_is_listed(
 
     wanted = replace(WANTED, read_quota=read_quota)
     service["quotas"] = many("custom_model_training_tpu_v6e")
-    found, _ = read(connection, wanted, off_is_empty=False)
-    assert not isinstance(found.limits, Unknown)
-    assert {metric: limit.limit for metric, limit in found.limits.items()} == {"custom_model_training_cpus": 7}
+    seen, _ = read(connection, wanted, off_is_empty=False)
+    assert not isinstance(seen.limits, Unknown)
+    assert {metric: limit.limit for metric, limit in seen.limits.items()} == {"custom_model_training_cpus": 7}
     service["quotas"] = many("custom_model_training_a3_cpus")
-    found, _ = read(connection, wanted, off_is_empty=False)
-    assert isinstance(found.limits, Unknown)
+    seen, _ = read(connection, wanted, off_is_empty=False)
+    assert isinstance(seen.limits, Unknown)
 
 
 def test_what_was_asked_for_in_this_region(connection: Connection, service: Service) -> None:
@@ -74,9 +74,9 @@ def test_what_was_asked_for_may_be_unknown(connection: Connection, service: Serv
     """Also where the API is switched off, which is said of its limits."""
     status, message = answer
     service["preferences"] = (status, {"error": {"code": status, "message": message}})
-    found, warnings = read(connection, WANTED, identity="ada", off_is_empty=True)
-    assert isinstance(found.preferences, Unknown) and found.limits == {} and warnings == []
-    assert (found.preferences.why, found.preferences.identity) == (message, "ada")
+    seen, warnings = read(connection, WANTED, identity="ada", off_is_empty=True)
+    assert isinstance(seen.preferences, Unknown) and seen.limits == {} and warnings == []
+    assert (seen.preferences.why, seen.preferences.identity) == (message, "ada")
     service["preferences"] = {"quotaPreferences": [preference(quotaConfig={"preferredValue": "many"})]}
     assert isinstance(live(connection).preferences, Unknown)
 

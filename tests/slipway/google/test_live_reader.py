@@ -94,12 +94,12 @@ def test_the_published_catalog_and_what_exists_already(connection: Connection, s
     service["catalog"] = CATALOG
     service["catalog bucket"] = {"name": "acme-catalog"}
     service["account"] = {"email": WANTED.accounts[0], "displayName": "Slipway trainer (prod)"}
-    found = live(connection)
-    assert found.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
-    assert found.buckets == found.by_hand == frozenset({"acme-catalog"})
-    assert found.service_accounts == {"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"}
+    seen = live(connection)
+    assert seen.catalog == PublishedCatalog({"cpu": "cpu-1a2b3c4"}, ("cpu-0000000",))
+    assert seen.buckets == seen.by_hand == frozenset({"acme-catalog"})
+    assert seen.service_accounts == {"trainer@acme.iam.gserviceaccount.com": "Slipway trainer (prod)"}
     flags = ("--uniform-bucket-level-access", "--public-access-prevention", "--versioning")
-    assert found.lacking == {"acme-catalog": flags}
+    assert seen.lacking == {"acme-catalog": flags}
 
 
 def test_a_bucket_that_slipway_made_is_told_by_the_rule_that_each_has(  # N13
@@ -108,8 +108,8 @@ def test_a_bucket_that_slipway_made_is_told_by_the_rule_that_each_has(  # N13
     """Also one that a killed deployment left, and that no state knows."""
     rule = {"action": {"type": "Delete"}, "condition": {"age": 730, "matchesPrefix": ["packages/"]}}
     service["catalog bucket"] = {"name": "acme-catalog", "lifecycle": {"rule": [rule]}}
-    found = live(connection)
-    assert found.buckets == frozenset({"acme-catalog"}) and not found.by_hand
+    seen = live(connection)
+    assert seen.buckets == frozenset({"acme-catalog"}) and not seen.by_hand
 
 
 def test_the_accounts_of_all_trainers_are_looked_at(connection: Connection, service: Service) -> None:
@@ -119,8 +119,8 @@ def test_the_accounts_of_all_trainers_are_looked_at(connection: Connection, serv
     path = "/iam/projects/acme/serviceAccounts/"
     service.answers |= {f"{path}{evals}": (200, {"email": evals}), f"{path}{tuning}": (404, {})}
     wanted = replace(WANTED, accounts=(*WANTED.accounts, evals, tuning))
-    found, _ = read(connection, wanted, off_is_empty=False)
-    assert found.service_accounts == {WANTED.accounts[0]: "Slipway trainer (prod)", evals: ""}
+    seen, _ = read(connection, wanted, off_is_empty=False)
+    assert seen.service_accounts == {WANTED.accounts[0]: "Slipway trainer (prod)", evals: ""}
     service.answers[f"{path}{tuning}"] = (403, {"error": {"code": 403, "message": "no"}})
     assert isinstance(read(connection, wanted, off_is_empty=False)[0].service_accounts, Unknown)
 
@@ -166,15 +166,15 @@ def test_what_can_not_be_read_is_unknown(
     connection: Connection, service: Service, what: str, status: int, role: str
 ) -> None:
     service[what] = (status, {"error": {"code": status, "message": "no such luck"}})
-    found = live(connection)
+    seen = live(connection)
     part = {
-        "clusters": found.clusters,
-        "quotas": found.limits,
-        "catalog": found.catalog,
-        "account": found.service_accounts,
-        "catalog bucket": found.buckets,
-        "work bucket": found.buckets,
-    }.get(what, found.jobs)
+        "clusters": seen.clusters,
+        "quotas": seen.limits,
+        "catalog": seen.catalog,
+        "account": seen.service_accounts,
+        "catalog bucket": seen.buckets,
+        "work bucket": seen.buckets,
+    }.get(what, seen.jobs)
     assert isinstance(part, Unknown)
     assert (part.why, part.identity) == ("no such luck", "ada")
     assert part.role.startswith(role)
@@ -187,11 +187,11 @@ def test_an_api_that_is_switched_off_is_empty_in_preview_alone(
 ) -> None:
     message = "Vertex AI API has not been used in project acme before or it is disabled."
     service[what] = (403, {"error": {"code": 403, "message": message}})
-    found, warnings = read(connection, WANTED, off_is_empty=True)
-    assert found == Live(clusters=(), jobs=(), limits={}, catalog=None)
+    seen, warnings = read(connection, WANTED, off_is_empty=True)
+    assert seen == Live(clusters=(), jobs=(), limits={}, catalog=None)
     assert len(warnings) == 1 and "switched off in acme" in warnings[0]
-    found, warnings = read(connection, WANTED, off_is_empty=False)
-    assert found != Live(clusters=(), jobs=(), limits={}, catalog=None)
+    seen, warnings = read(connection, WANTED, off_is_empty=False)
+    assert seen != Live(clusters=(), jobs=(), limits={}, catalog=None)
     assert warnings == []
 
 
@@ -212,11 +212,11 @@ def test_the_last_end_of_a_job_on_each_cluster_is_read_where_a_limit_needs_it(
     }
     assert live(connection).last_ends == {}
     wanted = replace(WANTED, now=datetime(2026, 11, 21, tzinfo=UTC), ends_within=timedelta(days=32))
-    found, _ = read(connection, wanted, off_is_empty=False)
-    assert found.last_ends == {"cpu-1a2b3c4": datetime(2026, 11, 3, tzinfo=UTC)}
+    seen, _ = read(connection, wanted, off_is_empty=False)
+    assert seen.last_ends == {"cpu-1a2b3c4": datetime(2026, 11, 3, tzinfo=UTC)}
     service["tuning"] = (403, {"error": {"code": 403, "message": "no such luck"}})
-    found, _ = read(connection, wanted, off_is_empty=False)
-    assert isinstance(found.last_ends, Unknown)
+    seen, _ = read(connection, wanted, off_is_empty=False)
+    assert isinstance(seen.last_ends, Unknown)
 
 
 def test_what_was_looked_for_by_a_clock_that_is_wrong_is_looked_for_again(
@@ -226,8 +226,8 @@ def test_what_was_looked_for_by_a_clock_that_is_wrong_is_looked_for_again(
     service.date = "Fri, 20 Nov 2026 12:00:00 GMT"
     cloud = datetime(2026, 11, 20, 12, tzinfo=UTC)
     wanted = replace(WANTED, ends_within=timedelta(days=3), recent=Recent(3, 10, "dev"))
-    found, _ = read(connection, replace(wanted, now=cloud + timedelta(days=9)), off_is_empty=False)
+    seen, _ = read(connection, replace(wanted, now=cloud + timedelta(days=9)), off_is_empty=False)
     (last,) = service.asked[PATHS["tuning"]]["filter"]
-    assert found.time == cloud and "2026-11-17T12:00:00Z" in last
+    assert seen.time == cloud and "2026-11-17T12:00:00Z" in last
     near = cloud + timedelta(minutes=1)
     assert read(connection, replace(wanted, now=near), off_is_empty=False)[0].time == near

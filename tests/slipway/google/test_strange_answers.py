@@ -234,9 +234,9 @@ def test_values_of_other_types_than_the_apis_are_an_error_in_words(server: Serve
 @pytest.mark.parametrize("content", [*NO_JSON, *(json.dumps(body).encode() for body in NO_JOBS[:-1])], ids=_short)
 def test_the_guard_does_not_take_a_strange_answer_for_no_jobs(server: Server, content: bytes) -> None:
     server.says(content)
-    found = use_of_cluster(connection(server.url), CLUSTER)
-    assert isinstance(found, Unknown)
-    assert "customJobs.list" in found.api
+    use = use_of_cluster(connection(server.url), CLUSTER)
+    assert isinstance(use, Unknown)
+    assert "customJobs.list" in use.api
 
 
 @pytest.mark.parametrize("content", [*NO_JSON, b"{}", b'{"name": null}', b'{"name": ""}'], ids=_short)

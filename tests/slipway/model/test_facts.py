@@ -88,8 +88,8 @@ def test_a_cluster_by_its_id_with_its_pools_by_name() -> None:
 
 
 def test_what_retires_says_why_by_key_and_which_jobs() -> None:
-    found = told()
-    assert found.clusters["cpu-0000000"] == {
+    facts_read = told()
+    assert facts_read.clusters["cpu-0000000"] == {
         "cluster": "cpu",
         "id": "cpu-0000000",
         "kind": "cluster",
@@ -98,7 +98,7 @@ def test_what_retires_says_why_by_key_and_which_jobs() -> None:
         "overdue": False,
         "jobs": {"j/1": "tune"},
     }
-    assert found.workspace["retiring"] == {
+    assert facts_read.workspace["retiring"] == {
         "acme-results": {
             "id": "acme-results",
             "kind": "bucket",
@@ -115,10 +115,10 @@ def test_a_bucket_for_jobs_in_another_region_is_told_and_read_back() -> None:  #
     far = replace(STACK, clusters=(replace(CPU, alternatives=(Alternative(CPU.pools, "us-east4"),)),))
     meant = told(of=far)
     assert meant.workspace["workElsewhere"] == {"us-east4": "acme-work-us-east4"}
-    found = read(components(meant))
-    assert found is not None and found.catalog.work_elsewhere == {"us-east4": "acme-work-us-east4"}
-    assert found.catalog.work_bucket_in("us-east4") == "acme-work-us-east4"
-    assert found.catalog.work_bucket_in("us-central1") == found.catalog.work_bucket == "acme-work"
+    facts_read = read(components(meant))
+    assert facts_read is not None and facts_read.catalog.work_elsewhere == {"us-east4": "acme-work-us-east4"}
+    assert facts_read.catalog.work_bucket_in("us-east4") == "acme-work-us-east4"
+    assert facts_read.catalog.work_bucket_in("us-central1") == facts_read.catalog.work_bucket == "acme-work"
 
 
 def test_another_trainer_with_who_may_act_as_it_is_told_and_read_back() -> None:  # P5
@@ -131,10 +131,10 @@ def test_another_trainer_with_who_may_act_as_it_is_told_and_read_back() -> None:
         trainers={"evals": TrainerFacts("evals", evals, {eva: "roles/iam.serviceAccountUser"})},
     )
     assert meant.workspace["trainers"]["evals"]["account"] == evals
-    found = read(components(meant))
-    assert found is not None
-    assert (found.trainers, found.catalog.trainers) == (meant.trainers, {"evals": evals})
-    assert found.people == (TEAM, eva)
+    facts_read = read(components(meant))
+    assert facts_read is not None
+    assert (facts_read.trainers, facts_read.catalog.trainers) == (meant.trainers, {"evals": evals})
+    assert facts_read.people == (TEAM, eva)
 
 
 def test_a_template_by_its_parameters_and_offers() -> None:
@@ -165,10 +165,10 @@ def test_a_review_reads_back_what_components_publish() -> None:  # N5
     assert json.loads(json.dumps(components(meant))) == [list(component) for component in components(meant)], (
         "it is JSON"
     )
-    found = read(reversed(components(meant)))
-    assert found is not None
-    assert components(found) == components(meant)
-    assert [offer.capacity_type for offer in found.catalog.templates["nap"].offers] == ["pool", "spot"]
+    facts_read = read(reversed(components(meant)))
+    assert facts_read is not None
+    assert components(facts_read) == components(meant)
+    assert [offer.capacity_type for offer in facts_read.catalog.templates["nap"].offers] == ["pool", "spot"]
 
 
 def test_a_dormant_cluster_is_told_with_the_catalog_and_read_back() -> None:  # B6
@@ -176,10 +176,10 @@ def test_a_dormant_cluster_is_told_with_the_catalog_and_read_back() -> None:  # 
     dormant = Dormancy(replace(CPU, season=season), "cpu-1a2b3c4", "idle", datetime(2026, 11, 20, tzinfo=UTC))
     meant = told(PLAN.with_clusters((), (dormant,)))
     assert meant.published["dormant"]["cpu"]["why"] == "idle"
-    found = read(components(meant))
-    assert found is not None
-    assert components(found) == components(meant)
-    assert found.catalog.dormant["cpu"].season == season
+    facts_read = read(components(meant))
+    assert facts_read is not None
+    assert components(facts_read) == components(meant)
+    assert facts_read.catalog.dormant["cpu"].season == season
 
 
 def test_without_a_catalog_there_are_no_facts() -> None:

@@ -25,7 +25,7 @@ def preview(name: str) -> Preview:
 
 def recorded(name: str, **fields: Any) -> Change:
     """Return a change with the published facts of its components, where it has any. `fields` are the change's own."""
-    found = preview(name)
-    before, after = facts.read(deployed(found)), facts.read(declared(found))
+    recording = preview(name)
+    before, after = facts.read(deployed(recording)), facts.read(declared(recording))
     live = Live(clusters=(), jobs=fields.pop("jobs", ()), limits={}, catalog=None)
-    return Change.between("local", before, after, live, NOW, preview=found, **fields)
+    return Change.between("local", before, after, live, NOW, preview=recording, **fields)

@@ -123,8 +123,8 @@ def test_each_accelerator_has_series_of_its_own(calling: Calling, busy: Sampler)
     job_id = job(calling, T4)
     busy.step()
     busy.step()
-    found = asked(calling, f'metric.type="{GPU}" AND resource.label.job_id="{job_id}"')
-    assert [series["metric"]["labels"]["accelerator_id"] for series in found] == ["0", "1"]
+    requests = asked(calling, f'metric.type="{GPU}" AND resource.label.job_id="{job_id}"')
+    assert [series["metric"]["labels"]["accelerator_id"] for series in requests] == ["0", "1"]
     memory = asked(calling, 'metric.type="ml.googleapis.com/training/accelerator/memory/utilization"')
     assert values(memory[0]) == [0.25]
 
@@ -133,8 +133,8 @@ def test_a_machine_without_accelerators_has_no_series_of_them(calling: Calling, 
     job(calling)
     busy.step()
     busy.step()
-    found = asked(calling, 'metric.type:"ml.googleapis.com/training/"')
-    assert {series["metric"]["type"].removeprefix("ml.googleapis.com/training/") for series in found} == {
+    requests = asked(calling, 'metric.type:"ml.googleapis.com/training/"')
+    assert {series["metric"]["type"].removeprefix("ml.googleapis.com/training/") for series in requests} == {
         "cpu/utilization",
         "memory/utilization",
     }
@@ -159,18 +159,20 @@ def test_points_are_of_the_interval_and_its_start_is_not(calling: Calling) -> No
 def test_series_are_aligned(calling: Calling) -> None:
     keep(calling, "workerpool0-0", 0.2, 0.4, 0.6, 0.8, every_s=30)
     aligned = {"aggregation.perSeriesAligner": "ALIGN_MEAN", "aggregation.alignmentPeriod": "60s"}
-    found = asked(calling, f'metric.type="{CPU}"', **aligned)
-    assert values(found[0]) == pytest.approx([0.7, 0.3])
+    requests = asked(calling, f'metric.type="{CPU}"', **aligned)
+    assert values(requests[0]) == pytest.approx([0.7, 0.3])
 
 
 def quota_use(calling: Calling, metric: str) -> list[tuple[str, int]]:
-    found = asked(
+    requests = asked(
         calling,
         f'metric.type="{USAGE}" AND resource.type="consumer_quota" AND '
         'resource.label.service="aiplatform.googleapis.com" AND '
         f'metric.label.quota_metric="aiplatform.googleapis.com/{metric}"',
     )
-    return [(item["resource"]["labels"]["location"], int(item["points"][0]["value"]["int64Value"])) for item in found]
+    return [
+        (item["resource"]["labels"]["location"], int(item["points"][0]["value"]["int64Value"])) for item in requests
+    ]
 
 
 def test_quota_in_use_follows_live_jobs(calling: Calling) -> None:
@@ -209,19 +211,19 @@ def test_accelerators_of_a_job_show_what_the_scenario_has_recorded(calling: Call
     for seconds in (600, 5, 1800, 3000):
         calling.clock.advance(seconds)
         busy.step()
-    found = asked(
+    requests = asked(
         calling,
         f'metric.type="{GPU}" AND resource.labels.job_id="{job_id}"',
         **{"interval.startTime": timestamp(START)},
     )
-    assert [series["metric"]["labels"]["accelerator_id"] for series in found] == ["0", "1"]
-    for series in found:
+    assert [series["metric"]["labels"]["accelerator_id"] for series in requests] == ["0", "1"]
+    for series in requests:
         use = values(series)
         assert len(use) >= 58 and sum(item < 0.05 for item in use) >= 31 and max(use) > 0.9
     memory = asked(calling, f'metric.type="{GPU.replace("utilization", "memory/utilization")}"')
     assert max(values(memory[0])) == pytest.approx(0.88, abs=0.01)
     measured = asked(calling, f'metric.type="{CPU}"', **{"interval.startTime": timestamp(START)})
-    assert values(measured[0])[0] != values(found[0])[0], "its CPU is what was measured"
+    assert values(measured[0])[0] != values(requests[0])[0], "its CPU is what was measured"
 
 
 def test_other_jobs_show_what_their_processors_do(calling: Calling, busy: Sampler) -> None:

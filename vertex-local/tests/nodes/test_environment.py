@@ -25,8 +25,8 @@ NUMBER = "100000000001"
 
 
 def test_a_replica_finds_the_others_and_itself() -> None:
-    found = environment.variables(PLACES, PLACES[2], project=NUMBER, job_id="7", region="us-central1", spec=SPEC)
-    cluster = json.loads(found["CLUSTER_SPEC"])
+    environ = environment.variables(PLACES, PLACES[2], project=NUMBER, job_id="7", region="us-central1", spec=SPEC)
+    cluster = json.loads(environ["CLUSTER_SPEC"])
     assert cluster["cluster"] == {
         "workerpool0": ["127.1.0.1:2222"],
         "workerpool1": ["127.1.0.2:2222", "127.1.0.3:2222"],
@@ -35,26 +35,26 @@ def test_a_replica_finds_the_others_and_itself() -> None:
     assert cluster["environment"] == "cloud"
     assert cluster["job"] == SPEC
     assert cluster["open_ports"] == [7777]
-    assert json.loads(found["TF_CONFIG"])["task"] == {"type": "worker", "index": 1, "cloud": ""}
-    assert (found["RANK"], found["WORLD_SIZE"]) == ("2", "3")
-    assert (found["MASTER_ADDR"], found["MASTER_PORT"]) == ("127.1.0.1", "2222")
+    assert json.loads(environ["TF_CONFIG"])["task"] == {"type": "worker", "index": 1, "cloud": ""}
+    assert (environ["RANK"], environ["WORLD_SIZE"]) == ("2", "3")
+    assert (environ["MASTER_ADDR"], environ["MASTER_PORT"]) == ("127.1.0.1", "2222")
 
 
 def test_the_project_is_its_number_and_outputs_lie_under_the_base() -> None:
     spec = {**SPEC, "experiment": "exp", "experimentRun": "exp-run"}  # W8
-    found = environment.variables(PLACES, PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec=spec)
-    assert found["CLOUD_ML_PROJECT_ID"] == "100000000001"
-    assert (found["CLOUD_ML_JOB_ID"], found["CLOUD_ML_REGION"]) == ("7", "us-central1")
-    assert found["AIP_MODEL_DIR"] == "gs://b/run/model/"
-    assert found["AIP_CHECKPOINT_DIR"] == "gs://b/run/checkpoints/"
-    assert found["AIP_TENSORBOARD_LOG_DIR"] == "gs://b/run/logs/"
-    assert (found["AIP_EXPERIMENT_NAME"], found["AIP_EXPERIMENT_RUN_NAME"]) == ("exp", "exp-run")
+    environ = environment.variables(PLACES, PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec=spec)
+    assert environ["CLOUD_ML_PROJECT_ID"] == "100000000001"
+    assert (environ["CLOUD_ML_JOB_ID"], environ["CLOUD_ML_REGION"]) == ("7", "us-central1")
+    assert environ["AIP_MODEL_DIR"] == "gs://b/run/model/"
+    assert environ["AIP_CHECKPOINT_DIR"] == "gs://b/run/checkpoints/"
+    assert environ["AIP_TENSORBOARD_LOG_DIR"] == "gs://b/run/logs/"
+    assert (environ["AIP_EXPERIMENT_NAME"], environ["AIP_EXPERIMENT_RUN_NAME"]) == ("exp", "exp-run")
 
 
 def test_a_single_replica_is_the_chief_and_has_no_tf_config() -> None:
-    found = environment.variables(PLACES[:1], PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec={})
-    assert json.loads(found["CLUSTER_SPEC"])["cluster"] == {"chief": ["127.1.0.1:2222"]}
-    assert not {"TF_CONFIG", "RANK", "MASTER_ADDR", "AIP_MODEL_DIR", "AIP_EXPERIMENT_NAME"} & found.keys()
+    environ = environment.variables(PLACES[:1], PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec={})
+    assert json.loads(environ["CLUSTER_SPEC"])["cluster"] == {"chief": ["127.1.0.1:2222"]}
+    assert not {"TF_CONFIG", "RANK", "MASTER_ADDR", "AIP_MODEL_DIR", "AIP_EXPERIMENT_NAME"} & environ.keys()
 
 
 def test_an_evaluator_is_never_part_of_the_tensorflow_cluster() -> None:
@@ -87,9 +87,9 @@ def test_what_a_job_is_told_of_itself_has_letters_as_they_are() -> None:
     """Linux refuses a variable of more than 128 KB, and a job carries up to 32 KB of parameters twice."""
     args = ["é" * 16_000, "é" * 16_000]
     spec = {"workerPoolSpecs": [{"containerSpec": {"args": args}}]}
-    found = environment.variables(PLACES, PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec=spec)
+    environ = environment.variables(PLACES, PLACES[0], project=NUMBER, job_id="7", region="us-central1", spec=spec)
     for name in ("CLUSTER_SPEC", "TF_CONFIG"):
-        assert len(found[name].encode()) < 80_000 and json.loads(found[name])["job"] == spec
+        assert len(environ[name].encode()) < 80_000 and json.loads(environ[name])["job"] == spec
 
 
 # --- Replicas on one machine have addresses of their own, and so have clouds.

@@ -36,9 +36,9 @@ def test_the_record_is_for_its_owner_only(cloud: LocalCloud) -> None:
     for name in ("cloud.json", "cloud.sqlite", "logs.sqlite", "cloud.log"):
         assert oct((cloud.state / name).stat().st_mode & 0o777) == "0o600", name
     assert (cloud.state / ".gitignore").read_text() == "*\n", "it may lie in a repository"
-    found = json.loads((cloud.state / "cloud.json").read_text())
-    assert set(found) == {"url", "port", "pid", "pidStarted", "tokens", "projects"}
-    assert set(found["tokens"]) >= {"owner", "deployer", "previewer", "submitter"}
+    document = json.loads((cloud.state / "cloud.json").read_text())
+    assert set(document) == {"url", "port", "pid", "pidStarted", "tokens", "projects"}
+    assert set(document["tokens"]) >= {"owner", "deployer", "previewer", "submitter"}
 
 
 def test_killed_and_started_again_nothing_is_lost(own_cloud: LocalCloud) -> None:
@@ -59,7 +59,7 @@ def test_killed_and_started_again_nothing_is_lost(own_cloud: LocalCloud) -> None
     assert (after.url, after.tokens) == (before.url, before.tokens) and after.pid not in (before.pid, os.getpid())
     assert client(own_cloud).bucket("survivor").blob("x").download_as_text() == "still here"
     accounts = own_cloud.rest("GET", "/v1/projects/local-project/serviceAccounts")["accounts"]
-    emails = [found["email"] for found in accounts]
+    emails = [account["email"] for account in accounts]
     assert "trainer-one@local-project.iam.gserviceaccount.com" in emails
 
 
@@ -186,9 +186,9 @@ def test_settings_outlive_a_restart_and_unknown_ones_are_refused(own_cloud: Loca
     own_cloud.up("--set", "submissions_per_minute=7", "--set", "quota.custom_model_training_cpus.us-central1=96")
     own_cloud.command("down")
     own_cloud.up()
-    found = own_cloud.rest("GET", "/vertex-local/settings")
-    assert found["submissions_per_minute"] == 7
-    assert found["quota"] == {"custom_model_training_cpus.us-central1": 96}
+    answer = own_cloud.rest("GET", "/vertex-local/settings")
+    assert answer["submissions_per_minute"] == 7
+    assert answer["quota"] == {"custom_model_training_cpus.us-central1": 96}
     wrong = own_cloud.command("up", "--set", "submission_per_minute=7")
     assert wrong.returncode == 2 and "did you mean 'submissions_per_minute'?" in wrong.stderr
 
@@ -254,10 +254,10 @@ def test_a_database_that_cannot_grow_rolls_back_and_lives_on(own_cloud: LocalClo
             break
     assert failed is not None and failed.status_code == 507
     assert failed.json()["error"]["status"] == "RESOURCE_EXHAUSTED" and "nothing was written" in failed.text
-    assert sorted(found.name for found in client(own_cloud).list_buckets()) == sorted(made)
+    assert sorted(bucket.name for bucket in client(own_cloud).list_buckets()) == sorted(made)
     own_cloud.command("down")
     own_cloud.up()
-    assert sorted(found.name for found in client(own_cloud).list_buckets()) == sorted(made)
+    assert sorted(bucket.name for bucket in client(own_cloud).list_buckets()) == sorted(made)
     client(own_cloud).create_bucket("room-again")
 
 

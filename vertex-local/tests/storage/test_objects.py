@@ -221,9 +221,9 @@ def test_an_interrupted_upload_is_resumed_where_it_stopped(cloud: LocalCloud, bu
 @pytest.mark.parametrize("odd", ["a b", "ä/ö", "x?y#z", "100%", "a+b&c=d", "q:r", "..a", "new'quote\""])
 def test_odd_names_survive(bucket: storage.Bucket, odd: str) -> None:
     bucket.blob(odd).upload_from_string(odd)
-    found = bucket.get_blob(odd)
-    assert found and found.name == odd and found.download_as_text() == odd
-    found.delete()
+    blob = bucket.get_blob(odd)
+    assert blob and blob.name == odd and blob.download_as_text() == odd
+    blob.delete()
 
 
 # --- The official client without credentials, and what is refused in words. (P5)

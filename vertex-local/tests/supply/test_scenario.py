@@ -24,7 +24,7 @@ ENTRY = {"region": "us-central1", "machine": "a3-highgpu-8g", "machines": 2}
 
 
 def test_a_scenario_is_read_whole() -> None:
-    found = parse(
+    parsed = parse(
         {
             "supply": [ENTRY, ENTRY | {"at": 5, "strategy": "spot", "machines": 0}],
             "spot": {
@@ -35,7 +35,7 @@ def test_a_scenario_is_read_whole() -> None:
             "reservations": {HELD: {"machine": "a3-highgpu-8g", "count": 2}},
         }
     )
-    assert found == Scenario(
+    assert parsed == Scenario(
         supply=(
             Entry(0, "us-central1", "a3-highgpu-8g", "any", 2),
             Entry(5, "us-central1", "a3-highgpu-8g", "spot", 0),
@@ -95,10 +95,10 @@ def test_a_scenario_that_can_not_be_leaves_the_one_before(stage: Stage) -> None:
 def test_the_guide_s_scenario_is_one() -> None:
     guide = (ROOT / "docs" / "guide.md").read_text(encoding="utf-8")
     (block,) = re.findall(r"^```toml\n(.*?)^```$", guide, re.M | re.S)
-    found = parse(tomllib.loads(block))
-    assert [entry.machines for entry in found.supply] == [0, 2]
-    assert (found.preemptions[0].times, found.chance, found.notice_s) == (2, Chance(2.0, 7), None)
-    assert len(found.reservations) == 1
+    parsed = parse(tomllib.loads(block))
+    assert [entry.machines for entry in parsed.supply] == [0, 2]
+    assert (parsed.preemptions[0].times, parsed.chance, parsed.notice_s) == (2, Chance(2.0, 7), None)
+    assert len(parsed.reservations) == 1
 
 
 # --- Recordings of GPUs as nvidia-smi writes them. # Z5
@@ -112,11 +112,11 @@ def line(
 
 
 def test_it_is_read_with_units_and_without_and_remarks_are_passed_over() -> None:
-    found = parse_recording(
+    scenario = parse_recording(
         f"# mine\n\n{HEAD}{line()}{line(index='1', use='3', used='8', of='80')}{line('13:12:59.704')}"
     )
-    assert found.samples == (GpuSample(0, 0, 0.97, 0.5), GpuSample(0, 1, 0.03, 0.1), GpuSample(60.5, 0, 0.97, 0.5))
-    assert [sample.use for sample in found.of(5)] == [0.03], "the second GPU again"
+    assert scenario.samples == (GpuSample(0, 0, 0.97, 0.5), GpuSample(0, 1, 0.03, 0.1), GpuSample(60.5, 0, 0.97, 0.5))
+    assert [sample.use for sample in scenario.of(5)] == [0.03], "the second GPU again"
 
 
 def test_what_a_gpu_does_not_tell_is_left_out() -> None:

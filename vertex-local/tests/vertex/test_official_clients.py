@@ -76,8 +76,8 @@ def test_sdk_runs_a_job_on_a_persistent_resource_to_its_end(vertex_sdk: LocalClo
     job.run(service_account=DEPLOYER, persistent_resource_id=cluster, timeout=8000, disable_retries=True)
     assert job.state.name == "JOB_STATE_SUCCEEDED"
     assert "rank 0" in vertex_sdk.lines(job.name, "")
-    found = aiplatform.CustomJob.list(filter='labels.made="by-sdk" AND display_name="sdk-job"')
-    assert [item.resource_name for item in found] == [job.resource_name]
+    listed = aiplatform.CustomJob.list(filter='labels.made="by-sdk" AND display_name="sdk-job"')
+    assert [item.resource_name for item in listed] == [job.resource_name]
     assert aiplatform.CustomJob.get(job.resource_name).display_name == "sdk-job"
     job.delete()
     with pytest.raises(exceptions.NotFound):
@@ -240,8 +240,8 @@ def test_a_run_can_be_resumed_and_a_failed_one_is_told(vertex_sdk: LocalCloud) -
     assert aiplatform.ExperimentRun("run-1", "sdk-resumed").get_state() == "FAILED"
     with aiplatform.start_run("run-1", resume=True):
         aiplatform.log_metrics({"loss": 2})
-    found = aiplatform.ExperimentRun("run-1", "sdk-resumed")
-    assert (found.get_state(), found.get_params(), found.get_metrics()) == ("COMPLETE", {"batch": 8}, {"loss": 2})
+    run = aiplatform.ExperimentRun("run-1", "sdk-resumed")
+    assert (run.get_state(), run.get_params(), run.get_metrics()) == ("COMPLETE", {"batch": 8}, {"loss": 2})
 
 
 def test_a_default_tensorboard_is_made_for_an_experiment_without_one(vertex_sdk: LocalCloud) -> None:

@@ -345,23 +345,23 @@ def covered(path: Path, noted: list[Path]) -> bool:
 def test_it_is_the_same_job_but_for_what_is_told(spec: Json, snake: bool) -> None:
     asked = spelled(spec, snake)
     text = yaml.safe_dump(asked, sort_keys=False, allow_unicode=True)
-    found = imported(text)
-    if isinstance(found, ConfigError):
-        assert "not well-formed" not in found.why, text
-        named = re.findall(r"^job\.yaml:(\d+)  (\S+): ", found.why, re.MULTILINE)
-        assert named and TOKEN not in found.render(), text
+    result = imported(text)
+    if isinstance(result, ConfigError):
+        assert "not well-formed" not in result.why, text
+        named = re.findall(r"^job\.yaml:(\d+)  (\S+): ", result.why, re.MULTILINE)
+        assert named and TOKEN not in result.render(), text
         return
-    source = python_source(found.template)
+    source = python_source(result.template)
     names: Json = {}
     exec(source, names)
-    assert names["TEMPLATE"] == found.template
-    assert TOKEN not in source and not any(TOKEN in str(note) for note in found.notes)
-    text_of_it = exported(found.template)
+    assert names["TEMPLATE"] == result.template
+    assert TOKEN not in source and not any(TOKEN in str(note) for note in result.notes)
+    text_of_it = exported(result.template)
     again = imported(text_of_it)
     assert isinstance(again, Imported) and exported(again.template) == text_of_it, (text, text_of_it)
     before = canonical(spelled(spec, snake=False))
     try:
-        after = canonical(sent(found.template))
+        after = canonical(sent(result.template))
     except ConfigError as refused:
         # It is a job that the service refuses, whoever sends it.
         body = {"displayName": "x", "jobSpec": spelled(spec, snake=False)}
@@ -371,9 +371,9 @@ def test_it_is_the_same_job_but_for_what_is_told(spec: Json, snake: bool) -> Non
         return
     was, becomes = dict(leaves(before)), dict(leaves(after))
     differing = [path for path in {**was, **becomes} if was.get(path) != becomes.get(path)]
-    noted = told(found, spelled(spec, snake=False))
+    noted = told(result, spelled(spec, snake=False))
     untold = [path for path in differing if not covered(path, noted)]
-    assert not untold, (untold, source, text, *map(str, found.notes))
+    assert not untold, (untold, source, text, *map(str, result.notes))
     for pool, other in zip(before["workerPoolSpecs"], after["workerPoolSpecs"], strict=True):
         for key in {"containerSpec", "pythonPackageSpec"} & pool.keys():
             kept = [name for name in ordered(pool[key]["env"]) if name in other[key]["env"]]

@@ -60,9 +60,9 @@ def notes(one: Imported, *, about: str = "") -> list[str]:
     ],
 )
 def test_the_output_becomes_each_jobs_own_where_a_text_names_it(uri: str, given: str, becomes: str) -> None:
-    found = imported(job(f"{CODE}, args: [{given!r}]}}", output(uri)))
-    assert found.template.worker_pools[0].args == (becomes,)
-    (told,) = notes(found)
+    result = imported(job(f"{CODE}, args: [{given!r}]}}", output(uri)))
+    assert result.template.worker_pools[0].args == (becomes,)
+    (told,) = notes(result)
     assert told.startswith("job.yaml:4  ") and " became ${slipway.output}" in told
 
 
@@ -78,16 +78,18 @@ def test_the_output_becomes_each_jobs_own_where_a_text_names_it(uri: str, given:
 )
 def test_what_looks_like_the_output_stays_and_is_told(uri: str, given: str) -> None:
     """It may be an input beside the output, or below it."""
-    found = imported(job(f"{CODE}, args: ['--from={given}'], env: [{{name: BASE, value: {given}}}]}}", output(uri)))
-    assert found.template.worker_pools[0].args == (f"--from={given}",) and found.template.env == {"BASE": given}
+    result = imported(job(f"{CODE}, args: ['--from={given}'], env: [{{name: BASE, value: {given}}}]}}", output(uri)))
+    assert result.template.worker_pools[0].args == (f"--from={given}",) and result.template.env == {"BASE": given}
     told = f"{given} stays, though it begins like the output {uri}"
-    assert notes(found) == [f"job.yaml:4  BASE: {told}", f"job.yaml:4  --from: {told}"]
+    assert notes(result) == [f"job.yaml:4  BASE: {told}", f"job.yaml:4  --from: {told}"]
 
 
 def test_another_place_is_no_matter() -> None:
-    found = imported(job(f"{CODE}, args: ['--from=gs://data/runs/7', xgs://acme/runs/7]}}", output("gs://acme/runs/7")))
-    assert found.template.worker_pools[0].args == ("--from=gs://data/runs/7", "xgs://acme/runs/7")
-    assert notes(found) == []
+    result = imported(
+        job(f"{CODE}, args: ['--from=gs://data/runs/7', xgs://acme/runs/7]}}", output("gs://acme/runs/7"))
+    )
+    assert result.template.worker_pools[0].args == ("--from=gs://data/runs/7", "xgs://acme/runs/7")
+    assert notes(result) == []
 
 
 def test_no_reservation_is_none_and_a_spot_job_stays_one() -> None:
@@ -127,10 +129,10 @@ pythonPackageSpec:
 
 
 def test_tokens_become_references_to_secrets_and_are_told() -> None:
-    found = imported(TOKENS.replace("{}", PACKAGE))
-    assert found.template.env == {"USE_TORCH_XLA": "0"}
-    assert found.template.secrets == {"HF_TOKEN": "hf-token", "WANDB_API_KEY": "wandb-api-key"}
-    source, said = python_source(found.template), notes(found)
+    result = imported(TOKENS.replace("{}", PACKAGE))
+    assert result.template.env == {"USE_TORCH_XLA": "0"}
+    assert result.template.secrets == {"HF_TOKEN": "hf-token", "WANDB_API_KEY": "wandb-api-key"}
+    source, said = python_source(result.template), notes(result)
     assert "hf_AbC" not in source and "0123456789" not in source + "".join(said)
     assert said == [
         "job.yaml:6  packageUris: gs://acme-training/code/trainer-0.1.tar.gz became the code in jobs/trainer",
@@ -142,20 +144,20 @@ def test_tokens_become_references_to_secrets_and_are_told() -> None:
 
 
 def test_an_argument_that_may_be_a_secret_is_told() -> None:
-    found = imported(job(f"{CODE}, args: ['--pad_token=PAD1', '--api-key', '$(KEY)']}}"))
-    assert notes(found) == [f"job.yaml:4  --pad_token: is copied as it is; if it is a secret, {KEEP}"]
+    result = imported(job(f"{CODE}, args: ['--pad_token=PAD1', '--api-key', '$(KEY)']}}"))
+    assert notes(result) == [f"job.yaml:4  --pad_token: is copied as it is; if it is a secret, {KEEP}"]
     env = "env: [{name: HF_TOKEN, value: hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345}]"
-    found = imported(job(f"{CODE}, args: ['--hub=$(HF_TOKEN)'], {env}}}"))
-    assert notes(found, about="--hub") == [
+    result = imported(job(f"{CODE}, args: ['--hub=$(HF_TOKEN)'], {env}}}"))
+    assert notes(result, about="--hub") == [
         "job.yaml:4  --hub: $(HF_TOKEN) is no variable of the job any more; its code reads HF_TOKEN itself"
     ]
 
 
 def test_variables_that_no_job_of_slipway_gets_are_left_out_and_told() -> None:
     variables = "{name: EMPTY, value: ''}, {name: SLIPWAY_PARAMETERS, value: '{}'}, {name: A, value: x}"
-    found = imported(job(f"{CODE}, env: [{variables}]}}"))
-    assert found.template.env == {"A": "x"}
-    assert notes(found) == [
+    result = imported(job(f"{CODE}, env: [{variables}]}}"))
+    assert result.template.env == {"A": "x"}
+    assert notes(result) == [
         "job.yaml:4  EMPTY: left out, as its value is empty",
         "job.yaml:4  SLIPWAY_PARAMETERS: left out, as each job has its own",
     ]
@@ -219,7 +221,7 @@ def test_a_single_item_needs_no_list() -> None:
 
 
 def test_snake_case_is_read_too() -> None:
-    found = imported(
+    result = imported(
         f"""
 worker_pool_specs:
   - machine_spec: {{machine_type: n1-standard-4}}
@@ -229,8 +231,8 @@ scheduling: {{timeout: 600s, strategy: SPOT}}
 base_output_directory: {{output_uri_prefix: gs://mine/run}}
 """
     )
-    assert found.template.capacity_types == ("spot",) and found.template.timeout_s == 600
-    assert list(map(str, found.notes)) == [
+    assert result.template.capacity_types == ("spot",) and result.template.timeout_s == 600
+    assert list(map(str, result.notes)) == [
         "job.yaml:1  serviceAccount: none is named, so its jobs run as the stack's trainer",
         "job.yaml:5  --out: gs://mine/run/model became ${slipway.output}/model",
         "job.yaml:7  baseOutputDirectory: gs://mine/run became ${slipway.output}, a directory of each job's own",

@@ -60,8 +60,8 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
 
 def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:
     own = WorkingTree({"__init__.py": b"", "task.py": b"", "words.txt": b"x"}, Revision("", True))
-    found = members(pack(CATALOG, template(), own, "digits").package.content)
-    assert {"digits/__init__.py", "digits/task.py", "digits/words.txt"} <= found
+    names = members(pack(CATALOG, template(), own, "digits").package.content)
+    assert {"digits/__init__.py", "digits/task.py", "digits/words.txt"} <= names
 
 
 @pytest.mark.parametrize(
@@ -70,8 +70,8 @@ def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:
 )
 def test_a_folder_without_init_files_is_a_package_whatever_it_is_called(files: dict[str, bytes]) -> None:  # N11
     """An engineer's folder, with a train.py alone: the same goes to a script."""
-    found = members(pack(CATALOG, template(), WorkingTree(files, Revision("", True)), "mine").package.content)
-    own = {name for name in found if name.startswith("digits/")}
+    names = members(pack(CATALOG, template(), WorkingTree(files, Revision("", True)), "mine").package.content)
+    own = {name for name in names if name.startswith("digits/")}
     inner = {f"digits/{name.removeprefix('digits/')}" for name in files}
     assert own == {"digits/__init__.py", *inner, *(f"{name[:-11]}__init__.py" for name in inner if "__main__" in name)}
 
@@ -98,11 +98,11 @@ def test_what_no_script_can_run_is_refused_before_it_costs_a_start(files: dict[s
 
 def test_other_packages_and_modules_beside_it_come_along_and_tests_do_not() -> None:
     files = {**FILES, "helpers.py": b"", "setup.py": b"raise", "shared/__init__.py": b"", "shared/x/data.json": b"{}"}
-    found = members(
+    names = members(
         pack(CATALOG, template(), WorkingTree({**files, "docs/a.py": b""}, Revision("", False)), "src").package.content
     )
-    assert {"helpers.py", "shared/__init__.py", "shared/x/data.json"} <= found
-    assert "docs/a.py" not in found and "README.md" not in found
+    assert {"helpers.py", "shared/__init__.py", "shared/x/data.json"} <= names
+    assert "docs/a.py" not in names and "README.md" not in names
 
 
 @pytest.mark.parametrize("where", ["requirements.txt", "digits/requirements.txt"])

@@ -213,10 +213,10 @@ def test_its_syntax_is_that_of_python_3_8(name: str) -> None:
 
 def test_it_runs_on_the_oldest_python_of_the_prebuilt_images(replica: Replica) -> None:
     uv = [sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", "--no-project", ">=3.8,<3.11"]
-    found = subprocess.run(uv, capture_output=True, text=True, check=False)
-    if found.returncode:
+    done = subprocess.run(uv, capture_output=True, text=True, check=False)
+    if done.returncode:
         pytest.skip("no Python older than 3.11 on this machine")
-    code, _, err = replica.run("python write.py 0", python=found.stdout.strip())
+    code, _, err = replica.run("python write.py 0", python=done.stdout.strip())
     assert code == 0, err
 
 

@@ -233,8 +233,8 @@ def test_a_cluster_whose_season_is_to_begin_keeps_the_rules_from_its_review_on(
 ) -> None:
     """Else the day on which it begins would stop the whole stack. What only an edit brings back is reviewed then."""
     policy = {MANDATORY: {key: setting}}
-    (found,) = violations(replace(with_resting(resting("gpu", Season(DECEMBER), **changes)), policy=policy))
-    assert found.sentence.startswith(breach)
+    (breaches,) = violations(replace(with_resting(resting("gpu", Season(DECEMBER), **changes)), policy=policy))
+    assert breaches.sentence.startswith(breach)
     over = resting("gpu", Season(None, DECEMBER), since=DECEMBER, **changes)
     for cluster_ in (over, replace(over, why="idle")):
         assert violations(replace(with_resting(cluster_), policy=policy)) == ()
@@ -272,8 +272,8 @@ def test_what_an_offer_on_a_dormant_cluster_takes_is_told_of_its_pool_alone() ->
 def test_a_cluster_that_waits_for_quota_since_its_season_began_counts_as_there() -> None:
     late = resting("late", Season(datetime(2026, 11, 1, tzinfo=UTC)), lacks=("cpus",), labels={})
     facts = with_resting(late, season=Season(datetime(2026, 11, 20, tzinfo=UTC)))
-    found = violations(replace(facts, policy={MANDATORY: {"labels": ["team"], "idleCost": 1}}))
-    assert [finding.sentence.partition(",")[0] for finding in found] == [
+    breaches = violations(replace(facts, policy={MANDATORY: {"labels": ["team"], "idleCost": 1}}))
+    assert [finding.sentence.partition(",")[0] for finding in breaches] == [
         "cluster late: label team is missing",
         "the stack: $2.00/h when idle",
     ]

@@ -94,9 +94,9 @@ def test_a_domain_is_told_to_be_everybody_in_it_and_passes(checkout: Path, snaps
     result = of(open_to_all)
     assert result.exit_code == 0
     assert result.output == snapshot
-    found = json.loads(run("--output", "json").stdout)
-    assert found["ok"] and found["findings"] == []
-    assert [(warning["line"], warning["key"]) for warning in found["warnings"]] == [
+    document = json.loads(run("--output", "json").stdout)
+    assert document["ok"] and document["findings"] == []
+    assert [(warning["line"], warning["key"]) for warning in document["warnings"]] == [
         (13, "slipway:workspace.submitters[0]")
     ]
     result = of(open_to_all.replace("min: 1", "min: 0"))
@@ -152,9 +152,9 @@ def test_json_and_the_schema_stand_alone_on_stdout(checkout: Path) -> None:
     assert run("--schema").output == schema_text()
     (checkout / "stacks" / "Pulumi.dev.yaml").write_text(with_config("slipway:quota: {mode: request}"))
     result = run("--output", "json")
-    found = json.loads(result.stdout)
-    assert result.exit_code == 2 and (found["schema"], found["kind"]) == (2, "check") and not found["ok"]
-    assert found["stacks"][1] == {
+    document = json.loads(result.stdout)
+    assert result.exit_code == 2 and (document["schema"], document["kind"]) == (2, "check") and not document["ok"]
+    assert document["stacks"][1] == {
         "stack": "prod",
         "file": "stacks/Pulumi.prod.yaml",
         "ok": True,
@@ -166,7 +166,7 @@ def test_json_and_the_schema_stand_alone_on_stdout(checkout: Path) -> None:
         "ceilingPerHour": "1.8551108",
         "priceComplete": True,
     }
-    (finding,) = found["findings"]
+    (finding,) = document["findings"]
     assert (finding["file"], finding["line"], finding["key"]) == ("stacks/Pulumi.dev.yaml", 5, "slipway:quota.mode")
 
 

@@ -107,8 +107,8 @@ def test_a_key_in_quotes_is_text() -> None:
     ],
 )
 def test_numbers(text: str, number: float) -> None:  # D1
-    found = value(text)
-    assert found == number and type(found) is type(number)
+    stack = value(text)
+    assert stack == number and type(stack) is type(number)
 
 
 @pytest.mark.parametrize(

@@ -83,11 +83,11 @@ def test_every_kind_by_every_capacity_type_is_canonical_json_of_the_official_typ
 ) -> None:  # D9 W5
     """Through the message and back it is the same, so no field is misspelt, renamed or dropped."""
     asked = digits(tensorboard="7", nfs_mounts=(NfsMount("10.0.0.2", "/share", "data"),), network=NETWORK)
-    found = body(asked, capacity_type, kind, cluster="cpu" if capacity_type == "pool" else None)
-    filled = fill(found, usual_values(asked))
+    sent_body = body(asked, capacity_type, kind, cluster="cpu" if capacity_type == "pool" else None)
+    filled = fill(sent_body, usual_values(asked))
     if kind == "hyperparameter-tuning-job":
         filled["maxTrialCount"] = int(filled["maxTrialCount"])
-    assert MessageToDict(check(asked, found, kind=kind)) == filled
+    assert MessageToDict(check(asked, sent_body, kind=kind)) == filled
 
 
 @pytest.mark.parametrize(
@@ -141,9 +141,13 @@ def test_a_reservation_is_named_by_its_path() -> None:  # Z6
 
 
 def test_a_tuning_job_has_its_study_and_leaves_what_it_searches_to_the_service() -> None:  # W5
-    found = body(digits(), "spot", "hyperparameter-tuning-job")
-    assert (found["maxTrialCount"], found["parallelTrialCount"], found["maxFailedTrialCount"]) == ("${trials}", 2, 3)
-    assert found["studySpec"] == {
+    sent_body = body(digits(), "spot", "hyperparameter-tuning-job")
+    assert (sent_body["maxTrialCount"], sent_body["parallelTrialCount"], sent_body["maxFailedTrialCount"]) == (
+        "${trials}",
+        2,
+        3,
+    )
+    assert sent_body["studySpec"] == {
         "metrics": [{"metricId": "accuracy", "goal": "MAXIMIZE"}, {"metricId": "loss", "goal": "MINIMIZE"}],
         "parameters": [
             {
@@ -172,39 +176,39 @@ def test_a_tuning_job_has_its_study_and_leaves_what_it_searches_to_the_service()
         "medianAutomatedStoppingSpec": {"useElapsedDuration": True},
         "studyStoppingConfig": {"maxNumTrialsNoProgress": 5},
     }
-    arguments = found["trialJobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["args"]
+    arguments = sent_body["trialJobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["args"]
     assert arguments[arguments.index("--") + 1 :] == ["--seed=1"]
     assert "--rate=0.01" in body(digits())["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]["args"]
 
 
 def test_a_pipeline_uploads_the_model() -> None:  # W5
-    found = body(digits(), kind="training-pipeline")
-    assert found["trainingTaskDefinition"].endswith("/custom_task_1.0.0.yaml")
-    assert found["trainingTaskInputs"]["workerPoolSpecs"][0]["replicaCount"] == "1"
-    assert found["modelToUpload"] == {
+    sent_body = body(digits(), kind="training-pipeline")
+    assert sent_body["trainingTaskDefinition"].endswith("/custom_task_1.0.0.yaml")
+    assert sent_body["trainingTaskInputs"]["workerPoolSpecs"][0]["replicaCount"] == "1"
+    assert sent_body["modelToUpload"] == {
         "displayName": "digits",
         "containerSpec": {"imageUri": "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-5:latest"},
     }
     elsewhere = ModelUpload(
         "digits", "serve", artifact="best", parent_model="projects/p/locations/us-central1/models/m"
     )
-    found = body(digits(model=elsewhere), kind="training-pipeline")
-    assert found["modelToUpload"]["artifactUri"] == "${slipway.output}/best/"
-    assert found["parentModel"] == "projects/p/locations/us-central1/models/m"
+    sent_body = body(digits(model=elsewhere), kind="training-pipeline")
+    assert sent_body["modelToUpload"]["artifactUri"] == "${slipway.output}/best/"
+    assert sent_body["parentModel"] == "projects/p/locations/us-central1/models/m"
     assert "modelToUpload" not in body(digits(model=None), kind="training-pipeline")
 
 
 def test_a_field_that_the_api_does_not_have_is_named() -> None:
     asked = digits()
-    found = body(asked)
-    found["jobSpec"]["workerPoolSpecs"][0]["machineSpec"]["machine"] = "n1"
+    sent_body = body(asked)
+    sent_body["jobSpec"]["workerPoolSpecs"][0]["machineSpec"]["machine"] = "n1"
     with pytest.raises(ConfigError, match="not a valid CustomJob") as error:
-        check(asked, found)
+        check(asked, sent_body)
     assert "workerPoolSpecs[0].machineSpec" in error.value.why
-    found = body(asked, kind="training-pipeline")
-    found["trainingTaskInputs"]["workerPoolSpec"] = []
+    sent_body = body(asked, kind="training-pipeline")
+    sent_body["trainingTaskInputs"]["workerPoolSpec"] = []
     with pytest.raises(ConfigError) as error:
-        check(asked, found, kind="training-pipeline")
+        check(asked, sent_body, kind="training-pipeline")
     assert "workerPoolSpec" in error.value.why, "they are any JSON to the pipeline's own type"
 
 
@@ -274,11 +278,11 @@ def test_the_rest_of_a_job() -> None:
 
 def test_a_job_on_a_cluster_has_its_network_and_its_key() -> None:  # P1: the service rejects it otherwise
     home = cluster(network=NETWORK, kms_key="key", reserved_ip_ranges=("vertex",), psc=PscInterface("training"))
-    found = request(template(), "pool", HERE, {template().packages[0]: URI}, "cpu", on=home)
-    assert found["jobSpec"]["network"] == NETWORK
-    assert found["jobSpec"]["reservedIpRanges"] == ["vertex"]
-    assert found["jobSpec"]["pscInterfaceConfig"] == {"networkAttachment": "training"}
-    assert found["encryptionSpec"] == {"kmsKeyName": "key"}
+    answer = request(template(), "pool", HERE, {template().packages[0]: URI}, "cpu", on=home)
+    assert answer["jobSpec"]["network"] == NETWORK
+    assert answer["jobSpec"]["reservedIpRanges"] == ["vertex"]
+    assert answer["jobSpec"]["pscInterfaceConfig"] == {"networkAttachment": "training"}
+    assert answer["encryptionSpec"] == {"kmsKeyName": "key"}
 
 
 def test_a_tpu_has_its_topology() -> None:

@@ -55,9 +55,9 @@ def entry() -> dict[str, Any]:
         clusters={cluster.name: f"{cluster.name}-1a2b3c4" for cluster in stack.clusters},
         project=stack.project,
     )
-    found = write(published_template(template, offers, context))
-    assert found["kinds"] == ["custom-job", "training-pipeline"]
-    return found
+    written = write(published_template(template, offers, context))
+    assert written["kinds"] == ["custom-job", "training-pipeline"]
+    return written
 
 
 def standing(entry: Mapping[str, Any], model: str, accelerator: str, precision: str = "16bit") -> list[dict[str, Any]]:

@@ -49,9 +49,9 @@ from .world import ROOT, job, planned_for
 
 
 def catalog(**changes: Any) -> Catalog:
-    found = read(published(), "gs://acme-dev-catalog/catalog.json")
-    template = replace(found.templates["dask-digits"], **changes)
-    return replace(found, templates={template.name: template})
+    catalog_read = read(published(), "gs://acme-dev-catalog/catalog.json")
+    template = replace(catalog_read.templates["dask-digits"], **changes)
+    return replace(catalog_read, templates={template.name: template})
 
 
 UNREADABLE = {
@@ -108,10 +108,10 @@ def test_an_offer_on_a_dormant_cluster_is_unavailable_in_words_and_others_are_ta
 def test_the_accounts_of_all_trainers_are_published() -> None:  # P5 N1
     """An account that is still offered is not deleted before its time."""
     stack = replace(STACK, trainers={"evals": TrainerEntry(account="evals-1")})
-    found = catalog_of(compile_context(stack, REVISION, Plan()), stack, Plan(), {})
+    catalog_read = catalog_of(compile_context(stack, REVISION, Plan()), stack, Plan(), {})
     evals = "evals-1@acme.iam.gserviceaccount.com"
-    assert read(write(found), "gs://c/catalog.json").trainers == {"evals": evals}
-    assert document.published(write(found), "gs://c/catalog.json").offers(evals)
+    assert read(write(catalog_read), "gs://c/catalog.json").trainers == {"evals": evals}
+    assert document.published(write(catalog_read), "gs://c/catalog.json").offers(evals)
 
 
 IN_NOVEMBER = datetime(2026, 11, 1, tzinfo=UTC)
@@ -145,22 +145,22 @@ def deployment_of(of: Plan) -> Deployment:
 
 
 def test_preview_says_of_an_alternative_for_whom_it_is_not_and_whether_quota_suffices() -> None:
-    found = deployment_of(decided())
-    lacking, unfit = [warning for warning in found.warnings if "alternative 1" in warning]
+    deployment = deployment_of(decided())
+    lacking, unfit = [warning for warning in deployment.warnings if "alternative 1" in warning]
     assert "alternative 1 is not for" in unfit and "crew: workers needs" in unfit
-    assert "alternative 1 would be refused" in lacking and SHORT in lacking and found.report.errors == ()
+    assert "alternative 1 would be refused" in lacking and SHORT in lacking and deployment.report.errors == ()
 
 
 def test_what_was_made_is_published_and_what_does_not_fit_it_is_no_error() -> None:
     before = decided()
     first, other = before.current[0].id, before.current[0].alternatives[0].id
     after = as_made(before, {first: other})
-    found = deployment_of(after)
-    found.refuse()
-    cluster = found.catalog.clusters["cpu"]
+    deployment = deployment_of(after)
+    deployment.refuse()
+    cluster = deployment.catalog.clusters["cpu"]
     assert (cluster.id, cluster.alternative, cluster.alternatives) == (other, 1, ())
     assert cluster.pools[-1].machine.type == "n1-standard-16"
-    offer = next(item for item in found.catalog.templates["crew"].offers if item.capacity_type == "pool")
+    offer = next(item for item in deployment.catalog.templates["crew"].offers if item.capacity_type == "pool")
     assert (offer.available, offer.cluster, offer.dormant) == (False, "", "cpu")
     assert "only as asked for first" in offer.why
     (line,) = made_otherwise(before, after, PROVEN.templates.values(), OPEN.region)
@@ -208,12 +208,12 @@ def pools(catalog: Catalog) -> dict[str, bool]:
 
 def test_a_new_one_is_said_to_come_and_all_else_is_deployed() -> None:
     story = edited(having(f"cpu: {{ {ONE} }}"), f"cpu: {{ {ONE}, retireWithin: 7d }}", f"late: {{ {ONE} }}")
-    found = during(story)
-    assert found.commit == "4a0d3f2" and found.clusters["cpu"].retire_within == timedelta(days=7)
-    assert set(found.clusters) == {"cpu"} and pools(found) == {"cpu": True, "late": False}
-    assert "late is not there yet" in found.dormant["late"].words
+    phases = during(story)
+    assert phases.commit == "4a0d3f2" and phases.clusters["cpu"].retire_within == timedelta(days=7)
+    assert set(phases.clusters) == {"cpu"} and pools(phases) == {"cpu": True, "late": False}
+    assert "late is not there yet" in phases.dormant["late"].words
     assert pools(during(story, "late")) == {"cpu": True, "late": True}
-    story.catalog = document.published(document.write(found), "catalog.json")
+    story.catalog = document.published(document.write(phases), "catalog.json")
     (late,) = story.decided().plan.of(What.CREATE)
     assert late.why is Why.AWAITED, "it comes by no date, so that a deployment that lacks it fails"
 
@@ -233,8 +233,8 @@ def test_a_template_that_fits_only_what_is_made_goes_on_as_it_was(tmp_path: Path
     text = (ROOT / "templates" / "alone.py").read_text()
     (tmp_path / "alone.py").write_text(text.replace("n1-standard-4", "n1-standard-8"))
     story.proven = prove_stack(replace(proven(f"cpu: {{ {LARGER} }}").stack, templates=("alone",)), tmp_path)
-    found = during(story)
-    assert found.templates == before and pools(found) == {"cpu": True}
+    phases = during(story)
+    assert phases.templates == before and pools(phases) == {"cpu": True}
     assert during(story, "cpu").templates != before
 
 
@@ -251,8 +251,8 @@ def test_one_whose_season_is_over_goes_before_what_is_made() -> None:
     story.now = NOW + DAY
     (old,) = story.clusters
     edited(story, f"cpu: {{ {ONE}, until: 2026-11-21 }}", f"late: {{ {ONE} }}")
-    found = during(story)
-    assert not found.clusters and set(found.dormant) == {"cpu", "late"}
+    phases = during(story)
+    assert not phases.clusters and set(phases.dormant) == {"cpu", "late"}
     story.jobs = [job(old)]
     assert during(story).retiring == (old,)
 

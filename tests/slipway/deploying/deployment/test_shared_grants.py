@@ -190,8 +190,8 @@ def test_the_guard_asks_the_cluster_itself_and_sees_its_jobs(connection: Connect
     service.answers[f"/vertex/{CLUSTER}"] = (200, {"name": CLUSTER, "state": "RUNNING", "resourcePools": [POOL]})
     assert use_of_cluster(connection, CLUSTER) == InUse((), ("cpu-1a2b3c4",))
     service["jobs"] = running(mine=SPEC, other={**SPEC, "persistentResourceId": "other"}, beside={})
-    found = use_of_cluster(connection, CLUSTER)
-    assert names(found) == ["mine"] and found == InUse(found.jobs)  # type: ignore[union-attr]
+    use = use_of_cluster(connection, CLUSTER)
+    assert names(use) == ["mine"] and use == InUse(use.jobs)  # type: ignore[union-attr]
 
 
 @pytest.mark.parametrize(("state", "unready"), [("STOPPING", True), ("REBOOTING", True), ("UPDATING", False)])
@@ -240,8 +240,8 @@ def test_the_guard_can_not_tell_when_it_can_not_read(connection: Connection, ser
     denied = (403, {"error": {"code": 403, "message": "no"}})
     if what == "cluster":
         service.answers[f"/vertex/{CLUSTER}"] = denied
-        found = use_of_cluster(connection, CLUSTER)
+        use = use_of_cluster(connection, CLUSTER)
     else:
         service[what] = denied
-        found = use_of_stack(connection, "acme", "us-central1", "dev")
-    assert isinstance(found, Unknown)
+        use = use_of_stack(connection, "acme", "us-central1", "dev")
+    assert isinstance(use, Unknown)

@@ -92,8 +92,8 @@ def test_what_time_alone_brings_says_so_and_an_edit_does_not() -> None:  # B6
 def test_by_its_catalog_a_review_decides_as_the_deployment_does(declared, busy: bool, state: str) -> None:  # type: ignore[no-untyped-def]
     seen = live(replace(ALIVE, state=state), jobs=(job(ALIVE.id),) * busy, catalog=CATALOG)
     decided = planned(declared, seen, EPOCH)
-    found = of_catalog(published_by(decided), CATALOG.whole, seen, EPOCH)
-    assert [(action.cluster, action.id, action.what, action.why) for action in found] == [
+    listed = of_catalog(published_by(decided), CATALOG.whole, seen, EPOCH)
+    assert [(action.cluster, action.id, action.what, action.why) for action in listed] == [
         (action.cluster, action.id, action.what, action.why) for action in decided.actions
     ]
 
@@ -101,8 +101,8 @@ def test_by_its_catalog_a_review_decides_as_the_deployment_does(declared, busy: 
 def test_where_nobody_could_look_nothing_is_said_of_what_goes() -> None:
     unread = Unknown("denied", "list", "roles/aiplatform.viewer")
     for seen in (Live(unread, (), {}, CATALOG), Live((ALIVE,), unread, {}, CATALOG)):
-        found = of_catalog(published_by(planned((NEW,), live(), EPOCH)), CATALOG.whole, seen, EPOCH)
-        assert [(action.cluster, action.what) for action in found] == [("cpu", What.CREATE)]
+        listed = of_catalog(published_by(planned((NEW,), live(), EPOCH)), CATALOG.whole, seen, EPOCH)
+        assert [(action.cluster, action.what) for action in listed] == [("cpu", What.CREATE)]
 
 
 NOW = datetime(2026, 11, 21, 9, 0, tzinfo=UTC)

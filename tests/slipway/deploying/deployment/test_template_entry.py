@@ -53,9 +53,11 @@ def entry(asked: JobTemplate, **changes: Any) -> dict[str, Any]:
     context = replace(HERE, **changes)
     offers = prove(asked, StackResources((cluster(),), region=context.region, reservations=context.reservations))
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(asked, offers)}
-    found = write(template_entry(asked, offers, verdicts, context, dict.fromkeys(asked.packages, "packages/p.tar.gz")))
-    assert json.loads(json.dumps(found)) == found
-    return found
+    written = write(
+        template_entry(asked, offers, verdicts, context, dict.fromkeys(asked.packages, "packages/p.tar.gz"))
+    )
+    assert json.loads(json.dumps(written)) == written
+    return written
 
 
 def standing(found: dict[str, Any], kind: str, **values: Any) -> list[str]:

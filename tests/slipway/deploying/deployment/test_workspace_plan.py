@@ -91,8 +91,8 @@ def test_one_that_is_made_where_an_adopted_bucket_was_deleted_is_the_stacks_own(
     (warning,) = lost(gone.lost)
     assert "gs://acme-catalog" in warning and "slipway:workspace.catalogBucket" in warning
     for there in (None, {"acme-catalog", "acme-work"}):
-        found = plan_workspace(known, WANTED, (), there=there)
-        assert found.adopted == {"acme-catalog"} and found.lost == {}
+        plan = plan_workspace(known, WANTED, (), there=there)
+        assert plan.adopted == {"acme-catalog"} and plan.lost == {}
 
 
 def test_nothing_happens_to_a_stack_that_asks_for_what_it_has() -> None:
@@ -140,9 +140,9 @@ def test_two_buckets_that_are_exchanged_are_refused_and_what_is_not_deployed_may
 def test_another_trainer_has_a_logical_name_by_its_account() -> None:
     """So that templates may call it otherwise, and nothing is made anew."""
     for known, name in ((KNOWN, "evals"), (WITH_EVALS, "evals"), (WITH_EVALS, "judges")):
-        found = plan_workspace(known, {**WANTED, f"trainer {name}": EVALS}, ())
-        assert found.logical == {**PLAIN, f"trainer {name}": OF_EVALS}
-        assert (found.retiring, found.released) == ((), ())
+        plan = plan_workspace(known, {**WANTED, f"trainer {name}": EVALS}, ())
+        assert plan.logical == {**PLAIN, f"trainer {name}": OF_EVALS}
+        assert (plan.retiring, plan.released) == ((), ())
 
 
 def test_another_trainer_stays_while_a_job_needs_it_with_its_roles_on_the_project() -> None:

@@ -51,11 +51,11 @@ def test_objections_of_policy_packs_are_kept_once_and_a_mandatory_one_ends_the_p
     urn = "urn:pulumi:dev::plain::gcp:storage/bucket:Bucket::artifacts"
     told = {"resourceUrn": urn, "policyPackName": "acme", "policyName": "team-label", "message": "no label\n"}
     lines = [event(policyEvent={**told, "enforcementLevel": level}) for level in ("mandatory", "advisory", "mandatory")]
-    found = read([*lines, event(summaryEvent={"result": "failed"})])
-    (advisory, mandatory) = found.objections
+    preview = read([*lines, event(summaryEvent={"result": "failed"})])
+    (advisory, mandatory) = preview.objections
     assert mandatory == Objection("acme", "team-label", "artifacts", "no label", mandatory=True)
     assert advisory == replace(mandatory, mandatory=False)
-    assert "is refused" in found.why
+    assert "is refused" in preview.why
 
 
 def test_a_stream_that_is_cut_says_that_something_may_be_missing() -> None:

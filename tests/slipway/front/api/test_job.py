@@ -48,11 +48,11 @@ def test_jobs_are_listed_by_what_one_asks_for_and_told_beside_each_other(stack: 
     assert slipway.jobs() == (other, second, first) and slipway.jobs(limit=1) == (other,)
     assert slipway.jobs(template="hello", state="succeeded") == (second, first) and slipway.jobs(user="bob") == ()
     measured(stack, first.name, {"accuracy": 0.9})
-    found = slipway.jobs(template="hello").results("-accuracy")
-    assert [row["job"] for row in found] == [first.name, second.name]
-    assert [row["best"] for row in found] == [True, False] and found.best[0].name == first.name
-    assert found[0].keys() == found[1].keys() and found[1]["metrics.accuracy"] is None
-    assert (found[0]["params.code"], found[0]["metrics.accuracy"]) == ("print(1)", 0.9)
+    table = slipway.jobs(template="hello").results("-accuracy")
+    assert [row["job"] for row in table] == [first.name, second.name]
+    assert [row["best"] for row in table] == [True, False] and table.best[0].name == first.name
+    assert table[0].keys() == table[1].keys() and table[1]["metrics.accuracy"] is None
+    assert (table[0]["params.code"], table[0]["metrics.accuracy"]) == ("print(1)", 0.9)
     assert len(Jobs().results("-accuracy")) == 0
     with pytest.raises(ConfigError, match="none of these jobs has a metric 'acc'"):
         slipway.jobs().results("acc")

@@ -38,8 +38,8 @@ def test_both_outcomes_stand_side_by_side(capsys: pytest.CaptureFixture[str], sn
 def test_a_replay_that_is_too_far_off_tells_no_waits_and_no_dollars(
     capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssertion
 ) -> None:
-    found = comparison()
-    off = replace(found, calibration=replace(found.calibration, error=0.4))
+    compared = comparison()
+    off = replace(compared, calibration=replace(compared.calibration, error=0.4))
     comparison_table.show(off, HEADS)
     assert "\n".join(capsys.readouterr()) == snapshot
     told = report.document(off, "prod")

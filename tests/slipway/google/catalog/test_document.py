@@ -212,8 +212,8 @@ def test_every_schema_is_read_as_far_as_a_deployment_needs_it(schema: dict[str, 
 
 def test_jobs_may_be_sent_that_need_any_of_its_buckets_and_accounts() -> None:  # N1 N2
     storage = {"catalog": "c", "work": "w", "workElsewhere": {"us-east4": "w-us-east4"}}
-    found = published_part(json.dumps({**OFFERED, "storage": storage, "trainer": "t", "trainers": {"ml": "m"}}), SOURCE)
-    assert found.needs == {"c", "w", "w-us-east4", "t", "m"}
+    part = published_part(json.dumps({**OFFERED, "storage": storage, "trainer": "t", "trainers": {"ml": "m"}}), SOURCE)
+    assert part.needs == {"c", "w", "w-us-east4", "t", "m"}
 
 
 @pytest.mark.parametrize(
@@ -233,9 +233,9 @@ def test_jobs_may_be_sent_that_need_any_of_its_buckets_and_accounts() -> None:  
 )
 @pytest.mark.usefixtures("no_garbage")
 def test_a_damaged_one_says_where_and_what_and_lists_nothing(content: bytes, words: str) -> None:
-    found = published_part(content, SOURCE)
-    assert found.damage.startswith(f"{SOURCE}: {words}")
-    assert not found.clusters and not found.retiring
+    part = published_part(content, SOURCE)
+    assert part.damage.startswith(f"{SOURCE}: {words}")
+    assert not part.clusters and not part.retiring
 
 
 @pytest.mark.parametrize("value", ["1e999", "-1e999", "NaN", "Infinity", '"\\ud800"'])
@@ -243,11 +243,11 @@ def test_what_no_json_holds_is_damage_wherever_it_stands(value: str) -> None:
     disk = f'{{"diskSpec": {{"bootDiskSizeGb": {value}}}}}'
     offer = f'{{"capacityType": "spot", "available": true, "request": {{"jobSpec": {{"workerPoolSpecs": [{disk}]}}}}}}'
     content = json.dumps(OFFERED)[:-1] + f', "schema": 2, "templates": {{"x": {{"offers": [{offer}]}}}}}}'
-    found = published_part(content.encode(), SOURCE)
-    assert found.damage.startswith(f"{SOURCE}: not valid JSON") and not found.clusters and found.whole is None
+    part = published_part(content.encode(), SOURCE)
+    assert part.damage.startswith(f"{SOURCE}: not valid JSON") and not part.clusters and part.whole is None
 
 
 @given(ANYTHING, ANYTHING)
 def test_it_is_either_read_or_damaged(clusters: Any, retiring: Any) -> None:
-    found = published_part(json.dumps({"clusters": clusters, "retiring": retiring}), SOURCE)
-    assert found.damage or (list(found.clusters), list(found.retiring)) == (list(clusters), retiring)
+    part = published_part(json.dumps({"clusters": clusters, "retiring": retiring}), SOURCE)
+    assert part.damage or (list(part.clusters), list(part.retiring)) == (list(clusters), retiring)

@@ -47,15 +47,15 @@ def test_a_kind_that_a_template_is_not_names_its_own_and_one_of_a_newer_version_
 
 def test_the_offers_of_a_kind_and_variant_stand_for_its_values() -> None:  # Z1
     small, large = offer("pool", size=("2b", "9b"), fast=(True,)), offer("flex-start", size=("27b",))
-    found = template(small, large, offer("spot"), offer("on-demand", "training-pipeline"))
+    offers = template(small, large, offer("spot"), offer("on-demand", "training-pipeline"))
 
     def stand(**values: Scalar) -> list[str]:
-        return [offer.capacity_type for offer in standing(found, CUSTOM_JOB, values)]
+        return [offer.capacity_type for offer in standing(offers, CUSTOM_JOB, values)]
 
     assert stand(size="9b", fast=True) == ["pool", "spot"]
     assert stand(size="9b", fast=False) == ["spot"], "every condition holds"
     assert stand(size="27b", fast=False) == ["flex-start", "spot"]
-    assert [entry.capacity_type for entry in standing(found, PIPELINE, {})] == ["on-demand"]
+    assert [entry.capacity_type for entry in standing(offers, PIPELINE, {})] == ["on-demand"]
 
 
 def test_values_that_leave_no_offer_are_named() -> None:

@@ -48,8 +48,8 @@ def test_a_choice_may_be_that_of_a_checkout(tmp_path: Path) -> None:
     deep.mkdir(parents=True)
     file = choose("gs://bucket", deep)
     assert file == tmp_path / ".slipway" / "catalog"
-    found = recall(folder_file(tmp_path / "jobs"))
-    assert found is not None and found.location.bucket == "bucket" and found.origin == str(file)
+    recalled = recall(folder_file(tmp_path / "jobs"))
+    assert recalled is not None and recalled.location.bucket == "bucket" and recalled.origin == str(file)
     assert (tmp_path / ".slipway" / ".gitignore").read_text() == "*\n"
 
 

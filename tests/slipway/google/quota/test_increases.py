@@ -60,8 +60,8 @@ def test_what_suffices_is_not_asked_for_nor_anything_in_the_other_modes(gpus: in
 
 
 def test_others_use_is_added() -> None:
-    found = replace(living(32), clusters=(cluster("lab", h100(), replicas=2),))
-    assert [request.value for request in judged(found).requests] == [48]
+    increase = replace(living(32), clusters=(cluster("lab", h100(), replicas=2),))
+    assert [request.value for request in judged(increase).requests] == [48]
 
 
 def test_what_was_granted_stays_declared() -> None:
@@ -213,8 +213,8 @@ def test_nothing_waits_where_nothing_is_made() -> None:
     ],
 )
 def test_what_became_of_a_request(preference: QuotaPreference, state: str, words: str) -> None:
-    found = became_of(preference)
-    assert (found.state, str(found)) == (state, words)
+    increase = became_of(preference)
+    assert (increase.state, str(increase)) == (state, words)
 
 
 @pytest.mark.parametrize(

@@ -41,9 +41,9 @@ from slipway.model.machines.table import (
     ],
 )
 def test_shapes(type_: str, vcpus: int, memory: float, family: str, accelerator: str | None, count: int) -> None:  # D1
-    found = machine(type_)
-    assert (found.vcpus, rows("machines")[type_]["memoryGb"], found.family) == (vcpus, memory, family)
-    assert (found.accelerator, found.accelerator_count) == (accelerator, count)
+    spec = machine(type_)
+    assert (spec.vcpus, rows("machines")[type_]["memoryGb"], spec.family) == (vcpus, memory, family)
+    assert (spec.accelerator, spec.accelerator_count) == (accelerator, count)
 
 
 @pytest.mark.parametrize(
@@ -61,8 +61,8 @@ def test_shapes(type_: str, vcpus: int, memory: float, family: str, accelerator:
 def test_the_attach_table_of_n1(type_: str, accelerator: str, counts: tuple[int, ...]) -> None:  # P2
     for count in range(1, 9):
         if count in counts:
-            found = machine(type_, accelerator, count)
-            assert (found.accelerator, found.accelerator_count) == (accelerator, count)
+            spec = machine(type_, accelerator, count)
+            assert (spec.accelerator, spec.accelerator_count) == (accelerator, count)
         else:
             with pytest.raises(MachineError):
                 machine(type_, accelerator, count)
@@ -104,10 +104,10 @@ def test_refusals_say_what_would_be_right(
 def test_every_type_of_the_table_can_be_looked_up() -> None:
     for type_ in machine_types():
         assert not is_tpu(type_), "a persistent resource is offered none"
-        found = machine(type_)
-        assert found.vcpus > 0 and rows("machines")[type_]["memoryGb"] > 0
-        assert default_disk(type_) in found.disks
-        assert type_.startswith(found.family)
+        spec = machine(type_)
+        assert spec.vcpus > 0 and rows("machines")[type_]["memoryGb"] > 0
+        assert default_disk(type_) in spec.disks
+        assert type_.startswith(spec.family)
 
 
 def test_disks() -> None:
@@ -223,14 +223,14 @@ def test_the_command_says_what_is_wrong() -> None:
     ],
 )
 def test_a_topology_says_how_many_vms(type_: str, topology: str, chips: int, vms: int) -> None:
-    found = tpu(type_, None, None, topology)
-    assert (found.tpu_topology, found.accelerator, found.accelerator_count, found.vms) == (topology, None, chips, vms)
+    spec = tpu(type_, None, None, topology)
+    assert (spec.tpu_topology, spec.accelerator, spec.accelerator_count, spec.vms) == (topology, None, chips, vms)
 
 
 @pytest.mark.parametrize(("count", "vms"), [(8, 1), (32, 4), (64, 8)])
 def test_a_count_says_it_for_the_first_generations(count: int, vms: int) -> None:
-    found = tpu("cloud-tpu", "TPU_V3", count, None)
-    assert (found.accelerator, found.accelerator_count, found.vms) == ("TPU_V3", count, vms)
+    spec = tpu("cloud-tpu", "TPU_V3", count, None)
+    assert (spec.accelerator, spec.accelerator_count, spec.vms) == ("TPU_V3", count, vms)
 
 
 @pytest.mark.parametrize(

@@ -71,8 +71,8 @@ def now_of(history: History) -> Now:
         Due("a100", "a100-4b2277a", "create", "$16.99/h from then on", now=True, per_hour=UNKNOWN),
     )
     due = tuple({**event.document(NOW), "does": event.does} for event in events)
-    found = tuple(finding.document() for finding in _FINDINGS)
-    return Now(tuple(pools.values()), waiting, due, _GAUGES, found, ("the state: there is no checkout here",))
+    listed = tuple(finding.document() for finding in _FINDINGS)
+    return Now(tuple(pools.values()), waiting, due, _GAUGES, listed, ("the state: there is no checkout here",))
 
 
 def _pools(history: History) -> Iterator[PoolNow]:

@@ -114,9 +114,9 @@ def test_machines_are_somebodys_free_or_yet_to_come() -> None:
 def test_the_oldest_waits_first_and_each_says_for_what_and_why() -> None:
     newer = jobs.job("1", on="cpu-1a2b3c4", state="QUEUED", replicas=2, create_time=NOW - timedelta(hours=1))
     older = jobs.job("2", state="QUEUED", replicas=2, create_time=NOW - timedelta(hours=3))
-    found = list(queue((newer, older, jobs.job("9")), [row(2, 2, 2).cluster], {"cpu-1a2b3c4": "cpu"}, NOW))
-    assert [(job.id, job.on, job.machines) for job in found] == [("2", "on-demand", 2), ("1", "cpu", 2)]
-    assert "quota" in found[0].why and "cpu/workers" in found[1].why
+    listed = list(queue((newer, older, jobs.job("9")), [row(2, 2, 2).cluster], {"cpu-1a2b3c4": "cpu"}, NOW))
+    assert [(job.id, job.on, job.machines) for job in listed] == [("2", "on-demand", 2), ("1", "cpu", 2)]
+    assert "quota" in listed[0].why and "cpu/workers" in listed[1].why
 
 
 def test_offers_beside_the_pools_are_no_gauge() -> None:

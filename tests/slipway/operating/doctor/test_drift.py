@@ -45,9 +45,9 @@ def said(found: Iterable[Finding]) -> dict[tuple[str, str], str]:
 
 def test_what_the_refresh_found_is_told_field_by_field(snapshot: SnapshotAssertion) -> None:
     """A stream that the engine wrote, after rules, versioning and two grants of a bucket were changed by hand."""
-    found = tuple(of_engine(preview("by_hand")))
-    assert said(found) == snapshot
-    assert {finding.facts["then"] for finding in found} == {NextDeployment.PUT_BACK}
+    listed = tuple(of_engine(preview("by_hand")))
+    assert said(listed) == snapshot
+    assert {finding.facts["then"] for finding in listed} == {NextDeployment.PUT_BACK}
 
 
 def refreshed(type_: str, name: str, old: Resource, new: Resource | None, parent: str = "") -> Preview:
@@ -223,9 +223,9 @@ def test_what_the_engine_sees_of_a_cluster_is_told_as_what_lives_is() -> None:
 
 
 def test_the_shape_follows_what_was_changed() -> None:
-    found = tuple(of_engine(preview("by_hand")))
-    assert shape_of(found) == shape_of(reversed(found)) != shape_of(found[1:])
-    assert shape_of(found) != shape_of(found, ["clusters: denied"])
+    listed = tuple(of_engine(preview("by_hand")))
+    assert shape_of(listed) == shape_of(reversed(listed)) != shape_of(listed[1:])
+    assert shape_of(listed) != shape_of(listed, ["clusters: denied"])
 
 
 THEIRS = replace(cluster("theirs", id="team-a"), adopted=Adoption("team-a"), labels={})

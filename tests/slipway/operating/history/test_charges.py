@@ -51,9 +51,9 @@ def hours(of: History, begin: datetime | None = None, end: datetime | None = Non
 
 def test_machines_that_no_job_had_are_idle() -> None:
     past = day([ran(2, 10, 3), ran(4, 2)])
-    found = idle(past)
-    assert (found.hours, found.live, found.known, found.unknown) == (96 - 30 - 2, 96, 24, 0)
-    assert found.cost == EACH * Decimal(64)
+    row = idle(past)
+    assert (row.hours, row.live, row.known, row.unknown) == (96 - 30 - 2, 96, 24, 0)
+    assert row.cost == EACH * Decimal(64)
     assert hours(past) == 32
 
 
@@ -64,16 +64,16 @@ def test_a_job_that_goes_on_has_its_machines_until_now() -> None:
 
 def test_where_nobody_recorded_machines_idle_ones_are_unknown() -> None:
     past = day([ran(1, 1, on=GROWING)], GROWING, sampled(((0, 2), (HOUR, 3)), GROWING))
-    found = idle(past)
-    assert (found.live, found.known, found.unknown) == (2 + 3 * 2, 3, 21), "a record holds for two hours"
-    assert found.hours == 2 + 2 + 3
+    row = idle(past)
+    assert (row.live, row.known, row.unknown) == (2 + 3 * 2, 3, 21), "a record holds for two hours"
+    assert row.hours == 2 + 2 + 3
 
 
 def test_a_cost_lacks_what_nobody_recorded_where_that_is_noticed() -> None:
     seen = sampled([(hour * HOUR, 2) for hour in range(24)], GROWING)
     assert idle(day([], GROWING, seen)).cost == EACH * 48
-    found = idle(day([], GROWING, seen[1:]))
-    assert found.unknown == 1 and found.cost == replace(EACH * 46, complete=False)
+    row = idle(day([], GROWING, seen[1:]))
+    assert row.unknown == 1 and row.cost == replace(EACH * 46, complete=False)
     late = replace(seen[0], at=SINCE + timedelta(minutes=10))
     assert idle(day([], GROWING, (late, *seen[1:]))).cost.complete, "ten minutes of a day"
     assert idle(day([], replace(GROWING, adopted=Adoption("team-a")))).cost == Price(), "whoever made it pays for it"
@@ -81,8 +81,8 @@ def test_a_cost_lacks_what_nobody_recorded_where_that_is_noticed() -> None:
 
 def test_jobs_that_could_not_be_read_may_have_had_what_idles() -> None:
     past = replace(day([ran(0, 24, 3)]), jobs_unread=frozenset({"us-central1"}))
-    found = idle(past)
-    assert found.at_most and found.cost == replace(EACH * 24, at_most=True)
+    row = idle(past)
+    assert row.at_most and row.cost == replace(EACH * 24, at_most=True)
     assert not idle(replace(past, jobs_unread=frozenset({"us-east4"}))).at_most
     busy = idle(replace(past, jobs=(ran(0, 24, 4),)))
     assert not busy.at_most and busy.cost == Price(), "less than none can't be"
@@ -147,8 +147,8 @@ def test_it_is_what_usage_tells_of_the_month() -> None:
 
 def test_machines_that_nobody_counted_leave_it_incomplete() -> None:
     seen = sampled([(0, 3), (3600, 3), (7200, 1)], ELASTIC)
-    found = ledger(history([], [ELASTIC], days=0.5, samples=seen))
-    assert found.spent == pytest.approx((2 * 3 + 2 * 1) * 0.5) and not found.complete
+    book = ledger(history([], [ELASTIC], days=0.5, samples=seen))
+    assert book.spent == pytest.approx((2 * 3 + 2 * 1) * 0.5) and not book.complete
     minutes = sampled([(600 if not hour else 3600.0 * hour, 1) for hour in range(24)], ELASTIC)
     counted = history([], [ELASTIC], days=1, samples=minutes)
     assert ledger(counted).complete and not ledger(replace(counted, unread=("samples",))).complete
@@ -166,8 +166,8 @@ def test_a_stack_of_two_days_is_not_forecast_by_the_days_before_it() -> None:
     """The stack's first week looked cheaper than it was, by as much as the stack was younger than a week."""
     past = history([], [TWO], days=9)
     begun = SINCE + timedelta(days=7)
-    found = ledger(replace(past, deployments=tuple(replace(deployment, at=begun) for deployment in past.deployments)))
-    assert found.spent == pytest.approx(24 * 2) and found.forecast == pytest.approx(24 * (31 - 7))
+    book = ledger(replace(past, deployments=tuple(replace(deployment, at=begun) for deployment in past.deployments)))
+    assert book.spent == pytest.approx(24 * 2) and book.forecast == pytest.approx(24 * (31 - 7))
     young = replace(
         past,
         deployments=tuple(replace(deployment, at=past.until - timedelta(hours=1)) for deployment in past.deployments),

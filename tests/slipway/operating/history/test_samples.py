@@ -54,17 +54,17 @@ def past(job: VertexJob = JOB, clusters: ClustersOverTime = CLUSTERS, events: Jo
 
 
 def test_each_role_is_on_the_pool_that_has_its_machines() -> None:
-    found = past()
-    assert [(machine.pool, machine.count) for machine in found.machines] == [("head", 1), ("workers", 2)]
-    assert (found.cluster, found.state, found.sweep, found.run) == ("gpu", "SUCCEEDED", "lr", "3")
-    assert found.cost and found.cost.known and found.busy == 3600
+    history = past()
+    assert [(machine.pool, machine.count) for machine in history.machines] == [("head", 1), ("workers", 2)]
+    assert (history.cluster, history.state, history.sweep, history.run) == ("gpu", "SUCCEEDED", "lr", "3")
+    assert history.cost and history.cost.known and history.busy == 3600
 
 
 def test_a_cluster_that_no_deployment_named_goes_by_its_id() -> None:
-    found = past(clusters=ClustersOverTime(()))
-    assert (found.cluster, found.cluster_id) == (GPU.id, GPU.id) and {machine.pool for machine in found.machines} == {
-        ""
-    }
+    history = past(clusters=ClustersOverTime(()))
+    assert (history.cluster, history.cluster_id) == (GPU.id, GPU.id) and {
+        machine.pool for machine in history.machines
+    } == {""}
 
 
 def test_time_without_machines_that_nobody_could_tell_is_unknown() -> None:  # X7

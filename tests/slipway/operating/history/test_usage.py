@@ -128,18 +128,18 @@ def month() -> History:
 )
 def test_each_job_counts_where_it_belongs(by: str, expected: dict[str, tuple[int, float]]) -> None:
     past = month()
-    found = usage(past, by)
-    assert {row.name: (row.jobs, round(row.machine_hours, 6)) for row in found.rows} == expected
-    assert found.total.jobs == 4
-    idle = {row.pool: row.machine_hours for row in found.idle}
+    report = usage(past, by)
+    assert {row.name: (row.jobs, round(row.machine_hours, 6)) for row in report.rows} == expected
+    assert report.total.jobs == 4
+    idle = {row.pool: row.machine_hours for row in report.idle}
     assert idle == pytest.approx({"gpu/head": 22, "gpu/workers": 46})
-    assert found.total.machine_hours == pytest.approx(6 + 22 + 46)
+    assert report.total.machine_hours == pytest.approx(6 + 22 + 46)
     of_jobs = sum((job.cost for job in past.jobs if job.cost), Price())
-    assert float(sum(row.cost.known for row in found.rows)) == pytest.approx(float(of_jobs.known))
+    assert float(sum(row.cost.known for row in report.rows)) == pytest.approx(float(of_jobs.known))
     whole = (hourly(CPU, "us-central1") + hourly(L4, "us-central1") * 2) * 24
-    assert float(found.total.pool_cost.known) == pytest.approx(float(whole.known)), "all that the pools cost"
+    assert float(report.total.pool_cost.known) == pytest.approx(float(whole.known)), "all that the pools cost"
     spot = next(job for job in past.jobs if job.capacity_type == "spot").cost
-    assert spot and float(found.total.beside_cost.known) == pytest.approx(float(spot.known))
+    assert spot and float(report.total.beside_cost.known) == pytest.approx(float(spot.known))
 
 
 def test_a_sum_is_not_complete_where_idle_machines_are_unknown() -> None:

@@ -77,15 +77,15 @@ def test_the_idle_delay_is_what_agrees_with_most_samples() -> None:
             (at, 4 if at < ends + REAL.idle else 2)
             for at in (begin + 100 + minute + step for step in range(0, 9000, 300))
         ]
-    found = measured(history(jobs, [ELASTIC], samples=sampled(lives, ELASTIC)))
-    assert found.idle.count == 12 and found.idle.seconds == pytest.approx(REAL.idle, abs=100)
+    compared = measured(history(jobs, [ELASTIC], samples=sampled(lives, ELASTIC)))
+    assert compared.idle.count == 12 and compared.idle.seconds == pytest.approx(REAL.idle, abs=100)
 
 
 def test_a_past_that_a_replay_made_is_replayed_as_it_was() -> None:
     here = replayer()
-    found = here.comparison([ELASTIC], [ELASTIC])
-    assert found.calibration.trusted and found.calibration.jobs == found.jobs == len(here.work.jobs)
-    assert found.before == found.after and found.before.never == ()
+    compared = here.comparison([ELASTIC], [ELASTIC])
+    assert compared.calibration.trusted and compared.calibration.jobs == compared.jobs == len(here.work.jobs)
+    assert compared.before == compared.after and compared.before.never == ()
 
 
 def test_another_past_is_not_trusted() -> None:
@@ -111,13 +111,13 @@ def test_machines_that_were_up_are_compared_where_they_were_recorded_and_few_job
 
 def test_less_capacity_costs_less_and_is_waited_for_longer() -> None:
     smaller = cluster("cpu", pool("workers", 1, 4))
-    found = replayer().comparison([ELASTIC], [smaller])
-    before, after = found.before, found.after
+    compared = replayer().comparison([ELASTIC], [smaller])
+    before, after = compared.before, compared.after
     assert before.waits.p95 is not None and after.waits.p95 is not None and after.waits.p95 > before.waits.p95
     assert after.pools_cost.known < before.pools_cost.known and after.idle is not None
     (why,) = {job.why for job in after.never}
     assert "needs 8 n1-standard-8, " in why and "cpu/workers has 4 " in why
-    assert after.never_ran + after.waits.jobs == found.jobs
+    assert after.never_ran + after.waits.jobs == compared.jobs
     assert sum(template.waits.jobs for template in after.templates) == after.waits.jobs
 
 
@@ -176,10 +176,10 @@ def test_attempts_of_one_submission_are_one_job() -> None:
     second = job("second", 600, 30, 100, capacity_type="spot", request_id=attempt_id("r", 1))
     copy = job("copy", 601, 5, 1, capacity_type="spot", request_id=attempt_id("r", 1))
     never = job("never", 700, None, None, on=ELASTIC, request_id="n")
-    found = worked(history([first, second, copy, never], [ELASTIC]), catalog([ELASTIC], {}))
-    (only,) = found.jobs
+    compared = worked(history([first, second, copy, never], [ELASTIC]), catalog([ELASTIC], {}))
+    (only,) = compared.jobs
     assert (only.name, only.created, only.waited, only.run) == ("second", 0, 630, 100)
-    assert found.never_started == 1 and found.counted == 1
+    assert compared.never_started == 1 and compared.counted == 1
 
 
 def test_dollars_beside_the_pools_are_those_that_were_paid() -> None:
@@ -232,13 +232,13 @@ def test_a_pool_that_is_too_small_is_suggested_to_grow() -> None:
 
 
 def test_what_no_machines_can_shorten_is_told() -> None:
-    found = suggest(five_days(), five_days().pools([NOW]), 5.0)
-    assert found.outcome is None and found.hinders == "cpu/workers" and found.shortest == REAL.start
+    suggestions = suggest(five_days(), five_days().pools([NOW]), 5.0)
+    assert suggestions.outcome is None and suggestions.hinders == "cpu/workers" and suggestions.shortest == REAL.start
 
 
 def test_pools_that_nobody_used_stay_as_they_are() -> None:
     unused = cluster("gpu", pool("workers", 2, 4, MachineSpec("a3-highgpu-8g", "NVIDIA_H100_80GB", 8)))
     jobs = [job(f"j{n}", n * 5000, 10, 600, on=NOW, machines=(MachinesUsed(CPU, 1, "workers"),)) for n in range(20)]
     here = Replayer.of(history(jobs, [NOW, unused], days=2), catalog([NOW, unused], {"t": [offer("pool", "cpu")]}))
-    found = suggest(here, here.pools([NOW, unused]), 600.0)
-    assert dict(found.bounds) == {("cpu", "workers"): (1, 1)}
+    suggestions = suggest(here, here.pools([NOW, unused]), 600.0)
+    assert dict(suggestions.bounds) == {("cpu", "workers"): (1, 1)}

@@ -65,25 +65,25 @@ def test_a_machine_or_a_disk_that_differs_is_another_one() -> None:
 
 
 def test_a_job_that_is_too_large_never_runs_and_holds_nobody_up() -> None:
-    found = replay([job("a", 0, 100, 4), job("b", 1, 1)], [pool(3)], 200)
-    assert starts(found) == {"a": None, "b": 1} and [flexible.job.name for flexible in found.never] == ["a"]
+    replayed = replay([job("a", 0, 100, 4), job("b", 1, 1)], [pool(3)], 200)
+    assert starts(replayed) == {"a": None, "b": 1} and [flexible.job.name for flexible in replayed.never] == ["a"]
 
 
 def test_a_pool_grows_for_who_waits_and_shrinks_when_it_has_been_idle() -> None:
     elastic = pool(4, 1, delays=PoolDelays(start=5, scale_up=60, idle=30))
-    found = replay([job("a", 0, 100, 3), job("b", 10, 10)], [elastic], 1000)
-    assert starts(found) == {"a": 65, "b": 75}  # b waits behind a, whose machines come at 60; its own come at 70.
+    replayed = replay([job("a", 0, 100, 3), job("b", 10, 10)], [elastic], 1000)
+    assert starts(replayed) == {"a": 65, "b": 75}  # b waits behind a, whose machines come at 60; its own come at 70.
     # 1 until 60, 3 until 70, 4 until b ends at 85 and 30 more; then 3 until a ends at 165 and 30 more.
-    assert found.pools[0].live == 60 + 10 * 3 + 45 * 4 + 80 * 3 + (1000 - 195)
-    assert found.pools[0].held == 105 * 3 + 15 and found.pools[0].most == 4
+    assert replayed.pools[0].live == 60 + 10 * 3 + 45 * 4 + 80 * 3 + (1000 - 195)
+    assert replayed.pools[0].held == 105 * 3 + 15 and replayed.pools[0].most == 4
 
 
 def test_a_job_moves_on_after_its_wait_and_not_before() -> None:
     moves = (Route("pool", wait=30), Route("spot"))
     jobs = [job("a", 0, 100), job("b", 10, 50, routes=moves, spot=7), job("c", 60, 1)]
-    found = replay(jobs, [pool(1)], 200)
-    assert starts(found) == {"a": 0, "b": 47, "c": 100}
-    assert [run.capacity_type for run in found.runs] == ["pool", "spot", "pool"]
+    replayed = replay(jobs, [pool(1)], 200)
+    assert starts(replayed) == {"a": 0, "b": 47, "c": 100}
+    assert [run.capacity_type for run in replayed.runs] == ["pool", "spot", "pool"]
 
 
 def test_machines_beside_the_pools_that_come_too_late_are_given_up() -> None:
@@ -96,9 +96,9 @@ def test_machines_beside_the_pools_that_come_too_late_are_given_up() -> None:
 def test_bounds_change_with_deployments_and_kill_no_job() -> None:
     changing = replace(pool(2), bounds=(PoolBounds(BEGINNING, 2, 2), PoolBounds(50, 1, 1), PoolBounds(150, 0, 0)))
     jobs = [job("a", 0, 100), job("b", 10, 100), job("c", 20, 10), job("d", 160, 1)]
-    found = replay(jobs, [changing], 200)
-    assert starts(found) == {"a": 0, "b": 10, "c": 110, "d": None}
-    assert found.pools[0].live == 2 * 100 + 1 * 50
+    replayed = replay(jobs, [changing], 200)
+    assert starts(replayed) == {"a": 0, "b": 10, "c": 110, "d": None}
+    assert replayed.pools[0].live == 2 * 100 + 1 * 50
 
 
 MACHINES = st.tuples(st.integers(0, 2), st.integers(0, 8)).filter(any)
@@ -139,24 +139,24 @@ def test_pools_give_what_they_have_to_all_that_fit_and_machine_time_is_neither_l
     trace: tuple[list[ReplayedJob], list[ReplayedPool]],
 ) -> None:
     jobs, pools = trace
-    found = replay(jobs, pools, 400)
-    assert found == replay(jobs, pools, 400), "the same comes of the same"
-    assert [flexible.job for flexible in found.runs] == jobs
-    assert all(flexible.wait is None or flexible.wait >= 0 for flexible in found.runs)
-    for at, use in enumerate(found.pools):
+    replayed = replay(jobs, pools, 400)
+    assert replayed == replay(jobs, pools, 400), "the same comes of the same"
+    assert [flexible.job for flexible in replayed.runs] == jobs
+    assert all(flexible.wait is None or flexible.wait >= 0 for flexible in replayed.runs)
+    for at, use in enumerate(replayed.pools):
         now = most = 0
-        for _, change in held(found, at):  # At one moment machines are freed before they are given.
+        for _, change in held(replayed, at):  # At one moment machines are freed before they are given.
             now += change
             most = max(most, now)
         assert now == 0 and most <= use.most <= use.pool.bounds[0].max
         level, last, seconds = 0, 0.0, 0.0
-        for moment, change in [*held(found, at), (400.0, 0)]:
+        for moment, change in [*held(replayed, at), (400.0, 0)]:
             inside = min(max(moment, 0.0), 400.0)
             seconds, last, level = seconds + level * (inside - last), inside, level + change
         assert use.held == pytest.approx(seconds)
         bounds = use.pool.bounds[0]
         assert max(use.held, bounds.min * 400) <= use.live <= bounds.max * 400
-    for run in found.runs:
+    for run in replayed.runs:
         needs = {group.machine: group.count for group in run.job.machines}
         fits = all(needs.get(pool.machine, 0) <= pool.bounds[0].max for pool in pools)
         assert (run.started is None) == (run.job.routes == ON_POOL and not fits)

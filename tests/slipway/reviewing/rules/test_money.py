@@ -56,8 +56,8 @@ def test_seasons_that_take_turns_are_not_added_up() -> None:  # N5 Z8
     turn = NOW + timedelta(days=9)
     first = replace(OLD, season=Season(ends=turn))
     second = DormantCluster(**{**vars(OLD), "name": "second", "season": Season(begins=turn)})
-    found = money(change(facts(first), facts(first, dormant={"second": second})))
-    assert (found.most.after, found.most.difference) == (priced("404.04"), Decimal(0))
+    amounts = money(change(facts(first), facts(first, dormant={"second": second})))
+    assert (amounts.most.after, amounts.most.difference) == (priced("404.04"), Decimal(0))
     beside = replace(second, season=Season(begins=turn - timedelta(days=1)))
     assert money(change(facts(first), facts(first, dormant={"second": beside}))).most.after == priced("808.08")
     late = replace(second, season=Season(begins=NOW - timedelta(days=1)), lacks=("cpus",))
@@ -85,8 +85,8 @@ def test_a_rise_is_a_warning_beyond_a_tenth_of_the_month_or_10_dollars_an_hour(
 
 @pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])
 def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown: str) -> None:
-    found = money(change(facts(cost("100", high=1)), facts(cost(after, high=1))))
-    assert f"| {shown}, up to " in comment([Review("prod", money=found, quoted=("x",))])
+    amounts = money(change(facts(cost("100", high=1)), facts(cost(after, high=1))))
+    assert f"| {shown}, up to " in comment([Review("prod", money=amounts, quoted=("x",))])
 
 
 @pytest.mark.parametrize(("deployed", "declared", "grade"), [(4, None, Grade.NOTE), (2, 9, Grade.WARNING)])

@@ -133,8 +133,8 @@ config:
 )
 def test_what_the_engine_deploys_as_needs_an_approval(key: str, told: bool) -> None:
     files = Files(stacks={STACK: (Edit(key, "", "x"),)})
-    found = list(deploying(change(facts(), facts(), files=files)))
-    assert [(consequence.kind, consequence.field) for consequence in found] == [("program-edited", key)] * told
+    listed = list(deploying(change(facts(), facts(), files=files)))
+    assert [(consequence.kind, consequence.field) for consequence in listed] == [("program-edited", key)] * told
 
 
 @pytest.mark.parametrize(

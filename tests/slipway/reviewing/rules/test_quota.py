@@ -159,10 +159,10 @@ def elsewhere(after: QuotaLine, used: int) -> dict[str, Consequence]:
         for side, used in ((FAR, 1), (OTHER, used))
     )
     theirs = replace(theirs, labels={})
-    found = change(facts(OLD), facts(FAR, quota=quota(after)), clusters=[ours, theirs])
+    changed = change(facts(OLD), facts(FAR, quota=quota(after)), clusters=[ours, theirs])
     there = limits({GPUS: 32})
-    live = replace(found.live, limits=limits({GPUS: 100_000}), limits_elsewhere={AWAY: there})
-    return said(replace(found, live=live))
+    live = replace(changed.live, limits=limits({GPUS: 100_000}), limits_elsewhere={AWAY: there})
+    return said(replace(changed, live=live))
 
 
 def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use() -> None:  # N2
@@ -175,7 +175,7 @@ def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use() 
 
 
 def test_limits_of_another_region_that_can_not_be_read_are_named() -> None:
-    found = change(facts(OLD), facts(FAR, quota=quota(far(32, state="unknown"))))
-    live = replace(found.live, limits_elsewhere={AWAY: UNREAD})
-    (part,) = said(replace(found, live=live)).values()
+    changed = change(facts(OLD), facts(FAR, quota=quota(far(32, state="unknown"))))
+    live = replace(changed.live, limits_elsewhere={AWAY: UNREAD})
+    (part,) = said(replace(changed, live=live)).values()
     assert "whether H100 GPUs in us-east4 suffice: aiplatform.googleapis.com: denied" in part.sentence

@@ -36,16 +36,21 @@ JOB = VertexJob.read(
 
 
 def test_wait_and_run_are_the_services_own_times_and_an_hour_costs_the_machines_price() -> None:  # B4
-    found = job_cost(JOB, "us-central1", BEGIN + timedelta(days=1))
-    assert (found.wait, found.run) == (2.0, 3600.0)
-    assert found.per_hour.complete and found.cost == found.per_hour and found.per_hour.known > 0
-    assert found.paid_anyway and found.capacity_type == "pool"
+    cost_of_job = job_cost(JOB, "us-central1", BEGIN + timedelta(days=1))
+    assert (cost_of_job.wait, cost_of_job.run) == (2.0, 3600.0)
+    assert cost_of_job.per_hour.complete and cost_of_job.cost == cost_of_job.per_hour and cost_of_job.per_hour.known > 0
+    assert cost_of_job.paid_anyway and cost_of_job.capacity_type == "pool"
 
 
 def test_what_still_lasts_is_counted_until_now() -> None:
     waiting = replace(JOB, state="JOB_STATE_QUEUED", start_time=None, end_time=None)
-    found = job_cost(waiting, "us-central1", BEGIN + timedelta(seconds=60))
-    assert found.wait is not None and 59 < found.wait < 60 and found.run is None and found.cost is None
+    cost_of_job = job_cost(waiting, "us-central1", BEGIN + timedelta(seconds=60))
+    assert (
+        cost_of_job.wait is not None
+        and 59 < cost_of_job.wait < 60
+        and cost_of_job.run is None
+        and cost_of_job.cost is None
+    )
     ended = job_cost(replace(JOB, start_time=None), "us-central1", BEGIN + timedelta(days=9))
     assert ended.wait == 3602.0 and ended.run is None, "it never started"
 
@@ -92,16 +97,16 @@ def told(*events: tuple[EventKind, float | None], trial: str = "", **more: Any) 
 def test_time_without_machines_is_not_counted_where_events_tell_it(
     events: JobEvents | None, without: float, untold: bool
 ) -> None:  # X2, X7
-    found = job_cost(SPOT, "us-central1", BEGIN, events)
-    assert (found.without, found.untold, found.run) == (without, untold, 3600.0)
-    assert found.cost == replace(found.per_hour * (Decimal(3600 - without) / 3600), at_most=untold)
+    cost_of_job = job_cost(SPOT, "us-central1", BEGIN, events)
+    assert (cost_of_job.without, cost_of_job.untold, cost_of_job.run) == (without, untold, 3600.0)
+    assert cost_of_job.cost == replace(cost_of_job.per_hour * (Decimal(3600 - without) / 3600), at_most=untold)
 
 
 def test_a_job_that_waits_for_machines_again_costs_nothing_meanwhile() -> None:  # X7
     """Its state tells that, whatever the log says."""
     waiting = replace(SPOT, state="JOB_STATE_PENDING", end_time=None)
-    found = job_cost(waiting, "us-central1", BEGIN + timedelta(minutes=90), told(("preemption", 10)))
-    assert found.without == 80 * 60 and not found.untold
+    cost_of_job = job_cost(waiting, "us-central1", BEGIN + timedelta(minutes=90), told(("preemption", 10)))
+    assert cost_of_job.without == 80 * 60 and not cost_of_job.untold
 
 
 def test_each_trials_time_without_machines_is_its_own() -> None:  # X7
@@ -109,9 +114,9 @@ def test_each_trials_time_without_machines_is_its_own() -> None:  # X7
     tuning = replace(SPOT, kind=TUNING_JOB, trials=2, tried=trials)
     first, second = told(("preemption", 10), trial="1"), told(("running", 12), trial="2")
     again = told(("running", 20), trial="1")
-    found = job_cost(tuning, "us-central1", BEGIN, JobEvents((*first.all, *second.all, *again.all)))
-    assert found.without == 600 and not found.untold
-    assert found.cost == job_cost(SPOT, "us-central1", BEGIN).per_hour * (Decimal(3600 - 600) / 3600)
+    cost_of_job = job_cost(tuning, "us-central1", BEGIN, JobEvents((*first.all, *second.all, *again.all)))
+    assert cost_of_job.without == 600 and not cost_of_job.untold
+    assert cost_of_job.cost == job_cost(SPOT, "us-central1", BEGIN).per_hour * (Decimal(3600 - 600) / 3600)
 
 
 @pytest.mark.parametrize("job", [JOB, replace(SPOT, strategy="FLEX_START"), replace(SPOT, strategy="STANDARD")])
@@ -125,9 +130,9 @@ def test_a_job_on_reserved_machines_is_called_so_and_shown_no_price(labels: dict
     spec = {"machineType": "a2-highgpu-1g", "reservationAffinity": {"reservationAffinityType": kind}}
     worker = {"machineSpec": spec, "replicaCount": "1"}
     body = {"labels": labels, "startTime": "2026-11-20T12:00:00Z", "jobSpec": {"workerPoolSpecs": [worker]}}
-    found = job_cost(VertexJob.read(body), "us-central1", BEGIN + timedelta(hours=1))
-    assert found.capacity_type == "reservation" and not found.paid_anyway
-    assert found.per_hour.unknown and found.cost is not None and found.cost.unknown
+    cost_of_job = job_cost(VertexJob.read(body), "us-central1", BEGIN + timedelta(hours=1))
+    assert cost_of_job.capacity_type == "reservation" and not cost_of_job.paid_anyway
+    assert cost_of_job.per_hour.unknown and cost_of_job.cost is not None and cost_of_job.cost.unknown
 
 
 def test_a_tuning_job_costs_the_time_of_its_trials_together() -> None:  # Z3

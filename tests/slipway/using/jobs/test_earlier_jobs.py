@@ -58,9 +58,9 @@ def spot(*jobs: VertexJob) -> Times | None:
 
 
 def test_the_range_is_from_the_shortest_to_the_longest_wait() -> None:  # Z3, N9
-    found = waits(holder(), earlier(240), earlier(540), earlier(300))
-    assert found == Times(240, 540, 3)
-    assert str(found) == "4–9 min (3 earlier runs in 30 days)"
+    seconds = waits(holder(), earlier(240), earlier(540), earlier(300))
+    assert seconds == Times(240, 540, 3)
+    assert str(seconds) == "4–9 min (3 earlier runs in 30 days)"
 
 
 @pytest.mark.parametrize(

@@ -70,19 +70,19 @@ def known(found: IdleAccelerators | None) -> IdleAccelerators:
 
 def test_half_a_fine_tune_of_eight_h100_is_idle_time_and_so_is_half_of_its_price() -> None:
     course = {**minutes(0, 31, 0.02), **minutes(32, 58, 0.97)}
-    found = known(idle([series(course, str(gpu)) for gpu in range(8)]))
-    assert (found.count, found.accelerators, found.unused) == (8, ("NVIDIA_H100_80GB",), 0)
-    assert (found.idle_seconds, found.measured_seconds, found.paid_seconds) == (31 * 60, 58 * 60, 58 * 60)
-    assert found.share == pytest.approx(31 / 58)
-    assert float(found.cost.known) == pytest.approx(float(found.of_cost.known) * 31 / 58)
+    row = known(idle([series(course, str(gpu)) for gpu in range(8)]))
+    assert (row.count, row.accelerators, row.unused) == (8, ("NVIDIA_H100_80GB",), 0)
+    assert (row.idle_seconds, row.measured_seconds, row.paid_seconds) == (31 * 60, 58 * 60, 58 * 60)
+    assert row.share == pytest.approx(31 / 58)
+    assert float(row.cost.known) == pytest.approx(float(row.of_cost.known) * 31 / 58)
 
 
 def test_what_nobody_measured_is_neither_idle_nor_busy() -> None:
     """Samples of minutes 5 to 10 and 30 to 40 alone: those in between are missing."""
-    found = known(idle([series({**minutes(5, 10, 0.0), **minutes(30, 40, 0.5)})]))
-    assert (found.idle_seconds, found.measured_seconds) == (6 * 60, 17 * 60)
-    assert found.unmeasured_seconds == 41 * 60
-    assert idle_words(found) == "8 H100 idle for at least 6 of 58 min, 41 min not measured: at least $10 of $98"
+    row = known(idle([series({**minutes(5, 10, 0.0), **minutes(30, 40, 0.5)})]))
+    assert (row.idle_seconds, row.measured_seconds) == (6 * 60, 17 * 60)
+    assert row.unmeasured_seconds == 41 * 60
+    assert idle_words(row) == "8 H100 idle for at least 6 of 58 min, 41 min not measured: at least $10 of $98"
 
 
 @pytest.mark.parametrize(
@@ -101,18 +101,18 @@ def test_a_job_without_accelerators_has_none_that_are_idle() -> None:
 def test_only_machines_with_accelerators_count_and_each_by_its_price() -> None:
     """A CPU for the chief; of two workers one does nothing, and it is half of the GPUs' money."""
     mixed = job(WorkerPool(CPUS, 1), WorkerPool(L4, 2), minutes=60)
-    found = known(
+    row = known(
         idle([series(minutes(0, 60, value), task=f"workerpool1-{n}") for n, value in enumerate((0.0, 0.8))], mixed)
     )
     alone = known(idle([series(minutes(0, 60, 0.0))], job(WorkerPool(L4, 1), minutes=60)))
-    assert (found.count, found.idle_seconds, found.unused) == (2, 1800, 1)
-    assert found.cost.known == alone.of_cost.known < found.of_cost.known / 2
+    assert (row.count, row.idle_seconds, row.unused) == (2, 1800, 1)
+    assert row.cost.known == alone.of_cost.known < row.of_cost.known / 2
 
 
 def test_a_service_that_does_not_tell_accelerators_apart_measures_all_of_a_machine() -> None:
-    found = known(idle([series(minutes(0, 58, 0.0), accelerator="")]))
-    assert (found.count, found.idle_seconds, found.unused) == (8, 58 * 60, 8)
-    assert found.cost.known == pytest.approx(found.of_cost.known)
+    row = known(idle([series(minutes(0, 58, 0.0), accelerator="")]))
+    assert (row.count, row.idle_seconds, row.unused) == (8, 58 * 60, 8)
+    assert row.cost.known == pytest.approx(row.of_cost.known)
 
 
 @pytest.mark.parametrize(
@@ -125,6 +125,6 @@ def test_a_service_that_does_not_tell_accelerators_apart_measures_all_of_a_machi
     ],
 )
 def test_money_is_told_as_far_as_it_is_known(of_cost: Price, says: str) -> None:
-    found = known(idle([series({**minutes(0, 31, 0.0), **minutes(32, 58, 1.0)})]))
-    told = idle_words(replace(found, cost=Price(Decimal(52)), of_cost=of_cost))
+    row = known(idle([series({**minutes(0, 31, 0.0), **minutes(32, 58, 1.0)})]))
+    told = idle_words(replace(row, cost=Price(Decimal(52)), of_cost=of_cost))
     assert told.endswith(says)

@@ -173,16 +173,16 @@ def test_events_of_many_jobs_come_from_one_query() -> None:  # X7, N19
         replace(entry(3, "Job is running.", "service"), job="1"),
         replace(entry(4, "Job is running.", "service"), job="4711"),
     )
-    found = read_events_of_many(book, (spot(1), spot(2), spot(3)))
-    kinds = {name.rpartition("/")[2]: [event.kind for event in value.all] for name, value in found.items()}
+    events = read_events_of_many(book, (spot(1), spot(2), spot(3)))
+    kinds = {name.rpartition("/")[2]: [event.kind for event in value.all] for name, value in events.items()}
     assert kinds == {"1": ["preemption", "running"], "2": [], "3": []}
-    assert not any(item.more or item.why for item in found.values()) and len(book.asked) == 1
+    assert not any(item.more or item.why for item in events.values()) and len(book.asked) == 1
 
 
 def test_so_many_jobs_as_a_filter_takes_are_asked_about_the_newest_first() -> None:  # X7
     book = Book()
-    found = read_events_of_many(book, map(spot, range(10**18, 10**18 + 2000)))
-    assert 500 < len(found) < 1000 and spot(10**18).name in found
+    events = read_events_of_many(book, map(spot, range(10**18, 10**18 + 2000)))
+    assert 500 < len(events) < 1000 and spot(10**18).name in events
     (filter,) = book.asked
     assert len(filter) <= 20_000, "Cloud Logging's limit"
 
@@ -190,8 +190,8 @@ def test_so_many_jobs_as_a_filter_takes_are_asked_about_the_newest_first() -> No
 def test_what_may_not_be_read_of_many_jobs_is_said_of_each() -> None:  # X7, D2
     book = Book()
     book.busy = 1
-    found = read_events_of_many(book, (spot(1), spot(2)))
-    assert len(found) == 2 and all(entry.why for entry in found.values())
+    events = read_events_of_many(book, (spot(1), spot(2)))
+    assert len(events) == 2 and all(entry.why for entry in events.values())
     assert read_events_of_many(book, ()) == {} and len(book.asked) == 1
 
 

@@ -34,14 +34,14 @@ def parsed(value: object) -> Metrics:
 
 
 def test_numbers_by_name_are_the_metrics_and_the_rest_is_passed_over() -> None:  # N19
-    found = parsed({"accuracy": 0.98, "trees": 50, "best": {"depth": 3}, "base": "gs://b", "done": True, "": 1})
-    assert dict(found) == {"accuracy": 0.98, "trees": 50} and found.steps == () and found.source == "metrics.json"
+    result = parsed({"accuracy": 0.98, "trees": 50, "best": {"depth": 3}, "base": "gs://b", "done": True, "": 1})
+    assert dict(result) == {"accuracy": 0.98, "trees": 50} and result.steps == () and result.source == "metrics.json"
 
 
 def test_of_steps_the_last_number_of_each_name_counts() -> None:  # N19
-    found = parsed([{"step": 2, "loss": 0.4}, {"step": 1, "loss": 0.9, "rate": 0.1}, {"step": 2, "accuracy": 0.98}])
-    assert dict(found) == {"loss": 0.4, "rate": 0.1, "accuracy": 0.98}
-    assert found.steps == (MetricStep(1, {"loss": 0.9, "rate": 0.1}), MetricStep(2, {"loss": 0.4, "accuracy": 0.98}))
+    result = parsed([{"step": 2, "loss": 0.4}, {"step": 1, "loss": 0.9, "rate": 0.1}, {"step": 2, "accuracy": 0.98}])
+    assert dict(result) == {"loss": 0.4, "rate": 0.1, "accuracy": 0.98}
+    assert result.steps == (MetricStep(1, {"loss": 0.9, "rate": 0.1}), MetricStep(2, {"loss": 0.4, "accuracy": 0.98}))
 
 
 @pytest.mark.parametrize(
@@ -87,10 +87,10 @@ def test_names_and_steps_are_bounded() -> None:
 
 @given(ANY_JSON)
 def test_whatever_a_job_writes_only_finite_numbers_come_out(value: object) -> None:
-    found = parsed(value)
-    numbers = [*found.values(), *(number for step in found.steps for number in step.values.values())]
+    result = parsed(value)
+    numbers = [*result.values(), *(number for step in result.steps for number in step.values.values())]
     assert all(type(number) in (int, float) and math.isfinite(number) for number in numbers)
-    assert bool(found) != bool(found.why)
+    assert bool(result) != bool(result.why)
 
 
 UNDER = "jobs/tune/"

@@ -43,9 +43,9 @@ def results(*rows: tuple[VertexJob, Mapping[str, float]], goal: Goal | None = No
 
 
 def test_a_row_has_what_varies_with_time_and_cost() -> None:  # N19
-    found = results((job(0, lr=0.1, hidden=64), {"loss": 1}), (job(1, lr=0.2, hidden=64), {"loss": 2, "accuracy": 0.9}))
-    assert found.parameters == ("lr",) and found.metrics == ("loss", "accuracy")
-    first, second = found.rows
+    table = results((job(0, lr=0.1, hidden=64), {"loss": 1}), (job(1, lr=0.2, hidden=64), {"loss": 2, "accuracy": 0.9}))
+    assert table.parameters == ("lr",) and table.metrics == ("loss", "accuracy")
+    first, second = table.rows
     assert (first.name, first.run, first.parameters, second.metrics) == (
         "mlp-0",
         0,
@@ -53,7 +53,7 @@ def test_a_row_has_what_varies_with_time_and_cost() -> None:  # N19
         {"loss": 2, "accuracy": 0.9},
     )
     assert (first.wait_seconds, first.run_seconds) == (60, 1800) and first.cost and first.cost.known > 0
-    assert found.best == () and not first.best, "nobody said what is better"
+    assert table.best == () and not first.best, "nobody said what is better"
 
 
 def test_only_what_succeeded_is_best() -> None:  # N19
@@ -93,10 +93,10 @@ def test_values_that_are_written_alike_do_not_vary() -> None:
 
 @given(st.lists(st.dictionaries(st.sampled_from("ab"), st.floats(allow_nan=False)), max_size=5), st.booleans())
 def test_the_best_is_never_beaten(numbers: list[dict[str, float]], maximize: bool) -> None:
-    found = results(*((job(number), item) for number, item in enumerate(numbers)), goal=Goal("a", maximize=maximize))
-    having = [row.metrics["a"] for row in found.rows if "a" in row.metrics]
-    assert bool(found.best) == bool(having)
-    for row in found.best:
+    table = results(*((job(number), item) for number, item in enumerate(numbers)), goal=Goal("a", maximize=maximize))
+    having = [row.metrics["a"] for row in table.rows if "a" in row.metrics]
+    assert bool(table.best) == bool(having)
+    for row in table.best:
         assert row.metrics["a"] == (max(having) if maximize else min(having))
 
 
@@ -104,17 +104,17 @@ def test_what_a_command_names_is_a_number_where_it_reads_so() -> None:  # N19
     """Whatever is recorded is a text, as it was written."""
     texts = ("0.10", "1e-3", "-2", "3.", "adam", "1_0", "inf", "0x1")
     command = "python train.py --lr {lr}"
-    found = results(*((job(place, command=command, lr=text, v="3.10"), {}) for place, text in enumerate(texts)))
-    assert [row.parameters["lr"] for row in found.rows] == [0.1, 0.001, -2, 3.0, "adam", "1_0", "inf", "0x1"]
-    assert found.parameters == ("lr",)
+    table = results(*((job(place, command=command, lr=text, v="3.10"), {}) for place, text in enumerate(texts)))
+    assert [row.parameters["lr"] for row in table.rows] == [0.1, 0.001, -2, 3.0, "adam", "1_0", "inf", "0x1"]
+    assert table.parameters == ("lr",)
     others = results((job(0, command=command, v="3.9"), {}), (job(1, command=command, v="3.10"), {}))
     assert [row.parameters["v"] for row in others.rows] == ["3.9", "3.10"]
 
 
 def test_a_parameter_that_only_some_commands_name_tells_them_apart() -> None:  # N19
     one, other = job(0, command="python t.py --lr {lr}", lr="0.1"), job(1, command="python t.py")
-    found = results((one, {}), (other, {}))
-    assert found.parameters == ("command", "lr") and [row.parameters.get("lr") for row in found.rows] == [0.1, None]
+    table = results((one, {}), (other, {}))
+    assert table.parameters == ("command", "lr") and [row.parameters.get("lr") for row in table.rows] == [0.1, None]
     assert results((job(0, lr=0.1), {}), (job(1), {})).parameters == (), "a declared one, before it was declared"
 
 

@@ -26,18 +26,18 @@ THREE = demand(("workers", "workers", CPU, 3))
 
 
 def test_it_starts_now_when_the_machines_are_free(snapshot: SnapshotAssertion) -> None:  # P3
-    found = verdict(THREE, cluster(resource_pool(replicas=6, used=3, high=6)))
-    assert found == snapshot
+    judged = verdict(THREE, cluster(resource_pool(replicas=6, used=3, high=6)))
+    assert judged == snapshot
 
 
 def test_it_scales_up_when_the_pool_can_grow() -> None:  # P3
-    found = verdict(THREE, cluster(resource_pool(replicas=4, used=2, high=6)))
+    judged = verdict(THREE, cluster(resource_pool(replicas=4, used=2, high=6)))
     text = "scales up: cpu/workers has 2 free, needs 3, grows 4 → 5 of 6 machines"
-    assert found == Verdict(Outcome.SCALES, text, grows=(("workers", 1),))
+    assert judged == Verdict(Outcome.SCALES, text, grows=(("workers", 1),))
 
 
 def test_a_full_pool_says_who_has_it_and_how_many_wait(snapshot: SnapshotAssertion) -> None:  # P3, N9
-    found = verdict(
+    judged = verdict(
         THREE,
         cluster(resource_pool(replicas=6, used=6, high=6)),
         job("tune", 4, user="ada", minutes=14),
@@ -45,23 +45,23 @@ def test_a_full_pool_says_who_has_it_and_how_many_wait(snapshot: SnapshotAsserti
         job("later", 1, minutes=None),
         job("elsewhere", 6, on="gpu-1"),
     )
-    assert found.outcome is Outcome.FULL and found.queue == 1
-    assert found.text == snapshot
+    assert judged.outcome is Outcome.FULL and judged.queue == 1
+    assert judged.text == snapshot
 
 
 def test_the_queue_is_of_those_that_wait_for_the_same_pools() -> None:  # N3
     """The longer queue was of another pool, and the job was sent to a cluster where it waited behind more."""
     there = cluster(resource_pool(replicas=3, used=3, high=3), resource_pool("head", machine=HEAD))
     others = [job(f"head-{number}", 1, HEAD, minutes=None) for number in range(3)]
-    found = verdict(THREE, there, job("tune", 3), *others, job("later", 1, minutes=None))
-    assert found.queue == 1 and found.text.endswith("this needs 3; 1 job waits as well"), found.text
+    judged = verdict(THREE, there, job("tune", 3), *others, job("later", 1, minutes=None))
+    assert judged.queue == 1 and judged.text.endswith("this needs 3; 1 job waits as well"), judged.text
 
 
 def test_a_job_that_lost_its_machines_waits_as_well() -> None:  # N3, N9
     """`slipway pools` called it waiting, and a submission knew of none that waits."""
     there, lost = cluster(resource_pool(replicas=3, used=3, high=3)), job("lost", 1, state="QUEUED")
-    found = verdict(THREE, there, job("tune", 3), lost)
-    assert lost.start_time and found.queue == 1 and found.text.endswith("; 1 job waits as well")
+    judged = verdict(THREE, there, job("tune", 3), lost)
+    assert lost.start_time and judged.queue == 1 and judged.text.endswith("; 1 job waits as well")
 
 
 ONE = demand(("workers", "workers", CPU, 1))
@@ -70,9 +70,9 @@ ONE = demand(("workers", "workers", CPU, 1))
 def test_machines_that_an_earlier_job_waits_for_are_not_promised(snapshot: SnapshotAssertion) -> None:  # P3, N9
     """The service tells no order: who waits already may start first, and then this one waits too."""
     there = cluster(resource_pool(replicas=3, used=1, high=3))
-    found = verdict(ONE, there, job("tune", 1), job("large", 3, minutes=None))
-    assert found.outcome is Outcome.MAY_WAIT
-    assert found.text == snapshot
+    judged = verdict(ONE, there, job("tune", 1), job("large", 3, minutes=None))
+    assert judged.outcome is Outcome.MAY_WAIT
+    assert judged.text == snapshot
     several = (job(f"large-{n}", 3, minutes=None) for n in range(2))
     assert verdict(ONE, there, *several).text.endswith("may start first")
 
@@ -94,10 +94,10 @@ def test_a_job_that_gets_ready_counts_once(used: int, outcome: Outcome) -> None:
 
 
 def test_more_than_the_maximum_can_never_run(snapshot: SnapshotAssertion) -> None:  # P3
-    found = verdict(demand(("workers", "workers", CPU, 8)), cluster(resource_pool(replicas=1, high=6)))
-    assert found.outcome is Outcome.NEVER
-    assert found.text == "can never run on cpu"
-    assert found.why == snapshot
+    judged = verdict(demand(("workers", "workers", CPU, 8)), cluster(resource_pool(replicas=1, high=6)))
+    assert judged.outcome is Outcome.NEVER
+    assert judged.text == "can never run on cpu"
+    assert judged.why == snapshot
 
 
 def test_roles_of_one_shape_share_a_pool() -> None:  # P4
@@ -115,15 +115,15 @@ def test_every_pool_must_have_room(snapshot: SnapshotAssertion) -> None:  # P4
 
 def test_a_mismatch_is_shown_field_by_field_with_the_nearest_pool(snapshot: SnapshotAssertion) -> None:  # P2
     wanted = demand(("workers", "workers", replace(CPU, disk=Disk("pd-standard", 200)), 1))
-    found = verdict(wanted, cluster(resource_pool("head", HEAD), resource_pool("workers", CPU, replicas=2)))
-    assert found.outcome is Outcome.NEVER
-    assert found.why == snapshot
+    judged = verdict(wanted, cluster(resource_pool("head", HEAD), resource_pool("workers", CPU, replicas=2)))
+    assert judged.outcome is Outcome.NEVER
+    assert judged.why == snapshot
 
 
 @pytest.mark.parametrize("state", ["PROVISIONING", "REBOOTING"])
 def test_a_cluster_that_does_not_run_yet_makes_the_job_wait(state: str) -> None:
-    found = verdict(THREE, cluster(resource_pool(replicas=3), state=state))
-    assert found.outcome is Outcome.WAITS and state in found.text
+    judged = verdict(THREE, cluster(resource_pool(replicas=3), state=state))
+    assert judged.outcome is Outcome.WAITS and state in judged.text
 
 
 def test_unreadable_jobs_leave_out_the_names_alone(snapshot: SnapshotAssertion) -> None:

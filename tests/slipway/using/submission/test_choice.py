@@ -187,9 +187,9 @@ TEAMS = {
 
 @pytest.mark.parametrize(("of", "flag", "variable", "team"), TEAMS.values(), ids=TEAMS)
 def test_a_submission_counts_for_a_team(of: Catalog, flag: str, variable: str, team: str) -> None:
-    found = prepared(of, flag, variable)
-    labels = found.candidates[0].body["labels"]
-    assert (found.team, labels.get("slipway-team", "")) == (team, team)
+    candidates = prepared(of, flag, variable)
+    labels = candidates.candidates[0].body["labels"]
+    assert (candidates.team, labels.get("slipway-team", "")) == (team, team)
 
 
 @pytest.mark.parametrize(
@@ -302,8 +302,8 @@ def test_trials_wait_for_their_machines_one_by_one(snapshot: SnapshotAssertion) 
 
 
 def test_what_is_short_is_told_with_a_limit_that_would_do() -> None:  # Z2
-    found = verdict({CPUS: 24}, TUNE)
-    assert found.lacking == ((CPUS, 40),) and found.why == (f"quota {CPUS} us-central1: needs 24, limit 24, used 16",)
+    judged = verdict({CPUS: 24}, TUNE)
+    assert judged.lacking == ((CPUS, 40),) and judged.why == (f"quota {CPUS} us-central1: needs 24, limit 24, used 16",)
     assert verdict({CPUS: 23}, TUNE).lacking == ((CPUS, 40),)
     assert by_quota({CPUS: 23}, None, None).lacking == ((CPUS, 24),)
     assert verdict({CPUS: 64}, TUNE).lacking == ()
@@ -312,8 +312,8 @@ def test_what_is_short_is_told_with_a_limit_that_would_do() -> None:  # Z2
 def test_a_limit_without_what_is_in_use_is_not_called_enough() -> None:
     unread = "cannot tell whether quota suffices: the limits do, what is in use could not be read"
     for active, clusters in ((None, ()), ((), None)):
-        found = by_quota({**PLENTY, CPUS: 24, DISKS: 300}, active, clusters)
-        assert found.outcome is Outcome.BESIDE and found.text.endswith(f"; {unread}")
+        by_metric = by_quota({**PLENTY, CPUS: 24, DISKS: 300}, active, clusters)
+        assert by_metric.outcome is Outcome.BESIDE and by_metric.text.endswith(f"; {unread}")
     assert by_quota({CPUS: 23}, None, None).outcome is Outcome.NEVER
 
 
@@ -327,8 +327,8 @@ def test_quota_suffices_only_where_all_that_the_job_draws_was_read() -> None:  #
         ({}, "vCPUs and PD SSD GB not read: the service lists no such quota"),
     )
     for limits, unread in cases:
-        found = by_quota(limits, (), ())
-        assert found.outcome is Outcome.BESIDE and found.text.endswith(f"; quota of {unread}")
+        by_metric = by_quota(limits, (), ())
+        assert by_metric.outcome is Outcome.BESIDE and by_metric.text.endswith(f"; quota of {unread}")
     assert by_quota({CPUS: 23}, (), ()).outcome is Outcome.NEVER, "what is short is short, whatever else was not read"
 
 

@@ -47,9 +47,9 @@ def posted(of: Catalog, offer: Offer, **values: Any) -> VertexJob:
 
 
 def sent(of: Catalog, **values: Any) -> RecoveredSubmission:
-    found = recover(of, posted(of, of.templates["digits"].offers[0], **values))
-    assert found
-    return found
+    recovered = recover(of, posted(of, of.templates["digits"].offers[0], **values))
+    assert recovered
+    return recovered
 
 
 TREES = Parameter("trees", "int", 100, 1, 5000)
@@ -99,15 +99,15 @@ def test_variants_with_the_same_machines_are_told_apart() -> None:
     template, offer = published.templates["digits"], published.templates["digits"].offers[0]
     other = replace(offer, when={"size": ("2b",), "fast": (True,)})
     both = replace(published, templates={"digits": replace(template, offers=(offer, other))})
-    found = recover(both, posted(both, other, size="2b", fast=True))
-    assert found and found.offer is other and found.words() == ["-p", "fast=true"]
+    recovered = recover(both, posted(both, other, size="2b", fast=True))
+    assert recovered and recovered.offer is other and recovered.words() == ["-p", "fast=true"]
 
 
 def test_a_value_that_the_template_takes_no_more_is_unknown_and_a_newer_parameter_at_its_default() -> None:
     old = catalog(TREES, args=["${trees}"])
     now = catalog(replace(TREES, max=8), NOTE, Parameter("path", "str"), args=[])
-    found = recover(now, posted(old, old.templates["digits"].offers[0], trees=9))
-    assert found and found.values == {"note": ""} and found.unknown == ("trees", "path")
+    recovered = recover(now, posted(old, old.templates["digits"].offers[0], trees=9))
+    assert recovered and recovered.values == {"note": ""} and recovered.unknown == ("trees", "path")
 
 
 def test_nothing_is_inferred_for_a_job_that_records_nothing() -> None:
@@ -116,9 +116,9 @@ def test_nothing_is_inferred_for_a_job_that_records_nothing() -> None:
     task = {"args": ["100"], "env": [{"name": "SLIPWAY_PARAMETERS", "value": "no JSON"}]}
     for spec in ({"args": ["100"]}, task):
         job = VertexJob.read({"labels": labels, "jobSpec": {"workerPoolSpecs": [{"containerSpec": spec}]}})
-        found = recover(now, job)
-        assert job.parameters is None and found
-        assert found.values == {} and found.words() == ["-p", "trees=…", "-p", "note=…"]
+        recovered = recover(now, job)
+        assert job.parameters is None and recovered
+        assert recovered.values == {} and recovered.words() == ["-p", "trees=…", "-p", "note=…"]
 
 
 def test_a_job_of_no_template_or_by_an_offer_that_is_gone() -> None:

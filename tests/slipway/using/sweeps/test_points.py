@@ -150,8 +150,8 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 def test_every_mistake_is_said_once_with_its_line_and_column(tmp_path: Path) -> None:
     file = tmp_path / "l.json"
     file.write_text('[\n  {"a": [1],\n   "b": {"c": 2}},\n  "x",\n  {"a": 1, "a": 2}\n]')
-    found = sorted(str(mistake).removeprefix(f"{file}:").partition(": ")[0] for mistake in read(file).mistakes)
-    assert found == ["2:9", "3:9", "4:3", "5:12"]
+    ordered = sorted(str(mistake).removeprefix(f"{file}:").partition(": ")[0] for mistake in read(file).mistakes)
+    assert ordered == ["2:9", "3:9", "4:3", "5:12"]
     with pytest.raises(ConfigError) as error:
         right(read(file))
     assert error.value.what.endswith("l.json: 4 mistakes") and len(error.value.why.splitlines()) == 4

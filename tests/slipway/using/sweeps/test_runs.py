@@ -64,16 +64,16 @@ def test_what_was_accepted_is_not_sent_again_wherever_that_is_known_from() -> No
 def test_a_run_that_was_being_sent_is_looked_for_first() -> None:  # N7
     left = remaining_runs(3, facts(open_={Run(1): 5.0}), retry=False)
     assert left.send == (Run(0), Run(2)) and left.look == {Run(1): 5.0}
-    found = remaining_runs(3, facts(job(Run(1)), open_={Run(1): 5.0}), retry=False)
-    assert found.send == (Run(0), Run(2)) and not found.look and found.done == 1
+    runs = remaining_runs(3, facts(job(Run(1)), open_={Run(1): 5.0}), retry=False)
+    assert runs.send == (Run(0), Run(2)) and not runs.look and runs.done == 1
 
 
 def test_a_run_that_is_gone_or_was_sent_once_more_is_not_looked_for() -> None:  # N7
     known = facts(open_={Run(0): 5.0, Run(1): 5.0})
     assert remaining_runs(2, known.with_found({Run(1): None}), retry=False).look == {Run(0): 5.0}
     assert remaining_runs(2, known.with_found({Run(1): None}), retry=True).send == (Run(1, 1),)
-    found = known.with_found({Run(1): job(Run(1))})
-    assert found.open == {Run(0): 5.0} and found.jobs == {Run(1): "jobs/1/1"}
+    outcome = known.with_found({Run(1): job(Run(1))})
+    assert outcome.open == {Run(0): 5.0} and outcome.jobs == {Run(1): "jobs/1/1"}
     again = facts(job(Run(1, 1)), open_={Run(0): 5.0, Run(1): 5.0})
     assert remaining_runs(2, again, retry=False).look == {Run(0): 5.0}
 
@@ -191,18 +191,18 @@ def by(choice: Choice | SlipwayError | None) -> str:
 @pytest.mark.parametrize("waiting", [FULL, MAY_WAIT, replace(FULL, outcome=Outcome.WAITS)])
 def test_a_pool_that_can_ever_run_them_is_waited_for(waiting: Verdict) -> None:
     """All of them went on demand at once, unasked."""
-    found = chosen(judged("pool", waiting), judged("flex-start", BUSY), judged("spot", FINE))
-    assert (by(found.first), by(found.sooner)) == ("pool", "spot")
-    assert found.sooner and [candidate.candidate.label for candidate in found.sooner.passed] == [
+    choice = chosen(judged("pool", waiting), judged("flex-start", BUSY), judged("spot", FINE))
+    assert (by(choice.first), by(choice.sooner)) == ("pool", "spot")
+    assert choice.sooner and [candidate.candidate.label for candidate in choice.sooner.passed] == [
         "pool h100",
         "flex-start",
     ]
 
 
 def test_what_can_never_run_them_is_left_without_a_question() -> None:
-    found = chosen(judged("pool", NEVER), judged("spot", BUSY), judged("on-demand", FINE))
-    assert (by(found.first), by(found.sooner)) == ("spot", "on-demand")
-    assert isinstance(found.first, Choice) and [candidate.candidate.label for candidate in found.first.passed] == [
+    choice = chosen(judged("pool", NEVER), judged("spot", BUSY), judged("on-demand", FINE))
+    assert (by(choice.first), by(choice.sooner)) == ("spot", "on-demand")
+    assert isinstance(choice.first, Choice) and [candidate.candidate.label for candidate in choice.first.passed] == [
         "pool h100"
     ]
 
@@ -217,8 +217,8 @@ def test_only_the_types_that_are_named_may_be_taken_in_their_order() -> None:
 
 @pytest.mark.parametrize("first", [broken(judged("pool", FULL).candidate, GONE), dormant()])
 def test_a_cluster_that_takes_no_jobs_now_can_run_them_later(first: JudgedCandidate) -> None:
-    found = chosen(first, judged("spot", FINE))
-    assert isinstance(found.first, SlipwayError) and by(found.sooner) == "spot"
+    choice = chosen(first, judged("spot", FINE))
+    assert isinstance(choice.first, SlipwayError) and by(choice.sooner) == "spot"
     assert chosen(first, judged("spot", BUSY)).sooner is None
 
 
@@ -234,5 +234,5 @@ def test_runs_that_nothing_can_ever_run_are_refused() -> None:
 def test_of_several_clusters_the_one_with_room_is_taken() -> None:
     other = judged("pool", STARTS)
     free = replace(other, candidate=replace(other.candidate, offer=replace(other.candidate.offer, cluster="a100")))
-    found = chosen(judged("pool", FULL), free, judged("spot", FINE))
-    assert isinstance(found.first, Choice) and found.first.taken is free and found.sooner is None
+    choice = chosen(judged("pool", FULL), free, judged("spot", FINE))
+    assert isinstance(choice.first, Choice) and choice.first.taken is free and choice.sooner is None

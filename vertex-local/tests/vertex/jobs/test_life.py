@@ -166,8 +166,8 @@ def test_the_chief_s_success_counts_whatever_became_of_the_others() -> None:
 def test_a_crash_signal_tries_the_whole_job_again_three_times(code: int) -> None:
     ends = [verdict(replace(RUN, attempt=n), looked(worker=Status("exited", code)), RULES) for n in range(1, 5)]
     assert [end.state for end in ends if isinstance(end, Outcome)] == ["retry"] * 3 + ["JOB_STATE_FAILED"]
-    found = verdict(replace(RUN, may_retry=False), looked(worker=Status("exited", code)), RULES)
-    assert isinstance(found, Outcome) and found.state == "JOB_STATE_FAILED"
+    judged = verdict(replace(RUN, may_retry=False), looked(worker=Status("exited", code)), RULES)
+    assert isinstance(judged, Outcome) and judged.state == "JOB_STATE_FAILED"
 
 
 @pytest.mark.parametrize("end", [KILLED, LOST, Status("stopped"), Status("exited", 143), Status("exited", 129)])
@@ -184,10 +184,10 @@ def test_a_worker_is_restarted_five_times_then_the_job_three_times() -> None:
     worn = replace(RUN, worn={WORKER: 5, OTHER: 1})
     assert verdict(worn, looked(other=KILLED), RULES) == Restart((OTHER,), whole=False)
     assert verdict(worn, looked(worker=KILLED), RULES) == Outcome("retry")
-    found = verdict(replace(worn, attempt=4), looked(worker=KILLED), RULES)
-    assert isinstance(found, Outcome) and (found.state, found.code) == ("JOB_STATE_FAILED", 13)
-    found = verdict(replace(worn, attempt=4), looked(worker=Status("exited", 143)), RULES)
-    assert isinstance(found, Outcome) and re.search(r"143\. Termination reason: Signal", found.message)
+    judged = verdict(replace(worn, attempt=4), looked(worker=KILLED), RULES)
+    assert isinstance(judged, Outcome) and (judged.state, judged.code) == ("JOB_STATE_FAILED", 13)
+    judged = verdict(replace(worn, attempt=4), looked(worker=Status("exited", 143)), RULES)
+    assert isinstance(judged, Outcome) and re.search(r"143\. Termination reason: Signal", judged.message)
 
 
 def test_attempts_that_ended_by_preemption_are_no_errors() -> None:
@@ -196,8 +196,8 @@ def test_attempts_that_ended_by_preemption_are_no_errors() -> None:
 
 
 def test_with_retries_disabled_nothing_is_started_again() -> None:
-    found = verdict(replace(RUN, may_retry=False, restart_whole=True), looked(worker=KILLED), RULES)
-    assert isinstance(found, Outcome) and found.state == "JOB_STATE_FAILED"
+    judged = verdict(replace(RUN, may_retry=False, restart_whole=True), looked(worker=KILLED), RULES)
+    assert isinstance(judged, Outcome) and judged.state == "JOB_STATE_FAILED"
 
 
 def test_all_machines_lost_at_once_is_the_service_s_own_error() -> None:

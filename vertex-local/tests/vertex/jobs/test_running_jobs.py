@@ -158,10 +158,10 @@ def test_ten_thousand_jobs_are_listed_page_by_page_at_the_same_cost(tmp_path: Pa
     costs, seen, after = [], 0, 2**62
     while after > 1:
         counted[0] = 0
-        found = list(itertools.islice(jobs.newest(world.store, REGION, after), 1000))
-        after = found[-1][0]
+        listed = list(itertools.islice(jobs.newest(world.store, REGION, after), 1000))
+        after = listed[-1][0]
         costs.append(counted[0])
-        seen += len(found)
+        seen += len(listed)
     assert (seen, len(costs)) == (10_000, 10)
     assert max(costs) <= 1.5 * min(costs)
     world.store.close()

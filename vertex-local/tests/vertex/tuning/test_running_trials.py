@@ -107,7 +107,7 @@ def test_the_sdk_tunes_on_a_persistent_resource(vertex_sdk: LocalCloud) -> None:
     spec = aiplatform.CustomJob.get(best.custom_job).gca_resource.job_spec
     assert spec.persistent_resource_id == "tuning"
     assert spec.base_output_directory.output_uri_prefix.endswith(f"/{best.id}")
-    found = aiplatform.HyperparameterTuningJob.list(filter='labels.made="by-sdk"')
-    assert [item.resource_name for item in found] == [job.resource_name]
+    listed = aiplatform.HyperparameterTuningJob.list(filter='labels.made="by-sdk"')
+    assert [item.resource_name for item in listed] == [job.resource_name]
     again = aiplatform.HyperparameterTuningJob.get(job.resource_name)
     again.delete()

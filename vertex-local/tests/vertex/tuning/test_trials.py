@@ -113,10 +113,10 @@ def test_every_point_has_each_parameter_once_and_is_inside_its_space(algorithm: 
     parameters = [UNITS, LAYERS, MODEL]
     if algorithm != "GRID_SEARCH":
         parameters += [LR, {**LR, "parameterId": "back", "scaleType": "UNIT_REVERSE_LOG_SCALE"}]
-    found = studied(*parameters, algorithm=algorithm)
-    for point in searched(found, 25):
-        assert [name for name, _ in point] == [parameter.id for parameter in found.space]
-        for parameter, (_, value) in zip(found.space, point, strict=True):
+    outcome = studied(*parameters, algorithm=algorithm)
+    for point in searched(outcome, 25):
+        assert [name for name, _ in point] == [parameter.id for parameter in outcome.space]
+        for parameter, (_, value) in zip(outcome.space, point, strict=True):
             if parameter.kind in ("categorical", "discrete"):
                 assert value in parameter.values
             else:
@@ -127,23 +127,23 @@ def test_every_point_has_each_parameter_once_and_is_inside_its_space(algorithm: 
 @pytest.mark.parametrize("algorithm", ALGORITHMS)
 def test_the_same_study_gives_the_same_points_and_another_study_others(algorithm: str) -> None:
     parameters = [UNITS, LAYERS] if algorithm == "GRID_SEARCH" else [UNITS, LR]
-    found = studied(*parameters, algorithm=algorithm)
-    first = searched(found, 9)
-    assert searched(found, 9) == first
-    assert (searched(found, 9, seed="other") == first) == (algorithm == "GRID_SEARCH")
+    outcome = studied(*parameters, algorithm=algorithm)
+    first = searched(outcome, 9)
+    assert searched(outcome, 9) == first
+    assert (searched(outcome, 9, seed="other") == first) == (algorithm == "GRID_SEARCH")
 
 
 def test_a_grid_is_walked_once() -> None:
-    found = studied(UNITS, MODEL, algorithm="GRID_SEARCH")
-    points = searched(found, 100)
+    outcome = studied(UNITS, MODEL, algorithm="GRID_SEARCH")
+    points = searched(outcome, 100)
     assert len(points) == len(set(points)) == 3 * 2
     assert points[:2] == [(("units", 16.0), ("model", "svm")), (("units", 16.0), ("model", "tree"))]
 
 
 def test_a_grid_of_many_points_costs_those_that_are_taken() -> None:
     wide = {"parameterId": "n", "integerValueSpec": {"minValue": "0", "maxValue": str(10**12)}}
-    found = studied(wide, {**wide, "parameterId": "m"}, algorithm="GRID_SEARCH")
-    assert [dict(point)["m"] for point in islice(search.grid(found.space), 3)] == [0, 1, 2]
+    outcome = studied(wide, {**wide, "parameterId": "m"}, algorithm="GRID_SEARCH")
+    assert [dict(point)["m"] for point in islice(search.grid(outcome.space), 3)] == [0, 1, 2]
 
 
 @given(

@@ -33,8 +33,8 @@ def test_in_a_repository_of_several_projects_the_forges_files_are_at_its_root(fo
     assert "/ml/our\\ one/ @acme/ml-platform\n" in owners.read_text()
     assert "two" not in owners.read_text(), "somebody else's file"
     assert not (folder / "ml" / "our one" / ".github").exists()
-    found = sorted(path.name for path in (folder / ".github" / "workflows").glob("*"))
-    assert {name.split("-")[3] for name in found} == {"one", "two"}
+    ordered = sorted(path.name for path in (folder / ".github" / "workflows").glob("*"))
+    assert {name.split("-")[3] for name in ordered} == {"one", "two"}
     for path in (folder / ".github" / "workflows").glob("*-one-*"):
         for job in yaml.safe_load(path.read_text())["jobs"].values():
             assert job.get("with", {}).get("folder", "ml/our one") == "ml/our one"

@@ -179,17 +179,17 @@ def test_who_may_not_read_is_told_the_role_and_a_closed_bucket_is_asked_once(sta
     stack.cloud.rest("POST", "/storage/v1/b?project=local-project", {"name": f"x-{stack.name}"})
     closed = [job(f"job{number}", f"gs://x-{stack.name}/jobs/{number}") for number in range(200)]
     with mock.patch.object(Storage, "beginning", autospec=True, side_effect=Storage.beginning) as asked:
-        found = read_metrics(context(stack), closed)
-    assert len(found) == 200 and asked.call_count < 50
-    assert all("storage.objects.get" in row.why for row in found.values())
+        metrics = read_metrics(context(stack), closed)
+    assert len(metrics) == 200 and asked.call_count < 50
+    assert all("storage.objects.get" in row.why for row in metrics.values())
 
 
 def test_after_a_minute_nothing_more_is_asked_for(stack: Stack) -> None:
     ticks = iter([0.0, *[61.0] * 100])
-    found = read_metrics(
+    metrics = read_metrics(
         context(stack, clock=Clock(monotonic=lambda: next(ticks))), jobs(stack, {"late": b'{"loss": 1}'})
     )
-    (late,) = found.values()
+    (late,) = metrics.values()
     assert not late and late.why.startswith("not read") and "60 s" in late.why
 
 

@@ -145,9 +145,9 @@ def test_what_is_due_is_no_consequence_and_said_beside_them() -> None:
     state = facts(BOTH, dormant=asleep(replace(cluster("big"), season=Season(begins=ENDS))))
     enough = limits({"custom_model_training_cpus": 64, "custom_model_training_pd_ssd": -1})
     seen = change(state, state, clusters=[living(OLD)], limits=enough)
-    found = review(replace(seen, live=replace(seen.live, last_ends={OLD.id: NOW - timedelta(hours=1)})))
-    assert found.silent
-    season, idle, rests = found.standing
+    reviewed = review(replace(seen, live=replace(seen.live, last_ends={OLD.id: NOW - timedelta(hours=1)})))
+    assert reviewed.silent
+    season, idle, rests = reviewed.standing
     assert season == f"`h100`: {DUE}"
     assert idle.startswith("`h100`: is given up 2026-11-21 12:00 UTC, in 3 h: $101.14/h, $303.42 until then")
     assert rests == "cluster big is out of season until 2026-12-20; ready"
@@ -165,10 +165,10 @@ def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
     before: Facts, after: Facts, does: str, details: tuple[str, ...]
 ) -> None:  # N5
     deployed = [living(SMALL), *([living(OLD)] if "h100" in before.catalog.clusters else [])]
-    found = review(change(before, after, clusters=deployed))
-    (dated,) = (consequence for consequence in found.consequences if consequence.kind == "season-changed")
+    reviewed = review(change(before, after, clusters=deployed))
+    (dated,) = (consequence for consequence in reviewed.consequences if consequence.kind == "season-changed")
     assert dated.does == does and set(details) <= {*dated.details}
-    assert found.standing == ()
+    assert reviewed.standing == ()
 
 
 AWAY = "us-east4"
