@@ -48,8 +48,8 @@ def docstrings(file: Path) -> Iterator[ast.Constant]:
     """Yield those of modules, classes and functions, and of what is assigned before them."""
     for node in ast.walk(tree(file)):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            told = (item.value for item in node.body if isinstance(item, ast.Expr))
-            yield from (item for item in told if isinstance(item, ast.Constant) and isinstance(item.value, str))
+            told = (inner.value for inner in node.body if isinstance(inner, ast.Expr))
+            yield from (inner for inner in told if isinstance(inner, ast.Constant) and isinstance(inner.value, str))
 
 
 @cache

@@ -47,9 +47,9 @@ def jobs_of(repository: Path) -> dict[str, dict[str, Any]]:
 def _interpolated(value: Any, inputs: Mapping[str, Any]) -> Any:
     """Return a value with its inputs: an input that is the whole value keeps its type; within a text it is text."""
     if isinstance(value, dict):
-        return {_interpolated(key, inputs): _interpolated(job, inputs) for key, job in value.items()}
+        return {_interpolated(key, inputs): _interpolated(inner, inputs) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_interpolated(job, inputs) for job in value]
+        return [_interpolated(inner, inputs) for inner in value]
     if not isinstance(value, str):
         return value
     if match := _INPUT.fullmatch(value):
@@ -235,7 +235,7 @@ class Runner:
         """Run a pipeline's automatic jobs, in turn; a job that may not begin is left out."""
         ran = {}
         for job in jobs.values():
-            before = [self.statuses.get(status.name) for status in jobs.values() if status.base in job.needs]
+            before = [self.statuses.get(earlier.name) for earlier in jobs.values() if earlier.base in job.needs]
             if job.when == "always" or (job.when == "on_success" and all(status == "success" for status in before)):
                 ran[job.name] = self.run(jobs, job, commit, **more)
         return ran
@@ -247,10 +247,10 @@ class Runner:
         without = {
             need["job"] for need in job.body["needs"] if isinstance(need, dict) and need.get("artifacts") is False
         }
-        for need in jobs.values():
-            if need.base not in job.needs or need.base in without or need.name not in self.statuses:
+        for earlier in jobs.values():
+            if earlier.base not in job.needs or earlier.base in without or earlier.name not in self.statuses:
                 continue
-            for path in self._kept(need):
+            for path in self._kept(earlier):
                 shutil.copy(path, at)
 
     def _kept(self, job: Job) -> Iterator[Path]:

@@ -130,7 +130,7 @@ print(json.dumps({
     assert found["kept"] and found["job"] and found["shapes"] == 2
     assert found["provider"] == [True, True]
     assert found["changed"] == ["resourcePools"]
-    assert [item.replace("`", "") for item in found["review"]] == [f"{key} none → {value}"]
+    assert [sentence.replace("`", "") for sentence in found["review"]] == [f"{key} none → {value}"]
     assert found["engine"] == [key]
     ((field, sentence),) = found["drift"]
     assert field == key and sentence.startswith(f"{key} is none") and sentence.endswith(f" {value}")

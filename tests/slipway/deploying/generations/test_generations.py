@@ -57,8 +57,12 @@ def ids(*declared: ClusterSpec, **seen: object) -> list[str]:
 
 
 def test_where_none_lives_the_first_is_made_and_the_others_may_be() -> None:
-    (item,) = planned((OPEN,), live()).current
-    assert (item.id, item.import_, [other.id for other in item.alternatives]) == (FIRST, False, [SECOND, THIRD])
+    (resource,) = planned((OPEN,), live()).current
+    assert (resource.id, resource.import_, [other.id for other in resource.alternatives]) == (
+        FIRST,
+        False,
+        [SECOND, THIRD],
+    )
     spent = planned((OPEN,), live(cluster(SECOND, HASHES[1], "ERROR"))).current[0]
     assert [other.id for other in spent.alternatives] == [f"{SECOND}-2", THIRD]
 
@@ -74,18 +78,18 @@ def test_of_two_that_run_the_published_one_stays_and_the_other_goes() -> None:
     for stays, goes in ((SECOND, FIRST), (FIRST, SECOND)):
         catalog = PublishedCatalog({"cpu": stays}, retiring=(goes,))
         decided = planned((OPEN,), live(cluster(FIRST, HASHES[0]), AS_SECOND, catalog=catalog))
-        assert [item.id for item in decided.current] == [stays] and deleted(decided) == (goes,)
+        assert [resource.id for resource in decided.current] == [stays] and deleted(decided) == (goes,)
 
 
 def test_going_back_is_an_edit_and_keeps_the_alternative_until_the_first_runs() -> None:
     catalog = PublishedCatalog({"cpu": SECOND})
     back = replace(OPEN, alternatives=(Alternative((LAST,)),))
     decided = planned((back,), live(AS_SECOND, catalog=catalog))
-    assert [(item.id, item.import_) for item in decided.current] == [(FIRST, False)]
+    assert [(resource.id, resource.import_) for resource in decided.current] == [(FIRST, False)]
     making = planned((back,), live(AS_SECOND, cluster(FIRST, HASHES[0], "PROVISIONING"), catalog=catalog))
-    assert [item.why for item in making.retiring] == [Why.SUCCESSOR] and deleted(making) == ()
+    assert [resource.why for resource in making.retiring] == [Why.SUCCESSOR] and deleted(making) == ()
     busy = planned((back,), live(AS_SECOND, cluster(FIRST, HASHES[0]), jobs=(job(SECOND),), catalog=catalog))
-    assert [item.why for item in busy.retiring] == [Why.JOBS]
+    assert [resource.why for resource in busy.retiring] == [Why.JOBS]
 
 
 def test_one_that_is_being_made_since_a_killed_up_is_waited_for() -> None:

@@ -44,7 +44,7 @@ def test_a_job_is_sent_to_its_clusters_region_and_every_verb_finds_it(away: Stac
     assert output == f"gs://w-{away.name}-{AWAY}/jobs/{job['displayName']}", "Vertex AI takes none in another region"
     assert job["region"] == AWAY and f"/locations/{AWAY}/" in job["name"] and job["cluster"] == "cpu"
     named = [away.run("jobs", "show", word) for word in (job["displayName"], job["id"], job["name"])]
-    assert [argument.code for argument in named] == [0, 0, 0]
+    assert [shown.code for shown in named] == [0, 0, 0]
     assert f"on         cpu ({away.cluster}) in {AWAY}\n" in named[0].out and crossing in named[0].out
     assert f"cpu in {AWAY}" in away.run("jobs", "list").out
     away.well("jobs", "cancel", job["displayName"])
@@ -116,9 +116,9 @@ def test_a_sweep_is_cancelled_and_what_was_not_looked_at_is_said(left: Stack) ->
     with left.faults(DOWN):
         done = left.run(*cancel)
         again = left.run(*cancel)
-    for argument in (done, again):
-        assert argument.code == 4 and f"sweep {sent.json['sweep']} may go on where" in argument.err
-        assert f"slipway jobs cancel --sweep {sent.json['sweep']}" in argument.err
+    for cancelled in (done, again):
+        assert cancelled.code == 4 and f"sweep {sent.json['sweep']} may go on where" in cancelled.err
+        assert f"slipway jobs cancel --sweep {sent.json['sweep']}" in cancelled.err
     assert re.fullmatch(r"cancelling 2 of 2 jobs of sweep \S+\n", done.out) and not again.out
     assert {job["state"] for job in every_job(left)} <= {"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"}
 

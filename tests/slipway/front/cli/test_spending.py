@@ -44,13 +44,6 @@ def test_without_a_terminal_nothing_is_sent_unless_the_flag_says_so(dear: Stack)
     assert len(dear.jobs()) == 1
 
 
-def test_what_the_submission_may_move_on_to_is_confirmed_before_it_waits(dear: Stack) -> None:
-    held(dear)
-    moving = ("submit", "hello", "--wait-for", "pool=1s", "--then", "spot")
-    assert dear.run(*moving).code == 5
-    assert len(dear.jobs()) == 1, "the one that holds the pool"
-
-
 def test_a_terminal_is_asked(dear: Stack) -> None:
     for typed in ("n", ""):
         done = dear.asked(*SPOT, answer=typed)

@@ -52,7 +52,7 @@ def _arrivals(jobs: int, length: float, chance: random.Random) -> Iterator[float
         if chance.random() < _density(moment):
             burst = 1 if chance.random() < 0.8 else chance.randint(2, 20)
             moments += [moment + 3.0 * place for place in range(burst)]
-    return iter(sorted(item for item in moments[:jobs] if item < length))
+    return iter(sorted(moment for moment in moments[:jobs] if moment < length))
 
 
 def _density(moment: float) -> float:
