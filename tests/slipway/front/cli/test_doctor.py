@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import os
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
+from vertex_local.clock import moment_of
 
 from slipway.front.cli.terminal.findings import SIGNS, below
 from slipway.model.findings.finding import Section
@@ -110,20 +112,23 @@ def test_a_job_that_sleeps_is_found(moved: Stack) -> None:  # Z5
     stack.until(lambda: stack.jobs()[0]["state"] == "JOB_STATE_RUNNING")
     stack.until(lambda: "begun" in stack.run("jobs", "logs", stack.jobs()[0]["displayName"]).out)
 
-    def samples() -> int:
+    def newest() -> datetime:
         wanted = 'metric.type="ml.googleapis.com/training/cpu/utilization" AND resource.type="cloudml_job"'
         times = "interval.startTime=2020-01-01T00:00:00Z&interval.endTime=2090-01-01T00:00:00Z"
         answer = cloud.rest("GET", f"/v3/projects/{PROJECT}/timeSeries?{times}&filter={wanted}")
-        return sum(len(series["points"]) for series in answer.get("timeSeries", []))
+        points = [point for series in answer.get("timeSeries", []) for point in series["points"]]
+        return max(
+            (moment_of(point["interval"]["endTime"]) for point in points), default=datetime.fromtimestamp(0, UTC)
+        )
 
     def found() -> dict[str, Any]:
         document = stack.run("doctor", "--output", "json", role="owner").json
         return {finding["id"]: finding for finding in document["findings"]}
 
     for minutes in (0, 4, 12, 4):
-        before = samples()
-        cloud.rest("POST", "/vertex-local/clock", {"advance": 60 * minutes})
-        stack.until(lambda before=before: samples() > before)  # type: ignore[misc]
+        # A sample that was on its way when the clock was advanced is none of the new time.
+        now = moment_of(cloud.rest("POST", "/vertex-local/clock", {"advance": 60 * minutes})["now"])
+        stack.until(lambda now=now: newest() >= now)  # type: ignore[misc]
     cloud.rest("POST", "/vertex-local/settings", {"monitoring_seconds": 0})
     stack.until(lambda: "job-idle" in found())  # The date that answers bear follows the clock within a second.
     assert stack.jobs()[0]["displayName"] in found()["job-idle"]["sentence"]
