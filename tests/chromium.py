@@ -3,8 +3,6 @@
 `python -m tests.chromium` prints which, or why there is none. Nothing is installed, and no setting changes.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

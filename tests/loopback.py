@@ -1,7 +1,5 @@
 """Servers of tests on loopback."""
 
-from __future__ import annotations
-
 import threading
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

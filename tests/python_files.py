@@ -1,7 +1,5 @@
 """Python files of the repository, read once for all tests that look into them. Paths begin at the root."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 from functools import cache

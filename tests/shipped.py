@@ -3,8 +3,6 @@
 `slipway check`, previews and reviews compare a team's own with their declarations; the tests are of the shipped ones.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 TESTS = Path(__file__).resolve().parent

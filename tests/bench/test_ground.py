@@ -1,7 +1,5 @@
 """The ground of the benchmarks: a cloud of its own, whatever the caller's shell points to, and nothing left behind."""
 
-from __future__ import annotations
-
 import json
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """The command: what it prints where, and how it ends."""
 
-from __future__ import annotations
-
 import json
 import re
 from pathlib import Path

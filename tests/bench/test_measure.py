@@ -1,8 +1,6 @@
 """Measuring and reporting of benchmarks: pairs, medians, honest memory, failures that are never numbers, and no
 measurement asserted here. # B2 # B4"""
 
-from __future__ import annotations
-
 import json
 import math
 import os

@@ -1,7 +1,5 @@
 """The proxy between a bench and its cloud: round trips in sequence, and whole requests alone. # N2"""
 
-from __future__ import annotations
-
 import http.client
 import json
 import queue

@@ -1,7 +1,5 @@
 """The other side of a comparison, a plain program and a script of the SDK, declares and sends the same."""
 
-from __future__ import annotations
-
 import copy
 import json
 import os

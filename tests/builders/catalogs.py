@@ -1,7 +1,5 @@
 """Catalogs, with their templates, offers and requests."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

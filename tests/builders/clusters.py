@@ -4,8 +4,6 @@ A published cluster's id follows from its fields, as a real one's does: two that
 `retire_within` are two generations.
 """
 
-from __future__ import annotations
-
 import hashlib
 from collections.abc import Iterable
 from dataclasses import replace

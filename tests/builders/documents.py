@@ -1,7 +1,5 @@
 """Documents of JSON, with any one of their values exchanged."""
 
-from __future__ import annotations
-
 import copy
 from collections.abc import Iterator
 from typing import Any

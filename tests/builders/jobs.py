@@ -1,7 +1,5 @@
 """Jobs, as the service lists them."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The place and time of all that is built."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime
 
 STACK, PROJECT, REGION = "prod", "acme-prod", "us-central1"

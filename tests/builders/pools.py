@@ -1,7 +1,5 @@
 """Machines, and the pools of clusters: declared, published and alive."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from slipway.google.clusters import ResourcePool

@@ -1,7 +1,5 @@
 """Stacks, as their files declare them."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from typing import Any
 

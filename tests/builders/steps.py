@@ -1,7 +1,5 @@
 """Steps of the engine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Templates, as a stack declares them and as a deployment publishes them."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from slipway.authoring.template.jobspec import CompileContext

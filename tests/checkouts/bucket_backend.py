@@ -4,8 +4,6 @@ The engine's storage client sends no token to an emulator and reads contents by 
 not serve. So it talks to a server of its own on this machine, which adds the token and translates the API.
 """
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from urllib.parse import quote, unquote

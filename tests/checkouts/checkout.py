@@ -1,8 +1,6 @@
 """A person's checkout with a stack of its own, the real engine and a local cloud; its commands and its living
 resources."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 import time

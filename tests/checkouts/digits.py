@@ -1,7 +1,5 @@
 """The job of the shipped `dask-digits` without its training, which tests/templates and the demo's test do."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 _SCHEDULER = """

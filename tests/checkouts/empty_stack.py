@@ -1,7 +1,5 @@
 """A stack that was never deployed, as `pulumi stack init` leaves it: made by the engine once, then written."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 from collections.abc import Mapping

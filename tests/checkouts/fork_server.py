@@ -6,8 +6,6 @@ starts to kill is a process from its first line on, as are those of the demo, of
 own.
 """
 
-from __future__ import annotations
-
 import atexit
 import contextlib
 import gc

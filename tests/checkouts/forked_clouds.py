@@ -3,8 +3,6 @@
 Those that a test starts by the command in a process of its own are processes from their first line on.
 """
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 from typing import IO

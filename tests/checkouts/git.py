@@ -1,7 +1,5 @@
 """git, as somebody whom its commits name."""
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 

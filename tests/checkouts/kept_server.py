@@ -1,7 +1,5 @@
 """Fork servers that end with this process."""
 
-from __future__ import annotations
-
 import atexit
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """An environment with the wheel, and nothing of this checkout."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Folders that are made once in a run of the tests, for all of its workers."""
 
-from __future__ import annotations
-
 import os
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A small checkout: the unchanged program, and a template whose job says a word and sleeps."""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

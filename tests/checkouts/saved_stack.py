@@ -1,8 +1,6 @@
 """A deployed stack that the engine makes once in a run, and tests then copy: its cloud's state, its checkout and the
 engine's state. A test that begins with a deployed stack need not deploy it."""
 
-from __future__ import annotations
-
 import shutil
 from dataclasses import dataclass
 from pathlib import Path

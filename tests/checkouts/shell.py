@@ -1,7 +1,5 @@
 """Commands as typed: `slipway` in this process, others started in the background, waited for and killed."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

@@ -4,8 +4,6 @@ With a passphrase instead, as on a laptop, each run of the engine derives its ke
 of the run's cost. Tests of a passphrase have one: the demo's, and the stacks of `tests/ci`.
 """
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager

@@ -1,7 +1,5 @@
 """The workflows as parsed YAML, and actionlint, built once per machine from the Go module proxy."""
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

@@ -1,7 +1,5 @@
 """Forks of this repository: copies of the checkout with a team's edits of its own files."""
 
-from __future__ import annotations
-
 import re
 import shutil
 import subprocess

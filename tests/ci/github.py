@@ -2,8 +2,6 @@
 so that an unknown field is refused; REST by the pages of a path, and artifacts as its documentation has them. Writes
 take effect."""
 
-from __future__ import annotations
-
 import contextlib
 import io
 import json

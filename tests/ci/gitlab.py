@@ -2,8 +2,6 @@
 (https://docs.gitlab.com/api/rest/), none recorded from a server. An undocumented request gets a 404. Writes take
 effect."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

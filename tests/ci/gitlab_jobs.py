@@ -5,8 +5,6 @@ Includes of the same repository with their inputs, `extends`, `parallel: matrix`
 needed jobs: https://docs.gitlab.com/ci/yaml/. The runner's tools are stand-ins.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import shutil

@@ -1,7 +1,5 @@
 """A team's project at GitLab, with the stand-ins that its pipelines run against."""
 
-from __future__ import annotations
-
 import os
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """GitHub would read the workflows: actionlint checks syntax, contexts, types of expressions and injections."""  # D5
 
-from __future__ import annotations
-
 import shutil
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """The sign-in of a job where the state lies: no key is stored, and it lasts as long as a deployment may. # D5 N5"""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """What docs/by-hand.md tells people to type leaves the reviewed stack file as it is: on the real engine."""  # D7
 
-from __future__ import annotations
-
 import os
 import re
 import shutil

@@ -1,7 +1,5 @@
 """What the workflows deploy: from main alone, one `up` at a time, in seasons, and what is told afterwards."""  # D5
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A team's edits of stacks, templates and owners turn no test red: those that look at them are run in forks."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

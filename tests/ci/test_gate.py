@@ -1,7 +1,5 @@
 """The workflows' scripts around the gate, with a stand-in for GitHub's API: whose word counts, what stops. # N14"""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 request from the first push to the deployment, schedules, and what each job has before its script. Nothing here ran on a
 GitLab. # D5 N5 N14"""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The files of a team with two stacks, as GitLab reads them: valid by the schema that it publishes. # D5"""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """docs/ci.md is run, with stand-ins for the cloud's and GitHub's commands that note what is asked of them."""  # D5
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

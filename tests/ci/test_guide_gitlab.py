@@ -1,7 +1,5 @@
 """docs/gitlab.md is run, around the block of docs/ci.md that it asks for, with stand-ins that note it."""  # D5
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -3,8 +3,6 @@
 Read from the source text, so that an import inside a function and one for types alone count like any other.
 """
 
-from __future__ import annotations
-
 import subprocess
 import sys
 import tomllib

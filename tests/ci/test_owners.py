@@ -1,8 +1,6 @@
 """Whatever runs with prod's identity is owned by the leads, new files included. A team shares that out as it likes, and
 leaves none of it without an owner."""  # D7
 
-from __future__ import annotations
-
 import re
 import subprocess
 from pathlib import Path

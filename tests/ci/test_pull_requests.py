@@ -1,7 +1,5 @@
 """What the workflows do with a pull request: nothing of a fork's with an identity, and a judge of the base."""  # D5
 
-from __future__ import annotations
-
 import re
 
 import pytest

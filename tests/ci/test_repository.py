@@ -1,8 +1,6 @@
 """The parts that `make` runs and what it leaves on a machine, what runs before a commit, and what a contributor meets.
 # D8"""
 
-from __future__ import annotations
-
 import configparser
 import json
 import os

@@ -1,7 +1,5 @@
 """The scheduled deployment's choice of a commit, played with a repository of git's and a published catalog. # B6"""
 
-from __future__ import annotations
-
 import re
 import subprocess
 from collections.abc import Callable

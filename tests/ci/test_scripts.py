@@ -1,7 +1,5 @@
 """The workflows' own scripts, run with the real engine: state behind a key, a clean commit, a stale lock."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import os

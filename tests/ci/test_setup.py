@@ -1,7 +1,5 @@
 """What a repository must have set before a workflow meets the cloud."""  # D5
 
-from __future__ import annotations
-
 import subprocess
 from pathlib import Path
 from typing import Any

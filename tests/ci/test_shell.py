@@ -1,7 +1,5 @@
 """The tests are alone with their variables and folders, whatever the shell that starts them says. # N4"""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """A team's five files call ours: with all that these need, nothing more, and as linters would have them."""  # D5
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

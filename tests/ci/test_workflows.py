@@ -1,7 +1,5 @@
 """What every workflow promises: no keys, least rights, nothing that is trusted by its name."""  # D5
 
-from __future__ import annotations
-
 import re
 
 from local.engine.version import PINNED

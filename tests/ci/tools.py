@@ -1,7 +1,5 @@
 """Stand-ins for the programs that a runner has, as far as the workflows' scripts ask for them."""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

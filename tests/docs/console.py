@@ -1,7 +1,5 @@
 """Console blocks of a page: the commands for a reader, and their expected output."""
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Comments as the guides show them, each made from a change as a reviewer would meet it."""
 
-from __future__ import annotations
-
 import html
 from dataclasses import replace
 

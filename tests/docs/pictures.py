@@ -5,8 +5,6 @@
 writes docs/pictures/follow.svg. Its description has the text, which the tests that type the page's commands compare.
 """
 
-from __future__ import annotations
-
 import io
 import re
 import sys

@@ -1,8 +1,6 @@
 """The map is true: its paths exist, its names are defined where it says, no folder is left out, and imports follow its
 order. (D8)"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

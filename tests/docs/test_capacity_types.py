@@ -1,8 +1,6 @@
 """The page about capacity types: its table, prices and rules are those of the code, its blocks run. # W6 W7 X7 Z6 Z8
 N3"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import Any

@@ -3,8 +3,6 @@
 `python -m tests.docs.test_commands` writes it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 from itertools import groupby

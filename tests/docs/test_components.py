@@ -1,7 +1,5 @@
 """docs/components.md: its program declares what the page says, without a stack file of ours. # D1 # D2 # D3"""
 
-from __future__ import annotations
-
 import re
 import sys
 from pathlib import Path

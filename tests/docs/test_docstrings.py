@@ -1,7 +1,5 @@
 """Names in docstrings are there: files, and words of the code. (D8)"""
 
-from __future__ import annotations
-
 import re
 import sys
 from collections import Counter

@@ -3,8 +3,6 @@
 Console blocks that need a stack are typed by tests/end_to_end/test_demo.py.
 """
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -2,8 +2,6 @@
 change of it does; and the variables that a job gets. # D3 # D8
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, replace

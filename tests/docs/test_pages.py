@@ -1,8 +1,6 @@
 """Pages about adoption, a stack's own rules and what is stable: rows and examples are what the code has, and says.
 # N5 # N13 # P5"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 from typing import get_args

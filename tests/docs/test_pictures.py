@@ -1,7 +1,5 @@
 """Pictures of the terminal show what their descriptions say, which journeys compare with what is printed. # D8"""
 
-from __future__ import annotations
-
 import re
 from html import unescape
 

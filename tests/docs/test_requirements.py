@@ -1,7 +1,5 @@
 """A key in a comment leads to its requirement, and what is built has a test that names it. (D8)"""
 
-from __future__ import annotations
-
 import re
 from pathlib import Path
 

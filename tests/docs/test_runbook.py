@@ -1,7 +1,5 @@
 """The runbook shows the words that the code says, and leads where it says."""
 
-from __future__ import annotations
-
 import ast
 import re
 import shlex

@@ -3,8 +3,6 @@
 A row has an identity, what it does, and `allowed` or `refused`. One that nobody can play fails.
 """
 
-from __future__ import annotations
-
 import base64
 import json
 import re

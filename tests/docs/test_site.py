@@ -3,8 +3,6 @@
 The two commands and all that it tells to type after the demo are typed by tests/end_to_end/test_demo.py.
 """
 
-from __future__ import annotations
-
 import re
 from collections import Counter
 from collections.abc import Iterator

@@ -3,8 +3,6 @@
 `python -m tests.docs.test_stack_file` writes it.
 """
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path

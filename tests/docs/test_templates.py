@@ -1,7 +1,5 @@
 """Every template that ships has its line in the guide and is run by tests, and the guide has no other. # D3"""
 
-from __future__ import annotations
-
 import re
 import tomllib
 from pathlib import Path

@@ -3,8 +3,6 @@
 That a deployed stack goes through it, by the same commands and with the real engine: tests/end_to_end/test_moving.py.
 """
 
-from __future__ import annotations
-
 import re
 import shutil
 from pathlib import Path

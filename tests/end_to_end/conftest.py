@@ -1,7 +1,5 @@
 """The fixtures of journeys: local clouds and stacks on them. (The engine and new checkouts: tests.checkouts.)"""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from collections.abc import Callable, Iterator

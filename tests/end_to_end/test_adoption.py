@@ -1,8 +1,6 @@
 """A cluster, buckets and an account that somebody else made are adopted, used and left, with the real engine, and live
 on as they are. # N13"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

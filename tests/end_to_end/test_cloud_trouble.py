@@ -1,7 +1,5 @@
 """The local cloud is killed, or its disk is full: in words, nothing half done, and afterwards all goes on. (N4)"""
 
-from __future__ import annotations
-
 import os
 import signal
 

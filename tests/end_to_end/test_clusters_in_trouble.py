@@ -1,7 +1,5 @@
 """A cluster that ends in ERROR or is deleted by hand: said in words, and put right by the next `pulumi up`. (B1, N2)"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

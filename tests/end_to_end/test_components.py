@@ -1,8 +1,6 @@
 """A team's own programs in the docs, by the real engine: one of components alone, one that changes the file's stack.
 # D1 # D3"""
 
-from __future__ import annotations
-
 import re
 
 import pytest

@@ -1,7 +1,5 @@
 """What a creation meets, with the real engine: a refusal, a stock-out, a lost answer, commands that create nothing."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 

@@ -1,8 +1,6 @@
 """`make demo` runs through, also after a kill at any point, and shows what the README says; `make demo-down` clears up.
 (N4, B4, B5, D8)"""
 
-from __future__ import annotations
-
 import contextlib
 import json
 import re

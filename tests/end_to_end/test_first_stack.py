@@ -1,8 +1,6 @@
 """docs/first-stack.md, typed line by line where nothing but the wheel and git, make and Python are, and what its
 repository's README has beside it. # D8 # N4 # N13"""
 
-from __future__ import annotations
-
 import os
 import re
 import sys

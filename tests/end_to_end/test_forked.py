@@ -1,7 +1,5 @@
 """Programs that `tests/checkouts/fork_server.py` makes are as those that the engine's language host starts. # N2"""
 
-from __future__ import annotations
-
 import json
 import os
 import signal

@@ -1,7 +1,5 @@
 """No edit kills a job and no edit is stuck, with the real engine, a provider plugin and real jobs. # N1 # B3"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """Who may do what: the deployer deploys, the previewer looks, a submitter submits, a job writes its output. (P5)"""
 
-from __future__ import annotations
-
 from typing import Any
 from urllib.parse import quote
 

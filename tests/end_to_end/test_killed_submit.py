@@ -1,7 +1,5 @@
 """`kill -9` of `slipway submit`: the same command with the same request id gives exactly one run. (D4, N4)"""
 
-from __future__ import annotations
-
 import json
 import uuid
 from collections.abc import Callable, Iterator

@@ -1,7 +1,5 @@
 """`kill -9` of `pulumi up`, and two at once: the same command runs through and adopts what was made. (N1, N4)"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

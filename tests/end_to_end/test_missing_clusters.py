@@ -1,7 +1,5 @@
 """A cluster that can't be had holds up nothing else of its deployment, with the real engine. # N1 # N2 # B6"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

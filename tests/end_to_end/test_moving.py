@@ -1,7 +1,5 @@
 """A deployed stack goes on in a small repository of its team's own, by the commands of docs/upgrading.md. # D8"""
 
-from __future__ import annotations
-
 import os
 from dataclasses import replace
 from pathlib import Path

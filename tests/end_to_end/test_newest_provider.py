@@ -3,8 +3,6 @@
 The provider itself is the stand-in, under that version's name: see docs/upgrading.md for what this does not show.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 from pathlib import Path

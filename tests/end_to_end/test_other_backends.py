@@ -3,8 +3,6 @@
 The services are emulators of the package registries. Neither shows what credentials of the real ones may do.
 """
 
-from __future__ import annotations
-
 import os
 import shutil
 import socket

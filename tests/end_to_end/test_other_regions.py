@@ -1,7 +1,5 @@
 """A cluster whose machines can't be had in the stack's region is made in another one, with the real engine. (N2)"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """`pulumi preview --policy-pack policy/__main__.py`, with the real engine."""  # N5 # P5
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

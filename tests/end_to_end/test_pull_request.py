@@ -1,7 +1,5 @@
 """Whole pull requests on the local cloud: branch, edit, comment, gate, merge, up, the next one. # N5 N14 D7"""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from dataclasses import dataclass

@@ -1,8 +1,6 @@
 """`slipway:quota: {mode: request}` with the real engine: what is short is asked for, nothing is made before it is
 granted, and no request is ever lowered, whoever made it. # Z2 # D2 # N6"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """`make release`: one commit, all that is passed on, and the same bytes wherever it is built. # N18"""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os

@@ -1,8 +1,6 @@
 """Accounts that jobs need retire as the clusters do that they run on. A project, a region or a name is edited as
 easily, and nothing can move: refused in words, before anything is declared. # N1 # N4 # D5"""
 
-from __future__ import annotations
-
 import re
 from dataclasses import replace
 from typing import Any

@@ -3,8 +3,6 @@
 The corpus in tests/review has many more, without the engine.
 """
 
-from __future__ import annotations
-
 import json
 import shutil
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """A cluster from one date until another, and one that is given up when it idles, with the real engine. # B6 # N1"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """A bad stack: `slipway check` and the engine say all that is wrong, and nothing is made. (D2, P2, P3)"""
 
-from __future__ import annotations
-
 import pytest
 
 from slipway.reviewing.preview_text import UNTOUCHED

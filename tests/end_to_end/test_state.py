@@ -1,7 +1,5 @@
 """What the program learns of its own stack from the engine, before it declares anything. # N1"""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Sequence
 from pathlib import Path

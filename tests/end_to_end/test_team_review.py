@@ -1,7 +1,5 @@
 """`make review` in a team's repository: what its base pins judges, and nothing of the change. # N14 # D7 # D8"""
 
-from __future__ import annotations
-
 import shutil
 import sys
 from dataclasses import dataclass

@@ -1,7 +1,5 @@
 """A job is traced to the commit that defined its template, and to more than it where there was more. (N8)"""
 
-from __future__ import annotations
-
 import shutil
 
 import pytest

@@ -1,7 +1,5 @@
 """Two stacks in one project: what one of them gives up stays where the other needs it. # P5 # N1"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any

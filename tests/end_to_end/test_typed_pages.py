@@ -1,8 +1,6 @@
 """The commands of the pages, typed as they stand on the demo's stack: an ML engineer's each in an empty folder with a
 new home, the others in a folder with a stack file. # D8 # N11 # N12"""
 
-from __future__ import annotations
-
 import json
 import re
 import shlex

@@ -3,8 +3,6 @@
 Such a cluster comes from an `up` that was killed after the service had begun to make it.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 import pytest

@@ -1,7 +1,5 @@
 """`make verify-cloud` proven against the local cloud: price first, everything taken away again, killed or not. (N15)"""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import shutil

@@ -5,8 +5,6 @@ interface. # N4 # N8
 `SLIPWAY_RECORD=1 python -m pytest tests/goldens/test_documents.py`.
 """
 
-from __future__ import annotations
-
 import os
 from collections.abc import Callable, Mapping
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Names by which living things are known again, and exit codes. No release of ours may change one: it would replace
 somebody's GPUs, or send their jobs a second time. # N1 # N7 # N8"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """Fixed values, which the documents are made of."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """A Hugging Face hub on loopback: one gated repository of any name, model or dataset."""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Iterator, Mapping

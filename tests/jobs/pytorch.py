@@ -1,7 +1,5 @@
 """The training of torchrun-digits in one process, as others are compared with it."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

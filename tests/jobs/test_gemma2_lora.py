@@ -1,7 +1,5 @@
 """gemma2-lora as processes: what a killed attempt has done is kept, on one GPU's worth of processes or two. # Z1 X3"""
 
-from __future__ import annotations
-
 import json
 import shutil
 import signal

@@ -1,7 +1,5 @@
 """spot-digits: a notice that comes in the middle of a step. (Preemption as a whole: tests/templates.) # X5"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The changelog has its form, and the version that it tells of is the one that is built."""
 
-from __future__ import annotations
-
 import tomllib
 from pathlib import Path
 

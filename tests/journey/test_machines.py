@@ -1,7 +1,5 @@
 """Costs of a journey's machines, which are never told too low (Z8)."""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """Pulumi's state in a folder: a killed engine can't spoil it; where one did, docs/runbook.md has the way out. (N4)"""
 
-from __future__ import annotations
-
 import json
 import os
 import re

@@ -1,7 +1,5 @@
 """The variables by which a shell talks to the local cloud. (N4)"""
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """`python -m local.shell`: the variables of a shell that deploys to the local cloud, as the engine uses them. # N4"""
 
-from __future__ import annotations
-
 import json
 import os
 import re

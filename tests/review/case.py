@@ -4,8 +4,6 @@ The expectations are a reviewer's, who pays for the machines and answers for the
 effects of the change, not from the code's words.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any

@@ -1,7 +1,5 @@
 """A small checkout, edited, proven and packed by the product's own code: once for all cases that share it."""
 
-from __future__ import annotations
-
 import shutil
 import tempfile
 from functools import cache

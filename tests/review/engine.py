@@ -1,7 +1,5 @@
 """The engine's own facts in short: steps of its preview, by the deployed facts."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 

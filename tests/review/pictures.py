@@ -3,8 +3,6 @@
 `python -m tests.review.pictures FOLDER` draws cases of the corpus, and the README's into docs/comment.png.
 """
 
-from __future__ import annotations
-
 import os
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """The play of a case through the decisions of a real preview, without the engine: from the files to the review."""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta

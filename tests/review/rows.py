@@ -1,7 +1,5 @@
 """Rows of the table of rules, found again in what a review tells."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterable
 from functools import cache

@@ -1,7 +1,5 @@
 """Any edits of a stack file together: what is told of them holds whatever stands beside it. # N5 # N8"""
 
-from __future__ import annotations
-
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 

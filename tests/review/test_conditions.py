@@ -4,8 +4,6 @@ A group has the values that are generated, the change that they make, the compar
 the same values.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta

@@ -3,8 +3,6 @@
 `python -m tests.review.test_corpus` writes what it comes to into docs/review.md.
 """
 
-from __future__ import annotations
-
 import html
 import re
 from collections import Counter

@@ -1,7 +1,5 @@
 """Kinds of findings stand in their table and in the rule that finds them: all else asks the table's columns. # N5"""
 
-from __future__ import annotations
-
 import ast
 import re
 from pathlib import Path

@@ -1,7 +1,5 @@
 """No field of a stack file can be edited without a word of what follows. # N5"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from inspect import getmembers, isclass
 

@@ -1,7 +1,5 @@
 """Rules for what a template says: each of its fields has one, in words of at most thirty. # N8"""
 
-from __future__ import annotations
-
 from dataclasses import dataclass, fields
 from functools import partial
 from typing import Any

@@ -1,7 +1,5 @@
 """The live resources during a review: clusters as deployed, jobs as submitted, limits of quota."""
 
-from __future__ import annotations
-
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """One deployed stack with every shipped template, on a local cloud with room for all of their capacity types."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 
 import pytest

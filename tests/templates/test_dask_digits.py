@@ -1,7 +1,5 @@
 """dask-digits: more workers finish sooner, and a lost one does not end the job."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

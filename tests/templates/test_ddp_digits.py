@@ -1,7 +1,5 @@
 """ddp-digits: torchrun over replicas trains the model of a single one, also when one is lost on the way. # B5 # X4"""
 
-from __future__ import annotations
-
 import pytest
 
 from tests.jobs.pytorch import TRAINING, alone

@@ -1,7 +1,5 @@
 """elastic-digits: a lost replica does not end the training, a worker does not stop it, and all are taken back. # X4"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 
 import pytest

@@ -1,7 +1,5 @@
 """gemma2-lora on a laptop: the same code on a tiny Gemma 2, preempted on the way; and what 27b waits for. # Z1 X3"""
 
-from __future__ import annotations
-
 import json
 import re
 import struct

@@ -1,7 +1,5 @@
 """What the pages of templates tell a reader to type is accepted. What they show is compared where each is run."""
 
-from __future__ import annotations
-
 import shlex
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """pipeline-digits: what it trains is a model of the registry, and the SDK gives it back."""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from pathlib import Path

@@ -1,7 +1,5 @@
 """script: somebody's own folder as it is on their disk, from `train.py` to what it has written. # N11"""
 
-from __future__ import annotations
-
 import json
 import shutil
 import subprocess

@@ -1,7 +1,5 @@
 """spot-digits on machines that the cloud takes away: what was done is not done again, and nothing is left out."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,7 +1,5 @@
 """tune-digits: a study on a pool, several trials at once, and the best of them shown."""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,8 +1,6 @@
 """Several projects in one local cloud, for Google's own clients: each has its people, resources and quota, and one that
 nobody named is refused in words. # N4"""
 
-from __future__ import annotations
-
 import shutil
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor

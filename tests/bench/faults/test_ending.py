@@ -1,7 +1,5 @@
 """Sequences of random edits, the endings of runs, and what differs between two. # N1 # N2 # B6"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,7 +1,5 @@
 """Points of a journey: which there are, in which order, what becomes of a call at one, and who was told. # N2 # N4"""
 
-from __future__ import annotations
-
 import pytest
 
 from bench.faults import points

@@ -1,7 +1,5 @@
 """A report is of its commit, is taken up again, and counts what was played. # N2"""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

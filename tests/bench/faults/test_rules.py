@@ -1,7 +1,5 @@
 """Every rule of the local cloud is found, and can be switched off by itself. # N4"""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Playing side by side: lanes, workers that live on, and being interrupted. # N2"""
 
-from __future__ import annotations
-
 import signal
 import sys
 import threading

@@ -1,7 +1,5 @@
 """Clouds of the bench: a nursery's are as those of `vertex-local up`, and a stage ends its own and no other. # N2"""
 
-from __future__ import annotations
-
 import socket
 import subprocess
 import sys

@@ -1,7 +1,5 @@
 """Every open question has a probe or a reason; what was answered is kept, shown and read by the local cloud. (N15)"""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from dataclasses import fields, replace

@@ -1,7 +1,5 @@
 """Each probe finds what the local cloud was set to, whatever it was set to, and leaves nothing. (N15)"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Which template the demo submits: the usual one, else the smallest that this machine can run. # N4"""
 
-from __future__ import annotations
-
 from typing import Any
 
 import pytest

@@ -1,7 +1,5 @@
 """Leftovers of a killed demo: the next one runs through, and `make demo-down` clears all of it. # N4"""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """What a journey shows is arithmetic over what the service told (B4, Z3, Z8)."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,8 +1,6 @@
 """A machine of the test's own: its PATH, its cache, a `pulumi` and a `go` with prepared behaviour, and a release
 server."""
 
-from __future__ import annotations
-
 import hashlib
 import io
 import os

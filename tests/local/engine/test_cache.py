@@ -1,7 +1,5 @@
 """The cache: what has its name is complete, whatever was killed, and only one writes at a time."""
 
-from __future__ import annotations
-
 import os
 import stat
 import subprocess

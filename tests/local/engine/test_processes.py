@@ -1,7 +1,5 @@
 """A language host goes with its engine, however that ends, and never before. (N4)"""
 
-from __future__ import annotations
-
 import os
 import signal
 import subprocess

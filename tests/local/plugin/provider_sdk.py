@@ -4,8 +4,6 @@ The SDK is written by the provider's own generator, so it agrees with the provid
 schema: the properties whose change replaces a resource, defaults, and values that the cloud fills in below the top.
 """
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterator, Mapping, Sequence

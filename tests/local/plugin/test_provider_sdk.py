@@ -1,7 +1,5 @@
 """The stand-in's types against those of the installed pulumi-gcp, whichever that is (`make newest-gcp`). # N4"""
 
-from __future__ import annotations
-
 import pytest
 
 from local.plugin import VERSION

@@ -7,8 +7,6 @@ replicas: GAP
 ! 1  replicas: a pool can't have 0 machines
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from pathlib import Path
 

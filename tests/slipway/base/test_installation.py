@@ -1,7 +1,5 @@
 """What is installed, from where, and what to type to have it again: never the package index's `slipway`."""
 
-from __future__ import annotations
-
 import json
 import re
 import subprocess

@@ -1,8 +1,6 @@
 """Jobs as the service tells of them, whoever made them, the trials of a tuning job, and all that in several regions at
 once. # B5 N2"""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from dataclasses import replace
 from threading import Barrier

@@ -1,7 +1,5 @@
 """Quota as it is read, with what was asked for."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

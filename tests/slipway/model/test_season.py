@@ -1,7 +1,5 @@
 """Seasons in which a cluster is wanted, and the one loop that waits. # B6 # N9"""
 
-from __future__ import annotations
-
 from datetime import UTC, datetime, timedelta
 from math import inf
 

@@ -1,7 +1,5 @@
 """Small parts of a change with sensible defaults, so that a test names only its subject: tests.builders and more."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any

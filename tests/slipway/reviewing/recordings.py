@@ -1,7 +1,5 @@
 """Streams that the engine wrote, shortened, as changes of the stack that they were recorded with."""
 
-from __future__ import annotations
-
 from pathlib import Path
 from typing import Any
 

@@ -1,8 +1,6 @@
 """Changes that come by time alone: the schedule is there for them, and goes on; what nobody deployed
 stops it. # N1 # N2 # N5 # B6 # Z2"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

@@ -1,7 +1,5 @@
 """The gate: what needs an approval, whether what was approved still holds, and the record that a run keeps. # N14"""
 
-from __future__ import annotations
-
 import io
 import json
 import zipfile

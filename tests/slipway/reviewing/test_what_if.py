@@ -1,7 +1,5 @@
 """The line of a review about past jobs on other pools: told where a replay can be trusted. # N16, N5"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any, cast

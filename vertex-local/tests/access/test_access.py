@@ -1,7 +1,5 @@
 """Tokens and permissions. (P5)"""
 
-from __future__ import annotations
-
 import json
 import stat
 from collections.abc import Callable

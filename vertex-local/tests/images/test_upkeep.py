@@ -1,7 +1,5 @@
 """The machine's cache is bounded: what no job used for long goes, and nothing that one uses (N4)."""
 
-from __future__ import annotations
-
 import os
 import struct
 import subprocess

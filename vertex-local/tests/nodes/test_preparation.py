@@ -1,7 +1,5 @@
 """Why user code never started, told by what prepares its replica. # N4"""
 
-from __future__ import annotations
-
 import json
 import os
 import socket

@@ -1,7 +1,5 @@
 """The local cloud as a process: started once, found again, killed, taken over, stopped. (N4)"""
 
-from __future__ import annotations
-
 import json
 import os
 import shlex

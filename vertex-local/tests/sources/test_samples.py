@@ -4,8 +4,6 @@ P1–P5), 003, a fine-tune on H100s (Z1–Z7, W5), and 004, "Use Spot VMs with t
 What they say is refused: `contracts/sources.txt`.
 """
 
-from __future__ import annotations
-
 from datetime import timedelta
 from pathlib import Path
 from typing import Any

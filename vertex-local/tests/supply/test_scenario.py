@@ -1,7 +1,5 @@
 """Scenarios: what people may write, what it means over time, that it is kept (W1, X2, Z6, N4)."""
 
-from __future__ import annotations
-
 import re
 import tomllib
 

@@ -1,7 +1,5 @@
 """The official clients, unmodified, against a running local cloud: the wire is right when they work."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

@@ -1,7 +1,5 @@
 """Any job file that gcloud takes is imported as the same job but for what is told, or refused with its line. # N13"""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

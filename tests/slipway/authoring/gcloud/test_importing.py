@@ -1,7 +1,5 @@
 """What an import changes, keeps, tells and refuses: inputs as people have them. # N13"""
 
-from __future__ import annotations
-
 import re
 import subprocess
 import sys

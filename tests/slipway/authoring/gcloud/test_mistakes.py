@@ -3,8 +3,6 @@
 `python -m tests.slipway.authoring.gcloud.test_mistakes` writes it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

@@ -1,7 +1,5 @@
 """A tree as the package of a template: the module that it runs must be in it. # N8 # N11"""
 
-from __future__ import annotations
-
 import io
 import tarfile
 from typing import Any

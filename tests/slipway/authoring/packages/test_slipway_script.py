@@ -3,8 +3,6 @@
 Against the storage of the local cloud. Whole jobs of the template are run by tests/templates/test_script.py.
 """
 
-from __future__ import annotations
-
 import ast
 import json
 import os

@@ -3,8 +3,6 @@
 Against the storage of the local cloud, with faults in between.
 """
 
-from __future__ import annotations
-
 import io
 import json
 from pathlib import Path

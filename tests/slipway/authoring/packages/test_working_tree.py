@@ -1,7 +1,5 @@
 """The working tree as git sees it: what is tracked as it is on the disk, and what is new and not ignored. # N11"""
 
-from __future__ import annotations
-
 import os
 import sys
 from pathlib import Path

@@ -1,7 +1,5 @@
 """Stack files for the tests: a good one, and ways to spoil it."""
 
-from __future__ import annotations
-
 from textwrap import dedent, indent
 
 from slipway.authoring.stack.stack import Stack, parse

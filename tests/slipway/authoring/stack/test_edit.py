@@ -1,7 +1,5 @@
 """A program's edit of a stack is held to the checks of a file, and its mistakes name it. # D1 # D6"""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta

@@ -3,8 +3,6 @@
 `python -m tests.slipway.authoring.stack.test_mistakes` writes it.
 """
 
-from __future__ import annotations
-
 from pathlib import Path
 
 from tests.slipway.authoring.mistakes import written

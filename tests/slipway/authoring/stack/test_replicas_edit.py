@@ -1,7 +1,5 @@
 """An edit of pools' bounds leaves the rest of a stack file to the letter. # N16"""
 
-from __future__ import annotations
-
 import difflib
 
 import pytest

@@ -3,8 +3,6 @@
 `python -m tests.slipway.authoring.template.test_mistakes` writes it.
 """
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """The wait for a grant of quota before clusters are made."""
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

@@ -1,7 +1,5 @@
 """A Vertex AI with a test's prepared answers, and a clock that stands still but for pauses."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeVar

@@ -1,7 +1,5 @@
 """Clusters that a state lacks, which a destruction would leave and so is refused for. # N1 # N4"""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Mapping
 from dataclasses import replace

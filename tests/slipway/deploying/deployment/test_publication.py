@@ -1,7 +1,5 @@
 """Publication of a catalog: of alternatives and while clusters are being made, too. # N1 # N2 # P2"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path

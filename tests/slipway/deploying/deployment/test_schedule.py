@@ -1,8 +1,6 @@
 """Steps that deployments take by themselves, when, and what they cost until then; a season to come is prepared.
 # B6 D2 Z2"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta

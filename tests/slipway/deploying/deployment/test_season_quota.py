@@ -1,7 +1,5 @@
 """A season that there is no quota for waits, and holds up nothing else of its stack. # B6 # D2 # Z2"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta

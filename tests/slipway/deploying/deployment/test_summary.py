@@ -1,7 +1,5 @@
 """Decisions about each cluster, their order, and what preview and up say of it. # N1 # N2 # B6 # D2 # D7"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

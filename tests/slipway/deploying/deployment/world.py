@@ -1,7 +1,5 @@
 """A tiny model of the engine and the cloud, to play histories against the plan."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime

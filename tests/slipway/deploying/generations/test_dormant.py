@@ -1,7 +1,5 @@
 """Clusters that are not asked for now: the table of seasons and idle limits, row by row. # B6"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any

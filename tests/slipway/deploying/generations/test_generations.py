@@ -1,7 +1,5 @@
 """Choosing the generation of a cluster, from what lives, and one in the catalog, read back. # B6 # N2 # N5"""
 
-from __future__ import annotations
-
 from dataclasses import fields, replace
 from datetime import UTC, datetime, timedelta
 

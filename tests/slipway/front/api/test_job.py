@@ -1,7 +1,5 @@
 """Jobs, metrics, results and sweeps from Python on a real local cloud, and what notebooks show. # N12 # N19"""
 
-from __future__ import annotations
-
 import itertools
 import json
 import logging

@@ -1,7 +1,5 @@
 """`slipway board` as people type it, on a real local cloud. # N19 # Z5"""
 
-from __future__ import annotations
-
 import json
 import re
 import signal

@@ -1,7 +1,5 @@
 """`--code`: the working tree on a reviewed template, labelled with what it is. # N8 # N11"""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

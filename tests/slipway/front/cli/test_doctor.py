@@ -1,7 +1,5 @@
 """`slipway doctor` on a local cloud that other tests use too, so each looks at its own stack's findings. # N10"""
 
-from __future__ import annotations
-
 import json
 import os
 from datetime import UTC, datetime

@@ -1,7 +1,5 @@
 """What is read of a stack's past, on a real local cloud. # N19 # N20"""
 
-from __future__ import annotations
-
 from datetime import timedelta
 from typing import Any
 

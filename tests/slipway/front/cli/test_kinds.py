@@ -1,7 +1,5 @@
 """One template submitted as each of its kinds, by offers that draw quota, and in an experiment."""
 
-from __future__ import annotations
-
 from copy import deepcopy
 from typing import Any
 

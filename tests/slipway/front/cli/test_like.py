@@ -1,7 +1,5 @@
 """`submit --like JOB`: the same again, and before it is sent what can't be the same any more. # N19"""
 
-from __future__ import annotations
-
 import json
 from copy import deepcopy
 from typing import Any

@@ -1,7 +1,5 @@
 """`--label` and `--note`: what a person says of a job, shown and found by. # N19"""
 
-from __future__ import annotations
-
 import csv
 import json
 

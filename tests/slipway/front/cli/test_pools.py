@@ -1,7 +1,5 @@
 """`slipway pools`: on a real local cloud, and the table as values, without one. # B1 # N1 # N2 # Z8"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """`slipway quota`: what it makes of a catalog and of what lives, and on a real local cloud. # N6 N1"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """`slipway schedule`, and what `slipway pools` says of it: from the catalog and what lives alone. # B6"""
 
-from __future__ import annotations
-
 import json
 import re
 from dataclasses import replace

@@ -1,8 +1,6 @@
 """Nothing is spent that was not answered for: what costs more an hour than the stack lets pass unasked is confirmed.
 # W2 # N3 # N7"""
 
-from __future__ import annotations
-
 import json
 import re
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """`slipway submit --sweep` on a real local cloud: each point is run once, whatever happens on the way."""
 
-from __future__ import annotations
-
 import csv
 import shlex
 from concurrent.futures import ThreadPoolExecutor

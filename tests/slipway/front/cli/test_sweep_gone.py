@@ -1,7 +1,5 @@
 """Runs of a sweep whose jobs somebody has deleted, on a real local cloud: none is lost, or told as a success."""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

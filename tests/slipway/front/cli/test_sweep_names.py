@@ -1,8 +1,6 @@
 """A sweep of which runs were sent before: what was sent is not judged again, and neither a name nor the same runs are
 taken for another sweep's, on any machine."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator
 from contextlib import ExitStack
 from dataclasses import replace

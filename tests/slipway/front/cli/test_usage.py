@@ -1,7 +1,5 @@
 """`slipway usage` as people run it, on a local cloud whose clock is moved. # N19"""
 
-from __future__ import annotations
-
 import csv
 import io
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What `slipway what-if` prints of a replay, and of one that can't be trusted. # N16"""
 
-from __future__ import annotations
-
 import subprocess
 from dataclasses import replace
 

@@ -1,7 +1,5 @@
 """A region with limits, clusters and jobs, for the quota tests."""
 
-from __future__ import annotations
-
 import re
 from typing import Any
 

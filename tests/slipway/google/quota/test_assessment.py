@@ -1,7 +1,5 @@
 """Assessing whether quota suffices for clusters and offers, in each of their regions."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 
 import pytest

@@ -1,8 +1,6 @@
 """More quota asked for: what a stack declares, what became of it, what waits for it, and what a person asks for with
 `slipway quota --request METRIC[=VALUE]`. # Z2 # N6 # D2 # W6"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """What a catalog does not offer, though it was published with it."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 

@@ -1,7 +1,5 @@
 """Machines of Vertex AI (vertex-rules 7.1–7.3), TPUs too; what is said of others; and tables of prices. # Z8"""
 
-from __future__ import annotations
-
 import subprocess
 import sys
 from collections.abc import Iterator

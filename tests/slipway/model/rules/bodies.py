@@ -1,7 +1,5 @@
 """Requests that break no rule, for tests to bend."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from copy import deepcopy
 from dataclasses import dataclass

@@ -3,8 +3,6 @@
 The examples are beside this file, by the rules' own modules. # W2 W3 W4 W5 W6 P2 P3 P4 Z6 X1 X6 N3
 """
 
-from __future__ import annotations
-
 import pytest
 
 from slipway.model.rules.table import TABLE

@@ -1,7 +1,5 @@
 """The stack of `bench.month` as it is at the month's end, with something of everything that the page shows."""
 
-from __future__ import annotations
-
 from collections import defaultdict
 from collections.abc import Iterator, Mapping
 from dataclasses import replace

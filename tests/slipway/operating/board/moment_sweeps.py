@@ -1,7 +1,5 @@
 """The outcome of the sweep of `bench.month`, and the lives of two of its jobs."""
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterator

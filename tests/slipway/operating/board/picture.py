@@ -1,7 +1,5 @@
 """`python -m tests.slipway.operating.board.picture`: the board of a month that never was, into docs/board.png."""
 
-from __future__ import annotations
-
 import os
 import sys
 import tempfile

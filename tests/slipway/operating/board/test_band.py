@@ -1,7 +1,5 @@
 """Bands of machines: generations together, jobs in lanes of their own, and days that add up. # N19 # Z5"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from functools import cache

@@ -1,8 +1,6 @@
 """The board in a real browser: every panel is drawn, nothing is loaded or run but the page's own, and tables say what
 charts show. # Z5"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from functools import cache

@@ -1,7 +1,5 @@
 """Parts of the board's document: a stack at one moment, the life of a job, and runs on axes. # N19 W5"""
 
-from __future__ import annotations
-
 import math
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """The page's file: what may run in it, what it holds, and how large it is. # Z5"""
 
-from __future__ import annotations
-
 import base64
 import hashlib
 import json

@@ -1,7 +1,5 @@
 """The board served on loopback: fresh, only to whoever has its address, and only by that. # Z5"""
 
-from __future__ import annotations
-
 import http.client
 import socket
 import struct

@@ -1,7 +1,5 @@
 """A picture of a healthy stack with one cluster `cpu`, of which each test breaks a part."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import datetime, timedelta
 from typing import Any

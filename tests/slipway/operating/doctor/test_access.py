@@ -1,7 +1,5 @@
 """Parts of a stack that are read, and those that can't be, each a finding: catalog, quota, roles. # N10 N6 P5"""
 
-from __future__ import annotations
-
 import re
 from concurrent.futures import Future
 from dataclasses import replace

@@ -1,7 +1,5 @@
 """What killed runs left, read and told. # N10"""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Clusters that are broken, that nobody keeps, or that are there for too long; in other regions too. # N10 N1 N2"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import timedelta

@@ -1,7 +1,5 @@
 """Drift is a person's edit, field by field; an adopted cluster's owner may edit it. # N10 N13"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import UTC, datetime

@@ -1,8 +1,6 @@
 """A mend is a command to be pasted as it stands, or says in words what a person must do; for every kind, a budget's
 too. # N10 N19"""
 
-from __future__ import annotations
-
 import re
 import shlex
 from collections.abc import Iterator

@@ -1,7 +1,5 @@
 """Pools and jobs that are paid for and idle, and jobs that pay for machines beside them. # N10 B4 Z5"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import timedelta

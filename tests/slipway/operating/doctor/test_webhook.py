@@ -1,7 +1,5 @@
 """A webhook is told what is found when that differs from the last time, and its address is never shown. # N10"""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field

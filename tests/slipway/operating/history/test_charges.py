@@ -1,7 +1,5 @@
 """The charges of a stack: shares of its pools' cost, jobs by their people, and a month of all that. # N19"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime, timedelta

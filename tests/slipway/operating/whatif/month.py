@@ -5,8 +5,6 @@ SenseTime's Helios (Hu and others, SC 2021) and Alibaba's PAI (Weng and others, 
 denser by day; run times are lognormal, one in twenty ends at once; most jobs take one machine. The numbers are made.
 """
 
-from __future__ import annotations
-
 import math
 import random
 from collections.abc import Iterator

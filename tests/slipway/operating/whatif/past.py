@@ -1,7 +1,5 @@
 """The past of a replay in a history's form: jobs with their times, deployments, and hourly samples."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """A past replayed on other pools: what it comes to, how far it can be trusted, and the cheapest bounds. # N16"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from decimal import Decimal

@@ -1,8 +1,6 @@
 """The replay of jobs on pools: what holds for all jobs and pools, single cases as a table would have them, and the
 month that is made for it. # N16"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from decimal import Decimal
 

@@ -1,7 +1,5 @@
 """What a review reads of the cloud, and where it looks. # N14"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

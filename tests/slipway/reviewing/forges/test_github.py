@@ -1,7 +1,5 @@
 """GitHub asked who approved a merge result, and for the record of its review, by a stand-in. # N14"""
 
-from __future__ import annotations
-
 import json
 from collections.abc import Iterator
 from contextlib import nullcontext

@@ -1,7 +1,5 @@
 """GitLab asked who approved a merge result, and written to, by a stand-in after its documentation. # N14"""
 
-from __future__ import annotations
-
 import json
 import subprocess
 from collections.abc import Iterator

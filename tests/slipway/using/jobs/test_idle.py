@@ -1,7 +1,5 @@
 """Idle accelerators: for how long, what it cost, and what nobody measured. # Z5 N19"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal

@@ -1,7 +1,5 @@
 """Outputs of a job that may have written anything: `metrics.json`, and the files that its objects become."""
 
-from __future__ import annotations
-
 import json
 import math
 from pathlib import Path, PurePosixPath

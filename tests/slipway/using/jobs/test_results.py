@@ -1,7 +1,5 @@
 """Rows of results: what varies, the metrics, and which is best; and jobs compared field by field. # N19"""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

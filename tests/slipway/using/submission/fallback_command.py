@@ -1,7 +1,5 @@
 """`slipway submit digits` against the model of the service, with a pool, then Spot, then on-demand machines."""
 
-from __future__ import annotations
-
 import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace

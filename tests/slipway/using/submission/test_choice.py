@@ -1,8 +1,6 @@
 """The first offer that can run is taken, others are told with their reasons; the team that it counts for; and whether
 quota has room for a job on machines of its own. # N3 # N19"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

@@ -1,7 +1,5 @@
 """Before a job is sent: the budget, what it may cost in all, and who is asked. # W2 # N7 # N9 # N16 # N19 # Z8"""
 
-from __future__ import annotations
-
 import json
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """A job that somebody deletes: what it ran is never run again unasked, nor told as another job's success."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

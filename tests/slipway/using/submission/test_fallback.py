@@ -1,7 +1,5 @@
 """Moving on, in any order of starts, faults, lagging lists, lost answers and kills."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from typing import Any
 

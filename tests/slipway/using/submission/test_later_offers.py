@@ -1,7 +1,5 @@
 """Offers that a job may move on to: those that never can are named, and a wait goes by each look's catalog. # N3"""
 
-from __future__ import annotations
-
 import contextlib
 import json
 from collections.abc import Callable

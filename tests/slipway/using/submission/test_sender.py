@@ -1,8 +1,6 @@
 """Sending a request once, whatever a kill or a reboot hides, the journal that survives both, and the step after a
 failed request. # N3 # N7 # N9"""
 
-from __future__ import annotations
-
 import fcntl
 import os
 import subprocess

@@ -1,7 +1,5 @@
 """What can't be read is neither free nor out of reach: nobody loses a place in a queue for it. # N3"""
 
-from __future__ import annotations
-
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 

@@ -1,7 +1,5 @@
 """Cost and duration of a sweep, as a range, and sending as fast as is permitted and no faster. # N7 # W2"""
 
-from __future__ import annotations
-
 from collections import deque
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta

@@ -1,7 +1,5 @@
 """A sweep's file: its points in order, and what is wrong with it, told once where it is written."""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from pathlib import Path
 

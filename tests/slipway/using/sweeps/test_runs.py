@@ -1,7 +1,5 @@
 """Runs that are left of a sweep, from its journal and what the service lists, and where its runs go. # N3 # N7"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 

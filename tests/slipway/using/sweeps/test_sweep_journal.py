@@ -1,7 +1,5 @@
 """A sweep's journal survives kills, is one process's at a time, and knows its sweep by what was asked for. # N7"""
 
-from __future__ import annotations
-
 import resource
 from dataclasses import replace
 from pathlib import Path

@@ -1,8 +1,6 @@
 """Sending a sweep under any order of faults, lost answers, lagging lists, refusals and kills: each run once; and the
 look whether the clusters that it sends to are still current."""
 
-from __future__ import annotations
-
 import contextlib
 import tempfile
 from collections.abc import Callable, Iterable, Mapping

@@ -1,7 +1,5 @@
 """Trials as real processes that report with the real cloudml-hypertune, on a cloud that is killed (N15)."""
 
-from __future__ import annotations
-
 import sys
 from pathlib import Path
 from typing import Any

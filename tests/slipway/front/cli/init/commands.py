@@ -1,7 +1,5 @@
 """`slipway init` in tests: to its end, or killed at one of its files."""
 
-from __future__ import annotations
-
 import contextlib
 import os
 from pathlib import Path

@@ -1,7 +1,5 @@
 """An installed release, the one after it, and a folder to begin a repository in."""
 
-from __future__ import annotations
-
 from pathlib import Path
 
 import pytest

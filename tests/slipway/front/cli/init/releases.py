@@ -1,7 +1,5 @@
 """Releases of slipway as people install them: a package folder with its metadata, and the wheel at its address."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import shutil

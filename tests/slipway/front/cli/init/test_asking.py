@@ -1,7 +1,5 @@
 """Answers that `slipway init` needs: flags or a person; all else is refused, with nothing written. # D8"""
 
-from __future__ import annotations
-
 import os
 import pty
 import subprocess

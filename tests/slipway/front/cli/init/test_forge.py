@@ -1,7 +1,5 @@
 """Workflows and owners that `slipway init` writes for the forge. # D8"""
 
-from __future__ import annotations
-
 import json
 from pathlib import Path
 

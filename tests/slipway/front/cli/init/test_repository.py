@@ -1,7 +1,5 @@
 """`slipway init` writes a small repository of a team's own, and what is missing of it when it runs again. # D8 # N21"""
 
-from __future__ import annotations
-
 import hashlib
 import os
 import shutil

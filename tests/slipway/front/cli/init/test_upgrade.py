@@ -1,7 +1,5 @@
 """`slipway init --upgrade` renews a repository and keeps its team's edits. # D8"""
 
-from __future__ import annotations
-
 import shutil
 from pathlib import Path
 

@@ -1,7 +1,5 @@
 """`slipway jobs list`: whose, of what, and of which team; and pipelines of others, which every verb reads past."""
 
-from __future__ import annotations
-
 import json
 from typing import Any
 

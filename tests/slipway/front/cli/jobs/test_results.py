@@ -1,7 +1,5 @@
 """`slipway jobs list --metric` and `jobs compare`: what varies, the metric, time and cost of each; the best starred."""
 
-from __future__ import annotations
-
 import csv
 import io
 import json

@@ -1,8 +1,6 @@
 """The fate of clusters and of the jobs on them, their seasons, and what they may become elsewhere, where the corpus has
 no such world. # N1 # N2 # N5 # B3 # B6"""
 
-from __future__ import annotations
-
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any

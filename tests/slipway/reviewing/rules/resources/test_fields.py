@@ -1,7 +1,5 @@
 """Rules for what a workspace declares: each input of its buckets, accounts and grants has one. # N5 # N8 # N10"""
 
-from __future__ import annotations
-
 import inspect
 import re
 from collections.abc import Iterable, Mapping

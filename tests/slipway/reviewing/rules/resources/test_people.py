@@ -1,7 +1,5 @@
 """People who get in and who are shut out, by member; roles of a workspace in words, any other by its id. # P5 # N5"""
 
-from __future__ import annotations
-
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import Any

@@ -1,8 +1,6 @@
 """Effects of a template's change on those who submit it, beside what the corpus has: every difference is named, and
 no order alone is one. # N3 # N8 # D3"""
 
-from __future__ import annotations
-
 import copy
 from dataclasses import replace
 from functools import reduce
