@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 from importlib import import_module
 
@@ -24,6 +25,10 @@ async def serve(topology: Topology, join_within_s: float = JOIN_WITHIN_S) -> Non
     # Before it joins: a worker that has scikit-learn yet to load would leave its first fits to the others.
     import_module(f"{__package__}.search")
     print(f"worker {topology.index}: joining tcp://{topology.scheduler}, threads: {threads()}", flush=True)
+    # A heartbeat that meets a closed scheduler is how most runs end, and no reason for a traceback.
+    logging.getLogger("distributed.worker").addFilter(
+        lambda record: "scheduler during heartbeat" not in record.getMessage()
+    )
     async with Worker(
         f"tcp://{topology.scheduler}",
         nthreads=threads(),

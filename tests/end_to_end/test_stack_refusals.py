@@ -101,11 +101,10 @@ def test_quota_short_for_an_offer_makes_that_offer_unavailable_and_the_deploymen
     deployed: Checkout, saved_stack: SavedStack
 ) -> None:  # N3
     short = "quota: custom_model_training_preemptible_cpus us-central1: needs 4, limit 1, short by 3"
-    metric = "quota custom_model_training_preemptible_cpus in us-central1, limit 1"
     preview = deployed.pulumi("preview")
     assert preview.code == 0, preview.said
     for told in (saved_stack.told, preview.said):
-        assert f"{metric}, makes offers unavailable" in told
+        assert "unavailable: 1 of the 2 offers of nap; slipway templates show nap says why" in told
     assert "A single run by nap spot can't start" in saved_stack.told
     assert f"✓ {UNTOUCHED}" in preview.said
     refusal = deployed.slipway("submit", "nap", "-p", "say=hello", "--capacity", "spot")

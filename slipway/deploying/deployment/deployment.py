@@ -30,7 +30,14 @@ from slipway.deploying.deployment.publication import (
 )
 from slipway.deploying.deployment.schedule import with_seasons
 from slipway.deploying.deployment.shared_grants import by_member
-from slipway.deploying.deployment.summary import doubtful_grants, kept_settings, lost, of_alternatives, overdue
+from slipway.deploying.deployment.summary import (
+    doubtful_grants,
+    kept_settings,
+    lost,
+    of_alternatives,
+    of_quota,
+    overdue,
+)
 from slipway.deploying.deployment.workspace_plan import (
     ACT_AS,
     SUBMITTER_ROLES,
@@ -201,7 +208,7 @@ def plan_deployment(
         facts=known_facts,
         violations=broken,
         warnings=(
-            *report.warnings,
+            *of_quota(report),
             *of_alternatives(plan, then, stack, proven.templates.values()),
             *("\n  fix: ".join(cluster.spec.closed) for cluster in plan.current if cluster.spec.closed),
             *(dormancy.waits for dormancy in plan.dormant if dormancy.lacks),

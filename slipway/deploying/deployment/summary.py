@@ -15,6 +15,7 @@ from slipway.deploying.deployment.workspace_plan import WORK, SharedGrant, other
 from slipway.deploying.generations.action import Action
 from slipway.google.live import Live
 from slipway.google.quota.assessment import assess
+from slipway.google.quota.report import QuotaReport
 from slipway.model.cluster import IN_PLACE
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import price_in_words, signed, total
@@ -43,6 +44,23 @@ def workspace(plan: Plan, now: datetime) -> Iterator[str]:
         elif resource.role == WORK:
             becomes = f"stays, with people's results, and is not this stack's any more\n{_removal(resource.name)}"
         yield f"{resource.words} is not asked for any more: it {becomes}"
+
+
+def of_quota(report: QuotaReport) -> Iterator[str]:
+    """Yield what doesn't stop the deployment, the unavailable offers in one line."""
+    missing: dict[str, int] = {}
+    for template, by_label in report.offers.items():
+        closed = [
+            verdict for verdict in by_label.values() if not (verdict.available or verdict.intended or verdict.dormant)
+        ]
+        if closed:
+            missing[template] = len(closed)
+    if missing:
+        offers = join(f"{count} of the {len(report.offers[name])} offers of {name}" for name, count in missing.items())
+        yield f"unavailable: {offers}; slipway templates show {next(iter(missing))} says why, once deployed"
+    for finding in report.findings:
+        if finding.grade is not Grade.BLOCKING and finding.kind != "offer-unavailable":
+            yield str(finding)
 
 
 def overdue(retiring: Action) -> str:

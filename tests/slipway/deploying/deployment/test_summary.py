@@ -11,6 +11,7 @@ from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.summary import (
     doubtful_grants,
     made_otherwise,
+    of_quota,
     outliving,
     overdue,
     shared_grants,
@@ -27,7 +28,10 @@ from slipway.google.catalog.document import PublishedCatalog, as_published
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
+from slipway.google.quota.report import OfferVerdict, QuotaReport
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
+from slipway.model.findings.finding import Subject
+from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.season import Season
 from slipway.model.state import State, StateGrant, StateResource
@@ -233,3 +237,17 @@ def test_a_destruction_tells_what_it_leaves_and_how_to_delete_results(snapshot: 
     )
     assert "\n\n".join(map(outliving, (State(buckets=buckets), adopted))) == snapshot
     assert outliving(State()) == ""
+
+
+def test_unavailable_offers_are_one_warning_and_those_that_wait_for_a_season_are_none() -> None:  # N3
+    closed, open_ = OfferVerdict(False, "short by 8", lacks_quota=True), OfferVerdict(True)
+    lacking = KINDS["offer-unavailable"].of(Subject("quota", "h100"), "quota h100 in us-central1, limit 0, …")
+    unchecked = KINDS["quota-unknown"].of(Subject("pool", "cpu/all"), "pool cpu/all: disks are not checked")
+    offers = {
+        "lora": {"pool": open_, "spot": closed, "flex-start": closed},
+        "digits": {"pool": replace(closed, dormant=True)},
+    }
+    assert list(of_quota(QuotaReport(findings=(lacking, unchecked), offers=offers))) == [
+        "unavailable: 2 of the 3 offers of lora; slipway templates show lora says why, once deployed",
+        "pool cpu/all: disks are not checked",
+    ]
