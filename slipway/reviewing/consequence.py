@@ -54,7 +54,6 @@ class Consequence:
 
     @property
     def of(self) -> FindingKind:
-        """The kind's row."""
         return KINDS[self.kind]
 
     @property
@@ -81,12 +80,10 @@ class Consequence:
 
     @property
     def called(self) -> str:
-        """The name that stands for `{it}`."""
         return self.subject.name or self.subject.what
 
 
 def named(phrase: str, names: str) -> str:
-    """Return a phrase with names in the place of `{it}`."""
     return phrase.replace(IT, names)
 
 

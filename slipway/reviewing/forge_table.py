@@ -33,5 +33,4 @@ def running(environ: Mapping[str, str]) -> ForgeRow:
 
 
 def of_file(name: str) -> ForgeRow | None:
-    """Return the forge that reads this file at the root of a repository."""
     return next((row for row in FORGES.values() if name.startswith(row.files)), None)

@@ -15,6 +15,7 @@ from slipway.base.formatting import join
 from slipway.model.findings.finding import Continued, Grade
 from slipway.model.findings.grades import is_announced
 from slipway.model.prices import Price, dollars
+from slipway.reviewing.change.change import grouped
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.record import Record
 from slipway.reviewing.review import Review
@@ -89,13 +90,11 @@ def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal 
 
 
 def _graver(now: Review, approved: Review) -> Iterator[GateObstacle]:
-    graded: dict[tuple[str, str], list[Grade]] = {}
-    for part in approved.consequences:
-        graded.setdefault(part.key, []).append(part.grade)
+    graded = grouped(approved.consequences, lambda part: part.key)
     for part in now.consequences:
         # A comment that hides people's addresses has several equal subjects: each stands for one.
         known = graded.get(part.key) or graded.get((part.kind, hidden(part.subject)))
-        was = known.pop(0) if known else None
+        was = known.pop(0).grade if known else None
         if (was is None and part.grade is Grade.BLOCKING) or (was is not None and part.grade > was):
             approval = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
             yield _consequence(now, part, f" ({approval})")

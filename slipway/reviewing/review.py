@@ -26,7 +26,7 @@ from slipway.reviewing.rules.clusters.others import adoption, retiring, still_re
 from slipway.reviewing.rules.clusters.settings import due, settings
 from slipway.reviewing.rules.money import Money, costs, money
 from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
-from slipway.reviewing.rules.program import program
+from slipway.reviewing.rules.program import deploying, program, used_later
 from slipway.reviewing.rules.quota import quota, quota_in_words
 from slipway.reviewing.rules.resources.buckets import buckets
 from slipway.reviewing.rules.resources.data import data
@@ -34,7 +34,6 @@ from slipway.reviewing.rules.resources.exposure import exposure
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.resources import resources
 from slipway.reviewing.rules.resources.trainers import trainers
-from slipway.reviewing.rules.stack_file import deploying, used_later
 from slipway.reviewing.rules.templates.templates import templates
 
 T = TypeVar("T")
@@ -253,7 +252,6 @@ def write(review: Review) -> dict[str, Any]:
 
 
 def write_all(reviews: Sequence[Review]) -> dict[str, Any]:
-    """Return one review's JSON as such, several in a list."""
     documents = [write(whole) for whole in reviews]
     return documents[0] if len(documents) == 1 else {"schema": SCHEMA, "kind": KINDS, "reviews": documents}
 

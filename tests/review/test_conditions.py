@@ -14,6 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.authoring.policy.rule import ADVISORY, MANDATORY
+from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.budget import Budget
 from slipway.model.cluster import IN_PLACE, PROTECT, ROLLOVER
 from slipway.model.facts import QuotaFacts
@@ -27,7 +28,7 @@ from slipway.reviewing.rules.money import costs
 from slipway.reviewing.rules.policy import policy
 from slipway.reviewing.rules.quota import quota
 from slipway.reviewing.rules.resources.people import people
-from slipway.reviewing.rules.templates.effects import Differing, Says
+from slipway.reviewing.rules.templates.effects import Differing
 from slipway.reviewing.rules.templates.rules import RULES, Rule
 from slipway.reviewing.rules.templates.templates import templates
 from slipway.reviewing.rules.templates.usage import TemplateChange
@@ -281,7 +282,7 @@ def test_a_phrase_stands_exactly_where_its_condition_holds(group: Group, data: s
 WORD = st.sampled_from(("1", "2", "3600s", "7200s", "true", "projects/p/x/a", "projects/p/x/b"))
 
 
-@given(rule=st.sampled_from([rule for rule in RULES if isinstance(rule.changes, Says)]), before=WORD, after=WORD)
+@given(rule=st.sampled_from([rule for rule in RULES if isinstance(rule.changes, Effect)]), before=WORD, after=WORD)
 def test_a_posted_value_is_told_by_what_comes_goes_or_changes(rule: Rule, before: str, after: str) -> None:
     lora = template("lora", offer())
     pair = TemplateChange(change(facts(lora), facts(lora)), lora, lora)

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.findings.finding import Section
 from slipway.model.kinds.settings import Study
-from slipway.reviewing.rules.templates.effects import Says
 from slipway.reviewing.rules.templates.leaves import flat
 from slipway.reviewing.rules.templates.requests import SILENT
 from slipway.reviewing.rules.templates.rules import RULES
@@ -190,4 +190,4 @@ def test_a_phrase_names_only_a_value_that_is_there() -> None:
     assert all(rule.kind == "request-changed" for rule in OTHERS)
     for rule in RULES:
         for effect, absent in ((rule.appears, "{a}"), (rule.goes, "{b}")):
-            assert not isinstance(effect, Says) or absent not in effect.does + effect.so + effect.instead, rule
+            assert not isinstance(effect, Effect) or absent not in effect.does + effect.so + effect.instead, rule

@@ -28,6 +28,8 @@ class Effect:
     kind: str = "bucket-changed"
     #: The same as `so` in a bucket that jobs write to, where that is more.
     for_jobs: str = ""
+    #: The people and things concerned.
+    details: tuple[str, ...] = ()
 
     def __str__(self) -> str:
         return f"{self.does}: {self.so}" if self.so else self.does

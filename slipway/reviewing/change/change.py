@@ -30,6 +30,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import job_spec
 
 Thing = TypeVar("Thing")
+Key = TypeVar("Key")
 DAYS = 30
 """The days of jobs that a review looks at."""
 UNASKED = Unknown(f"the review reads the jobs of the last {DAYS} days, a deployment does not", "", "")
@@ -59,7 +60,6 @@ class Files:
     addresses: frozenset[str] = frozenset()
 
     def touched_below(self, folders: Iterable[str]) -> frozenset[str]:
-        """Return the touched files of folders of `jobs/`."""
         starts = tuple(f"jobs/{folder}/" for folder in folders)
         return frozenset(file for file in self.touched if starts and file.startswith(starts))
 
@@ -172,17 +172,14 @@ class Change:
 
     @cached_property
     def grants(self) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
-        """The grants that come, and those that go."""
         return gained_and_lost(self.touched)
 
     @cached_property
     def jobs(self) -> tuple[VertexJob, ...]:
-        """The jobs that have not ended; none where they could not be read."""
         return () if isinstance(self.live.jobs, Unknown) else tuple(job for job in self.live.jobs if not job.ended)
 
     @cached_property
     def jobs_by_cluster(self) -> Mapping[str, Sequence[VertexJob]]:
-        """The jobs that have not ended, by the id of their cluster."""
         return grouped(self.jobs, lambda job: job.persistent_resource_id)
 
     @cached_property
@@ -204,7 +201,6 @@ class Change:
 
     @cached_property
     def living(self) -> Mapping[str, PersistentResource] | None:
-        """The clusters by id; None where they could not be read."""
         clusters = self.live.clusters
         if self.live.skipped or isinstance(clusters, Unknown):
             return None
@@ -212,13 +208,12 @@ class Change:
 
     @property
     def retiring(self) -> frozenset[str]:
-        """The ids of clusters that were retiring before."""
         kept = (cluster.id for cluster in self.before.kept.values() if cluster.kind == "cluster")
         return frozenset((*self.before.catalog.retiring, *kept))
 
 
-def grouped(some: Iterable[Thing], key: Callable[[Thing], str]) -> dict[str, list[Thing]]:
-    groups: dict[str, list[Thing]] = {}
+def grouped(some: Iterable[Thing], key: Callable[[Thing], Key]) -> dict[Key, list[Thing]]:
+    groups: dict[Key, list[Thing]] = {}
     for thing in some:
         groups.setdefault(key(thing), []).append(thing)
     return groups
@@ -255,21 +250,18 @@ def added(change: Change) -> frozenset[str]:
 
 
 def gone_by_time(change: Change) -> frozenset[str]:
-    """Return the names of clusters that the deployed dates have made dormant."""
     return frozenset(action.cluster for action in change.of(What.REST) if action.why is Why.SEASON)
 
 
-def drawn_by_season(change: Change, metric: str) -> bool:
-    """Tell whether a quota is drawn more only because seasons begin."""
+def drawn_why(change: Change, metric: str) -> str:
+    """Return `season` where a quota is drawn more only because seasons begin, and `deployed` where deployed clusters,
+    and those of deployed seasons, draw it."""
     more = _drawing_more(change, metric)
-    return more is not None and bool(more) and more <= come_by_time(change)
-
-
-def drawn_as_deployed(change: Change, metric: str) -> bool:
-    """Tell whether a quota is drawn by deployed clusters, and by those of deployed seasons."""
-    more = _drawing_more(change, metric)
+    if more is None:
+        return ""
     deployed = {action.cluster for action in change.actions if action.why is Why.DEPLOYED}
-    return more is not None and more <= come_by_time(change) | deployed
+    come = come_by_time(change)
+    return "season" if more and more <= come else "deployed" if more <= come | deployed else ""
 
 
 def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:

@@ -37,7 +37,6 @@ def seen_from(folder: str, path: str) -> str:
 
 
 def deploys(path: str) -> bool:
-    """Tell whether a file is part of what deploys or judges."""
     return next(does for glob, does in reversed(_GLOBS) if fnmatchcase(path, glob))
 
 
@@ -47,5 +46,4 @@ def is_pipeline(path: str) -> bool:
 
 
 def has_pins(path: str) -> bool:
-    """Tell whether a file pins packages that deploy or judge."""
     return _REQUIREMENTS.fullmatch(path) is not None

@@ -52,12 +52,10 @@ def _version(asked: str | None) -> str:
 
 
 def included(requirements: str) -> tuple[str, ...]:
-    """Return other files of requirements that these name, as written there."""
     return tuple(match[1] for line in lines(requirements) if (match := _INCLUDE.match(line)))
 
 
 def local_paths(requirements: str) -> tuple[str, ...]:
-    """Return folders and files that requirements are installed from, as written there."""
     paths = []
     for line in lines(requirements):
         plain = _EDITABLE.sub("", line)
@@ -69,7 +67,6 @@ def local_paths(requirements: str) -> tuple[str, ...]:
 
 
 def package(name: str) -> str:
-    """Return a package's name as pip compares it."""
     return re.sub(r"[-_.]+", "-", name).lower()
 
 

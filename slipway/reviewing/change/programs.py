@@ -6,6 +6,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 from itertools import count
 
 from slipway.authoring.stack.secrets import looks_secret
@@ -32,11 +33,16 @@ def same_program(file: str, before: str, after: str) -> bool:
 
 
 def _form(text: str) -> str:
-    tree, numbers = ast.parse(text.encode()), count()
+    tree, numbers = _parsed(text), count()
     for node in ast.walk(tree):
         if isinstance(node, _COMPREHENSIONS):
             _rename(node, numbers)
     return ast.dump(tree)
+
+
+@lru_cache(maxsize=2)
+def _parsed(text: str) -> ast.Module:
+    return ast.parse(text.encode())
 
 
 def _rename(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, numbers: Iterator[int]) -> None:
@@ -89,13 +95,20 @@ def newly_asked(before: str, after: str) -> tuple[str, ...]:
 
 def _asked(text: str) -> Iterator[str]:
     try:
-        calls = [node for node in ast.walk(ast.parse(text.encode())) if isinstance(node, ast.Call)]
+        nodes = [*ast.walk(_parsed(text))]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
-    for call in calls:
+    # Arguments of a subcommand are asked of nobody else.
+    commands = set[str]()
+    for node in nodes:
+        made = ast.unparse(node.value) if isinstance(node, ast.Assign) else ""
+        if isinstance(node, ast.Assign) and (".add_parser(" in made or made.partition(".")[0] in commands):
+            commands |= {ast.unparse(target) for target in node.targets}
+    for call in (node for node in nodes if isinstance(node, ast.Call)):
         name, texts = ast.unparse(call.func), [str(arg.value) for arg in call.args if isinstance(arg, ast.Constant)]
         requires = any(key.arg == "required" and ast.unparse(key.value) == "True" for key in call.keywords)
-        if name.endswith("add_argument") and requires:
+        of = name.rpartition(".")[0]
+        if name.endswith("add_argument") and requires and not (of in commands or ".add_parser(" in of):
             yield from filter(None, ["/".join(text for text in texts if text.startswith("--"))])
         elif name.endswith(("environ.get", "getenv")) and len(texts) == 2:
             yield f"{texts[0]}={bare(texts[1], texts[0])}"

@@ -98,8 +98,6 @@ def change(
 def _policies(
     preview: Preview, connection: Connection, project: str, identity: str
 ) -> Mapping[str, frozenset[Bound] | Unknown]:
-    """Read who may use the buckets that are adopted."""
-
     def policy(name: str) -> frozenset[Bound] | Unknown:
         try:
             return connection.permissions(project).policy("bucket", name)
@@ -121,7 +119,6 @@ def _after(preview: Preview) -> tuple[Facts | None, tuple[str, ...]]:
 
 
 def _read(components: tuple[events.Published, ...], published: Catalog | None = None) -> tuple[Facts | None, str]:
-    """Return facts, or the reason why this version does not read them."""
     try:
         return facts.read(components, published), ""
     except MalformedError as problem:

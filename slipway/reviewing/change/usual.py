@@ -1,30 +1,30 @@
-"""A template's default submission, without parameters or flags: its machines and its cost."""
+"""A template's default submission, without parameters or flags, and its ways to run, with machines and costs."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
+from slipway.base.formatting import counted
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
-from slipway.model.catalog.model import Offer, Parameter, Template
+from slipway.model.catalog.model import Catalog, Offer, Parameter, Template, case_in_words
 from slipway.model.catalog.placeholders import fill
 from slipway.model.kinds import KINDS
 from slipway.model.prices import dollars
 
 
-def taken(template: Template) -> Mapping[tuple[str, str], tuple[int, Offer]]:
-    """Return by cluster and pool how many of its machines the template takes, and by which offer."""
-    largest: dict[tuple[str, str], tuple[int, Offer]] = {}
+def taken(template: Template) -> Mapping[tuple[str, str], int]:
+    counts: dict[tuple[str, str], int] = {}
     for offer in usual_offers(template):
         of_offer: Counter[str] = Counter()
         for pool, body in zip(offer.pools, worker_pools(offer, template), strict=False):
             of_offer[pool] += whole(body.get("replicaCount"), template) or 0
         for pool, count in of_offer.items():
             if pool:
-                largest.setdefault((offer.cluster, pool), (count, offer))
-    return largest
+                counts.setdefault((offer.cluster, pool), count)
+    return counts
 
 
 def largest(template: Template, cluster: str, pool: str) -> int:
@@ -52,16 +52,23 @@ def job_spec(offer: Offer) -> Mapping[str, Any]:
     return kind.spec_of(offer.request) if kind else {}
 
 
+def posted_pools(offer: Offer) -> Sequence[Mapping[str, Any]]:
+    return job_spec(offer).get("workerPoolSpecs") or ()
+
+
+def account_of(offer: Offer) -> str:
+    return str(job_spec(offer).get("serviceAccount") or "")
+
+
 def machine_types(offer: Offer) -> tuple[str, ...]:
-    pools = job_spec(offer).get("workerPoolSpecs") or ()
-    return tuple(dict.fromkeys(str((pool.get("machineSpec") or {}).get("machineType", "")) for pool in pools if pool))
+    machines = ((pool.get("machineSpec") or {}) for pool in posted_pools(offer) if pool)
+    return tuple(dict.fromkeys(str(machine.get("machineType", "")) for machine in machines))
 
 
 _NOUNS: Mapping[str, str] = {SPOT: "Spot", ON_DEMAND: "machines on demand", RESERVATION: "the reservation"}
 
 
 def way(offer: Offer) -> str:
-    """Return the way to run, as a noun: `Spot`, ``pool `h100` ``."""
     if offer.capacity_type == POOL:
         return f"pool `{offer.cluster or offer.dormant}`"
     return _NOUNS.get(offer.capacity_type, offer.capacity_type)
@@ -90,19 +97,57 @@ def by(offer: Offer) -> str:
     return words.get(offer.capacity_type, f"on {way(offer)}")
 
 
+def whose(offers: Iterable[Offer], template: Template) -> str:
+    """Return the case of parameters that offers are for: ` (model=9b)`; empty for several cases, or for all."""
+    cases = {case_in_words(offer.when) for offer in offers}
+    every = {case_in_words(offer.when) for offer in template.offers}
+    return f" ({cases.pop()})" if len(cases) == 1 and cases < every and "" not in cases else ""
+
+
+def compete(offer: Offer, other: Offer) -> bool:
+    """Tell whether a submission may choose between two offers."""
+    cases = (set(values) & set(other.when.get(name, values)) for name, values in offer.when.items())
+    return offer.kind == other.kind and all(cases)
+
+
+def cost(offer: Offer, catalog: Catalog) -> str:
+    """Return `$63.92/h on Spot`, `Vertex AI's fee alone on the reservation (2 machines)`."""
+    reserved = (each.machines for each in catalog.reservations.values() if each.path in str(offer.request))
+    held = next(reserved, 0) if offer.capacity_type == RESERVATION else 0
+    return f"{by_hour(offer)} ({counted(held, 'machine')})" if held else by_hour(offer)
+
+
+def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
+    taken = {SPOT: ", which may be taken away"}
+    return ", then ".join(f"{cost(offer, catalog)}{taken.get(offer.capacity_type, '')}" for offer in offers)
+
+
+def without_cluster(catalog: Catalog, name: str) -> Iterator[str]:
+    """Yield where the jobs of each template go while a cluster is away."""
+    lines: dict[str, None] = {}
+    for template in catalog.templates.values():
+        for offer in template.offers:
+            if offer.cluster == name and offer.available and offer.kind == template.kind:
+                rest = [
+                    each for each in template.offers if each.cluster != name and each.available and compete(each, offer)
+                ]
+                who = f"jobs of `{template.name}`{whose([offer], template)}"
+                lines[f"{who} cost {costs(rest, catalog)}" if rest else f"{who} can go nowhere else"] = None
+    yield from lines
+
+
 def secret_in(reference: str) -> str:
     """Return the name in `projects/P/secrets/NAME/versions/1`; empty for a reference to no secret."""
     return reference.partition("/secrets/")[2].partition("/")[0]
 
 
 def secrets_of(offers: Iterable[Offer]) -> Iterator[str]:
-    """Yield the names of the secrets that jobs of offers read."""
     yield from (secret_in(value) or value for name, value in variables(offers) if name.endswith("__SECRET"))
 
 
 def variables(offers: Iterable[Offer]) -> Iterator[tuple[str, str]]:
     for offer in offers:
-        for pool in job_spec(offer).get("workerPoolSpecs") or ():
+        for pool in posted_pools(offer):
             code = pool.get("containerSpec") or pool.get("pythonPackageSpec") or {}
             yield from ((str(each.get("name")), str(each.get("value"))) for each in code.get("env") or ())
 

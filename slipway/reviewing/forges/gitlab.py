@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
 
@@ -44,14 +44,6 @@ WORDS = Words(
 )
 
 
-@dataclass(frozen=True)
-class _Version:
-    """A push to the merge request: its newest commit, and the time when GitLab knew of it."""
-
-    at: str
-    commit: str
-
-
 class GitLab:
     """GitLab's adapter. `environ` is a job's, with `GITLAB_TOKEN` beside it; `REVIEWED_BY` names the one that writes
     the note. Raises ConfigError where it is not."""
@@ -68,7 +60,6 @@ class GitLab:
         self._rest = Rest(session, f"{url.rstrip('/')}/projects/{project}", fix)
 
     def merge_result(self) -> MergeResult:
-        """Read the checked-out merge result, and the merge request that makes it or has made it."""
         tree, merged, of = self._trees.here, not self._open, self._open
         body = self._merged_as() if merged else self._rest.get(f"merge_requests/{of}", f"read !{of}", dict)
         pull = None if body is None else self._read(body)
@@ -98,10 +89,8 @@ class GitLab:
     def _read(self, body: Json) -> PullRequest:
         number = int(body["iid"])
         at = f"merge_requests/{number}"
-        versions = sorted(
-            self._rest.listed(f"{at}/versions", f"read the versions of !{number}", _version, most=_MOST, fix=_ANEW),
-            key=lambda version: version.at,
-        )
+        doing = f"read the versions of !{number}"
+        versions = sorted(self._rest.listed(f"{at}/versions", doing, _version, most=_MOST, fix=_ANEW))
         approved = self._rest.get(f"{at}/approvals", f"ask who approved !{number}", _approved)
         return PullRequest(
             id=str(number),
@@ -112,7 +101,9 @@ class GitLab:
             comment=self._comment(at, number),
         )
 
-    def _of_writers(self, approved: Sequence[tuple[int, Approval]], versions: Sequence[_Version]) -> list[Approval]:
+    def _of_writers(
+        self, approved: Sequence[tuple[int, Approval]], versions: Sequence[tuple[str, str]]
+    ) -> list[Approval]:
         """Return the approvals of people who may push here, each with the tree of the newest commit of its time."""
         approvals = []
         for user, approval in approved:
@@ -120,7 +111,7 @@ class GitLab:
             # A bot may approve as well, and any branch's job can be one.
             if level < _MAY_WRITE or self._users.get(f"users/{user}", f"read {approval.login}", _is_bot):
                 continue
-            before = [version.commit for version in versions if version.at <= approval.at]
+            before = [commit for at, commit in versions if at <= approval.at]
             approvals.append(replace(approval, tree=self._trees.of(before[-1]) if before else ""))
         return approvals
 
@@ -163,8 +154,9 @@ def _approved(body: Json) -> tuple[tuple[int, Approval], ...]:
     )
 
 
-def _version(body: Json) -> _Version:
-    return _Version(_at(body["created_at"]), body["head_commit_sha"])
+def _version(body: Json) -> tuple[str, str]:
+    """Return when GitLab knew of a push to the merge request, and its newest commit."""
+    return _at(body["created_at"]), body["head_commit_sha"]
 
 
 def _level(body: Json) -> int:

@@ -19,13 +19,13 @@ from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, sig
 from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.change.usual import by_hour
+from slipway.reviewing.change.usual import by_hour, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
-from slipway.reviewing.rules.clusters.jobs import reservations
+from slipway.reviewing.rules.clusters.jobs import reservations, users
 from slipway.reviewing.rules.table import by_row, moves
 from slipway.reviewing.rules.templates.run_cost import run_costs
-from slipway.reviewing.rules.templates.usage import whose
+from slipway.reviewing.rules.words import jobs
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
@@ -111,7 +111,7 @@ def costs(change: Change) -> Iterator[Consequence]:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _unpriced(change.old, change.new)
         yield from run_costs(change.old, change.new)
-        yield from _still_paid(change.old, change.new)
+        yield from _still_paid(change)
 
 
 def _total(catalog: Catalog, *, most: bool) -> Price:
@@ -179,15 +179,17 @@ def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:
                 yield by_row("price-unknown", subject, machine=pool.machine, so=so)
 
 
-def _still_paid(old: Catalog, new: Catalog) -> Iterator[Consequence]:
+def _still_paid(change: Change) -> Iterator[Consequence]:
+    old, new = change.old, change.new
     known = {reservation.path: reservation for reservation in (*old.reservations.values(), *new.reservations.values())}
     for path in sorted(reservations(old) - reservations(new)):
         reservation = known.get(path)
         held = f", {reservation.machines} `{reservation.machine}`," if reservation and reservation.machines else ""
-        users = (
+        on_it = users(change, "reservation", path)
+        templates = (
             f"template `{name}` used it"
             for name, template in old.templates.items()
             if any(offer.capacity_type == RESERVATION and path in str(offer.request) for offer in template.offers)
         )
-        subject, details = Subject("reservation", path), (f"`{path}`", *users)
+        subject, details = Subject("reservation", path), (f"`{path}`", *templates, *jobs(on_it, change.now))
         yield by_row("reservation-paid", subject, last=last_part(path), held=held, details=details)

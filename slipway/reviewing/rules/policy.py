@@ -9,12 +9,11 @@ from typing import Any
 from slipway.authoring.policy.rule import LEVELS
 from slipway.authoring.policy.rules import BY_KEY, violations
 from slipway.base.formatting import short
-from slipway.deploying.engine.preview import Objection
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.grades import GRADES, moved
 from slipway.model.findings.kinds import KINDS
-from slipway.reviewing.change.change import Change, Side
+from slipway.reviewing.change.change import Change, Side, grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
@@ -84,11 +83,8 @@ def _broken(facts: Facts) -> Mapping[tuple[str, str], Finding]:
 
 def _of_packs(change: Change) -> Iterator[Consequence]:
     """Yield the objections of a team's own packs, which the engine starts beside the program, rule by rule."""
-    by_rule: dict[tuple[str, str], list[Objection]] = {}
-    for objection in change.preview.objections if change.preview else ():
-        if objection.pack != _OURS:
-            by_rule.setdefault((objection.pack, objection.rule), []).append(objection)
-    for (pack, rule), objections in by_rule.items():
+    theirs = [each for each in (change.preview.objections if change.preview else ()) if each.pack != _OURS]
+    for (pack, rule), objections in grouped(theirs, lambda each: (each.pack, each.rule)).items():
         refuses = any(objection.mandatory for objection in objections)
         told = [
             f"`{short(objection.about, _LONGEST)}`: {short(' '.join(objection.message.split()), _LONGEST_MESSAGE)}"

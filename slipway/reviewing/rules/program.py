@@ -1,26 +1,31 @@
-"""The program itself: its files, the files that deploy and approve, and a preview that fails."""
+"""The program itself: files that deploy and approve, a preview that fails, and keys of a stack file that no resource
+has."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator
+from typing import Any
 
 from slipway.base.errors import Fault
 from slipway.base.formatting import short
 from slipway.model.findings.finding import Subject
-from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import deploys, is_pipeline
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import job, named, oldest_first
+from slipway.reviewing.rules.words import named
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
-_TEMPLATE = re.compile(r"templates/(\w+)\.py")
-_CLUSTERS = "slipway:persistentResources."
+_LATER = {
+    r"slipway:persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial": "used-later-initial",
+    r"slipway:reservations\.(?P<name>.+)\.machines": "used-later-machines",
+}
+"""By a key that neither the catalog nor a resource has: the row of what follows at the next deployment."""
+_PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
 _SAFEGUARDS = re.compile(r"\b(?:environment|permissions|needs|when):|--gate|slipway review|pulumi preview")
 _LONGEST, _MOST_LINES = 300, 8
 _UNCHANGED, _UNDECIDED = ", so nothing was changed", "what to deploy can't be decided"
@@ -29,7 +34,9 @@ _UNCHANGED, _UNDECIDED = ", so nothing was changed", "what to deploy can't be de
 
 def program(change: Change) -> Iterator[Consequence]:
     yield from _failed(change)
-    yield from _unguarded(change)
+    preview = change.preview
+    if preview and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
+        yield by_row("guard-removed", Subject("guard"), guard=GUARD)
     yield from _stacks_gone(change)
     yield from _edited(change.files)
 
@@ -64,12 +71,6 @@ def _stacks_gone(change: Change) -> Iterator[Consequence]:
             yield by_row(row, subject, file=file, stack=match[1])
 
 
-def _unguarded(change: Change) -> Iterator[Consequence]:
-    preview = change.preview
-    if preview is not None and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
-        yield by_row("guard-removed", Subject("guard"), guard=GUARD)
-
-
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
     """Return a refused deployment, with its cause and what to do."""
     what = short(fault.what, _LONGEST).removesuffix(_UNCHANGED)
@@ -91,18 +92,20 @@ def _failed(change: Change) -> Iterator[Consequence]:
     what, *below = first.splitlines() or ["the engine does not say why"]
     fault, read = Fault.read(what, below)
     rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines() if line.strip())
-    jobs, edits = _meets(change) if Side.AFTER in change.unknown else ((), ())
-    yield refusal(fault, (*jobs, *(short(line, _LONGEST) for line in rest)), edits)
+    edits = change.files.stacks.get(change.stack, ()) if Side.AFTER in change.unknown else ()
+    yield refusal(fault, (short(line, _LONGEST) for line in rest), edits)
 
 
-def _meets(change: Change) -> tuple[tuple[str, ...], tuple[Edit, ...]]:
-    """Return the jobs that the edits of a refused declaration concern, and the edits."""
-    edits = change.files.stacks.get(change.stack, ())
-    clusters = {edit.key.split(".")[1] for edit in edits if edit.key.startswith(_CLUSTERS)}
-    templates = {match[1] for file in change.files.touched if (match := _TEMPLATE.fullmatch(file))}
-    concerned = (
-        each
-        for each in oldest_first(change.jobs)
-        if each.template in templates or any(is_generation_of(each.persistent_resource_id, name) for name in clusters)
-    )
-    return tuple(f"{job(each, change.now)} goes on" for each in concerned), edits
+def used_later(change: Change) -> Iterator[Consequence]:
+    for edit in () if Side.AFTER in change.unknown else change.files.stacks.get(change.stack, ()):
+        for pattern, row in _LATER.items():
+            if match := re.fullmatch(pattern, edit.key):
+                values: dict[str, Any] = {"key": edit.key, "after": edit.after, **match.groupdict()}
+                yield by_row(row if edit.after else "used-later", Subject("key", edit.key), edits=(edit,), **values)
+
+
+def deploying(change: Change) -> Iterator[Consequence]:
+    """Find edits of keys that the engine and its provider read: the identity and the place of the deployment."""
+    for edit in change.files.stacks.get(change.stack, ()):
+        if ":" not in edit.key or (edit.key.startswith(_PROVIDERS) and not edit.key.startswith(_DECLARED)):
+            yield by_row("deploying-key", Subject("key", edit.key), key=edit.key, edits=(edit,))

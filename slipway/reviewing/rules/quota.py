@@ -13,7 +13,7 @@ from slipway.google.quota.request import more
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade, Subject
-from slipway.reviewing.change.change import Change, Side, drawn_as_deployed, drawn_by_season
+from slipway.reviewing.change.change import Change, Side, drawn_why
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes
@@ -95,7 +95,7 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     so, grade = "the deployment is refused", Grade.BLOCKING
     if draw.asked >= line.short + (line.limit or 0):
         so, grade = f"no cluster is made before a limit of {draw.asked:,} is granted", Grade.WARNING
-        kind = "season" if drawn_by_season(change, line.metric) else kind
+        kind = "season" if drawn_why(change, line.metric) == "season" else kind
     elif change.after.quota.mode == "warn":
         so = "the deployment goes on, and may fail halfway"
     yield _of(draw, f"{kind}-short-{when}", so=so, grade=grade)
@@ -104,25 +104,18 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
 def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     """Find pools that can't reach their maximum once old generations are gone: only others reduce their room."""
     line = draw.line
+    drawers = {drawer.partition("/")[0] for drawer in line.drawn}
+    # The old one goes before its successor is made, so that both never draw at once.
+    in_place = any(cluster.in_place and cluster.name in drawers for cluster in cluster_changes(change))
     beside_old = line.ceiling if draw.room is None else max(draw.room - draw.old, 0)
     if draw.lacks > draw.lacked and not line.short:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
         yield _of(draw, row, machines=_in_machines(change.new, draw))
-    elif (
-        draw.old
-        and not (draw.lacks or draw.lacked or line.short or _in_place(change, line))
-        and line.ceiling > beside_old
-    ):
+    elif draw.old and line.ceiling > beside_old and not (draw.lacks or draw.lacked or line.short or in_place):
         yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
     elif draw.lacked and not draw.lacks:
         yield _of(draw, "quota-eased")
-
-
-def _in_place(change: Change, line: QuotaLine) -> bool:
-    """Tell whether a cluster that draws this goes before its successor is made, so that both never draw at once."""
-    drawers = {drawer.partition("/")[0] for drawer in line.drawn}
-    return any(cluster.in_place and cluster.name in drawers for cluster in cluster_changes(change))
 
 
 def _in_machines(catalog: Catalog, draw: QuotaDraw) -> str:
@@ -172,9 +165,9 @@ def _requested(change: Change) -> Iterator[Consequence]:
         there, limit = preference_of(change.live, metric), change.live.limit(metric)
         if (there and not more(asked, there.preferred)) or not more(asked, before.get(metric, 0)):
             continue
-        season, deployed = drawn_by_season(change, metric), drawn_as_deployed(change, metric)
+        why = drawn_why(change, metric)
         yield by_row(
-            f"{'season-' if season else 'deployed-' if deployed else ''}quota-requested",
+            f"{why}-quota-requested" if why else "quota-requested",
             Subject("quota", metric),
             asked=asked,
             what=in_words(metric),

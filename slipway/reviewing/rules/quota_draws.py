@@ -70,6 +70,7 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
         live, use = places[line.region], uses[line.region]
         asked = 0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0)
         request = preference_of(live, line.metric)
+        wanted = f"this deployment asks for a limit of {asked:,}" if asked else _increase(live, line.metric)
         settled = request is not None and not request.reconciling and request.preferred == asked
         answer = became_of(request) if request else None
         draw = QuotaDraw(
@@ -79,7 +80,7 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             others=use.others.get(line.metric, 0),
             asked=0 if settled else asked,
             answer=answer,
-            increase=str(answer) if answer else _increase(live, line.metric),
+            increase=str(answer) if answer else wanted,
         )
         listed.append(draw)
     return tuple(listed)

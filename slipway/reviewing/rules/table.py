@@ -11,6 +11,7 @@ import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
+from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.edits import Edit
@@ -41,6 +42,13 @@ def by_row(
     return consequence(
         told["kind"], subject, edits=edits, details=details, grade=grade or usual_grade(row), cost=cost, **filled
     )
+
+
+def follows(row: str, *, grade: Grade | None = None, details: tuple[str, ...] = (), **values: object) -> Effect:
+    """Return a row's phrases with these values in them. `grade`: where it is not the row's."""
+    told = ROWS[row]
+    does, so, instead = (told.get(part, "").format_map(values) for part in ("does", "so", "instead"))
+    return Effect(does, so, grade or usual_grade(row), instead, told["kind"], details=details)
 
 
 def usual_grade(row: str) -> Grade:

@@ -2,26 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections import Counter
+from collections.abc import Iterable
 from datetime import datetime
 
 from slipway.base.formatting import join
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace
-from slipway.model.machines.spec import MachineGroup, MachineSpec
+from slipway.model.machines.spec import MachineGroup
 
 MOST_NAMED = 3
 """The number of similar things that a sentence names; the details have all of them."""
 
 
 def job(one: VertexJob, now: datetime) -> str:
-    """Return `tune-27b-x1` (user-a, running 3 h 12 min)."""
     return f"`{one.display_name}` ({one.owner_and_age(now)})"
 
 
 def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
-    """Return a line for each job, the oldest first."""
-    return tuple(job(oldest, now) for oldest in oldest_first(some))
+    return tuple(job(one, now) for one in oldest_first(some))
 
 
 def owned(some: Iterable[VertexJob], whose: str = "its ") -> str:
@@ -46,20 +45,12 @@ def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
     return sorted(distinct(some), key=age)
 
 
-def machines(counts: Mapping[MachineSpec, int]) -> str:
+def machines(groups: Iterable[MachineGroup]) -> str:
     """Return 1 `a3-highgpu-8g` and 2 `n1-standard-8`; machines that differ in their disk alone are counted together."""
-    by_words: dict[str, int] = {}
-    for machine, count in counts.items():
-        if count:
-            by_words[str(machine)] = by_words.get(str(machine), 0) + count
-    return join(f"{count:,} `{machine}`" for machine, count in by_words.items())
-
-
-def summed(groups: Iterable[MachineGroup]) -> Mapping[MachineSpec, int]:
-    counts: dict[MachineSpec, int] = {}
+    counts = Counter[str]()
     for group in groups:
-        counts[group.machine] = counts.get(group.machine, 0) + group.count
-    return counts
+        counts[str(group.machine)] += group.count
+    return join(f"{count:,} `{machine}`" for machine, count in counts.items() if count)
 
 
 def named(words: Iterable[str]) -> str:

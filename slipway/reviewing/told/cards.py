@@ -11,6 +11,7 @@ from functools import cached_property
 
 from slipway.base.formatting import join
 from slipway.model.findings.finding import Grade, Row, Section, Shown
+from slipway.reviewing.change.change import grouped
 from slipway.reviewing.consequence import IT, Consequence, named
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.words import named as several
@@ -23,6 +24,7 @@ ON_MAIN = "on main already, not deployed yet"
 _ROWS = list(Row)
 _PLURAL = (f"Jobs of {IT}", f"Submissions of {IT}")
 _PRONOUNS = {IT: "it", **dict.fromkeys(_PLURAL, "they")}
+_NAMES = ("Google", "Spot")
 _OF_ITSELF = (IT, _PLURAL[0])
 """Beginnings of phrases that a card's title says already."""
 
@@ -46,7 +48,6 @@ class Card:
 
     @property
     def opens(self) -> bool:
-        """Tell whether its line stands open: it is more than a note, and this change's."""
         return not self.on_main and (self.grade > Grade.NOTE or any(part.of.shown is Shown.OPEN for part in self.parts))
 
     @property
@@ -66,6 +67,7 @@ class Card:
         for part in self.parts[1:]:
             # A pronoun is for whom the line has named last.
             again = _PRONOUNS.get(part.who, part.who) if part.who == who else part.who
+            again = again if again.startswith(_NAMES) else f"{again[:1].lower()}{again[1:]}"
             more = f"{again} {part.does}".strip()
             if part.grade > Grade.NOTE and _words(f"{told} {more}") <= LONGEST and part.called == lead.called:
                 told, who = f"{told}; {more}", part.who
@@ -73,7 +75,6 @@ class Card:
 
     @property
     def more(self) -> bool:
-        """Tell whether the card has more than its line."""
         lead = self.lead
         return len(self.parts) > 1 or bool(lead.edits or lead.details or lead.instead or lead.end not in self.phrase)
 
@@ -117,12 +118,10 @@ class Line:
 
     @property
     def clause(self) -> str:
-        """The heaviest part alone, for a headline."""
         return named(self.card.lead.phrase, self.names)
 
     @property
     def told(self) -> str:
-        """All that there is room for, with its stacks."""
         stacks = self.card.stacks
         whose = f"{join(f'`{stack}`' for stack in stacks)}: " if stacks else ""
         return f"{whose}{named(self.card.phrase, self.names)}{f' ({ON_MAIN})' if self.card.on_main else ''}"
@@ -138,10 +137,8 @@ class Lines:
     @cached_property
     def cards(self) -> tuple[Card, ...]:
         """The cards, the worst first: one for each cluster and template, and one for each other section."""
-        by_place: dict[tuple[object, ...], list[Card]] = {}
-        for line in (*self.opened, *self.folded):
-            for card in line.cards:
-                by_place.setdefault((card.title, card.stacks, card.on_main), []).append(card)
+        cards = (card for line in (*self.opened, *self.folded) for card in line.cards)
+        by_place = grouped(cards, lambda card: (card.title, card.stacks, card.on_main))
         return tuple(
             replace(alike[0], parts=tuple(part for card in alike for part in card.parts)) for alike in by_place.values()
         )
@@ -169,35 +166,26 @@ def _weight(part: Consequence) -> tuple[object, ...]:
 
 
 def _cards(review: Review) -> Iterator[Card]:
-    by_subject: dict[tuple[tuple[str, str], bool], list[Consequence]] = {}
-    for part in review.consequences:
-        by_subject.setdefault((part.thing, part.key in review.on_main), []).append(part)
-    for (_, on_main), parts in by_subject.items():
-        yield Card(tuple(sorted(parts, key=_weight)), on_main=on_main)
+    things = grouped(review.consequences, lambda part: (part.thing, part.key in review.on_main))
+    return (Card(tuple(sorted(parts, key=_weight)), on_main=on_main) for (_, on_main), parts in things.items())
 
 
 def _of_stacks(reviews: Sequence[Review]) -> Iterator[Card]:
-    """Merge equal cards of several stacks into one."""
-    by_content: dict[tuple[object, ...], list[tuple[str, Card]]] = {}
-    for review in reviews:
-        for card in _cards(review):
-            alike = (*card.lead.key, card.grade, card.on_main, card.phrase)
-            by_content.setdefault(alike, []).append((review.stack, card))
-    for some in by_content.values():
+    pairs = [(review.stack, card) for review in reviews for card in _cards(review)]
+    alike = grouped(pairs, lambda pair: (*pair[1].lead.key, pair[1].grade, pair[1].on_main, pair[1].phrase))
+    for some in alike.values():
         stacks = tuple(stack for stack, _ in some) if len(some) < len(reviews) else ()
         yield replace(some[0][1], stacks=stacks)
 
 
 def _alike(cards: Iterable[Card]) -> Iterator[Line]:
-    """Merge cards of things that are hit alike into one line."""
-    by_content: dict[tuple[object, ...], list[Card]] = {}
-    for card in cards:
+    def alike(card: Card) -> tuple[object, ...]:
         lead = card.lead
         # A verb of one is not said of two.
         name = () if lead.who in _PLURAL else lead.thing
-        alike = (lead.kind, lead.subject.what, card.grade, card.on_main, card.stacks, card.phrase, name)
-        by_content.setdefault(alike, []).append(card)
-    return (Line(tuple(alike)) for alike in by_content.values())
+        return lead.kind, lead.subject.what, card.grade, card.on_main, card.stacks, card.phrase, name
+
+    return (Line(tuple(some)) for some in grouped(cards, alike).values())
 
 
 def _words(text: str) -> int:

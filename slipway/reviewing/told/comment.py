@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from slipway.base.formatting import counted, few, short
@@ -166,18 +166,13 @@ def _row(review: Review) -> tuple[str, ...]:
     worse = {part.section for part in review.yours if part.grade > Grade.NOTE}
     return (
         text(short(review.stack, _LONGEST_NAME)),
-        _few(changes.values()),
+        few(changes.values(), most=6) or "–",
         _dollars(review.money) if review.money else "?",
         *(
             _cell("–" if refused and state.startswith("ok") else state or "?", strong=section in worse)
             for state, section in ((review.quota, Section.QUOTA), (review.policy, Section.POLICY))
         ),
     )
-
-
-def _few(cells: Iterable[str]) -> str:
-    listed = list(cells)
-    return ", ".join([*listed[:6], f"{len(listed) - 6} more"] if len(listed) > 6 else listed) or "–"
 
 
 def _dollars(money: Money) -> str:

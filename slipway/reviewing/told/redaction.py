@@ -5,12 +5,15 @@ from __future__ import annotations
 import re
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import Review
 
 _ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
+_LINES = ("incomplete", "standing", "plan", "quoted", "notes")
 _ACCOUNTS = (".gserviceaccount.com", "gserviceaccount.com")
 
 
@@ -27,6 +30,11 @@ def redacted(review: Review) -> Review:
     Two people whose addresses begin alike become equal.
     """
     hide = partial(hidden, shown=frozenset(review.addresses))
+
+    def phrases(part: Consequence) -> dict[str, Any]:
+        return {phrase: hide(getattr(part, phrase)) for phrase in ("who", "does", "so", "instead")}
+
+    lines: dict[str, Any] = {name: tuple(map(hide, getattr(review, name))) for name in _LINES}
     keys: dict[tuple[str, str], set[bool]] = {}
     for part in review.consequences:
         keys.setdefault((part.kind, hide(part.subject)), set()).add(part.key in review.on_main)
@@ -36,20 +44,13 @@ def redacted(review: Review) -> Review:
             replace(
                 part,
                 subject=Subject(*map(hide, (part.subject.what, part.subject.name, part.subject.part))),
-                who=hide(part.who),
-                does=hide(part.does),
-                so=hide(part.so),
-                instead=hide(part.instead),
                 edits=tuple(Edit(edit.key, hide(edit.before), hide(edit.after)) for edit in part.edits),
                 details=tuple(map(hide, part.details)),
+                **phrases(part),
             )
             for part in review.consequences
         ),
-        incomplete=tuple(map(hide, review.incomplete)),
-        standing=tuple(map(hide, review.standing)),
-        plan=tuple(map(hide, review.plan)),
-        quoted=tuple(map(hide, review.quoted)),
-        notes=tuple(map(hide, review.notes)),
+        **lines,
         # Of people whose hidden addresses are equal, none is on main unless all are.
         on_main=frozenset(key for key, on_main in keys.items() if on_main == {True}),
         addresses=(),
@@ -57,8 +58,6 @@ def redacted(review: Review) -> Review:
 
 
 def hidden(text: str, shown: frozenset[str] = frozenset()) -> str:
-    """Hide people's addresses in a text, except those `shown`."""
-
     def letter(found: re.Match[str]) -> str:
         known = found[1].endswith(_ACCOUNTS) or found[0] in shown
         return found[0] if known else f"{found[0][0]}…@{found[1]}"

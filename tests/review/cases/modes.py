@@ -46,7 +46,7 @@ CASES = (
     Case(
         "A protected cluster is edited",
         (LARGER,),
-        (stops("preview-failed", "", "h100 is protected", "pools.workers", "`tune-27b-x1`", "goes on"),),
+        (stops("preview-failed", "", "h100 is protected", "pools.workers"),),
         given=(PROTECT,),
         world=BUSY,
     ),
@@ -66,7 +66,7 @@ CASES = (
     Case(
         "A cluster gets more time to be made, and another limit for what retires",
         (stack("retireWithin: 2w\n", "retireWithin: 3d\n      createWithin: 2h\n"),),
-        (tells("cluster-protection", "cluster h100", "createWithin", "2 h", "retireWithin"),),
+        (tells("cluster-protection", "cluster h100", "2 h"), tells("cluster-protection", "cluster h100 retireWithin")),
         world=World(jobs=BUSY.jobs),
     ),
 )

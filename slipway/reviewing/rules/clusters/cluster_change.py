@@ -12,7 +12,7 @@ from slipway.deploying.generations.action import Action, What, Why
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
-from slipway.model.catalog.clusters import Cluster, DormantCluster
+from slipway.model.catalog.clusters import Cluster, DormantCluster, PricedAlternative
 from slipway.model.cluster import CREATE_WITHIN_S, IN_PLACE
 from slipway.model.cluster_fields import compare, compare_pools, machines_in_words
 from slipway.model.findings.finding import Subject
@@ -115,7 +115,8 @@ def _compared(change: Change) -> Iterator[ClusterChange]:
     moved = tuple(Edit(key, *side) for key, side in zip(_MOVES, sides, strict=True) if side[0] != side[1])
     living, stay, doomed = change.living or {}, staying(change), {*destroyed(change), *undeclared(change)}
     for name in dict.fromkeys((*before.clusters, *after.clusters)):
-        old, new = _unless_adopted(before.clusters.get(name)), _unless_adopted(after.clusters.get(name))
+        of_name = (side.clusters.get(name) for side in (before, after))
+        old, new = (None if cluster is None or cluster.adopted else cluster for cluster in of_name)
         if old is None and new is None:
             continue
         id_ = old.id if old else ""
@@ -156,10 +157,6 @@ def staying(change: Change) -> Mapping[str, Action]:
     return actions
 
 
-def _unless_adopted(cluster: Cluster | None) -> Cluster | None:
-    return None if cluster is None or cluster.adopted else cluster
-
-
 def minimum_machines(cluster: Cluster) -> tuple[MachineGroup, ...]:
     return tuple(MachineGroup(pool.machine, pool.min) for pool in cluster.pools if pool.min)
 
@@ -168,7 +165,7 @@ def scarce(cluster: Cluster) -> bool:
     return any(pool.machine.accelerator for pool in cluster.pools)
 
 
-def price(cluster: Cluster, *, most: bool = False) -> Price:
+def price(cluster: Cluster | PricedAlternative, *, most: bool = False) -> Price:
     """Return USD an hour, idle or with every pool at its maximum."""
     return sum((pool.price_per_hour * (pool.max if most else pool.min) for pool in cluster.pools), Price())
 
@@ -228,8 +225,10 @@ def key_of(name: str, key: str) -> str:
     return key if key.startswith("gcp:") else f"slipway:persistentResources.{name}.{key}".rstrip(".")
 
 
-def of_cluster(row: str, name: str, *, key: str | None = None, cost: Price | None = None, **parts: Any) -> Consequence:
+def of_cluster(
+    row: str, name: str, *, part: str = "", key: str | None = None, cost: Price | None = None, **parts: Any
+) -> Consequence:
     """Return a row's consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry. `cost`:
     USD an hour."""
     field = "" if key is None else key_of(name, key)
-    return by_row(row, Subject("cluster", name), field=field, cost=float(cost.known) if cost else 0.0, **parts)
+    return by_row(row, Subject("cluster", name, part), field=field, cost=float(cost.known) if cost else 0.0, **parts)

@@ -24,7 +24,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import jobs, machines, named, owned, summed
+from slipway.reviewing.rules.words import jobs, machines, named, owned
 
 
 def deletions(change: Change) -> Iterator[Consequence]:
@@ -106,7 +106,7 @@ def _lacks(there: PersistentResource | None) -> str:
     """Return `its 2 `a3-highgpu-8g` may not come again`; empty where all its machines can be had any day."""
     held = there.machines if there else ()
     scarce = any(group.machine.accelerator for group in held)
-    return f"its {machines(summed(held))} may not come again" if scarce else ""
+    return f"its {machines(held)} may not come again" if scarce else ""
 
 
 def _also(there: PersistentResource | None) -> str:
@@ -168,7 +168,7 @@ def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
         return "machines that nobody can tell", Price(complete=False)
     groups = [MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools]
     cost = per_hour(groups, str(inputs.get("location") or catalog.region))
-    return machines(summed(groups)) or "no machine yet", cost
+    return machines(groups) or "no machine yet", cost
 
 
 def _differences(step: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[Edit]:
@@ -176,8 +176,8 @@ def _differences(step: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[
     labels and its display name, whatever the program says."""
     sides = {"project": catalog.project, "location": cluster.region or catalog.region}
     for key, place in sides.items():
-        if step.becomes.get(key) != place:
-            yield Edit(key, place, _brief(step.becomes.get(key)))
+        if (asked_for := step.becomes.get(key)) != place:
+            yield Edit(key, place, "" if asked_for is None else said(asked_for).strip("`"))
     try:
         asked = PersistentResource.read(step.becomes).spec
     except MISREAD:
@@ -197,8 +197,3 @@ def _kept_otherwise(step: Touched) -> Iterator[Consequence]:
     does = [*([stays] if old.stays != new.stays else []), *([guard] if old.protected != new.protected else [])]
     if does:
         yield by_row("kept-otherwise", Subject("cluster", step.physical), does=does[0], details=does[1:])
-
-
-def _brief(value: Any) -> str:
-    """Return a value of the engine's as text, without quotes; empty for none."""
-    return "" if value is None else said(value).strip("`")

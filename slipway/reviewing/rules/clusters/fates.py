@@ -11,24 +11,19 @@ from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
 from slipway.reviewing.rules.clusters.engine import before_creates
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
-from slipway.reviewing.rules.templates.ways import without_cluster
-from slipway.reviewing.rules.words import have_ended, jobs, machines, summed
+from slipway.reviewing.rules.words import have_ended, jobs, machines
 
 _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
-_BACK_AGAIN = {
-    "a higher `generation`": "nothing brings it back by itself: raise `generation`, and its machines must be found",
-    "a later `until`": "nothing brings it back by itself: give it a later `until`, while its machines are there",
-}
-"""The way back of a dormant cluster, by the edit that its entry needs."""
 _FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short", "failed", "spent")
 """Fates by which machines must be found with nothing in their place."""
 _LAST = {"retires": "it", "returns": "the newer cluster"}
@@ -133,12 +128,14 @@ def _values(
     brief = [str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24))) for edit in cluster.edits]
     older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]
     on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
-    held = machines(summed(cluster.held or (of.minimum_machines(old) if old and new is None else ())))
+    held = machines(cluster.held or (of.minimum_machines(old) if old and new is None else ()))
     unique = bool(held and old and scarce(old))
     away, lost = "nobody can submit to it until the new one is there", "nobody can submit to it any more"
     cost = price(old) if old else None
     keep = "keep the entry: such machines may not be had again" if unique else ""
-    keep = _BACK_AGAIN.get(cluster.dormant_after.edit, "") if cluster.dormant_after else keep
+    if cluster.dormant_after:
+        edit = cluster.dormant_after.edit
+        keep = f"nothing brings it back by itself: give it {edit} while its machines are there" if edit else ""
     again = next((made.name for made in listed if made.name != cluster.name and _takes_over(made, old)), "")
     paid = f"such machines are paid in `{again}`" if again else f"{of.with_month(cost)}, saved" if cost else ""
     saved = f"{lost}; {paid}" if cost and cost.known else lost

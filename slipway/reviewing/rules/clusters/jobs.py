@@ -45,10 +45,10 @@ _ROLES = {"": "", "bucket": "roles/storage.objectUser", "secret": "roles/secretm
 
 def unfinished(change: Change) -> Iterator[Consequence]:
     """Yield the worst consequence of each subject, once."""
-    by_key: dict[tuple[str, str], Consequence] = {}
-    for lost in (*_gone(change), *_revoked(change), *_left_out(change), *_unkept(change), *_given_up(change)):
-        by_key.setdefault(lost.key, lost)
-    yield from by_key.values()
+    found: dict[tuple[str, str], Consequence] = {}
+    for lost in (*_gone(change), *_revoked(change), *_left_out(change), *_unkept(change)):
+        found.setdefault(lost.key, lost)
+    yield from found.values()
     yield from _kept(change)
     yield from _other_next_time(change)
 
@@ -114,12 +114,6 @@ def _unkept(change: Change) -> Iterator[Consequence]:
         if name not in change.after.kept:
             theirs = [job for job in change.jobs if name and job.needs(name)]
             yield from _lost(what, name, ", which nothing keeps", theirs, change)
-
-
-def _given_up(change: Change) -> Iterator[Consequence]:
-    for path in sorted(reservations(change.old) - reservations(change.new)):
-        theirs = users(change, "reservation", path)
-        yield from _lost("reservation", path, ", which no template names any more", theirs, change)
 
 
 def _kept(change: Change) -> Iterator[Consequence]:

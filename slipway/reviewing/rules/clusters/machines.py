@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from slipway.base.formatting import join
 from slipway.deploying.generations.action import What
-from slipway.model.catalog.clusters import Cluster, Pool, PricedAlternative
-from slipway.model.cluster import IN_PLACE, Alternative
+from slipway.model.catalog.clusters import Cluster, PricedAlternative
+from slipway.model.cluster import Alternative
 from slipway.model.cluster_fields import compare_pools, machines_in_words, same_pools
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price, dollars, signed
 from slipway.reviewing.change.change import Change, come_by_time, gone_by_time
-from slipway.reviewing.change.usual import machine_types
+from slipway.reviewing.change.usual import machine_types, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import (
     ClusterChange,
@@ -24,8 +24,7 @@ from slipway.reviewing.rules.clusters.cluster_change import (
     within,
 )
 from slipway.reviewing.rules.templates.usage import facts
-from slipway.reviewing.rules.templates.ways import without_cluster
-from slipway.reviewing.rules.words import have_ended, machines, named, summed
+from slipway.reviewing.rules.words import have_ended, machines, named
 
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -37,7 +36,7 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 
 
 def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
-    name, anew, up = cluster.name, machines(summed(minimum_machines(new))), machines(summed(cluster.held))
+    name, anew, up = cluster.name, machines(minimum_machines(new)), machines(cluster.held)
     if anew or up:
         row = "found-in-place" if cluster.in_place else "found-or-alternatives" if new.alternatives else "found-beside"
         values: dict[str, Any] = {"found": anew, "up": up, "within": within(new)}
@@ -77,8 +76,8 @@ def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iter
             yield of_cluster(
                 "renamed-in-turn" if turn else row,
                 cluster.name,
-                found=machines(summed(wanted)),
-                held=machines(summed(other.held)),
+                found=machines(wanted),
+                held=machines(other.held),
                 other=other.name,
                 cost_of=dollars(other.held_price),
                 key="",
@@ -95,8 +94,8 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     may = [_option(new, number, other, home=change.new.region) for number, other in enumerate(listed, 1)]
     if listed and not cluster.new_in_cloud and not (cluster.stays and not cluster.gone):
         was = change.old.clusters.get(name) or cluster.dormant_before
-        dearer = Price(max(_idle(other.pools).known for other in listed) - price(new).known)
-        lost, unfit = machines(summed(cluster.held)) if cluster.is_replaced else "", _unfit(new, change)
+        dearer = Price(max(price(other).known for other in listed) - price(new).known)
+        lost, unfit = machines(cluster.held) if cluster.is_replaced else "", _unfit(new, change)
         ends = f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else ""
         so = facts(unfit, f"up to {signed(dearer.known)}" if dearer.known > 0 else "", ends)
         may += [f"then {line}" for line in without_cluster(change.new, name) if unfit]
@@ -121,12 +120,10 @@ def _unfit(cluster: Cluster, change: Change) -> str:
 def standing_alternatives(change: Change) -> Iterator[str]:
     for cluster in change.new.clusters.values():
         if cluster.alternative:
-            in_place = cluster.replacement == IN_PLACE
-            where = "in the place of this one, which goes first" if in_place else "beside this one"
             far = f" in {cluster.region}, whose jobs' {_far(change.new.region)}" if cluster.region else ""
             yield (
                 f"`{cluster.name}` is there as its alternative {cluster.alternative}{far}, and stays until the stack "
-                f"file says otherwise: take that out of `alternatives` to have it made as asked for first, {where}"
+                "file says otherwise: take that out of `alternatives` to have it made as asked for first"
             )
 
 
@@ -141,24 +138,20 @@ def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
 def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str) -> str:
     """Return `alternative 1: 1–4 a2-highgpu-8g, −$62.10/h idle`; `alternative 2 in us-east4: the same machines, …`"""
     if not other.region:
-        return f"alternative {number}: {_words(first, other.pools)}"
-    return f"alternative {number} in {other.region}: {_words(first, other.pools)}, {_far(home)}"
+        return f"alternative {number}: {_words(first, other)}"
+    return f"alternative {number} in {other.region}: {_words(first, other)}, {_far(home)}"
 
 
 def _far(home: str) -> str:
     return f"results stay there, and what is read from {home} crosses regions, at a price"
 
 
-def _words(first: Cluster, pools: Iterable[Pool]) -> str:
+def _words(first: Cluster, other: PricedAlternative) -> str:
     differs = tuple(
         f"{pool.name} {machines_in_words(pool)}"
-        for pool in pools
+        for pool in other.pools
         if compare_pools(pool.name, first.pool(pool.name), pool)
     )
-    first_idle, idle = price(first), _idle(pools)
+    first_idle, idle = price(first), price(other)
     more = signed(idle.known - first_idle.known) if idle.complete and first_idle.complete else dollars(idle)
     return f"{named(differs) or 'the same machines'}, {more} idle"
-
-
-def _idle(pools: Iterable[Pool]) -> Price:
-    return sum((pool.price_per_hour * pool.min for pool in pools), Price())

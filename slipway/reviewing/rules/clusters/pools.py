@@ -2,34 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from decimal import Decimal
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from typing import Any
 
 from slipway.google.catalog.lookup import unused_pools
-from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster, Pool
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
+from slipway.model.machines.spec import MachineGroup
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import job_spec, largest, taken
-from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, edits, key_of, renames
+from slipway.reviewing.change.usual import largest, taken, without_cluster
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, scarce
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.templates.ways import compete, without_cluster
-from slipway.reviewing.rules.words import machines, named, owned
+from slipway.reviewing.rules.words import machines, named
 
 _Place = tuple[str, str]
 """The names of a cluster and of its pool."""
-_UNFIT = {
-    "jobs of {} run as an account of their own, which the cluster does not allow": "serviceAccount.custom",
-    "its machines are not those of {} any more": "pools.{}.machine",
-    "its disks are not those of {} any more": "pools.{}.disk",
-}
-"""Reasons why templates don't fit a pool any more, with the beginnings of the edited keys."""
 
 
 def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -58,14 +50,13 @@ def _of_pool(row: str, place: _Place, *, key: str = "", part: str = "", **values
 
 def _joined(old: Cluster, new: Cluster, renamed: Collection[str]) -> Iterator[Consequence]:
     """Find pools without GPUs that are new beside pools with some: all pools of a cluster are one resource."""
-    scarce = any(pool.machine.accelerator for pool in new.pools)
-    for pool in new.pools if scarce else ():
+    for pool in new.pools if scarce(new) else ():
         if not pool.machine.accelerator and pool.name not in renamed and old.pool(pool.name) is None:
             yield _of_pool("joins-gpus", (new.name, pool.name))
 
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
-    gpus, held = bool(pool.machine.accelerator), machines({pool.machine: pool.min})
+    gpus, held = bool(pool.machine.accelerator), machines([MachineGroup(pool.machine, pool.min)])
     row = f"{'unused-' if unused else ''}pool-gone-{'empty' if not held else 'scarce' if gpus else 'plain'}"
     grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
     edits = (Edit(pool.name, machines_in_words(pool), ""),)
@@ -78,7 +69,7 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
         yield _of_pool(
             f"{'other' if other else 'fewer'}-machines-{'scarce' if old.machine.accelerator else 'plain'}",
             place,
-            given=machines({old.machine: old.min if other else old.min - new.min}),
+            given=machines([MachineGroup(old.machine, old.min if other else old.min - new.min)]),
             new=new.machine,
             old=old.machine,
             min=new.min,
@@ -102,8 +93,8 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
 
 def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Consequence:
     asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
-    hit = [name for name, most in asking.items() if most > new.max]
-    ways = tuple(without_cluster(change.new, place[0]))
+    hit = {name: most for name, most in asking.items() if most > new.max}
+    ways = without_cluster(change.new, place[0])
     return _of_pool(
         "lower-maximum-hits" if hit else "capacity-lower-maximum",
         place,
@@ -112,22 +103,11 @@ def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Consequence:
         old=old.max,
         edits=_both(old, new),
         details=(
-            *(f"`{name}` may ask for {asking[name]}" for name in hit),
-            *_larger(hit, new, change),
-            *(f"larger ones: {line}" for line in ways if any(f"`{name}`" in line for name in hit)),
-            *(f"beyond {new.max}: {line}" for line in ways if not hit),
+            *(f"`{name}` may ask for {most}" for name, most in hit.items()),
+            *(f"beyond {new.max}: {line}" for line in ways if not hit or any(f"`{name}`" in line for name in hit)),
         ),
         key=_high(new),
     )
-
-
-def _larger(templates: Sequence[str], pool: Pool, change: Change) -> Iterator[str]:
-    """Yield recent jobs that would no longer fit."""
-    recent = () if isinstance(change.recent, Unknown) else change.recent
-    for job in {job.name: job for job in (*recent, *change.jobs)}.values():
-        count = sum(group.count for group in job.machines if group.machine.type == pool.machine.type)
-        if job.template in templates and count > pool.max:
-            yield f"{owned([job], '')} took {count}"
 
 
 def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
@@ -136,78 +116,47 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         pool, known = _pool(clusters, place), _pool(change.old.clusters, place) is not None
         if pool and pool.max:
             monthly = pool.price_per_hour.known * pool.min * HOURS_OF_A_MONTH
-            so, instead = _why_unused(place, monthly, change)
-            grade = Grade.BLOCKING if known and monthly else None
-            yield _of_pool("pool-unused", place, so=so, instead=instead, grade=grade, cost=_idle_cost(pool))
+            yield _of_pool(
+                "pool-unused" if monthly else "pool-unused-empty",
+                place,
+                monthly=f"${monthly:,.0f}",
+                details=[f"`{name}` ran on it" for name in _users(place, change.old)],
+                grade=Grade.BLOCKING if known and monthly else None,
+                cost=_idle_cost(pool),
+            )
 
 
-def _why_unused(place: _Place, monthly: Decimal, change: Change) -> tuple[str, str]:
-    """Return why no template fits a pool any more, and what to do."""
-    out = f"take pool {IT} out, which saves ${monthly:,.0f} a month" if monthly else f"take pool {IT} out"
-    unused = f": unused, it costs ${monthly:,.0f} a month" if monthly else ""
-    old, new, cluster = change.old, change.new, place[0]
-    if _pool(old.clusters, place) is None:
-        return "no template fits it", f"give it the machines that a template asks for, or {out}"
-    before, after = old.clusters[cluster], new.clusters.get(cluster)
-    users = {
-        name: [offer for offer in template.offers if offer.cluster == cluster and place[1] in offer.pools]
-        for name, template in old.templates.items()
-    }
-    stay = {name: offers for name, offers in users.items() if offers and name in new.templates}
-    names = named(map("`{}`".format, stay))
-    keys = [edit.key for edit in edits(before, after) if edit.after != "true"] if stay and after else []
-    for why, starts in _UNFIT.items():
-        for key in keys:
-            if key.startswith(starts.format(place[1])):
-                return why.format(names), f"keep `{key}` as it is{unused}"
-    if stay and not any(_asks_alike(new.templates[name], offer) for name, offers in stay.items() for offer in offers):
-        return (
-            f"its machines or disks are not those of {names} any more",
-            f"edit the pool likewise, or keep both as they are{unused}",
-        )
-    return "no template uses it any more", out
-
-
-def _asks_alike(template: Template, before: Offer) -> bool:
-    """Tell whether another way to run of a template still asks for the same machines and disks."""
-    return any(_asked(offer) == _asked(before) for offer in template.offers if compete(offer, before))
-
-
-def _asked(offer: Offer) -> list[tuple[Any, Any]]:
-    return [(pool.get("machineSpec"), pool.get("diskSpec")) for pool in job_spec(offer).get("workerPoolSpecs") or ()]
+def _users(place: _Place, catalog: Catalog) -> Iterator[str]:
+    cluster, pool = place
+    for name, template in catalog.templates.items():
+        if any(offer.cluster == cluster and pool in offer.pools for offer in template.offers):
+            yield name
 
 
 def _minimum_below_default(change: Change) -> Iterator[Consequence]:
     old, new = change.old, change.new
-    waiting: dict[_Place, list[tuple[str, int, str]]] = {}
+    waiting: dict[_Place, dict[str, int]] = {}
     for name, template in new.templates.items():
         before = taken(old.templates[name]) if name in old.templates else {}
-        for place, (needs, offer) in taken(template).items():
+        for place, needs in taken(template).items():
             was, pool = _pool(old.clusters, place), _pool(new.clusters, place)
-            if was and pool and place in before and needs > pool.min and before[place][0] <= was.min:
-                label = offer.label(template.kind, with_cluster=True)
-                by = "" if label == "/".join(place) else f", as `{label}`"
-                waiting.setdefault(place, []).append((name, needs, by))
-    for place, some in waiting.items():
+            if was and pool and place in before and needs > pool.min and before[place] <= was.min:
+                waiting.setdefault(place, {})[name] = needs
+    for place, needs_of in waiting.items():
         was, pool = _pool(old.clusters, place), _pool(new.clusters, place)
         if was and pool:
-            yield _below_default(place, some, was, pool)
-
-
-def _below_default(place: _Place, some: Sequence[tuple[str, int, str]], was: Pool, pool: Pool) -> Consequence:
-    names = [name for name, *_ in some]
-    return _of_pool(
-        "minimum-below-default",
-        place,
-        templates=named(map("`{}`".format, names)),
-        most=max(needs for _, needs, _ in some),
-        machine=pool.machine,
-        min=pool.min,
-        edits=_both(was, pool) if was.min != pool.min else (),
-        details=[f"`{name}` takes {needs}{by}" for name, needs, by in some],
-        part="" if len(some) > 1 else f"for template {names[0]}",
-        key=_low(pool) if pool.min < was.min else "",
-    )
+            yield _of_pool(
+                "minimum-below-default",
+                place,
+                templates=named(map("`{}`".format, needs_of)),
+                most=max(needs_of.values()),
+                machine=pool.machine,
+                min=pool.min,
+                edits=_both(was, pool) if was.min != pool.min else (),
+                details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
+                part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",
+                key=_low(pool) if pool.min < was.min else "",
+            )
 
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:

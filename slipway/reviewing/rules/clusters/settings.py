@@ -6,30 +6,28 @@ A setting is a row: its phrase for a new value, the one for none, and the edits 
 from __future__ import annotations
 
 import operator
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import Any, NamedTuple
 
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.schedule import dates, prepared
-from slipway.deploying.generations.action import Action
 from slipway.google.quota.seasons import Readiness
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CREATE_WITHIN_S, PROTECT
 from slipway.model.cluster_fields import machines_in_words
-from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
 from slipway.model.season import Season, moment_in_words
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
+from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import costs, edits, of_cluster, pools_of
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.table import ROWS
-from slipway.reviewing.rules.templates.ways import without_cluster
 from slipway.reviewing.rules.words import in_words
 
 _SOON = timedelta(days=7)
@@ -52,9 +50,6 @@ class _Setting(NamedTuple):
     def row(self, edit: Edit) -> str:
         row = f"{self.key}-{edit.after or 'none'}"
         return row if row in ROWS else f"{self.key}-any"
-
-    def phrase(self, edit: Edit) -> str:
-        return ROWS[self.row(edit)]["does"].format(value=edit.after)
 
     def harmful(self, old: Cluster, new: Cluster) -> bool:
         was, value = self.value(old), self.value(new)
@@ -84,72 +79,67 @@ def settings(change: Change) -> Iterator[Consequence]:
     for name in dict.fromkeys((*before, *after)):
         old, new, events = before.get(name), after.get(name), coming.get(name, ())
         if old and new:
-            if bool(old.adopted) == bool(new.adopted):
-                yield from _edited(_MODE, old, new, change.now)
-            yield from (
-                *_edited(_SEASON, old, new, change.now, events, without_cluster(change.new, name)),
-                *_waits(old, new),
-            )
-        elif isinstance(new, DormantCluster):
-            when = moment_in_words(new.season.begins) if new.season.begins else "later"
-            details = (new.words, *(_told(_dated(new)) if new.comes else ()), *pools_of(new))
-            yield of_cluster("season-to-come", name, when=when, costs=costs(new), details=details, key="from")
-        elif new and (dated := _dated(new)):
-            (first, edit), *others = dated
-            values: dict[str, Any] = {"value": edit.after, "details": (*_told(others), *events), "key": first.key}
-            yield of_cluster(first.row(edit), name, so="", instead="", grade=Grade.NOTE, **values)
+            yield from (*_edited(old, new, events, change), *_waits(old, new))
+        elif new:
+            if isinstance(new, DormantCluster):
+                when = moment_in_words(new.season.begins) if new.season.begins else "later"
+                details = (new.words, *pools_of(new))
+                yield of_cluster("season-to-come", name, when=when, costs=costs(new), details=details, key="from")
+            if not isinstance(new, DormantCluster) or new.comes:
+                yield from _dated(new, events)
         elif isinstance(old, DormantCluster):
             yield of_cluster("season-given-up", name, key="")
     yield from _not_ready(change)
 
 
-def _dated(cluster: Cluster) -> list[tuple[_Setting, Edit]]:
-    """Return the settings of a new cluster's end."""
+def _dated(cluster: Cluster, events: Iterable[str]) -> Iterator[Consequence]:
+    """Tell the end of a new cluster."""
     undated = replace(cluster, season=Season(begins=cluster.season.begins))
-    dated = (row for row in _SETTINGS if row.kind == _SEASON and row.value(cluster) != row.value(undated))
-    return [(row, row.edit(undated, cluster)) for row in dated]
+    for row in _SETTINGS:
+        if row.value(cluster) != row.value(undated):
+            edit = row.edit(undated, cluster)
+            yield _tells(row, cluster, edit, so="", instead="", grade=Grade.NOTE, details=events)
 
 
-def _told(some: Iterable[tuple[_Setting, Edit]]) -> list[str]:
-    return [setting.phrase(edit) for setting, edit in some]
-
-
-def _edited(
-    kind: str, old: Cluster, new: Cluster, now: datetime, events: Iterable[str] = (), without: Iterable[str] = ()
-) -> Iterator[Consequence]:
-    """`without`: where jobs go while the cluster is away."""
-    rows = [row for row in _SETTINGS if row.kind == kind and row.value(old) != row.value(new)]
-    edited = [row.edit(old, new) for row in rows]
-    phrases = _told(zip(rows, edited, strict=True))
-    dated, asleep = kind == _SEASON, [isinstance(side, DormantCluster) for side in (old, new)]
+def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -> Iterator[Consequence]:
+    was_asleep, asleep = (isinstance(side, DormantCluster) for side in (old, new))
+    for row in _SETTINGS:
+        dated = row.kind == _SEASON
+        if row.value(old) == row.value(new) or (not dated and bool(old.adopted) != bool(new.adopted)):
+            continue
+        harms = row.harmful(old, new) and not (dated and was_asleep and asleep)
+        soon = harms and row.key == "until" and row.value(new) - change.now < _SOON
+        away = [f"then {line}" for line in without_cluster(change.new, new.name)] if harms and dated else []
+        yield _tells(
+            row,
+            new,
+            row.edit(old, new),
+            so=_so(row, old, new),
+            instead=_BACK[row.key] if harms and dated and not asleep else "",
+            details=(*away, *(events if dated else ())),
+            grade=Grade.BLOCKING if soon else None if harms else Grade.NOTE,
+        )
     # No other rule tells the edits of a cluster that comes or goes by its dates.
-    remade = [*_remade(old, new)] if dated and any(asleep) else []
-    if not (edited or remade):
-        return
-    harmful = [row.key for row in rows if row.harmful(old, new)]
-    harms = bool(harmful) and not (dated and all(asleep))
-    away = [f"then {line}" for line in without] if harms and dated else []
-    ends = new.season.ends if dated and new.season.ends != old.season.ends else None
-    yield of_cluster(
-        "season-remade" if remade else rows[0].row(edited[0]),
-        new.name,
-        value=edited[0].after if edited else "",
-        so=_so(old, new),
-        instead=_BACK[harmful[0]] if harms and dated and not asleep[1] else "",
-        edits=[*edited, *remade],
-        details=(*(phrases if remade else phrases[1:]), *away, *(events if old.season != new.season else ())),
-        grade=Grade.NOTE if not harms else Grade.BLOCKING if ends and ends - now < _SOON else None,
-        key=[*edited, *remade][0].key,
-    )
+    if (was_asleep or asleep) and (remade := [*_remade(old, new)]):
+        yield of_cluster("season-remade", new.name, so=_reason(new), edits=remade, grade=Grade.NOTE, key=remade[0].key)
 
 
-def _so(old: Cluster, new: Cluster) -> str:
-    """Return why it is dormant, of one that is given up, which may still live, what brings it back; else how much
-    sooner it ends."""
-    was, ends = old.season.ends, new.season.ends
-    if isinstance(new, DormantCluster):
-        return new.reason().back if new.why == "idle" else new.reason().of("it")
-    return f"{span((was - ends).total_seconds())} earlier than before" if was and ends and ends < was else ""
+def _tells(row: _Setting, cluster: Cluster, edit: Edit, **told: Any) -> Consequence:
+    return of_cluster(row.row(edit), cluster.name, part=row.key, value=edit.after, edits=[edit], key=row.key, **told)
+
+
+def _so(row: _Setting, old: Cluster, new: Cluster) -> str:
+    """Return why it is dormant; else how much sooner it ends."""
+    was, ends = row.value(old), row.value(new)
+    sooner = row.key == "until" and was and ends and ends < was
+    return _reason(new) or (f"{span((was - ends).total_seconds())} earlier than before" if sooner else "")
+
+
+def _reason(cluster: Cluster) -> str:
+    """Return why a cluster is dormant, and of one that is given up, which may still live, what brings it back."""
+    if not isinstance(cluster, DormantCluster):
+        return ""
+    return cluster.reason().back if cluster.why == "idle" else cluster.reason().of("it")
 
 
 def due(change: Change) -> Iterator[str]:
@@ -184,16 +174,12 @@ def _waits(old: Cluster, new: Cluster) -> Iterator[Consequence]:
 def _ready(change: Change) -> tuple[Mapping[str, Readiness], ...]:
     """Return which clusters that are to come have their quota, without this change, and with it and what it asks
     for."""
-    return (
-        _prepared(change, change.before, change.actions_before, {}),
-        _prepared(change, change.after, change.actions, change.after.quota.requests or {}),
+    asked = change.after.quota.requests or {}
+    sides = ((change.before, change.actions_before, dict[str, int]()), (change.after, change.actions, asked))
+    return tuple(
+        prepared(actions, change.live, of.catalog.region, change.now, strict=of.quota.strict, asked=increases)
+        for of, actions, increases in sides
     )
-
-
-def _prepared(
-    change: Change, of: Facts, actions: Collection[Action], asked: Mapping[str, int]
-) -> Mapping[str, Readiness]:
-    return prepared(actions, change.live, of.catalog.region, change.now, strict=of.quota.strict, asked=asked)
 
 
 @once

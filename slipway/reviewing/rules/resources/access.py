@@ -14,7 +14,6 @@ from slipway.google.jobs import VertexJob, distinct
 from slipway.model.facts import Facts
 from slipway.model.labels import label_value
 from slipway.reviewing.change.change import Change, grouped, lapsed
-from slipway.reviewing.change.once import once
 from slipway.reviewing.rules.resources.roles import above, covers
 from slipway.reviewing.rules.resources.trainers import acting, secrets, submitting_as
 
@@ -98,6 +97,7 @@ def access(change: Change) -> Iterator[AccessChange]:
     """Yield those who leave the submitters, those who join, and everybody with other grants."""
     before, after = change.before.people, change.after.people
     gained, lost = _gained_and_lost(change)
+    act_no_more = acting(change.before) - acting(change.after)
     gets, loses = (grouped(grants, lambda grant: grant.member) for grants in (gained, lost))
     for member in dict.fromkeys((*before, *after, *loses, *gets)):
         whole = AccessChange(
@@ -109,7 +109,7 @@ def access(change: Change) -> Iterator[AccessChange]:
             gets=tuple(sorted(gets.get(member, ()), key=above, reverse=True)),
             loses=tuple(loses.get(member, ())),
         )
-        yield _less_told(whole)
+        yield _less_told(whole, act_no_more)
 
 
 def usual(grant: Grant) -> bool:
@@ -131,17 +131,11 @@ def _of_facts(facts: Facts) -> Iterator[Grant]:
         yield from (Grant(member, role, "the project", ours=True) for role in roles.values())
 
 
-@once
-def _act_no_more(change: Change) -> frozenset[tuple[str, str]]:
-    return acting(change.before) - acting(change.after)
-
-
-def _less_told(access: AccessChange) -> AccessChange:
+def _less_told(access: AccessChange, told: frozenset[tuple[str, str]]) -> AccessChange:
     """Drop the grants that other rules report: of a submitter who comes or goes, of a bucket or an account that goes,
-    of members who may act as a trainer."""
+    of members who may act as a trainer: `told`."""
     change, member, gets = access.change, access.member, access.gets
     going, accounts = change.going
-    told = _act_no_more(change)
     loses = tuple(
         grant
         for grant in (() if access.account in accounts else access.loses)

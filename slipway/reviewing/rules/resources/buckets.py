@@ -18,10 +18,10 @@ from slipway.model.facts import WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.state import BUCKETS_ELSEWHERE
-from slipway.reviewing.change.change import Change, let_go
+from slipway.reviewing.change.change import Change, grouped, let_go
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.resources.fates import UNRULED, edits_of, effect, fate, follows, unguarded
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.resources.fates import UNRULED, edits_of, fate, told_by, unguarded
+from slipway.reviewing.rules.table import by_row, follows
 
 _WHO = f"Bucket {IT}"
 _UNREADABLE = "submitters can't read the results in it any more"
@@ -52,7 +52,8 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
         _WHO,
         "bucket",
         _so(touched, role, change),
-        details=_who_may(name, change) if touched.fate is Fate.ADOPTED else (),
+        # Its own policy stays as it is.
+        details=[f"`{bound.member}` has `{bound.role}` already{bound.under}" for bound in _bound(name, change)],
         field=f"slipway:workspace.{role}Bucket" if at_home and not announced else "",
         announced=announced,
     )
@@ -75,22 +76,16 @@ def _so(touched: Touched, role: str, change: Change) -> str:
             return "whoever may use it already still may"
         case Fate.CREATED if role:
             theirs = (change.new.work_elsewhere or {}).items()
-            return next((_purpose(region) for region, name in theirs if name == touched.physical), _PURPOSES[role])
+            return next(
+                (f"for what jobs in {region} write" for region, name in theirs if name == touched.physical),
+                _PURPOSES[role],
+            )
     return ""
-
-
-def _purpose(region: str) -> str:
-    return f"for what jobs in {region} write"
 
 
 def _role(touched: Touched) -> str:
     role = re.split("[.@]", touched.name)[0]
     return role if touched.parent == WORKSPACE and role in (CATALOG, WORK) else ""
-
-
-def _who_may(name: str, change: Change) -> Iterator[str]:
-    """Yield everybody who may use a bucket that somebody else made: its own policy stays as it is."""
-    return (f"`{bound.member}` has `{bound.role}` already{bound.under}" for bound in _bound(name, change))
 
 
 def _bound(name: str, change: Change) -> list[Bound]:
@@ -114,20 +109,17 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
     for region, name in old.items():
         if name not in (*new.values(), *change.after.kept):
             details = (f"has the results of jobs in {region}",)
-            yield follows(effect("bucket-forgotten"), Subject("bucket", name), _WHO, _UNREADABLE, details=details)
+            yield told_by(follows("bucket-forgotten"), Subject("bucket", name), _WHO, _UNREADABLE, details=details)
 
 
 def _edited(touched: Touched) -> Iterator[Consequence]:
-    by_kind: dict[str, list[tuple[str, Effect]]] = {}
-    for key, change in _effects(touched):
-        by_kind.setdefault(change.kind, []).append((key, change))
-    for keyed in by_kind.values():
+    for keyed in grouped(_effects(touched), lambda pair: pair[1].kind).values():
         edits = edits_of(difference for key, _ in keyed for difference in _differences(touched, key))
         # The worst comes first, so that a headline has it.
         first, *others = sorted((change for _, change in keyed), key=lambda change: -change.grade)
         so = first.for_jobs if _role(touched) == WORK else ""
         details = [f"it {other}" for other in others]
-        yield follows(first, Subject("bucket", touched.physical), _WHO, so, edits=edits, details=details)
+        yield told_by(first, Subject("bucket", touched.physical), _WHO, so, edits=edits, details=details)
 
 
 def _differences(touched: Touched, key: str) -> Iterator[InputDifference]:
@@ -155,13 +147,10 @@ def _effects(touched: Touched) -> Iterator[tuple[str, Effect]]:
 
 def _of_others(rules: Any) -> list[Any]:
     """Return the rules without those for Slipway's own records in the catalog's bucket."""
-    listed = rules if isinstance(rules, list) else ()
-    return [
-        rule
-        for rule in listed
-        if not isinstance(rule, Mapping) or not _is_ours((rule.get("condition") or {}).get("matchesPrefixes"))
-    ]
+    return [rule for rule in (rules if isinstance(rules, list) else ()) if not _is_ours(rule)]
 
 
-def _is_ours(prefixes: Any) -> bool:
-    return isinstance(prefixes, list) and bool(prefixes) and all(prefix in (HISTORY, BOARD) for prefix in prefixes)
+def _is_ours(rule: Any) -> bool:
+    condition = rule.get("condition") if isinstance(rule, Mapping) else None
+    prefixes = condition.get("matchesPrefixes") if isinstance(condition, Mapping) else None
+    return isinstance(prefixes, list) and bool(prefixes) and {*prefixes} <= {HISTORY, BOARD}

@@ -7,15 +7,15 @@ from dataclasses import replace
 
 from slipway.deploying.engine.drift import hand_edits
 from slipway.deploying.engine.fields import ACCOUNT_FIELDS
-from slipway.deploying.engine.grants import Grant, form, grants
+from slipway.deploying.engine.grants import form, grants
 from slipway.deploying.engine.preview import EngineStep, Resource
 from slipway.deploying.engine.touched import ACCOUNT, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, top
 from slipway.model.catalog.withdrawal import unfinished
 from slipway.model.facts import CATALOG, WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
-from slipway.reviewing.change.change import Change, let_go
+from slipway.reviewing.change.change import Change, grouped, let_go
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.resources.fates import UNRULED, edits_of, fate, follows, title
+from slipway.reviewing.rules.resources.fates import UNRULED, edits_of, fate, title, told_by
 from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
 from slipway.reviewing.rules.table import by_row
@@ -63,7 +63,7 @@ def _edited(touched: Touched, subject: Subject, runs: str) -> Consequence:
     worst = max(effects, key=lambda effect: effect.grade, default=UNRULED)
     so = f"jobs of {runs} fail" if runs and worst.does == "is disabled" else ""
     edits = edits_of(differences(touched.was, touched.becomes))
-    return follows(replace(worst, kind="resource-changed"), subject, f"Account {IT}", so, edits=edits)
+    return told_by(replace(worst, kind="resource-changed"), subject, f"Account {IT}", so, edits=edits)
 
 
 def _address(state: Resource, change: Change) -> str:
@@ -102,13 +102,9 @@ def _of_catalog(touched: Touched) -> bool:
 
 
 def _drift_of_access(change: Change) -> Iterator[Consequence]:
-    taken: dict[str, list[Grant]] = {}
-    for touched in change.touched:
-        if touched.by_hand:
-            declared = set(grants(touched, touched.new))
-            for grant in grants(touched, touched.old):
-                if grant in declared:
-                    taken.setdefault(grant.member, []).append(grant)
-    for member, some in taken.items():
+    by_hand = [touched for touched in change.touched if touched.by_hand]
+    there = [(touched, grant) for touched in by_hand for grant in grants(touched, touched.old)]
+    taken = [grant for touched, grant in there if grant in {*grants(touched, touched.new)}]
+    for member, some in grouped(taken, lambda grant: grant.member).items():
         words, right = (grant.words for grant in some), next(rights(some, ()))
         yield by_row("drift-of-access", Subject("member", member), right=right, details=words)

@@ -11,7 +11,7 @@ from slipway.deploying.engine.touched import Fate, InputDifference, Touched, dif
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
-from slipway.reviewing.rules.table import ROWS
+from slipway.reviewing.rules.table import follows
 
 GUARDS: Mapping[str, tuple[object, str]] = {
     "deletionProtection": (True, "its protection from deletion is off"),
@@ -27,14 +27,7 @@ _ANNOUNCED = "as was announced, since nothing needs it any more"
 _FAILS = "it is protected from that, so the deployment would fail"
 
 
-def effect(row: str) -> Effect:
-    """Return a row of the table, for a resource's fate or the edit of an input."""
-    told = ROWS[row]
-    grade = Grade[told["grade"].upper()]
-    return Effect(told["does"], told.get("so", ""), grade, told.get("instead", ""), told["kind"])
-
-
-UNRULED = effect("edited-unruled")
+UNRULED = follows("edited-unruled")
 
 
 def fate(
@@ -53,7 +46,7 @@ def fate(
     `announced`: it was kept for jobs alone, and nothing needs it any more."""
     if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    row = effect(f"{what}-{touched.fate.name.lower()}")
+    row = follows(f"{what}-{touched.fate.name.lower()}")
     if touched.fate is Fate.REPLACED and not touched.destroyed:
         row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
     if announced:
@@ -72,10 +65,10 @@ def fate(
         *(f"because of `{path}`" for path in sorted(unshown)),
         *(("what it depends on is made anew",) if touched.fate is Fate.REPLACED and not tops else ()),
     )
-    yield follows(row, subject, who, edits=edits_of(because), details=details, field=field)
+    yield told_by(row, subject, who, edits=edits_of(because), details=details, field=field)
 
 
-def follows(effect: Effect, subject: Subject, who: str, so: str = "", **parts: Any) -> Consequence:
+def told_by(effect: Effect, subject: Subject, who: str, so: str = "", **parts: Any) -> Consequence:
     """Return the consequence of an edited field. `so`: its end, where that is not the row's."""
     ends, instead = so or effect.so, effect.instead
     return consequence(
@@ -102,12 +95,12 @@ def unguarded(touched: Touched) -> str:
         return "the program no longer protects it"
     if touched.old and touched.new and touched.old.retained and not touched.new.retained:
         return "the program no longer keeps it when it leaves the stack"
-    for key, (value, follows) in GUARDS.items():
+    for key, (value, why) in GUARDS.items():
         was, becomes = touched.was.get(key), touched.becomes.get(key)
         # `forceDestroy` and its like are off by default.
         guarded = was == value or (was is None and value is False)
         if guarded and becomes != value and not (becomes is None and value in (False, None)):
-            return follows
+            return why
     return ""
 
 

@@ -32,8 +32,8 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.exposure import opening
-from slipway.reviewing.rules.resources.fates import GUARDS, UNRULED, edits_of, effect, fate, follows, title, unguarded
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.resources.fates import GUARDS, UNRULED, edits_of, fate, title, told_by, unguarded
+from slipway.reviewing.rules.table import by_row, follows
 
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
@@ -82,7 +82,7 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
     worst = replace(_effect(touched, edited, hidden), kind="resource-changed")
     if worst.grade is Grade.BLOCKING or edited or hidden:
         details = [f"`{path}`, which {why}" for path, why in hidden.items()]
-        yield follows(worst, subject, who, unguarded(touched), edits=edits_of(edited), details=details)
+        yield told_by(worst, subject, who, unguarded(touched), edits=edits_of(edited), details=details)
 
 
 _IS_SECRET, _RUNS, _COMPUTED = "is secret", "the deployment runs", "the cloud computes"
@@ -103,14 +103,14 @@ def _effect(touched: Touched, edited: Sequence[InputDifference], hidden: Mapping
     if "CustomRole:" in touched.type and "permissions" in paths:
         return _permissions(touched)
     if unguarded(touched):
-        return effect("edited-unprotected")
+        return follows("edited-unprotected")
     if any(_ADMITS in each.path for each in edited):
-        return effect("edited-admitting")
+        return follows("edited-admitting")
     if all(map(_FOR_PEOPLE.match, paths)) or (not edited and set(hidden.values()) == {_COMPUTED}):
-        return effect("edited-works-as-before")
+        return follows("edited-works-as-before")
     guards = {key: value for key, (value, _) in GUARDS.items()}
     if not hidden and all(guards.get(each.path) == each.after is not None for each in edited):
-        return effect("edited-guarded")
+        return follows("edited-guarded")
     return UNRULED
 
 
@@ -118,5 +118,5 @@ def _permissions(touched: Touched) -> Effect:
     """Judge a change of a custom role by what its members get."""
     before, after = ({text for _, text in texts(side.get("permissions"))} for side in (touched.was, touched.becomes))
     if any(permission.endswith(".setIamPolicy") for permission in after - before):
-        return effect("edited-permits-any-role")
-    return effect(f"edited-permits-{'more' if after - before else 'less'}")
+        return follows("edited-permits-any-role")
+    return follows(f"edited-permits-{'more' if after - before else 'less'}")

@@ -15,7 +15,7 @@ from slipway.model.facts import Facts, TrainerFacts
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import job_spec, secrets_of
+from slipway.reviewing.change.usual import account_of, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
@@ -28,7 +28,9 @@ def trainers(change: Change) -> Iterator[Consequence]:
         if old is None:
             yield _added(new, change.new)
         else:
-            yield from _account(old, new)
+            if name and old.account != new.account:  # The workspace's own is reported with the templates.
+                subject, edits = Subject("trainer", name), (Edit("account", old.account, new.account),)
+                yield by_row("trainer-account-changed", subject, trainer=_words(old), name=name, edits=edits)
             yield from _access(old, new, change)
     yield from (_gone(old) for name, old in before.items() if name not in after)
     for name, template in change.new.templates.items():
@@ -89,11 +91,10 @@ def _of(template: Template, some: Mapping[str, TrainerFacts]) -> TrainerFacts | 
 
 
 def _accounts(template: Template) -> frozenset[str]:
-    return frozenset(str(job_spec(offer).get("serviceAccount", "")) for offer in template.offers)
+    return frozenset(map(account_of, template.offers))
 
 
 def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
-    """Return the templates whose jobs run as it."""
     return [name for name, template in catalog.templates.items() if trainer.account in _accounts(template)]
 
 
@@ -118,12 +119,6 @@ def _gone(trainer: TrainerFacts) -> Consequence:
 
 def _listed(trainer: TrainerFacts) -> tuple[str, ...]:
     return f"account `{trainer.account}`", *_quoted(trainer.submitters)
-
-
-def _account(old: TrainerFacts, new: TrainerFacts) -> Iterator[Consequence]:
-    if old.name and old.account != new.account:  # The workspace's own is reported with the templates.
-        subject, edits = Subject("trainer", old.name), (Edit("account", old.account, new.account),)
-        yield by_row("trainer-account-changed", subject, trainer=_words(old), name=old.name, edits=edits)
 
 
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
@@ -179,7 +174,7 @@ def _named_secrets(some: Collection[str]) -> str:
 def _secrets(catalog: Catalog, account: str, only: str = "") -> frozenset[str]:
     templates = (template for name, template in catalog.templates.items() if only in ("", name))
     offers = (offer for template in templates for offer in template.offers)
-    return frozenset(secrets_of(offer for offer in offers if job_spec(offer).get("serviceAccount") == account))
+    return frozenset(secrets_of(offer for offer in offers if account_of(offer) == account))
 
 
 def _quoted(words: Collection[str]) -> tuple[str, ...]:

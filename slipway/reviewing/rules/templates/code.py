@@ -11,7 +11,7 @@ from slipway.model.labels import Launched
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
-from slipway.reviewing.change.usual import job_spec, variables
+from slipway.reviewing.change.usual import posted_pools, variables
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.effects import flag
@@ -34,7 +34,6 @@ _DIRECTIONS = ("gone", "new", "loosened", "older", "other", "newer", "pinned")
 
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
-    """Find other code and other requirements."""
     old, new, files = template.old, template.new, template.change.files
     bucket = template.becomes.catalog_bucket
     if new.package not in ("", old.package) and not new.package.startswith(f"gs://{bucket}/"):
@@ -50,7 +49,8 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side))) for side in (new, old)]
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
     # The name depends on its contents, whatever the catalog's bucket.
-    other = bool(old.package and new.package) and _short(old.package) != _short(new.package)
+    packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
+    other = all(packages) and packages[0] != packages[1]
     if all(names) and names[0] != names[1]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
     elif other and (edited or not (touched or old.requirements != new.requirements)):
@@ -78,7 +78,7 @@ def _unmet(template: TemplateChange) -> Iterator[Consequence]:
     """Find worker pools that are started without an argument that their edited module requires."""
     lacks: dict[str, dict[str, None]] = {}
     for offer in template.new.offers:
-        for role, pool in zip(offer.roles, job_spec(offer).get("workerPoolSpecs") or (), strict=False):
+        for role, pool in zip(offer.roles, posted_pools(offer), strict=False):
             started = Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ())
             file = f"jobs/{started.module.replace('.', '/')}.py" if started else ""
             given = [flag(argument) for argument in started.arguments] if started else []
@@ -97,10 +97,6 @@ def _unset(template: TemplateChange, edited: Iterable[str]) -> Iterator[str]:
         name, _, value = ask.partition("=")
         if not (name in known or _SET_BY_OTHERS.fullmatch(name)):
             yield f"nothing sets `{name}`: `{value}` counts"
-
-
-def _short(uri: str) -> str:
-    return last_part(uri).removesuffix(".tar.gz")
 
 
 def _installed(template: TemplateChange, field: str) -> Consequence:

@@ -6,19 +6,20 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from typing import Any, NamedTuple
+from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
+from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import SPOT
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.catalog.placeholders import OUTPUT, names
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import job_spec, secret_in, secrets_of, variables
+from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables
 from slipway.reviewing.rules.resources.trainers import submitters_of
-from slipway.reviewing.rules.table import ROWS, usual_grade
+from slipway.reviewing.rules.table import follows
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, trainer
 from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
 from slipway.reviewing.rules.templates.usage import TemplateChange
@@ -26,23 +27,6 @@ from slipway.reviewing.rules.templates.usage import TemplateChange
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
-
-
-class Says(NamedTuple):
-    """A grade, what jobs do, how it ends for them, and what to do instead."""
-
-    grade: Grade
-    does: str
-    so: str = ""
-    instead: str = ""
-    details: tuple[str, ...] = ()
-
-
-def says(row: str, *, grade: Grade | None = None, details: tuple[str, ...] = (), **values: object) -> Says:
-    """Return a row's phrases with these values in them. `grade`: where it is not the row's."""
-    told = ROWS[row]
-    does, so, instead = (told.get(part, "").format_map(values) for part in ("does", "so", "instead"))
-    return Says(grade or usual_grade(row), does, so, instead, details)
 
 
 @dataclass(frozen=True)
@@ -64,45 +48,46 @@ class Differing:
         return any(offer.capacity_type == SPOT for offer in self.offers)
 
 
-def machines(differing: Differing) -> Says:
+def machines(differing: Differing) -> Effect:
     old, new = differing.before, differing.after
     if not isinstance(old, Machines):
-        return says("machines-besides", new=new)
+        return follows("machines-besides", new=new)
     if not isinstance(new, Machines):
-        return says("machines-no-more", old=old)
+        return follows("machines-no-more", old=old)
     if (old.type, old.gpus) != (new.type, new.gpus):
         gpus = f"{new.gpus} instead of {old.gpus}"
         does = f"run on `{new.type}` instead of `{old.type}`" if new.type != old.type else f"run with {gpus}"
         if 0 < new.gpu_memory < old.gpu_memory:
-            return says("gpu-smaller", does=does, new_gb=new.gpu_memory, old_gb=old.gpu_memory)
+            return follows("gpu-smaller", does=does, new_gb=new.gpu_memory, old_gb=old.gpu_memory)
         if old.gpu and not new.gpu:
-            return says("gpu-gone", does=does, old=old.gpus)
-        return says("machine-other", does=does, gpus=gpus if new.type != old.type and new.gpus != old.gpus else "")
+            return follows("gpu-gone", does=does, old=old.gpus)
+        return follows("machine-other", does=does, gpus=gpus if new.type != old.type and new.gpus != old.gpus else "")
     if old.count != new.count:
-        return says("machines-count", new=new.count, old=old.count, machine=new.type.partition(" ")[0])
+        return follows("machines-count", new=new.count, old=old.count, machine=new.type.partition(" ")[0])
     if old.disk_type != new.disk_type:
-        return says("disk-type", new=new.disk, old=old.disk)
+        return follows("disk-type", new=new.disk, old=old.disk)
     sizes = new.disk_size, old.disk_size
     smaller = all(size.isdigit() for size in sizes) and int(sizes[0]) < int(sizes[1])
-    return says("disk-smaller" if smaller else "disk-larger", new=sizes[0], old=sizes[1])
+    return follows("disk-smaller" if smaller else "disk-larger", new=sizes[0], old=sizes[1])
 
 
-def image(differing: Differing) -> Says:
+def image(differing: Differing) -> Effect:
     if differing.after is None:
-        return says("image-gone", old=_last(str(differing.before)))
+        return follows("image-gone", old=_last(str(differing.before)))
     if differing.before is None:
-        return says("image-new", new=_last(str(differing.after)))
+        return follows("image-new", new=_last(str(differing.after)))
     before, after = str(differing.before), str(differing.after)
     (was, build), (becomes, other) = (_parts(side) for side in (before, after))
-    if _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was) and any(map(_accelerated, differing.offers)):
-        return says("image-for-cpus", new=_last(becomes))
+    specs = ((pool.get("machineSpec") or {}) for offer in differing.offers for pool in posted_pools(offer))
+    gpus = any(spec.get("acceleratorType") for spec in specs)
+    if gpus and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was):
+        return follows("image-for-cpus", new=_last(becomes))
     if was == becomes and build.startswith("sha256:") and other.startswith("sha256:"):
-        return says("image-build", new=_last(becomes))
-    return says("image-moving" if other in ("", "latest") else "image-other", new=_last(after), old=_last(before))
+        return follows("image-build", new=_last(becomes))
+    return follows("image-moving" if other in ("", "latest") else "image-other", new=_last(after), old=_last(before))
 
 
 def _parts(name: str) -> tuple[str, str]:
-    """Return an image's name, and its digest or tag."""
     start, at, digest = name.partition("@")
     folder, _, last = start.rpartition("/")
     base, _, tag = last.partition(":")
@@ -115,44 +100,39 @@ def _last(name: str) -> str:
     return shown(f"{start}@{digest[:14]}…" if at else start)
 
 
-def _accelerated(offer: Offer) -> bool:
-    pools = job_spec(offer).get("workerPoolSpecs") or ()
-    return any((pool.get("machineSpec") or {}).get("acceleratorType") for pool in pools)
-
-
-def arguments(differing: Differing) -> Says:
+def arguments(differing: Differing) -> Effect:
     before, after = (leaf if isinstance(leaf, tuple) else () for leaf in (differing.before, differing.after))
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
     kept = {name for each in after for name in names(each)}
     lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
     if lost:
-        return says("arguments-results", flags=_flags(lost), lost=join(map(shown, lost)))
+        return follows("arguments-results", flags=_flags(lost), lost=join(map(shown, lost)))
     if not gone and not new:
-        return says("arguments-order")
+        return follows("arguments-order")
     changed = {flag(each) for each in gone} & {flag(each) for each in new}
     former, latter = ([each for each in some if flag(each) in changed] for some in (gone, new))
     more, less = [each for each in new if each not in latter], [each for each in gone if each not in former]
     parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
-    return says(f"arguments-{'fewer' if less else 'more' if more else 'other'}", how=join(parts))
+    return follows(f"arguments-{'fewer' if less else 'more' if more else 'other'}", how=join(parts))
 
 
 def _is_result(name: str) -> bool:
     return name == OUTPUT or bool(_RESULTS.search(name))
 
 
-def command(differing: Differing) -> Says:
+def command(differing: Differing) -> Effect:
     sides = (differing.after, differing.before)
     after, before = (" ".join(leaf) if isinstance(leaf, tuple) else str(leaf or "") for leaf in sides)
     new, old = (shown(text) if text else "the image's own command" for text in (after, before))
-    return says("command-goes-on" if "||" in after or ";" in after else "command-other", new=new, old=old)
+    return follows("command-goes-on" if "||" in after or ";" in after else "command-other", new=new, old=old)
 
 
-def module(differing: Differing) -> Says:
+def module(differing: Differing) -> Effect:
     after, before = (str(leaf or "none") for leaf in (differing.after, differing.before))
     with_code = after.partition(".")[0] != before.partition(".")[0]  # Reported with the code.
-    return says("module-with-code" if with_code else "module-other", new=shown(after), old=shown(before))
+    return follows("module-with-code" if with_code else "module-other", new=shown(after), old=shown(before))
 
 
 def flag(argument: str) -> str:
@@ -171,26 +151,25 @@ def argument(text: str, beside: str = "") -> str:
 
 
 def _values(arguments: list[str]) -> str:
-    """Return at most three of them."""
     return few((f"`{argument(text)}`" for text in arguments), most=3)
 
 
-def secret(differing: Differing) -> Says:
+def secret(differing: Differing) -> Effect:
     name, sides = differing.name, (differing.before, differing.after)
     old, new = (secret_in(str(leaf or "")) or str(leaf or "") for leaf in sides)
     places = [shown(str(leaf).partition("/secrets/")[0]) for leaf in sides]
     values: dict[str, Any] = {"name": name, "old": shown(old), "new": shown(new)}
     if not new:
-        return says("secret-plain" if name in dict(variables(differing.offers)) else "secret-gone", **values)
+        return follows("secret-plain" if name in dict(variables(differing.offers)) else "secret-gone", **values)
     if not old or old != new:
-        return says("secret-other" if old else "secret-new", **values)
+        return follows("secret-other" if old else "secret-new", **values)
     if places[0] != places[1]:
-        return says("secret-elsewhere", place=places[1], was=places[0], **values)
+        return follows("secret-elsewhere", place=places[1], was=places[0], **values)
     was, version = (shown(last_part(str(leaf))) for leaf in sides)
-    return says("secret-version", version=version, was=was, **values)
+    return follows("secret-version", version=version, was=was, **values)
 
 
-def account(differing: Differing) -> Says:
+def account(differing: Differing) -> Effect:
     sides = ((differing.before, differing.template.was), (differing.after, differing.template.becomes))
     old, new = (_address(leaf, catalog) for leaf, catalog in sides)
     if old == new:
@@ -206,11 +185,10 @@ def account(differing: Differing) -> Says:
         else "account-other"
     )
     row = "account-common" if secrets and differing.after == TRAINER else row
-    return says(row, details=_refused(differing), new=new, old=old, secrets=secrets)
+    return follows(row, details=_refused(differing), new=new, old=old, secrets=secrets)
 
 
 def _refused(differing: Differing) -> tuple[str, ...]:
-    """Return the members who may not submit the template any more, and its use."""
     change = differing.template.change
     accounts = (
         _known(catalog).get(str(leaf), str(leaf))
@@ -227,33 +205,32 @@ def _address(leaf: Leaf | None, catalog: Catalog) -> str:
 
 
 def _known(catalog: Catalog) -> Mapping[str, str]:
-    """Return the addresses of the stack's accounts by their words."""
     return {TRAINER: catalog.trainer, **{trainer(name): account for name, account in catalog.trainers.items()}}
 
 
-def shell(differing: Differing) -> Says:
+def shell(differing: Differing) -> Effect:
     """Say what a shell opens: the service asks for the right to act as the jobs' account."""
-    accounts = dict.fromkeys(str(job_spec(offer).get("serviceAccount") or "") for offer in differing.offers)
+    accounts = dict.fromkeys(map(account_of, differing.offers))
     who = join(shown(account.partition("@")[0]) for account in accounts if account)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(differing.offers)))
     who = f"may act as {who}" if who else "may see them"
-    return says("shell-secrets" if secrets else "shell", who=who, secrets=secrets)
+    return follows("shell-secrets" if secrets else "shell", who=who, secrets=secrets)
 
 
-def timeout(differing: Differing) -> Says:
+def timeout(differing: Differing) -> Effect:
     old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (differing.before, differing.after))
     sides: dict[str, Any] = {"new": span(new), "old": span(old)}
     if not new:
-        return says("timeout-none", **sides)
+        return follows("timeout-none", **sides)
     if 0 < old < new:
-        return says("timeout-much-longer" if new >= 2 * old else "timeout-longer", **sides)
+        return follows("timeout-much-longer" if new >= 2 * old else "timeout-longer", **sides)
     ran = [time for job in differing.template.used.jobs if (time := _lasted(job, differing.template.change.now))]
     longer = sum(time.total_seconds() > new for time in ran)
     took = f"{longer or 'none'} of the last {len(ran)} took longer"
     if len(ran) < 2:
         took = f"the last run took {'longer' if longer else 'no longer'}"
         took = took if ran else "not known: how long they take, as none ran lately"
-    return says(
+    return follows(
         "timeout-shorter-restarts" if differing.template.new.checkpoints else "timeout-shorter",
         grade=Grade.BLOCKING if longer or not ran else Grade.WARNING,
         ends=f"{span(new)} instead of {span(old)}" if old else span(new),
@@ -267,42 +244,41 @@ def _lasted(job: VertexJob, now: datetime) -> timedelta | None:
     return end - job.start_time if job.start_time and end else None
 
 
-def retries(differing: Differing) -> Says:
+def retries(differing: Differing) -> Effect:
     """Say how a job ends that the service interrupts: it tries one on Spot up to six times more, others up to three."""
     if differing.after != "true":
-        return says("retried", again=differing.template.again)
-    return says("not-retried-on-spot" if differing.on_spot else "not-retried")
+        return follows("retried", again=differing.template.again)
+    return follows("not-retried-on-spot" if differing.on_spot else "not-retried")
 
 
-def restarts(differing: Differing) -> Says:
-    return says("restarted" if differing.after == "true" else "not-restarted", again=differing.template.again)
+def restarts(differing: Differing) -> Effect:
+    return follows("restarted" if differing.after == "true" else "not-restarted", again=differing.template.again)
 
 
-def wait(differing: Differing) -> Says:
+def wait(differing: Differing) -> Effect:
     after = of_kinds(differing.template)[1]
     before, now = (
-        "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else _span(str(leaf))
+        "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else _seconds(leaf)
         for leaf in (differing.before, differing.after)
     )
     ends = next((after_wait(offer, after) for offer in differing.offers if offer in after.values()), "")
-    return says("wait", now=now, before=before, ends="" if now == "for ever" else ends)
+    return follows("wait", now=now, before=before, ends="" if now == "for ever" else ends)
 
 
-def _span(text: str) -> str:
-    seconds = text.removesuffix("s")
-    return span(float(seconds)) if seconds.replace(".", "", 1).isdigit() else text
+def _seconds(leaf: Leaf) -> str:
+    return span(float(str(leaf).removesuffix("s")))
 
 
-def variable(differing: Differing) -> Says:
+def variable(differing: Differing) -> Effect:
     name = differing.name
     old, new = (None if leaf is None else shown(leaf, name) for leaf in (differing.before, differing.after))
     if new is None:
         told = any(map(_is_result, names(str(differing.before))))
-        return says("variable-results" if told else "variable-gone", name=name, old=old)
-    return says("variable-other" if old else "variable-new", name=name, new=new, old=old)
+        return follows("variable-results" if told else "variable-gone", name=name, old=old)
+    return follows("variable-other" if old else "variable-new", name=name, new=new, old=old)
 
 
-def goal(differing: Differing) -> Says:
+def goal(differing: Differing) -> Effect:
     """Say what trials are judged by. A trial whose code does not report the metric has no result."""
     old, new, of = differing.before, differing.after, differing.of or "that metric"
     if old and new and not differing.of:
@@ -310,8 +286,8 @@ def goal(differing: Differing) -> Says:
     if not old:
         return _metric(differing, "metric-new", f"{of} {str(new).rpartition(' ')[2]}")
     if not new:
-        return says("metric-gone", metric=of)
-    return says("goal", after=_best(f"{of} {new}"), before=_best(f"{of} {old}"))
+        return follows("metric-gone", metric=of)
+    return follows("goal", after=_best(f"{of} {new}"), before=_best(f"{of} {old}"))
 
 
 def _best(metric: str) -> str:
@@ -320,12 +296,12 @@ def _best(metric: str) -> str:
     return f"{'the smallest' if aim == 'MINIMIZE' else 'the largest'} `{name}`"
 
 
-def _metric(differing: Differing, row: str, goal: str, **values: Any) -> Says:
+def _metric(differing: Differing, row: str, goal: str, **values: Any) -> Effect:
     metric, _, aim = goal.partition(" ")
     turned = aim != "MINIMIZE" and _LESS_IS_BETTER.search(metric)
     reports = differing.template.reports
     unreported = reports and not any(metric in line for line in reports)
-    return says(
+    return follows(
         f"{row}-turned" if turned else row,
         grade=Grade.BLOCKING if unreported else Grade.WARNING,
         details=reports,

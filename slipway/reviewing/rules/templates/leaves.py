@@ -155,7 +155,6 @@ def _reservation(affinity: Mapping[str, Any]) -> str:
 
 
 def _mount(mount: Mapping[str, Any]) -> str:
-    """Return `10.0.0.9:/shared at data`."""
     rest = {name: value for name, value in mount.items() if name not in ("server", "path", "mountPoint")}
     words = f"{mount.get('server', '')}:{mount.get('path', '')} at {mount.get('mountPoint', '')}"
     return f"{words} {rest}" if rest else words

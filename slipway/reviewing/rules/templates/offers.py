@@ -17,11 +17,10 @@ from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.change.usual import by_hour, instead, job_spec, machine_types, way
+from slipway.reviewing.change.usual import by_hour, compete, cost, costs, instead, job_spec, machine_types, way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import usual_grade
-from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts, whose
-from slipway.reviewing.rules.templates.ways import compete, cost, costs
+from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
@@ -91,8 +90,7 @@ def _kept(template: TemplateChange, label: str, was: Offer, after: Offers) -> It
             way=way(offer),
             jobs=who,
             part=label,
-            so=beside if offer.dormant and beside else facts(why, beside),
-            details=(why,) if offer.dormant and beside else (),
+            so=facts(why, beside),
             grade=None if waits else Grade.BLOCKING,
         )
     elif offer.available and not was.available:
@@ -123,15 +121,14 @@ def patience(offer: Offer) -> float | None:
 
 
 def after_wait(offer: Offer, after: Offers) -> str:
-    """Return how a wait ends."""
-    following, rest = _following(offer, after), _rest(offer, after)
+    rest = _rest(offer, after)
     if offer.wait is not None and rest:
         return f"then they cost {', then '.join(map(by_hour, rest))}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
-        why = "as nothing moves them on without `waits`" if following else "as no other way to run follows"
+        why = "as nothing moves them on without `waits`" if rest else "as no other way to run follows"
         return f"then they fail, unpaid, {why}"
-    if following:
-        return f"they never go on to {way(following)} by themselves"
+    if rest:
+        return f"they never go on to {way(rest[0])} by themselves"
     return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, _FAIL)}"
 
 
@@ -143,10 +140,6 @@ def _growth(offer: Offer, catalog: Catalog) -> str:
 
 def _time(seconds: float | None) -> str:
     return "for ever" if seconds is None else span(seconds)
-
-
-def _following(offer: Offer, after: Offers) -> Offer | None:
-    return next(iter(_rest(offer, after)), None)
 
 
 def _rest(offer: Offer, after: Offers) -> list[Offer]:
@@ -172,28 +165,19 @@ def _moved(before: Offers, after: Offers) -> Mapping[str, str]:
 def _gone(
     template: TemplateChange, label: str, before: Offers, after: Offers, successor: str, case: Case
 ) -> Consequence:
-    """Tell that an offer is gone, for a case of parameters."""
     offer, narrowed = before[label], replace(before[label], when=case)
-    former = [each for each in before.values() if compete(each, offer) and each.available]
-    latter = [each for each in after.values() if compete(each, narrowed) and each.available]
-    earlier = former[: former.index(offer)] if offer.available else []
-    names = [each.label("") for each in earlier]
-    tried = [each for each in latter if each.label("") in names]
-    rest = [each for each in latter if each.label("") not in [other.label("") for other in tried]]
-    following = next(iter(rest), None)
+    left = [each for each in after.values() if compete(each, narrowed) and each.available]
     cluster, grade, so = offer.cluster or offer.dormant, usual_grade("offer-gone"), ""
     if successor:
         grade = Grade.NOTE
-        so = _until_made(template, after[successor], rest)
+        so = _until_made(template, after[successor], left)
     elif not offer.available:
         grade = Grade.NOTE
-    elif following and tried:
-        full = f"when {way(tried[-1])} is full, they cost {costs(rest, template.becomes)}"
-        so = facts(full, _ends(template, following, after))
-    elif following:
-        so = facts(f"they cost {_in_place_of(template, offer, rest)}", _ends(template, following, after))
-    elif tried:
-        so = f"they have {join(map(way, tried))} alone, and {_at_last(tried[-1])}"
+    elif left:
+        alone = (
+            "" if len(left) > 1 or patience(left[0]) is not None else f"they {_FULL.get(left[0].capacity_type, _FAIL)}"
+        )
+        so = facts(f"they cost {_in_place_of(template, offer, left)}", _ends(template, left[0], after), alone)
     return template.tells(
         "offer-moved" if successor else "offer-gone",
         way=way(offer),
@@ -226,14 +210,6 @@ def _until_made(template: TemplateChange, successor: Offer, rest: Iterable[Offer
     others = [each for each in rest if each.cluster != successor.cluster]
     until = f"until `{successor.cluster or successor.dormant}` is there, they"
     return f"{until} cost {costs(others, template.becomes)}" if others else f"{until} can run nowhere"
-
-
-def _at_last(offer: Offer) -> str:
-    """Return how jobs end that can go nowhere else."""
-    seconds = patience(offer)
-    if seconds is not None:
-        return f"wait at most {span(seconds)} for {way(offer)}, then they fail"
-    return _FULL.get(offer.capacity_type, _FAIL)
 
 
 def _ends(template: TemplateChange, offer: Offer, after: Offers) -> str:
@@ -285,7 +261,6 @@ def _put_away(cluster: str, template: TemplateChange) -> bool:
 
 @once
 def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
-    """Return the offers of kinds that both sides have."""
     usual = template.new.kind
     return _of_kinds(template.old, template.new, usual), _of_kinds(template.new, template.old, usual)
 
@@ -348,12 +323,11 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             type=after[then].capacity_type,
             part="order",
             so=facts(
+                "" if offer.available else _why(offer, template.becomes),
                 f"they cost {instead(by_hour(offer), after[then])}",
                 _ends(template, offer, after),
                 _no_wait(offer, overtaken),
-            )
-            if offer.available
-            else f"{_why(offer, template.becomes)}; once there is, they cost {instead(by_hour(offer), after[then])}",
+            ),
             edits=(Edit("capacity_types", *sides),),
         )
 

@@ -10,18 +10,15 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL
-from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
+from slipway.model.catalog.model import Parameter, Template
 from slipway.model.catalog.placeholders import render
-from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import dollars
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import by_hour, instead, machine_types, rounds, way, whole, worker_pools
+from slipway.reviewing.change.usual import costs, machine_types, rounds, whole, worker_pools
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import usual_grade
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
-from slipway.reviewing.rules.templates.ways import costs
 
 _MOST_VALUES = 5
 
@@ -109,14 +106,12 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     former, latter = ([each for each in usual_offers(template) if each.available] for template in (old, new))
     usual = usual_grade("default-changed")
-    if former and latter and machine_types(former[0]) != machine_types(latter[0]):
-        machines = join(f"`{each}`" for each in machine_types(latter[0]))
-        if latter[0].capacity_type != POOL:
-            return Grade.BLOCKING, f"{machines} for {instead(by_hour(latter[0]), former[0])}"
-        beside = costs((offer for offer in latter[1:] if offer.capacity_type != POOL), template.becomes)
-        full = f"a full one grows, and what finds no machine waits{f', or costs {beside}' if beside else ''}"
-        there = f"{machines} on {way(latter[0])} instead of {by_hour(former[0])}"
-        return Grade.BLOCKING, facts(there, *_held(latter[0], template.becomes), full)
+    sides = [machine_types(side[0]) if side else () for side in (former, latter)]
+    if all(sides) and sides[0] != sides[1]:
+        was, machines = (join(f"`{each}`" for each in side) for side in sides)
+        grows = "a full one grows, and is paid" if latter[0].capacity_type == POOL else ""
+        cost = f"they cost {costs(latter, template.becomes)}"
+        return Grade.BLOCKING, facts(f"{machines} instead of {was}", cost, grows)
     counts = [
         sum(whole(pool.get("replicaCount"), side) or 0 for pool in worker_pools(offer, side))
         for side, some in ((old, former), (new, latter))
@@ -127,14 +122,6 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str
     if rounds(old) != rounds(new):
         return usual, f"they keep their machines for {rounds(new)} rounds of trials instead of {rounds(old)}"
     return usual, "not known: what the code does with it, so results don't compare with those of before"
-
-
-def _held(offer: Offer, catalog: Catalog) -> Iterator[str]:
-    """Yield ``2–4 `a3-highgpu-8g` at $101.14/h each``."""
-    cluster = catalog.clusters.get(offer.cluster)
-    for pool in cluster.pools if cluster else ():
-        if pool.name in offer.pools:
-            yield f"it has {machines_in_words(pool)} at {dollars(pool.price_per_hour)} each"
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:

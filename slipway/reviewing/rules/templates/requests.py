@@ -21,14 +21,14 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare
-from slipway.reviewing.change.usual import by
+from slipway.reviewing.change.usual import by, whose
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.rules.templates.effects import Differing, argument, flag
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
 from slipway.reviewing.rules.templates.offers import recast_offers
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.rules import RULES, SECONDS, Rule
-from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, whose
+from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
 SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
 """Paths that each deployment sets anew."""
@@ -52,19 +52,16 @@ class RequestDifference:
 
     @cached_property
     def row(self) -> tuple[Rule, Mapping[str, str]]:
-        """The rule with its effect, and the parts of the path."""
         matches = ((rule, rule.match(self.path)) for rule in RULES)
         return next((rule, match.groupdict("")) for rule, match in matches if match)
 
     @property
     def what(self) -> str:
-        """The difference's part of a consequence's key."""
         rule, parts = self.row
         return f"{rule.what} `{parts['name']}`" if parts.get("name") else rule.what
 
     @property
     def sides(self) -> tuple[str, str]:
-        """Both sides as a comment may have them."""
         before, after = self.values
         if isinstance(before, tuple) or isinstance(after, tuple):
             return _arguments(*(side if isinstance(side, tuple) else () for side in self.values))
@@ -89,7 +86,7 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     known = Parameters.of(old, new)
     places: dict[tuple[object, ...], tuple[RequestDifference, dict[str, list[str]]]] = {}
     for label, sides in both.items():
-        for differing in (*_differences(template, *sides, known), *_pools(*sides)):
+        for differing in _differences(template, *sides, known):
             rule, parts = differing.row
             _, at = places.setdefault((rule, differing.what, parts.get("of"), *differing.values), (differing, {}))
             at.setdefault(label, []).append(parts.get("role", ""))
@@ -139,12 +136,6 @@ def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Ca
     return kind == "encryption-changed" and all(a != b for a, b in keys)
 
 
-def _pools(old: Offer, new: Offer) -> Iterator[RequestDifference]:
-    before, after = (tuple(pool for pool in offer.pools if pool) for offer in (old, new))
-    if before != after and old.cluster == new.cluster:
-        yield RequestDifference("pools", (before, after))
-
-
 @dataclass(frozen=True)
 class Parameters:
     """Placeholders of parameters in the requests of two versions of a template."""
@@ -186,6 +177,9 @@ def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parame
     trainers = {TRAINER, *(trainer(name) for catalog in (was, becomes) for name in catalog.trainers)}
     for name, other in roles.items():
         yield RequestDifference("role", (name, other))
+    pools = [tuple(filter(None, offer.pools)) for offer in (old, new)]
+    if pools[0] != pools[1] and old.cluster == new.cluster:
+        yield RequestDifference("pools", (pools[0], pools[1]))
     for path in dict.fromkeys((*before, *after)):
         a, b = before.get(path), after.get(path)
         if path.endswith(_ARGUMENTS) and isinstance(a, tuple) and isinstance(b, tuple):

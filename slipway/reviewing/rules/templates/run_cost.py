@@ -14,9 +14,8 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Price, dollars, is_steep
-from slipway.reviewing.change.usual import by, by_hour, job_spec, rounds
+from slipway.reviewing.change.usual import by, by_hour, job_spec, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
-from slipway.reviewing.rules.templates.usage import whose
 
 
 @dataclass(frozen=True)
@@ -45,31 +44,7 @@ class _Run:
         return dollars(Price(self.most, self.hourly.complete), per="")
 
 
-@dataclass(frozen=True)
-class _Line:
-    """A changed cost: `who` takes that way to run."""
-
-    who: str
-    was: _Run
-    now: _Run
-
-    @property
-    def costs(self) -> str:
-        """Return `costs $2.53/h on Spot → $0.77/h on Spot, at most $61 → $18 a run`."""
-        was, now = self.was, self.now
-        sides = list(dict.fromkeys(by_hour(run.offer) for run in (was, now)))
-        if dollars(was.hourly) == dollars(now.hourly):
-            sides = sides[:1]
-        most = " → ".join(run.in_all for run in (was, now) if run.most)
-        return f"costs {' → '.join(sides)}{f', at most {most} a run' if now.most and was.most != now.most else ''}"
-
-    def is_steeper(self, unasked: float | None) -> bool:
-        """Tell whether a month of running costs more than before, and more than the deployed stack lets anybody submit
-        `unasked`; at the same price, whether a run may take longer."""
-        was, price = self.was, self.now.hourly.known
-        asked = unasked is None or price > Decimal(str(unasked))
-        dearer = asked and is_steep(was.hourly.known * HOURS_OF_A_MONTH, price * HOURS_OF_A_MONTH)
-        return dearer or (was.hours > 0 and is_steep(price * was.hours, price * self.now.hours))
+Sides = tuple[_Run, _Run]
 
 
 def run_costs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
@@ -77,36 +52,53 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
     another way with a changed cost is reported. Other ways' costs are in the same consequence."""
     for name, template in new.templates.items():
         before = old.templates.get(name)
-        lines = list(_lines(before, template)) if before else []
-        for first in lines[:1]:
+        changed = list(_changed(before, template)) if before else []
+        for who, (was, now) in changed[:1]:
             yield consequence(
                 "run-cost",
                 Subject("template", name),
-                first.costs,
-                who=f"{first.who} of {IT}",
-                details=(f"{line.who} {line.costs}" for line in lines[1:]),
-                grade=None if first.is_steeper(old.confirm_above) else Grade.NOTE,
-                cost=float(first.now.hourly.known - first.was.hourly.known),
+                _costs(was, now),
+                who=f"{who} of {IT}",
+                details=(f"{other} {_costs(*sides)}" for other, sides in changed[1:]),
+                grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
+                cost=float(now.hourly.known - was.hourly.known),
             )
 
 
-def _lines(old: Template, new: Template) -> Iterator[_Line]:
+def _costs(was: _Run, now: _Run) -> str:
+    """Return `costs $2.53/h on Spot → $0.77/h on Spot, at most $61 → $18 a run`."""
+    sides = list(dict.fromkeys(by_hour(run.offer) for run in (was, now)))
+    if dollars(was.hourly) == dollars(now.hourly):
+        sides = sides[:1]
+    most = " → ".join(run.in_all for run in (was, now) if run.most)
+    return f"costs {' → '.join(sides)}{f', at most {most} a run' if now.most and was.most != now.most else ''}"
+
+
+def _is_steeper(was: _Run, now: _Run, unasked: float | None) -> bool:
+    """Tell whether a month of running costs more than before, and more than the deployed stack lets anybody submit
+    `unasked`; at the same price, whether a run may take longer."""
+    price = now.hourly.known
+    asked = unasked is None or price > Decimal(str(unasked))
+    dearer = asked and is_steep(was.hourly.known * HOURS_OF_A_MONTH, price * HOURS_OF_A_MONTH)
+    return dearer or (was.hours > 0 and is_steep(price * was.hours, price * now.hours))
+
+
+def _changed(old: Template, new: Template) -> Iterator[tuple[str, Sides]]:
     usual = [[offer for offer in usual_offers(side) if offer.available] for side in (old, new)]
     who = "A usual run"
     if all(side and side[0].capacity_type == POOL for side in usual):
         usual = [[offer for offer in side if offer.capacity_type != POOL] for side in usual]
         who = "A usual run on machines of its own"
-    before, after = offers_by_label(old, new.kind), offers_by_label(new)
+    before = offers_by_label(old, new.kind)
     first = [next(iter(side), None) for side in usual]
     pairs = [(who, first[0], first[1])]
-    for label, offer in after.items():
-        known = offer.kind in KINDS and offer.kind != new.kind
-        kind = f" as a {KINDS[offer.kind].words}" if known else ""
+    for label, offer in offers_by_label(new).items():
+        kind = f" as a {KINDS[offer.kind].words}" if offer.kind in KINDS and offer.kind != new.kind else ""
         pairs.append((f"A run {by(offer)}{whose([offer], new)}{kind}", before.get(label), offer))
-    for who, was, now in pairs:
-        if was and now:
-            line = _Line(who, _Run.of(was, old), _Run.of(now, new))
+    for who, former, latter in pairs:
+        if former and latter:
+            was, now = _Run.of(former, old), _Run.of(latter, new)
             # The book has new prices, and no offer has changed.
-            learnt = line.was.hourly.unknown and line.now.hourly.at_most
-            if (line.was.hourly != line.now.hourly and not learnt) or line.was.most != line.now.most:
-                yield line
+            learnt = was.hourly.unknown and now.hourly.at_most
+            if (was.hourly != now.hourly and not learnt) or was.most != now.most:
+                yield who, (was, now)

@@ -7,12 +7,11 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.catalog.model import Offer
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import job_spec, secrets_of
+from slipway.reviewing.change.usual import account_of, job_spec, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, secret_requirements
@@ -61,18 +60,14 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     new, catalog = template.new, template.becomes
     others = [each for each in catalog.templates.values() if each.name != new.name]
     common = {catalog.trainer, *catalog.trainers.values(), ""}
-    known = common | {_account(offer) for each in others for offer in each.offers}
-    for account in sorted({_account(offer) for offer in new.offers} - known):
+    known = common | {account_of(offer) for each in others for offer in each.offers}
+    for account in sorted({account_of(offer) for offer in new.offers} - known):
         yield f"it runs as `{account}`, and what that may do is not known"
     read = {secret for each in others for secret in secrets_of(each.offers)}
     for secret in sorted({*secrets_of(new.offers)} - read):
         yield f"it reads secret `{secret}`, as no other template does"
     if any(job_spec(offer).get("enableWebAccess") for offer in new.offers):
         yield "it opens a shell in the browser, with all that its account may do"
-
-
-def _account(offer: Offer) -> str:
-    return str(job_spec(offer).get("serviceAccount", ""))
 
 
 def _flags(template: TemplateChange) -> Iterator[Consequence]:
@@ -120,7 +115,6 @@ _PLAIN = "one job runs, which uploads no model and makes no trials"
 
 
 def _does(template: TemplateChange, kind: str) -> str:
-    """Return what a submission as a kind comes to."""
     study = template.new.study
     if kind == TUNING_JOB.name and study:
         metrics = facts(*(f"`{name}`" for name, _ in study.metrics))

@@ -12,11 +12,11 @@ from slipway.base.formatting import counted, join
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.capacity import SPOT
-from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
+from slipway.model.catalog.model import Catalog, Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
-from slipway.reviewing.change.usual import job_spec
+from slipway.reviewing.change.usual import posted_pools
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import by_row, usual_grade
 
@@ -116,18 +116,10 @@ class TemplateChange:
 
 def folders(template: Template) -> frozenset[str]:
     """Return the folders of `jobs/` whose modules its jobs start."""
-    pools = (pool for offer in template.offers for pool in job_spec(offer).get("workerPoolSpecs") or ())
+    pools = (pool for offer in template.offers for pool in posted_pools(offer))
     starts = (Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ()) for pool in pools)
     return frozenset(launched.module.partition(".")[0] for launched in starts if launched)
 
 
-def whose(offers: Iterable[Offer], template: Template) -> str:
-    """Return the case of parameters that offers are for: ` (model=9b)`; empty for several cases, or for all."""
-    cases = {case_in_words(offer.when) for offer in offers}
-    every = {case_in_words(offer.when) for offer in template.offers}
-    return f" ({cases.pop()})" if len(cases) == 1 and cases < every and "" not in cases else ""
-
-
 def facts(*phrases: str) -> str:
-    """Return the facts that are at hand, one after the other."""
     return "; ".join(filter(None, phrases))

@@ -11,8 +11,7 @@ from slipway.reviewing.change.edits import Edit, edits
 from slipway.reviewing.change.files import deploys, has_pins, seen_from
 from slipway.reviewing.change.pins import changed, included, local_paths
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.program import GUARD, program
-from slipway.reviewing.rules.stack_file import deploying
+from slipway.reviewing.rules.program import GUARD, deploying, program
 from tests.slipway.reviewing.builders import STACK, change, facts
 from tests.slipway.reviewing.recordings import lines
 

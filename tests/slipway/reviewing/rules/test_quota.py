@@ -74,6 +74,7 @@ AT_MOST, NOW, OVERLAP = "quota-short-at-most", "quota-short-now", "quota-short-i
     ("before", "after", "world", "kind", "grade", "words"),
     [
         (FITS, MORE, CROWDED, AT_MOST, WARNING, "can't grow beyond 3 of 6 machines: quota has 24 H100 GPUs"),
+        (FITS, ASKS, {}, AT_MOST, WARNING, "; lower the maximum; this deployment asks for a limit of 48"),
         (FITS, MORE, UNTOLD, AT_MOST, WARNING, "not known: whether an increase can be had"),
         (quota(FITS, strict=True), quota(MORE, strict=True), {}, AT_MOST, BLOCKING, "`strict` refuses the deployment"),
         (line(8), quota(BOTH, mode="warn"), {}, OVERLAP, BLOCKING, ": the deployment goes on, and may fail halfway"),

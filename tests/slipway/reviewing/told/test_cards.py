@@ -63,7 +63,7 @@ def test_a_pronoun_is_for_whom_the_line_has_named_last() -> None:
     refused = replace(long, kind="parameter-gone", does="are refused")
     lead = replace(SLOWER, grade=Grade.BLOCKING, kind="account-changed")
     parts = (lead, replace(long, kind="kind-gone", grade=Grade.WARNING), replace(refused, grade=Grade.WARNING))
-    assert Card(parts).phrase == "Jobs of {it} are ended after 1 h; Submissions of {it} are refused"
+    assert Card(parts).phrase == "Jobs of {it} are ended after 1 h; submissions of {it} are refused"
 
 
 def test_many_that_are_hit_alike_are_one_line_and_a_card_each() -> None:

@@ -212,9 +212,12 @@ def test_a_value_of_megabytes_takes_no_longer_than_a_short_one() -> None:
     assert shown("x" * 9000 + " hf_" + "a" * 40, beside=beside) == HIDDEN
 
 
-def test_code_is_told_neither_of_another_spelling_nor_of_what_the_service_sets() -> None:
+def test_code_is_told_neither_of_another_spelling_nor_of_a_subcommand_nor_of_what_the_service_sets() -> None:
     asks = (
         '    parser.add_argument("--base", "--model", required=True)\n',
+        '    command = parser.add_subparsers().add_parser("merge")\n',
+        "    of = command.add_argument_group()\n",
+        '    of.add_argument("--into", required=True)\n',
         '    os.environ.get("AIP_MODEL_DIR", "/tmp")\n',
     )
     edit = Edit("jobs/lora/task.py", '    print("trained", EVERY)\n', "".join(asks))
