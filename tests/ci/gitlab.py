@@ -158,8 +158,8 @@ class GitLab:
     def _pipelines(self) -> list[dict[str, Any]]:
         """Return the newest first, as GitLab does."""
         return [
-            {"id": at, "sha": note.commit, "source": note.source, "project_id": note.project}
-            for at, note in reversed(list(enumerate(self.artifacts)))
+            {"id": at, "sha": artifact.commit, "source": artifact.source, "project_id": artifact.project}
+            for at, artifact in reversed(list(enumerate(self.artifacts)))
         ]
 
     def _job(self, at: int) -> dict[str, Any]:

@@ -103,7 +103,7 @@ def pipeline(repository: Path, variables: Mapping[str, str]) -> dict[str, Job]:
             own = {**body.get("variables", {}), **more}
             name = f"{base}: [{', '.join(more.values())}]" if more else base
             found[name] = Job(name, base, body, own, rule.get("when", "on_success"))
-    bases = {status.base for status in found.values()}
+    bases = {job.base for job in found.values()}
     for job in found.values():
         optional = {
             need["job"] for need in job.body.get("needs", ()) if isinstance(need, dict) and need.get("optional")

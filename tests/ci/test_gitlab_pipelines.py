@@ -78,7 +78,7 @@ class TestPipelines:
         written(tmp_path / "a-b" / "c")
         ours = {name: value for name, value in jobs_of(tmp_path).items() if not name.startswith(".")}
         assert all(name.startswith("slipway-a--b-c-") for name in ours)
-        assert {cluster["variables"]["FOLDER"] for cluster in ours.values()} == {"a-b/c"}
+        assert {job["variables"]["FOLDER"] for job in ours.values()} == {"a-b/c"}
 
 
 def validated(*files: Path) -> subprocess.CompletedProcess[str]:

@@ -60,9 +60,7 @@ def test_a_call_gives_what_is_asked_for(team: All, workflows: All) -> None:
     assert len(listed) == len(NAMES)
     for job, called in listed:
         declared, given = called.tree["on"]["workflow_call"]["inputs"], job["with"]
-        assert (
-            {name for name, resource in declared.items() if resource.get("required")} <= set(given) <= set(declared)
-        ), job
+        assert {name for name, about in declared.items() if about.get("required")} <= set(given) <= set(declared), job
         for name, value in (("stacks", VALUES["STACKS"]), ("folder", FOLDER)):
             assert name not in declared or given[name] == value, job
     (schedule,) = team["slipway-schedule"].jobs().values()
@@ -73,7 +71,7 @@ def test_a_call_gives_what_is_asked_for(team: All, workflows: All) -> None:
 def test_a_call_lends_the_rights_that_are_asked_for_no_others_and_no_secret(team: All, workflows: All) -> None:
     """With less GitHub refuses the file: https://docs.github.com/en/actions/reference/workflows-and-actions/reusable-workflows"""
     for job, called in [*calls(team, workflows), *calls(workflows, workflows)]:
-        asked = {right for name in called.jobs().values() for right in name["permissions"].items()}
+        asked = {right for body in called.jobs().values() for right in body["permissions"].items()}
         # Whoever may write may read.
         asked -= {(name, "read") for name, right in asked if right == "write"}
         assert set(job["permissions"].items()) == asked, job

@@ -46,8 +46,8 @@ def verbs(context: click.Context | None = None) -> Iterator[click.Context]:
 def made() -> str:
     every = list(verbs())
     rows = [
-        f"| [`{action.command_path}`](#{action.command_path.replace(' ', '-')}) | {_first(action.command)} |"
-        for action in every
+        f"| [`{verb.command_path}`](#{verb.command_path.replace(' ', '-')}) | {_first(verb.command)} |"
+        for verb in every
     ]
     return "\n".join(["| verb | |", "|---|---|", *rows, "", *(line for verb in every for line in _section(verb))])
 
@@ -62,8 +62,8 @@ def _section(context: click.Context) -> Iterator[str]:
     yield f"{_first(command)}\n"
     yield f"```\n{' '.join([context.command_path, *command.collect_usage_pieces(context)])}\n```\n"
     yield from _rest(command)
-    told = {(verb.opts[-1], verb.help) for verb in _options(_shared)}
-    options = [verb for verb in _options(command) if (verb.opts[-1], verb.help) not in told]
+    told = {(flag.opts[-1], flag.help) for flag in _options(_shared)}
+    options = [flag for flag in _options(command) if (flag.opts[-1], flag.help) not in told]
     if options:
         yield "| flag | default | |\n|---|---|---|"
         for option in options:
@@ -72,7 +72,7 @@ def _section(context: click.Context) -> Iterator[str]:
             words = " ".join((option.help or "").split())
             yield f"| `{_escaped(record[0])}` | {_default(option)} | {_escaped(words)} |"
         yield ""
-    if shared := [f"`{verb.opts[0]}`" for verb in _options(command) if verb not in options]:
+    if shared := [f"`{flag.opts[0]}`" for flag in _options(command) if flag not in options]:
         yield f"{'Also' if options else 'Takes'} {join(shared)}.\n"
 
 
@@ -80,7 +80,7 @@ def _rest(command: click.Command) -> Iterator[str]:
     """The help below its first line; what click shows as it stands is a block."""
     paragraphs = (command.help or "").strip().split("\n\n")[1:]
     for block, some in groupby(paragraphs, lambda one: one.lstrip().startswith("\b")):
-        text = "\n\n".join(verb.replace("\b\n", "") for verb in some)
+        text = "\n\n".join(paragraph.replace("\b\n", "") for paragraph in some)
         yield f"```\n{text.rstrip()}\n```\n" if block else f"{text.strip()}\n"
 
 

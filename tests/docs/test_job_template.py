@@ -345,7 +345,7 @@ def change(owner: str, name: str, example: str) -> str:
     given = GIVEN.get(f"{owner}.{name}", "")
     before, after = applied(owner, given), applied(owner, given, example)
     old, new = posted(before), posted(after)
-    if any(new[value] != body for value, body in old.items() if value in new):
+    if any(new[name] != body for name, body in old.items() if name in new):
         return "the request"
     return "the choice" if (list(old), _choices(before)) != (list(new), _choices(after)) else "–"
 

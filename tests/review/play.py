@@ -133,7 +133,7 @@ def _read(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) -> _De
     assert {f"{METRIC}{name}" for name in (*world.limits, *world.increase)} <= metrics, sorted(metrics)
     read = limits(metrics, _built(given)[0].stack.region, world)
     away = [_elsewhere(side, world) for side in sides if not isinstance(side, SlipwayError)]
-    there = {region: limits(metrics, region, world) for cluster in away for region in cluster}
+    there = {pool: limits(metrics, pool, world) for cluster in away for pool in cluster}
     return replace(deployed, live=replace(deployed.live, limits=read, limits_elsewhere=there))
 
 

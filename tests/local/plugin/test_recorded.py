@@ -47,9 +47,9 @@ def stripped(value: Any) -> Any:
     if isinstance(value, dict):
         kept = {name: stripped(inner) for name, inner in value.items()}
         return {
-            name: cluster
-            for name, cluster in kept.items()
-            if cluster is None or not is_empty(cluster) or isinstance(cluster, dict)
+            name: inner
+            for name, inner in kept.items()
+            if inner is None or not is_empty(inner) or isinstance(inner, dict)
         }
     return [stripped(inner) for inner in value] if isinstance(value, list) else value
 

@@ -116,7 +116,7 @@ def test_an_error_is_in_the_engines_log_as_well_as_the_official_plugin_has_it(re
     server.start()
     EngineLog(f"127.0.0.1:{port}").error(_URN, "Error creating bucket work: googleapi: Error 403: no permission")
     server.stop(None)
-    assert [resource.urn for resource in said] == [_URN]
+    assert [sentence.urn for sentence in said] == [_URN]
     assert said[0].severity == engine.LogSeverity.ERROR
     assert said[0].message == (
         "sdk-v2/provider2.go:571: sdk.helper_schema: Error creating bucket work: googleapi: Error 403: no permission: "

@@ -56,7 +56,7 @@ def facts(
 ) -> Facts:
     """Return facts; `fields` are the catalog's."""
     kept = {part.id: part for part in parts if isinstance(part, Kept)}
-    fields.setdefault("retiring", tuple(cluster.id for cluster in kept.values() if cluster.kind == "cluster"))
+    fields.setdefault("retiring", tuple(entry.id for entry in kept.values() if entry.kind == "cluster"))
     return Facts(
         catalog=catalog(*(part for part in parts if not isinstance(part, Kept)), **fields),
         submitters={member: dict(SUBMITTER_ROLES) for member in members},

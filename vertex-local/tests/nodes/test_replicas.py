@@ -222,7 +222,7 @@ def test_a_runner_is_forked_anew_when_what_it_is_forked_from_was_killed(run: Rep
         run.start("true")
         assert run.ended() == Status("exited", 0)
         alive = [child for child in psutil.Process().children() if child.status() != psutil.STATUS_ZOMBIE]
-        (warm,) = [cluster for cluster in alive if any(word.endswith("warm_runner") for word in cluster.cmdline())]
+        (warm,) = [process for process in alive if any(word.endswith("warm_runner") for word in process.cmdline())]
         warm.kill()
         warm.wait()
 

@@ -155,7 +155,7 @@ def test_pages_put_together_are_the_whole_list(
     listed = client(cloud).list_blobs(bucket.name, prefix=root + prefix, delimiter="/", page_size=size)
     items = [found.name.removeprefix(root) for found in listed]
     rest = {name: name[len(prefix) :] for name in names if name.startswith(prefix)}
-    assert items == sorted(value for value, tail in rest.items() if "/" not in tail)
+    assert items == sorted(name for name, tail in rest.items() if "/" not in tail)
     groups = {prefix + tail.partition("/")[0] + "/" for tail in rest.values() if "/" in tail}
     assert {found.removeprefix(root) for found in listed.prefixes} == groups
 

@@ -223,7 +223,7 @@ def spelled(value: Any, snake: bool) -> Any:
     """The JSON as a file has it: without what is None, its keys in one of the two spellings."""
     if isinstance(value, dict):
         kept = {key: inner for key, inner in value.items() if inner is not None}
-        return {_snake(key) if snake else key: spelled(cluster, snake) for key, cluster in kept.items()}
+        return {_snake(key) if snake else key: spelled(inner, snake) for key, inner in kept.items()}
     return [spelled(inner, snake) for inner in value] if isinstance(value, list) else value
 
 

@@ -40,12 +40,12 @@ def test_half_of_a_character_is_named_beside_other_mistakes_and_its_text_is_not(
     """YAML can spell it as an escape, and nothing can write it: it ended the command. The engine refuses it too."""
     reservation = '{ "x\\uD800": 1, path: "GOCSPX-\\uDFFFabc", machine: a3-highgpu-8g }'
     found = wrong(f"{HEAD}  slipway:reservations:\n    h: {reservation}\n  slipway:quota: {{ mode: nope }}\n")
-    halves = [(request.line, request.key, request.what) for request in found if "half of a character" in request.what]
+    halves = [(mistake.line, mistake.key, mistake.what) for mistake in found if "half of a character" in mistake.what]
     assert halves == [
         (6, "slipway:reservations.h.x?", "the escape \\ud800 is half of a character"),
         (6, "slipway:reservations.h.path", "the escape \\udfff is half of a character"),
     ]
-    assert (7, "slipway:quota.mode") in {(request.line, request.key) for request in found}
+    assert (7, "slipway:quota.mode") in {(mistake.line, mistake.key) for mistake in found}
     assert "GOCSPX" not in str(found) and all(mistake.fix for mistake in found)
 
 

@@ -90,8 +90,8 @@ class Story:
         done.refuse()
         for id_ in deleted(done.plan):
             del self.clusters[id_]
-        for current in done.plan.current:
-            self.clusters[current.id] = _there(current, self.stack.name, self.now)
+        for made in done.plan.current:
+            self.clusters[made.id] = _there(made, self.stack.name, self.now)
         # As it is read by the next one.
         self.catalog = document.published(document.write(done.catalog), "catalog.json")
         return done

@@ -86,7 +86,7 @@ def left(decided: Plan) -> dict[str, str]:
 
 
 def _living(some: Iterable[Action]) -> tuple[PersistentResource, ...]:
-    return tuple(pool.living for pool in some if pool.living)
+    return tuple(action.living for action in some if action.living)
 
 
 def planned(
@@ -194,8 +194,8 @@ class World:
             del self.clusters[gone.id]
             self.state.discard(gone.id)
         early = {action.id for action in ahead(decided)}
-        if not all(pool.import_ for pool in decided.current) and self.catalog is not None and self.catalog.whole:
-            dormant = {pool.spec.name: published_dormant(pool, REGION) for pool in decided.dormant}
+        if not all(cluster.import_ for cluster in decided.current) and self.catalog is not None and self.catalog.whole:
+            dormant = {cluster.spec.name: published_dormant(cluster, REGION) for cluster in decided.dormant}
             whole = with_dormant(self.catalog.whole, dormant)
             ids = {name: value.id for name, value in whole.clusters.items()}
             self.catalog = replace(self.catalog, clusters=ids, retiring=whole.retiring, whole=whole)

@@ -60,7 +60,7 @@ def test_what_waits_is_there_with_its_reason_and_a_job_that_is_named_in_full(sma
     (cluster,) = board["now"]["waiting"]
     assert (cluster["id"], cluster["on"], cluster["machines"]) == (waiting["id"], "cpu", 1)
     assert "1 of 1 machine busy" in cluster["why"]
-    (life,) = (cluster for cluster in board["lives"] if cluster["id"] != waiting["id"])
+    (life,) = (life for life in board["lives"] if life["id"] != waiting["id"])
     assert [phase["what"] for phase in life["phases"]] == ["waiting", "running"]
 
 

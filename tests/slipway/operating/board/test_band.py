@@ -68,7 +68,7 @@ def test_of_hundreds_of_pools_those_with_the_most_jobs_are_drawn_in_their_order(
     many = [*bands((), history.jobs), *(Band(f"idle{number}/workers") for number in range(100))]
     kept = most_used([*many[3:], *many[:3]], history.jobs)
     assert len(kept) == MOST_BANDS
-    assert [cluster.name for cluster in kept][-3:] == ["flex-start", "on-demand", "spot"]
+    assert [band.name for band in kept][-3:] == ["flex-start", "on-demand", "spot"]
 
 
 BEGIN = datetime(2026, 11, 1, tzinfo=UTC)
@@ -95,7 +95,7 @@ def test_each_has_its_machines_and_nobody_elses(stays: list[Stay], most: int) ->
 
 @given(STAYS)
 def test_a_pool_that_suffices_is_not_left(stays: list[Stay]) -> None:
-    most = max((sum(o.count for o in stays if o.begin <= action.begin < o.end) for action in stays), default=0)
+    most = max((sum(o.count for o in stays if o.begin <= stay.begin < o.end) for stay in stays), default=0)
     assert all(high <= most for band in arrange(stays, most) for _, high in band)
 
 

@@ -129,11 +129,9 @@ def test_the_life_of_a_job_is_told_by_its_table_and_drawn_alike(looked: Looked) 
         table = looked.table(f"{own} .columns > :first-child table")
         drawn = [str(row["what"]) for row in looked.rows(f"{own} [data-chart=life]", "rect")]
         assert sorted(drawn) == sorted(phase["what"] for phase in life["phases"])
-        assert sorted(row[1] for row in table) == sorted(
-            command["what"] for command in (*life["phases"], *life["marks"])
-        )
+        assert sorted(row[1] for row in table) == sorted(mark["what"] for mark in (*life["phases"], *life["marks"]))
         lines = {str(row["line"]) for row in looked.rows(f"{own} [data-chart=use]", "line")}
-        assert lines == {command["who"] + command["what"] for command in life["use"]}
+        assert lines == {used["who"] + used["what"] for used in life["use"]}
         text = looked.page.locator(f"{own} pre").text_content() or ""
         assert text.splitlines() == life["lines"]
 
@@ -217,7 +215,7 @@ def hindrances(looked: Looked, *rules: str) -> list[tuple[str, str]]:
     options = {"runOnly": rules} if rules else None
     found = Axe().run(looked.page, context=alike, options=options).response["violations"]
     return [
-        (command["id"], command["nodes"][0]["html"][:120])
-        for command in found
-        if command["impact"] in ("serious", "critical")
+        (violation["id"], violation["nodes"][0]["html"][:120])
+        for violation in found
+        if violation["impact"] in ("serious", "critical")
     ]

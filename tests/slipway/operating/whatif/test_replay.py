@@ -64,7 +64,7 @@ def test_a_machine_or_a_disk_that_differs_is_another_one() -> None:
 
 def test_a_job_that_is_too_large_never_runs_and_holds_nobody_up() -> None:
     replayed = replay([job("a", 0, 100, 4), job("b", 1, 1)], [pool(3)], 200)
-    assert starts(replayed) == {"a": None, "b": 1} and [flexible.job.name for flexible in replayed.never] == ["a"]
+    assert starts(replayed) == {"a": None, "b": 1} and [run.job.name for run in replayed.never] == ["a"]
 
 
 def test_a_pool_grows_for_who_waits_and_shrinks_when_it_has_been_idle() -> None:
@@ -139,8 +139,8 @@ def test_pools_give_what_they_have_to_all_that_fit_and_machine_time_is_neither_l
     jobs, pools = trace
     replayed = replay(jobs, pools, 400)
     assert replayed == replay(jobs, pools, 400), "the same comes of the same"
-    assert [flexible.job for flexible in replayed.runs] == jobs
-    assert all(flexible.wait is None or flexible.wait >= 0 for flexible in replayed.runs)
+    assert [run.job for run in replayed.runs] == jobs
+    assert all(run.wait is None or run.wait >= 0 for run in replayed.runs)
     for at, use in enumerate(replayed.pools):
         now = most = 0
         for _, change in held(replayed, at):  # At one moment machines are freed before they are given.

@@ -29,7 +29,7 @@ def test_a_season_tells_what_it_breaks_when_it_is_declared_and_not_again_when_it
 
     plain, begun = held(facts(cpu)), held(facts(cpu, gpu))
     declared = held(facts(cpu, dormant={"gpu": DormantCluster(**vars(gpu))}))
-    brings = [finding.subject for finding in policy(change(plain, declared)) if finding.kind == kind]
+    brings = [consequence.subject for consequence in policy(change(plain, declared)) if consequence.kind == kind]
     assert brings == ["policy machines pool gpu/workers", "policy idleCost the stack"]
     assert list(policy(change(declared, begun))) == []
     announced = unannounced([review(change(declared, begun, clusters=[living(cpu)]))])

@@ -17,7 +17,7 @@ from tests.slipway.reviewing.recordings import lines
 
 
 def kinds(some: Iterable[Consequence]) -> list[tuple[str, str]]:
-    return [(finding.kind, finding.subject) for finding in some]
+    return [(consequence.kind, consequence.subject) for consequence in some]
 
 
 def test_a_link_is_read_whatever_it_stands_for() -> None:

@@ -36,7 +36,7 @@ def job(number: int, state: str = "SUCCEEDED", **parameters: Scalar) -> VertexJo
 
 
 def results(*rows: tuple[VertexJob, Mapping[str, float]], goal: Goal | None = None) -> Results:
-    metrics = {entry.name: Metrics(numbers) for entry, numbers in rows}
+    metrics = {job.name: Metrics(numbers) for job, numbers in rows}
     return result_rows([row for row, _ in rows], metrics, NOW, goal)
 
 

@@ -91,7 +91,7 @@ FAILED = [living(cluster()), living(OLD, state="ERROR")]
 def test_what_becomes_of_a_cluster(change: Change, grades: dict[str, Grade], words: str) -> None:
     found = fates(change)
     assert {kind: value.grade for kind, value in found.items()} == grades
-    assert not words or any(words in finding.sentence for finding in found.values())
+    assert not words or any(words in consequence.sentence for consequence in found.values())
 
 
 def test_a_job_and_the_one_behind_it_are_one() -> None:

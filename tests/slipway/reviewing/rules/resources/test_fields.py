@@ -72,8 +72,8 @@ def edit(
 def inputs(resource: Any) -> frozenset[str]:
     """The inputs of a resource, as the provider's own class has them."""
     known = inspect.signature(resource._internal_init).parameters
-    own = (effect for effect in known if effect not in ("__self__", "resource_name", "opts", "__props__"))
-    return frozenset(_WORD.sub(lambda found: found[1].upper(), effect) for effect in own)
+    own = (name for name in known if name not in ("__self__", "resource_name", "opts", "__props__"))
+    return frozenset(_WORD.sub(lambda found: found[1].upper(), name) for name in own)
 
 
 def known(consequences: Iterable[Consequence]) -> bool:

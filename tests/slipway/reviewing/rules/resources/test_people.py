@@ -47,7 +47,7 @@ def with_members(*members: str) -> Facts:
 
 
 def kinds(some: Iterable[Consequence]) -> Mapping[str, str]:
-    return {finding.subject: finding.kind for finding in some}
+    return {consequence.subject: consequence.kind for consequence in some}
 
 
 @pytest.mark.parametrize("stacks", [("prod",), ("prod", "test"), ()])

@@ -83,9 +83,9 @@ def test_what_moves_by_itself_is_no_drift_unless_the_program_sets_it() -> None:
 
 def test_a_catalog_that_somebody_overwrote_is_drift_unless_an_unfinished_deployment_did() -> None:  # N1
     state = {"bucket": "b", "name": "catalog.json", "content": "[secret]"}
-    old, now = (Resource(state, {"md5hash": resource}) for resource in "ab")
+    old, now = (Resource(state, {"md5hash": digest}) for digest in "ab")
     assert drift(refreshed(OBJECT, old, old, state, CATALOG)) == []
     seen = change(facts(), facts(), preview=refreshed(OBJECT, old, now, state, CATALOG))
-    assert ["overwrote" in finding.sentence for finding in data(seen)] == [True]
+    assert ["overwrote" in consequence.sentence for consequence in data(seen)] == [True]
     noted = PublishedCatalog(whole=mark_under_way(facts().catalog, "3f9c2e1"))
     assert not list(data(replace(seen, live=replace(seen.live, catalog=noted))))

@@ -41,7 +41,7 @@ LORA = template("lora", POOL, SPOT, parameters=(TREES, SIZE), requirements=("tor
 
 
 def found(old: Template | None, new: Template | None, **world: Any) -> list[Consequence]:
-    before, after = (facts(*([consequence] if consequence else [])) for consequence in (old, new))
+    before, after = (facts(*([side] if side else [])) for side in (old, new))
     return list(templates(change(before, after, **world)))
 
 
@@ -158,7 +158,7 @@ BLOCKING = Grade.BLOCKING
 def test_a_secret_in_plain_text_is_blocking_and_not_shown(name: str, value: str) -> None:
     some = found(PLAIN, asking(env={name: value}))
     assert {consequence.kind for consequence in some} == {"environment-changed", "plain-secret"}
-    assert max(finding.grade for finding in some) is BLOCKING
+    assert max(consequence.grade for consequence in some) is BLOCKING
     assert value not in repr(some)
     assert found(asking(env={name: value}), asking(env={name: value})) == []
 
@@ -188,7 +188,7 @@ def leaves(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else None
     if items is None:
         return [path]
-    return [leaf for key, consequence in items for leaf in leaves(consequence, (*path, key))]
+    return [leaf for key, inner in items for leaf in leaves(inner, (*path, key))]
 
 
 @pytest.mark.parametrize("path", [path for path in leaves(WHOLE) if not set(path) & set(SILENT)], ids=repr)
@@ -197,9 +197,7 @@ def test_no_single_difference_of_a_request_is_silent(path: tuple[Any, ...]) -> N
         replace(LORA, offers=(replace(POOL, request=copy.deepcopy(WHOLE), roles=("chief", "worker")),))
         for _ in range(3)
     )
-    changed, shorter = (
-        reduce(getitem, path[:-1], cast(Any, consequence.offers[0].request)) for consequence in (other, less)
-    )
+    changed, shorter = (reduce(getitem, path[:-1], cast(Any, version.offers[0].request)) for version in (other, less))
     changed[path[-1]] = "7"
     del shorter[path[-1]]
     assert found(old, other) and found(old, less)
