@@ -38,7 +38,7 @@ def choose(catalog: Catalog) -> Choice:
             fix="the stack is deployed: look at it (slipway templates, slipway pools); or name a small CPU template in "
             f"slipway:templates, such as {USUAL}",
         )
-    *_, name, offer = min(fit, key=lambda one: one[:3])
+    *_, name, offer = min(fit, key=lambda item: item[:3])
     return Choice(name, tuple(f"{key}={values[0]}" for key, values in sorted(_unusual(catalog.templates[name], offer))))
 
 

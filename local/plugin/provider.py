@@ -35,9 +35,9 @@ class RefusedError(Exception):
 class UpdateError(CloudError):
     """An update that was refused: the official provider keeps the requested values as the state, until a refresh."""
 
-    def __init__(self, what: str, found: Found) -> None:
+    def __init__(self, what: str, read: Found) -> None:
         super().__init__(what)
-        self.found = found
+        self.found = read
 
 
 @dataclass(frozen=True)

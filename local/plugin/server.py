@@ -168,10 +168,10 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
             _abort(context, grpc.StatusCode.FAILED_PRECONDITION, "the gcp provider has not been configured")
         return self._provider
 
-    def _written(self, token: str, found: Found, before: Mapping[str, Any], create_timeout: float = 0) -> Any:
+    def _written(self, token: str, read: Found, before: Mapping[str, Any], create_timeout: float = 0) -> Any:
         assert self._provider is not None
         schema = self._provider.kind(token).schema
-        return written(schema, found.id, found.state, before, create_timeout=create_timeout)
+        return written(schema, read.id, read.state, before, create_timeout=create_timeout)
 
     def _state(self, token: str, values: Mapping[str, Any], secrets: Iterable[str]) -> Any:
         schema = self._provider.kind(token).schema if self._provider else None

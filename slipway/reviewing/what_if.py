@@ -86,11 +86,11 @@ class HistoryReading:
         return next(iter(self._found), None)
 
 
-def with_replay(found: Review, change: Change, history: History | None) -> Review:
+def with_replay(reviewed: Review, change: Change, history: History | None) -> Review:
     """Add the line to a review. A program under review may publish anything, which only leaves the line out."""
     with suppress(ArithmeticError, AttributeError, LookupError, TypeError, ValueError):
-        return replace(found, consequences=(*found.consequences, *replays(change.old, change.new, history)))
-    return found
+        return replace(reviewed, consequences=(*reviewed.consequences, *replays(change.old, change.new, history)))
+    return reviewed
 
 
 def replays(old: Catalog, new: Catalog, history: History | None) -> Iterator[Consequence]:

@@ -172,12 +172,12 @@ class GitHub:
         return {"id": f"IC_{number}", "body": comment.body, "updatedAt": comment.at, "author": who}
 
 
-def _review(one: Review) -> Any:
+def _review(review: Review) -> Any:
     return {
-        "state": one.state,
-        "submittedAt": one.at,
-        "author": one.by and {"__typename": one.kind, "login": one.by},
-        "commit": one.tree and {"tree": {"oid": one.tree}},
+        "state": review.state,
+        "submittedAt": review.at,
+        "author": review.by and {"__typename": review.kind, "login": review.by},
+        "commit": review.tree and {"tree": {"oid": review.tree}},
     }
 
 

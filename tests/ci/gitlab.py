@@ -105,17 +105,17 @@ class GitLab:
         change = f"/projects/{PROJECT}/merge_requests/{NUMBER}"
         return {
             "GET /user": lambda *_: _user(BOT),
-            r"GET /users/(\d+)": lambda found, _: _user(int(found[1])) | {"bot": int(found[1]) in self.bots},
-            rf"GET /projects/{PROJECT}/members/all/(\d+)": lambda found, _: self._member(int(found[1])),
+            r"GET /users/(\d+)": lambda match, _: _user(int(match[1])) | {"bot": int(match[1]) in self.bots},
+            rf"GET /projects/{PROJECT}/members/all/(\d+)": lambda match, _: self._member(int(match[1])),
             f"GET {change}": lambda *_: self._request,
             f"GET {change}/approvals": lambda *_: self._approvals,
             f"GET {change}/versions": lambda *_: [_version(version) for version in reversed(self.versions)],
             f"GET {change}/notes": lambda *_: [self._note(at) for at in range(len(self.notes))],
             f"GET {change}/pipelines": lambda *_: self._pipelines,
-            rf"GET /projects/{PROJECT}/pipelines/(\d+)/jobs": lambda found, _: [self._job(int(found[1]))],
-            rf"GET /projects/{PROJECT}/jobs/(\d+)/artifacts/(.+)": lambda found, _: self._file(int(found[1]), found[2]),
+            rf"GET /projects/{PROJECT}/pipelines/(\d+)/jobs": lambda match, _: [self._job(int(match[1]))],
+            rf"GET /projects/{PROJECT}/jobs/(\d+)/artifacts/(.+)": lambda match, _: self._file(int(match[1]), match[2]),
             f"POST {change}/notes": lambda _, sent: self._add(sent["body"]),
-            rf"PUT {change}/notes/(\d+)": lambda found, sent: self._replace(int(found[1]), sent["body"]),
+            rf"PUT {change}/notes/(\d+)": lambda match, sent: self._replace(int(match[1]), sent["body"]),
             rf"GET /projects/{PROJECT}/repository/commits/(\w+)/merge_requests": lambda *_: [self._request],
         }
 
@@ -183,8 +183,8 @@ def _user(user: int) -> dict[str, Any]:
     return {"id": user, "username": NAMES[user], "name": NAMES[user].title(), "state": "active"}
 
 
-def _version(one: Version) -> dict[str, Any]:
-    return {"id": 110, "head_commit_sha": one.commit, "created_at": one.at, "state": "collected"}
+def _version(version: Version) -> dict[str, Any]:
+    return {"id": 110, "head_commit_sha": version.commit, "created_at": version.at, "state": "collected"}
 
 
 def _handler(gitlab: GitLab) -> type[loopback.Handler]:

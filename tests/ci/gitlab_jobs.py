@@ -52,7 +52,7 @@ def _interpolated(value: Any, inputs: Mapping[str, Any]) -> Any:
         return value
     if match := _INPUT.fullmatch(value):
         return inputs[match[1]]
-    return _INPUT.sub(lambda found: str(inputs[found[1]]), value)
+    return _INPUT.sub(lambda match: str(inputs[match[1]]), value)
 
 
 def _extended(whole: Mapping[str, Any], name: str) -> dict[str, Any]:
@@ -87,7 +87,7 @@ class Job:
 
 
 def expanded(text: str, variables: Mapping[str, str]) -> str:
-    return _VARIABLE.sub(lambda found: variables.get(found[1], ""), text)
+    return _VARIABLE.sub(lambda match: variables.get(match[1], ""), text)
 
 
 def pipeline(repository: Path, variables: Mapping[str, str]) -> dict[str, Job]:
@@ -123,11 +123,11 @@ def _each(body: Mapping[str, Any]) -> Iterator[dict[str, str]]:
 
 
 def _holds(condition: str, variables: Mapping[str, str]) -> bool:
-    def term(found: re.Match[str]) -> str:
-        left = variables.get(found[1])
-        if found[2] == "=~":
-            return str(left is not None and re.search(found[5], left) is not None)
-        return str(left is not None and left == (variables.get(found[3]) if found[3] else found[4]))
+    def term(match: re.Match[str]) -> str:
+        left = variables.get(match[1])
+        if match[2] == "=~":
+            return str(left is not None and re.search(match[5], left) is not None)
+        return str(left is not None and left == (variables.get(match[3]) if match[3] else match[4]))
 
     words = _TERM.sub(term, condition).replace("&&", " and ").replace("||", " or ")
     assert re.fullmatch(r"(?:True|False|and|or|[() ])+", words), f"not understood: {condition}"

@@ -57,7 +57,7 @@ def test_only_this_project_is_let_in_and_a_merge_request_never_as_main(calls: li
 
 def judged(expression: str, claims: dict[str, str]) -> str:
     """An expression of Google's (CEL), as far as these are, by Python's."""
-    words = re.sub(r"has\(assertion\.(\w+)\)", lambda found: str(found[1] in claims), expression)
-    words = re.sub(r"assertion\.(\w+)", lambda found: repr(claims.get(found[1], "")), words).replace("&&", "and")
+    words = re.sub(r"has\(assertion\.(\w+)\)", lambda match: str(match[1] in claims), expression)
+    words = re.sub(r"assertion\.(\w+)", lambda match: repr(claims.get(match[1], "")), words).replace("&&", "and")
     words = re.sub(r"\(([^()?]+) \? ([^()]+) : ([^()]+)\)", r"(\2 if \1 else \3)", words)
     return str(eval(re.sub(r"(.+?) \? (.+) : (.+)", r"(\2) if (\1) else (\3)", words)))

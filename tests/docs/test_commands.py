@@ -79,7 +79,7 @@ def _section(context: click.Context) -> Iterator[str]:
 def _rest(command: click.Command) -> Iterator[str]:
     """The help below its first line; what click shows as it stands is a block."""
     paragraphs = (command.help or "").strip().split("\n\n")[1:]
-    for block, some in groupby(paragraphs, lambda one: one.lstrip().startswith("\b")):
+    for block, some in groupby(paragraphs, lambda item: item.lstrip().startswith("\b")):
         text = "\n\n".join(paragraph.replace("\b\n", "") for paragraph in some)
         yield f"```\n{text.rstrip()}\n```\n" if block else f"{text.strip()}\n"
 

@@ -79,40 +79,43 @@ def _study(**changes: Any) -> JobTemplate:
     return replace(BASE, study=replace(BASE.study, **changes))
 
 
-def _pool(one: WorkerPool) -> JobTemplate:
-    return replace(BASE, worker_pools=(BASE.worker_pools[0], one))
+def _pool(pool: WorkerPool) -> JobTemplate:
+    return replace(BASE, worker_pools=(BASE.worker_pools[0], pool))
 
 
-def _parameter(one: Parameter) -> JobTemplate:
-    chief = replace(BASE.worker_pools[0], args=("${text}", "${size}", f"${{{one.name}}}"))
-    return replace(BASE, worker_pools=(chief,), parameters=(*BASE.parameters[:2], one))
+def _parameter(parameter: Parameter) -> JobTemplate:
+    chief = replace(BASE.worker_pools[0], args=("${text}", "${size}", f"${{{parameter.name}}}"))
+    return replace(BASE, worker_pools=(chief,), parameters=(*BASE.parameters[:2], parameter))
 
 
-def _condition(one: Condition) -> JobTemplate:
-    return _study(parameters=(Search("model", "categorical", values=("svc", "forest"), conditions=(one,)),))
+def _condition(condition: Condition) -> JobTemplate:
+    return _study(parameters=(Search("model", "categorical", values=("svc", "forest"), conditions=(condition,)),))
 
 
 NETWORK = "projects/123456789012/global/networks/training"
 DEPTH = Search("depth", "integer", min=1, max=9)
 PLACES: Mapping[str, tuple[Any, Callable[[Any], JobTemplate]]] = {
-    "JobTemplate": (replace(BASE, kinds=("custom-job",), study=None, model=None), lambda one: one),
+    "JobTemplate": (replace(BASE, kinds=("custom-job",), study=None, model=None), lambda part: part),
     "WorkerPool": (BASE.worker_pools[1], _pool),
-    "Disk": (Disk("pd-ssd"), lambda one: _pool(replace(BASE.worker_pools[1], disk=one))),
-    "Package": (BASE.code, lambda one: replace(BASE, code=one)),
-    "Image": (Image(f"example/train@sha256:{'0' * 64}"), lambda one: replace(BASE, code=one)),
+    "Disk": (Disk("pd-ssd"), lambda part: _pool(replace(BASE.worker_pools[1], disk=part))),
+    "Package": (BASE.code, lambda part: replace(BASE, code=part)),
+    "Image": (Image(f"example/train@sha256:{'0' * 64}"), lambda part: replace(BASE, code=part)),
     "Parameter": (BASE.parameters[2], _parameter),
-    "Variant": (BASE.variants[0], lambda one: replace(BASE, variants=(one,))),
+    "Variant": (BASE.variants[0], lambda part: replace(BASE, variants=(part,))),
     "Scheduling": (
         Scheduling(),
-        lambda one: replace(BASE, scheduling=one, capacity_types=("on-demand", "flex-start"), variants=()),
+        lambda part: replace(BASE, scheduling=part, capacity_types=("on-demand", "flex-start"), variants=()),
     ),
-    "NfsMount": (NfsMount("10.0.0.2", "/data", "data"), lambda one: replace(BASE, nfs_mounts=(one,), network=NETWORK)),
-    "Study": (BASE.study, lambda one: replace(BASE, study=one)),
-    "Metric": (Metric("accuracy"), lambda one: _study(metrics=(one,))),
-    "Search": (Search("rate", "double", min=0.1, max=1.0), lambda one: _study(parameters=(one,))),
+    "NfsMount": (
+        NfsMount("10.0.0.2", "/data", "data"),
+        lambda part: replace(BASE, nfs_mounts=(part,), network=NETWORK),
+    ),
+    "Study": (BASE.study, lambda part: replace(BASE, study=part)),
+    "Metric": (Metric("accuracy"), lambda part: _study(metrics=(part,))),
+    "Search": (Search("rate", "double", min=0.1, max=1.0), lambda part: _study(parameters=(part,))),
     "Condition": (Condition(("svc",), (DEPTH,)), _condition),
-    "Stopping": (Stopping("median"), lambda one: _study(stopping=one)),
-    "ModelUpload": (BASE.model, lambda one: replace(BASE, model=one)),
+    "Stopping": (Stopping("median"), lambda part: _study(stopping=part)),
+    "ModelUpload": (BASE.model, lambda part: replace(BASE, model=part)),
 }
 GIVEN = {
     "JobTemplate.worker_pools": 'parameters=(), variants=(), worker_pools=(WorkerPool("one", "n1-standard-8"),)',

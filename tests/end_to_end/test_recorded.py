@@ -172,7 +172,7 @@ def test_states_and_previews_are_those_of_the_official_provider(
         assert steps == recorded_steps(situation, ids), situation
 
     def created(recorded: str) -> Callable[[list[Any]], Mapping[str, str]]:
-        return lambda found: {recorded: next(step["name"] for step in found if step["op"] == "create")}
+        return lambda item: {recorded: next(step["name"] for step in item if step["op"] == "create")}
 
     stack()
     checkout.up()
@@ -198,7 +198,7 @@ def test_states_and_previews_are_those_of_the_official_provider(
 
     # The recording's cluster of that moment was the next one.
     stack(cpu={"labels": {"team": "vision"}})
-    holds("labels edited, idle", lambda found: {**created("cpu-ca770e9")(found), "cpu-fa9e9e2": cluster(checkout)})
+    holds("labels edited, idle", lambda item: {**created("cpu-ca770e9")(item), "cpu-fa9e9e2": cluster(checkout)})
 
     job = checkout.submit("-p", "seconds=600")
     # Accepted is busy: whether its image is ready by now does not matter here.

@@ -66,12 +66,12 @@ class Score:
         return sum(finding.harmful for finding in self.missed)
 
 
-def score(case: Case, found: Review) -> Score:
-    warnings = [consequence for consequence in found.consequences if consequence.grade >= Grade.WARNING]
+def score(case: Case, reviewed: Review) -> Score:
+    warnings = [consequence for consequence in reviewed.consequences if consequence.grade >= Grade.WARNING]
     return Score(
         case=case,
         harm=sum(name.harmful for name in case.names),
-        missed=tuple(name for name in case.names if not any(_says(said, name) for said in found.consequences)),
+        missed=tuple(name for name in case.names if not any(_says(said, name) for said in reviewed.consequences)),
         warnings=len(warnings),
         alarms=tuple(warning for warning in warnings if not _fair(warning, case, Grade.WARNING)),
         shut=tuple(
@@ -79,9 +79,9 @@ def score(case: Case, found: Review) -> Score:
             for warning in warnings
             if warning.grade is Grade.BLOCKING and not _fair(warning, case, Grade.BLOCKING)
         ),
-        unable=tuple(part for part in found.incomplete if "could not be compared" in part),
-        said=len(found.consequences),
-        words=len(_WORD.findall(html.unescape(_HIDDEN.sub("", comment((found,)))))),
+        unable=tuple(part for part in reviewed.incomplete if "could not be compared" in part),
+        said=len(reviewed.consequences),
+        words=len(_WORD.findall(html.unescape(_HIDDEN.sub("", comment((reviewed,)))))),
     )
 
 

@@ -171,7 +171,7 @@ def test_every_field_is_edited_here() -> None:
     assert known == {(field.of, field.name) for field in FIELDS} | FOR_PEOPLE
 
 
-@pytest.mark.parametrize("one", FIELDS, ids=lambda one: f"{one.of.__name__}.{one.name}")
+@pytest.mark.parametrize("one", FIELDS, ids=lambda item: f"{item.of.__name__}.{item.name}")
 def test_a_field_has_a_rule(one: Field) -> None:
     case = Case("", one.edits, given=one.given)
     found = [each for each in play(case).consequences if each.section is not Section.PROGRAM]

@@ -68,8 +68,8 @@ def masked(call: Call) -> tuple[str, ...]:
     return tuple(camel(path) for path in mask(call) if path != "*")
 
 
-def merged(found: Mapping[str, Any], sent: Mapping[str, Any], fields: Iterable[str]) -> Body:
+def merged(old: Mapping[str, Any], sent: Mapping[str, Any], fields: Iterable[str]) -> Body:
     """Return a document with these fields as they were sent, and without those that were not."""
     fields = tuple(fields)
-    kept = {key: value for key, value in found.items() if key not in fields}
+    kept = {key: value for key, value in old.items() if key not in fields}
     return kept | {key: sent[key] for key in fields if key in sent}

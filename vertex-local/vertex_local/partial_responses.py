@@ -87,10 +87,10 @@ def _path(tokens: list[str], text: str) -> tuple[list[str], list[str]]:
         tokens = tokens[2:]
 
 
-def _merge(found: dict[str, Any], more: Mapping[str, Any]) -> None:
+def _merge(entry: dict[str, Any], more: Mapping[str, Any]) -> None:
     """Add a selection to another one; a name that is selected whole stays so."""
     for name, below in more.items():
-        if name in found and found[name] and below:
-            _merge(found[name], below)
+        if name in entry and entry[name] and below:
+            _merge(entry[name], below)
         else:
-            found[name] = {} if name in found else below
+            entry[name] = {} if name in entry else below

@@ -195,15 +195,15 @@ def _check_metric(limit: str) -> None:
         raise invalid_argument(f"'quota' has '{limit}', and there is no region '{region}'.")
 
 
-def _texts(found: Any, form: re.Pattern[str]) -> tuple[str, ...]:
-    if not isinstance(found, list) or not all(isinstance(member, str) and form.fullmatch(member) for member in found):
-        raise invalid_argument(f"{found!r} is not a list of texts of the form {form.pattern}.")
-    return tuple(found)
+def _texts(value: Any, form: re.Pattern[str]) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(member, str) and form.fullmatch(member) for member in value):
+        raise invalid_argument(f"{value!r} is not a list of texts of the form {form.pattern}.")
+    return tuple(value)
 
 
 def _union(some: Sequence[str], more: Sequence[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys((*some, *more)))
 
 
-def _higher(one: int | None, other: int) -> int:
-    return other if one is None else -1 if -1 in (one, other) else max(one, other)
+def _higher(known: int | None, other: int) -> int:
+    return other if known is None else -1 if -1 in (known, other) else max(known, other)

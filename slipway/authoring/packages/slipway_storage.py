@@ -182,21 +182,21 @@ class Storage:
         there. Raises OSError for the disk's."""
         bucket, name = split(uri)
 
-        def one(found: Any) -> str:
-            inner = found["name"][len(name) :].lstrip("/") or name.rpartition("/")[2]
+        def one(fetched: Any) -> str:
+            inner = fetched["name"][len(name) :].lstrip("/") or name.rpartition("/")[2]
             place = folder.joinpath(*inner.split("/"))
             if ".." in place.parts:
-                raise StorageError(f"gs://{bucket}/{found['name']} has a name that no file can have")
+                raise StorageError(f"gs://{bucket}/{fetched['name']} has a name that no file can have")
             place.parent.mkdir(parents=True, exist_ok=True)
 
             def take(answer: Any) -> None:
                 with place.open("wb") as file:
                     shutil.copyfileobj(answer, file, BLOCK)
-                if place.stat().st_size != int(found["size"]):
-                    raise OSError(f"{place.stat().st_size} of {found['size']} bytes came")
+                if place.stat().st_size != int(fetched["size"]):
+                    raise OSError(f"{place.stat().st_size} of {fetched['size']} bytes came")
 
-            self.send("GET", f"/storage/v1/b/{quoted(bucket)}/o/{quoted(found['name'])}?alt=media", take)
-            if written := found.get("metadata", {}).get(WRITTEN):
+            self.send("GET", f"/storage/v1/b/{quoted(bucket)}/o/{quoted(fetched['name'])}?alt=media", take)
+            if written := fetched.get("metadata", {}).get(WRITTEN):
                 os.utime(place, ns=(int(written), int(written)))
             return inner
 

@@ -48,17 +48,17 @@ def _limits(old: Budget, new: Budget) -> Iterator[Consequence]:
         )
 
 
-def _share(old: Budget, new: Budget, found: Money) -> Iterator[Consequence]:
+def _share(old: Budget, new: Budget, costs: Money) -> Iterator[Consequence]:
     """Find a changed share that the pools take by themselves, and the day from which nothing can be sent."""
-    before = _part(found.idle.before, old.stack)
-    idle, most = (_part(amount.after, new.stack) for amount in (found.idle, found.most))
+    before = _part(costs.idle.before, old.stack)
+    idle, most = (_part(amount.after, new.stack) for amount in (costs.idle, costs.most))
     stops = new.enforce and idle > 1
     stopped = old.enforce and before > 1
-    if before == idle and found.most.before == found.most.after and stops == stopped:
+    if before == idle and costs.most.before == costs.most.after and stops == stopped:
         return
     so = f"with every pool at its maximum {percent(most)}"
     if stops:
-        day, cost = int(_DAYS / idle) + 1, usd(float(found.idle.after.known) * 24)
+        day, cost = int(_DAYS / idle) + 1, usd(float(costs.idle.after.known) * 24)
         so = f"nothing can be sent from about day {day} of each month on; the pools go on costing {cost} a day"
     rises = idle > before and idle >= WARNS_AT
     yield by_row(

@@ -70,9 +70,9 @@ def _stands(catalog: Catalog, lines: Iterable[QuotaLine]) -> str:
     return "ok" if pools or offers else "nothing drawn"
 
 
-def _outcome(found: Iterable[QuotaDraw]) -> str:
+def _outcome(drawn: Iterable[QuotaDraw]) -> str:
     """Return the worst outcome of the requests for what is short now, else at most."""
-    pools = [draw for draw in found if not draw.line.of_offers]
+    pools = [draw for draw in drawn if not draw.line.of_offers]
     short = [draw for draw in pools if draw.line.short] or [draw for draw in pools if draw.line.state == "tight"]
     states = {"pending" if draw.asked else draw.answer and draw.answer.state for draw in short}
     return next((words for state, words in _OUTCOMES.items() if state in states), "")
@@ -176,10 +176,10 @@ def _requested(change: Change) -> Iterator[Consequence]:
         )
 
 
-def _unknown(change: Change, found: Iterable[QuotaDraw]) -> Iterator[Consequence]:
+def _unknown(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence]:
     """Report all unknown limits together, as one failed answer makes all of them unknown."""
     before = {(line.metric, line.region) for line in change.before.quota.lines.values() if line.state == "unknown"}
-    unread = {(draw.line.metric, draw.line.region): draw for draw in found if draw.line.state == "unknown"}
+    unread = {(draw.line.metric, draw.line.region): draw for draw in drawn if draw.line.state == "unknown"}
     fresh = [unread[key] for key in sorted(unread.keys() - before)]
     if fresh and not change.live.skipped:
         parts = (live_at(change, draw.line.region).limits for draw in fresh)

@@ -15,8 +15,8 @@ MOST_NAMED = 3
 """The number of similar things that a sentence names; the details have all of them."""
 
 
-def job(one: VertexJob, now: datetime) -> str:
-    return f"`{one.display_name}` ({one.owner_and_age(now)})"
+def job(job: VertexJob, now: datetime) -> str:
+    return f"`{job.display_name}` ({job.owner_and_age(now)})"
 
 
 def jobs(some: Iterable[VertexJob], now: datetime) -> tuple[str, ...]:
@@ -38,9 +38,9 @@ def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:
 
 
 def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
-    def age(one: VertexJob) -> tuple[bool, float, str]:
-        since = one.start_time or one.create_time
-        return since is None, since.timestamp() if since else 0.0, one.name
+    def age(job: VertexJob) -> tuple[bool, float, str]:
+        since = job.start_time or job.create_time
+        return since is None, since.timestamp() if since else 0.0, job.name
 
     return sorted(distinct(some), key=age)
 

@@ -58,8 +58,8 @@ def redacted(review: Review) -> Review:
 
 
 def hidden(text: str, shown: frozenset[str] = frozenset()) -> str:
-    def letter(found: re.Match[str]) -> str:
-        known = found[1].endswith(_ACCOUNTS) or found[0] in shown
-        return found[0] if known else f"{found[0][0]}…@{found[1]}"
+    def letter(match: re.Match[str]) -> str:
+        known = match[1].endswith(_ACCOUNTS) or match[0] in shown
+        return match[0] if known else f"{match[0][0]}…@{match[1]}"
 
     return _ADDRESS.sub(letter, text)

@@ -67,28 +67,28 @@ def _paths(types: Mapping[str, Any], before: str = "") -> Iterator[tuple[str, st
         yield from _path(f"{before}{name}", _plain(value))
 
 
-def _path(name: str, one: Any) -> Iterator[tuple[str, str]]:
-    origin = get_origin(one) if isinstance(get_origin(one), type) else None
-    if one in _KINDS:
-        yield name, _KINDS[one]
+def _path(name: str, value: Any) -> Iterator[tuple[str, str]]:
+    origin = get_origin(value) if isinstance(get_origin(value), type) else None
+    if value in _KINDS:
+        yield name, _KINDS[value]
     elif origin and issubclass(origin, Mapping):
         yield name, "map"
     elif origin and issubclass(origin, Sequence):
         yield name, "list"
-        yield from _path(f"{name}[]", _plain(get_args(one)[0]))
-    elif _types.is_input_type(one):
+        yield from _path(f"{name}[]", _plain(get_args(value)[0]))
+    elif _types.is_input_type(value):
         yield name, "object"
-        yield from _paths(_types.input_type_types(one), f"{name}.")
-    elif _types.is_output_type(one):
+        yield from _paths(_types.input_type_types(value), f"{name}.")
+    elif _types.is_output_type(value):
         yield name, "object"
-        yield from _paths(_types.output_type_types(one), f"{name}.")
+        yield from _paths(_types.output_type_types(value), f"{name}.")
     else:
         yield name, "asset"
 
 
-def _plain(one: Any) -> Any:
+def _plain(value: Any) -> Any:
     """Return a type without its alternatives: nothing, or an awaited value."""
-    return _types.unwrap_type(one)
+    return _types.unwrap_type(value)
 
 
 def _required(given: type) -> Iterator[str]:
@@ -108,9 +108,9 @@ def _fields(fields: Mapping[str, Field], before: str = "") -> Iterator[tuple[str
         yield from _field(f"{before}{name}", field)
 
 
-def _field(name: str, one: Field) -> Iterator[tuple[str, str]]:
-    yield name, one.kind
-    if one.kind == "list" and one.item:
-        yield from _field(f"{name}[]", one.item)
-    elif one.kind == "object":
-        yield from _fields(one.fields, f"{name}.")
+def _field(name: str, field: Field) -> Iterator[tuple[str, str]]:
+    yield name, field.kind
+    if field.kind == "list" and field.item:
+        yield from _field(f"{name}[]", field.item)
+    elif field.kind == "object":
+        yield from _fields(field.fields, f"{name}.")

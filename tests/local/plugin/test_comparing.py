@@ -50,8 +50,8 @@ def _without(name: str) -> dict[str, Any]:
     return {key: value for key, value in _INPUTS.items() if key != name}
 
 
-def _seen(found: Difference) -> dict[str, str]:
-    return {change.path: f"{change.kind}{' replace' if change.replace else ''}" for change in found.changes}
+def _seen(diff: Difference) -> dict[str, str]:
+    return {change.path: f"{change.kind}{' replace' if change.replace else ''}" for change in diff.changes}
 
 
 @pytest.mark.parametrize(

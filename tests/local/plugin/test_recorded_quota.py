@@ -189,7 +189,7 @@ def _camel(args: Any) -> Any:
     """Return arguments with the names that the SDK sends."""
     if not isinstance(args, dict):
         return args
-    return {re.sub(r"_(\w)", lambda one: one[1].upper(), name): _camel(value) for name, value in args.items()}
+    return {re.sub(r"_(\w)", lambda item: item[1].upper(), name): _camel(value) for name, value in args.items()}
 
 
 def _plain(value: Any) -> Any:

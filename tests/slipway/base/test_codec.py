@@ -90,7 +90,7 @@ WHEELS = st.builds(
 )
 BICYCLES = st.builds(
     Bicycle,
-    WHEELS.map(lambda one: {"w": one}),
+    WHEELS.map(lambda item: {"w": item}),
     st.floats(allow_nan=False),
     st.none() | st.text(max_size=5),
     st.text(max_size=5),

@@ -196,14 +196,22 @@ CASES: dict[str, tuple[Json, Callable[[Json], Any], Callable[[Any], None]]] = {
     "pipeline": (PIPELINE_JOB, lambda body: _read_job(Call("list them"), PIPELINE, body), show_job),
     "log entry": (ENTRY, LogEntry.read, show_entry),
     "cluster": (CLUSTER, PersistentResource.read, show_cluster),
-    "operation": ({"name": "o", "done": True, "error": {"code": 8}}, Operation.read, lambda one: print(one.error[:9])),
+    "operation": (
+        {"name": "o", "done": True, "error": {"code": 8}},
+        Operation.read,
+        lambda answer: print(answer.error[:9]),
+    ),
     "series": (SERIES, Series.read, show_series),
     "quota": (
         QUOTA,
         QuotaInfo.read,
-        lambda one: print(one.limit("us-central1"), one.ineligibility, one.id + one.metric),
+        lambda answer: print(answer.limit("us-central1"), answer.ineligibility, answer.id + answer.metric),
     ),
-    "preference": (PREFERENCE, QuotaPreference.read, lambda one: print(one.detail + one.id + one.region + one.etag)),
+    "preference": (
+        PREFERENCE,
+        QuotaPreference.read,
+        lambda answer: print(answer.detail + answer.id + answer.region + answer.etag),
+    ),
 }
 
 

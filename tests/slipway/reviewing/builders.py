@@ -123,9 +123,9 @@ def published(old: Facts, new: Facts) -> Preview:
     )
 
 
-def by_kind(found: Iterable[Consequence]) -> dict[str, Consequence]:
+def by_kind(consequences: Iterable[Consequence]) -> dict[str, Consequence]:
     """Return consequences by kind. Of each kind and subject there has to be one."""
-    listed = list(found)
+    listed = list(consequences)
     assert len({consequence.key for consequence in listed}) == len(listed), "the same is said twice"
     return {consequence.kind: consequence for consequence in listed}
 

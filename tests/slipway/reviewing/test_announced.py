@@ -57,9 +57,9 @@ NEW = cluster("h100", pool("workers", H100, 1, 6), id="h100-4b2277a")
 TUNE = job("tune-27b-x1", on=OLD, buckets=frozenset({CATALOG_BUCKET, WORK_BUCKET}))
 
 
-def stopped_by(one: Change) -> list[str]:
+def stopped_by(changed: Change) -> list[str]:
     """Return the kinds of what stops the scheduled deployment."""
-    return [shut.kind for shut in unannounced([review(one)])]
+    return [shut.kind for shut in unannounced([review(changed)])]
 
 
 @pytest.mark.parametrize(
@@ -281,8 +281,8 @@ GPUS, A100S = (f"custom_model_training_nvidia_{gpus}_gpus" for gpus in ("h100", 
 PLAIN = cluster("first", pool("workers", H100, 1, 4))
 
 
-def told(one: Change) -> set[str]:
-    return {each.kind for each in review(one).consequences}
+def told(changed: Change) -> set[str]:
+    return {each.kind for each in review(changed).consequences}
 
 
 def drawing(asked: int, *, mode: str = "request", short: int = 0, offers: int = 0, **drawn: int) -> QuotaFacts:

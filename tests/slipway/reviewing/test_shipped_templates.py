@@ -28,9 +28,9 @@ from tests.slipway.deploying.deployment.test_shipped_stacks import NOW, ROOT, ST
 from tests.slipway.reviewing.builders import living
 
 
-def published(one: Deployment) -> PublishedCatalog:
+def published(deployment: Deployment) -> PublishedCatalog:
     """As people find it: written and read."""
-    return PublishedCatalog(whole=document.read(document.write(one.catalog).encode(), "catalog.json"))
+    return PublishedCatalog(whole=document.read(document.write(deployment.catalog).encode(), "catalog.json"))
 
 
 def steps(of: Facts) -> tuple[EngineStep, ...]:
@@ -51,19 +51,19 @@ def steps(of: Facts) -> tuple[EngineStep, ...]:
     )
 
 
-def previewed(one: Deployment, live: Live) -> list[str]:
+def previewed(deployment: Deployment, live: Live) -> list[str]:
     """What is told of changes, without the stack's name."""
-    known = State(submitters=tuple(one.facts.submitters), catalog_bucket=one.catalog.catalog_bucket)
-    return preview_text(replace(one, live=live, plan=replace(one.plan, notes=())), known, NOW, preview=True)[
-        0
-    ].splitlines()[1:]
+    known = State(submitters=tuple(deployment.facts.submitters), catalog_bucket=deployment.catalog.catalog_bucket)
+    return preview_text(
+        replace(deployment, live=live, plan=replace(deployment.plan, notes=())), known, NOW, preview=True
+    )[0].splitlines()[1:]
 
 
-def reviewed(one: Deployment, live: Live) -> tuple[Consequence, ...]:
-    preview = Preview((), {step.urn: step for step in steps(one.facts)})
+def reviewed(deployment: Deployment, live: Live) -> tuple[Consequence, ...]:
+    preview = Preview((), {step.urn: step for step in steps(deployment.facts)})
     after = facts.read([(step.type, step.name, step.new.inputs) for step in preview.standing.values() if step.new])
     before, _ = deployed_facts(preview, live.catalog, after)
-    return review(Change.between(one.stack.name, before, after, live, NOW, preview=preview)).consequences
+    return review(Change.between(deployment.stack.name, before, after, live, NOW, preview=preview)).consequences
 
 
 @pytest.mark.skipif(not {"dev", "staging", "prod"} <= {*STACKS}, reason="needs all of them")

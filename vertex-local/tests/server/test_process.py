@@ -211,8 +211,8 @@ def test_a_cloud_that_lives_and_does_not_answer_is_not_taken_for_started(
 ) -> None:
     record = SimpleNamespace(pid=4711, url="http://127.0.0.1:1")
     monkeypatch.setattr(daemon, "read_record", lambda folder: record)
-    monkeypatch.setattr(daemon, "process_of", lambda found: found.pid)
-    monkeypatch.setattr(controls, "answers", lambda found, seconds: False)
+    monkeypatch.setattr(daemon, "process_of", lambda item: item.pid)
+    monkeypatch.setattr(controls, "answers", lambda item, seconds: False)
     with pytest.raises(controls.CloudError, match="process 4711 of the local cloud lives but does not answer"):
         daemon.start(tmp_path / "state", {})
 

@@ -72,10 +72,10 @@ def trim(root: Path, now: float) -> list[Entry]:
     return [entry for entry in surplus(entries(root)) if _used(entry.folder) < now - RECENT_S and remove(entry)]
 
 
-def surplus(found: Sequence[Entry]) -> Iterator[Entry]:
+def surplus(entries: Sequence[Entry]) -> Iterator[Entry]:
     """Yield the entries beyond the limits, of those that were used last first."""
     total, counts = 0, dict.fromkeys(MOST, 0)
-    for entry in found:
+    for entry in entries:
         total += entry.size
         counts[entry.part] += 1
         if total > MOST_BYTES or counts[entry.part] > MOST[entry.part]:

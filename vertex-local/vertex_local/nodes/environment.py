@@ -116,4 +116,4 @@ def _trial(trial: str | None) -> dict[str, str]:
 
 def expanded(text: str, known: Mapping[str, str]) -> str:
     """Return the text with known `$(NAME)` replaced as Kubernetes does: `$$` is `$`, unknown ones stay."""
-    return _REFERENCE.sub(lambda found: "$" if found[0] == "$$" else known.get(found[1], found[0]), text)
+    return _REFERENCE.sub(lambda match: "$" if match[0] == "$$" else known.get(match[1], match[0]), text)

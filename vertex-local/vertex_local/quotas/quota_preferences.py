@@ -117,22 +117,22 @@ class QuotaPreferences:
         made = Preference(name, SERVICE, quota.quota_id, dimensions, 0, now, now, "")
         return self._decided(call, made, quota, body)
 
-    def _changed(self, call: Call, found: Preference, body: Mapping[str, Any], masked: Collection[str]) -> Preference:
-        if body.get("etag") and body["etag"] != found.etag:
+    def _changed(self, call: Call, old: Preference, body: Mapping[str, Any], masked: Collection[str]) -> Preference:
+        if body.get("etag") and body["etag"] != old.etag:
             raise aborted("The etag does not match the quota preference's current one.")
         for name in masked:
             if name in _IMMUTABLE:
                 raise invalid_argument(f"Field {name} is immutable.")
         sent = body.get("dimensions")
-        if sent and dict(sent) != dict(found.dimensions):
+        if sent and dict(sent) != dict(old.dimensions):
             raise invalid_argument("Field dimensions is immutable.")
         if masked:
-            body = {"quotaConfig": {"preferredValue": found.preferred}} | {
+            body = {"quotaConfig": {"preferredValue": old.preferred}} | {
                 name: value for name, value in body.items() if name in masked
             }
-        quota = table().by_id(found.quota_id)
+        quota = table().by_id(old.quota_id)
         assert quota is not None
-        return self._decided(call, found, quota, body)
+        return self._decided(call, old, quota, body)
 
     def _decided(self, call: Call, item: Preference, quota: Quota, body: Mapping[str, Any]) -> Preference:
         """Return the preference with its new value, and the value that the service will grant."""

@@ -131,9 +131,9 @@ class Secrets:
         return f"//secretmanager.googleapis.com/{name}"
 
 
-def page(call: Call, key: str, schema: str, found: Iterable[dict[str, Any]]) -> Reply:
+def page(call: Call, key: str, schema: str, bodies: Iterable[dict[str, Any]]) -> Reply:
     """Return a page of documents of a schema that fit the call's filter. Raises 400."""
     test = document_filters.parsed(call.query.get("filter", ""), filter_fields.of_schema(_API, schema))
-    found = [body for body in found if test(body)]
-    listed = documents.listed(call, key, documents.sliced(found), lambda body: body, usual=_PAGE, most=_MAX_PAGE)
-    return Reply(body=documents.without_empty(listed).body | {"totalSize": len(found)})
+    bodies = [body for body in bodies if test(body)]
+    listed = documents.listed(call, key, documents.sliced(bodies), lambda body: body, usual=_PAGE, most=_MAX_PAGE)
+    return Reply(body=documents.without_empty(listed).body | {"totalSize": len(bodies)})

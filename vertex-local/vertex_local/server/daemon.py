@@ -120,7 +120,7 @@ def clear(folder: Path) -> None:
     and goes on. A file that vanishes meanwhile is as good as deleted; a killed cloud may have left a process that
     empties its trash.
     """
-    for entry in sorted(folder.iterdir(), key=lambda one: (one.name in _OWN, one.name)):
+    for entry in sorted(folder.iterdir(), key=lambda item: (item.name in _OWN, item.name)):
         if entry.is_symlink() or not entry.is_dir():
             entry.unlink(missing_ok=True)
             continue

@@ -61,7 +61,7 @@ def serve(state_folder: Path, port: int) -> None:
     app = build_app(projects, modules, connections)
     projects.follow(lambda _: _publish(projects, port))
     loops: dict[str, list[Loop]] = {}
-    projects.follow(lambda one: _start(one, modules, loops))
+    projects.follow(lambda item: _start(item, modules, loops))
     try:
         config = uvicorn.Config(
             app,

@@ -188,15 +188,14 @@ class Documents(Collection):
     def remove(self, name: str) -> None:
         self._records.remove(self.world.store, name)
 
-    def patched(self, call: Call, found: Body) -> Body:
+    def patched(self, call: Call, old: Body) -> Body:
         """Return a resource after a PATCH: the fields of the mask, or without one all that a client may set. Raises 400
         for a field that can't be changed, 409 ABORTED for an outdated etag."""
         sent = self.sent(call)
-        if sent.get("etag", found["etag"]) != found["etag"]:
+        if sent.get("etag", old["etag"]) != old["etag"]:
             # The official client reads both etags out of this text, and tries again with the newer one.
             raise aborted(
-                f"Specified {self.kind.message} `etag`: `{sent['etag']}` does not match server `etag`: "
-                f"`{found['etag']}`"
+                f"Specified {self.kind.message} `etag`: `{sent['etag']}` does not match server `etag`: `{old['etag']}`"
             )
         fields = documents.masked(call) or self.kind.writable
         for field in fields:
@@ -204,7 +203,7 @@ class Documents(Collection):
                 raise unimplemented(f"The update mask '{field}' names a part of a field; only whole fields are served.")
             if field not in self.kind.writable:
                 raise invalid_argument(f"The field '{field}' of a {self.kind.message} can't be changed.")
-        return documents.merged(found, sent, fields)
+        return documents.merged(old, sent, fields)
 
     def listed_below(self, call: Call, parent: str, functions: Mapping[str, Function] | None = None) -> Reply:
         """Return a page of the collection. Raises 400 for an invalid filter, order or page token."""

@@ -81,8 +81,8 @@ class Resources(Collection, Generic[K]):
             raise not_found(f"The {self.kind.message} does not exist.")
         return record
 
-    def _state(self, found: Kept) -> str:
-        return f"The {self.kind.message} {found.body['name']} is in state {found.body['state']}"
+    def _state(self, record: Kept) -> str:
+        return f"The {self.kind.message} {record.body['name']} is in state {record.body['state']}"
 
 
 @dataclass(frozen=True)

@@ -172,7 +172,7 @@ class Drawing:
                 st.lists(texts | args, max_size=4), st.lists(texts | st.just(f"--token={TOKEN}"), max_size=4)
             ),
             "env": self.one(
-                st.lists(named, max_size=4, unique_by=lambda one: one["name"]), st.lists(named | wrong, max_size=4)
+                st.lists(named, max_size=4, unique_by=lambda item: item["name"]), st.lists(named | wrong, max_size=4)
             ),
         }
 
@@ -228,7 +228,7 @@ def spelled(value: Any, snake: bool) -> Any:
 
 
 def _snake(key: str) -> str:
-    return re.sub("[A-Z]", lambda found: f"_{found[0].lower()}", key)
+    return re.sub("[A-Z]", lambda match: f"_{match[0].lower()}", key)
 
 
 def canonical(spec: Json) -> Json:
@@ -308,10 +308,10 @@ def exported(template: JobTemplate) -> str:
     return job_file(body, CUSTOM_JOB, project="acme", region="us-central1", about="a test")
 
 
-def told(one: Imported, spec: Json) -> list[Path]:
+def told(imported: Imported, spec: Json) -> list[Path]:
     """The fields that the notes name, a variable by its name."""
     found: list[Path] = []
-    for note in one.notes:
+    for note in imported.notes:
         path: Path = tuple(camel(part) if isinstance(part, str) else part for part in note.path)
         if "env" in path:
             at = path.index("env")

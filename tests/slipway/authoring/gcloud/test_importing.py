@@ -42,8 +42,8 @@ def output(uri: str) -> str:
     return f"baseOutputDirectory: {{outputUriPrefix: {uri}}}"
 
 
-def notes(one: Imported, *, about: str = "") -> list[str]:
-    return [str(note) for note in one.notes if about in note.text and "baseOutputDirectory" not in note.text]
+def notes(imported: Imported, *, about: str = "") -> list[str]:
+    return [str(note) for note in imported.notes if about in note.text and "baseOutputDirectory" not in note.text]
 
 
 @pytest.mark.parametrize(

@@ -61,10 +61,10 @@ def test_labels_that_somebody_edited_stop_it_while_the_cluster_is_offered_or_ret
             assert decided.current == () and deleted(decided) == () and decided.retiring == ()
 
 
-def decide(monkeypatch: pytest.MonkeyPatch, one: ClusterSpec, now: datetime, seen: Live) -> tuple[Plan, list[str]]:
+def decide(monkeypatch: pytest.MonkeyPatch, declared: ClusterSpec, now: datetime, seen: Live) -> tuple[Plan, list[str]]:
     """Return what a program plans whose clock says `now`, and what it warns of."""
     settings = workspace_entry((), "acme-catalog", "acme-work", "trainer")
-    stack, warned = Stack(STACK, PROJECT, REGION, settings, clusters=(one,)), [""][:0]
+    stack, warned = Stack(STACK, PROJECT, REGION, settings, clusters=(declared,)), [""][:0]
 
     def read(_: Connection, wanted: LiveScope, **__: object) -> tuple[Live, list[str]]:
         return seen, []
@@ -114,7 +114,7 @@ def declarations(modes: tuple[str, ...], **fields: st.SearchStrategy[Any]) -> De
     """Up to two clusters; `fields` are more of theirs."""
     plain = st.builds(spec, st.sampled_from(["cpu", "gpu"]), st.integers(2, 4), generation=st.integers(1, 2))
     changed = st.fixed_dictionaries({"replacement": st.sampled_from(modes), **fields})
-    cluster = st.builds(lambda one, changes: replace(one, **changes), plain, changed)
+    cluster = st.builds(lambda item, changes: replace(item, **changes), plain, changed)
     return st.lists(cluster, max_size=2, unique_by=lambda item: item.name).map(tuple)
 
 

@@ -99,7 +99,7 @@ def test_asked_for_but_failed_or_stopping_spends_the_id(state: str) -> None:  # 
         job(ID_A, state="PIPELINE_STATE_PENDING", kind=PIPELINE),
         job(ID_A, state="JOB_STATE_NOBODY_KNOWS"),
     ],
-    ids=lambda one: f"{one.kind.words}-{one.state}",
+    ids=lambda item: f"{item.kind.words}-{item.state}",
 )
 @pytest.mark.parametrize("state", ["RUNNING", "ERROR", "STOPPING", "UPDATING"])
 def test_not_asked_for_with_any_job_that_has_not_ended_retires(one, state: str) -> None:  # type: ignore[no-untyped-def] # N1, B3

@@ -78,8 +78,8 @@ def published(**changes: Any) -> PublishedCatalog:
     return PublishedCatalog(stack=body["stack"], whole=read_catalog(str(body).replace("'", '"'), "gs://c/catalog.json"))
 
 
-def stay(found: Neighbours, *, seen: tuple[str, ...] = (), of: tuple[StateGrant, ...] = ()) -> dict[str, Any]:
-    some = shared(of or dropped(KNOWN), found, KNOWN, stack="dev", project="acme", seen=seen)
+def stay(neighbours: Neighbours, *, seen: tuple[str, ...] = (), of: tuple[StateGrant, ...] = ()) -> dict[str, Any]:
+    some = shared(of or dropped(KNOWN), neighbours, KNOWN, stack="dev", project="acme", seen=seen)
     return {grant.grant.name: grant.stacks or grant.unread for grant in some}
 
 
@@ -179,9 +179,9 @@ def running(**specs: Any) -> dict[str, Any]:
     }
 
 
-def names(found: InUse | Unknown) -> list[str]:
-    assert isinstance(found, InUse)
-    return [job.display_name for job in found.jobs]
+def names(use: InUse | Unknown) -> list[str]:
+    assert isinstance(use, InUse)
+    return [job.display_name for job in use.jobs]
 
 
 def test_the_guard_asks_the_cluster_itself_and_sees_its_jobs(connection: Connection, service: Service) -> None:

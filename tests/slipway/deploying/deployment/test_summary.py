@@ -114,8 +114,8 @@ X, C = spec("x"), spec("c")
 OVER = replace(X, season=ENDED)
 
 
-def there(one: ClusterSpec, state: str = "RUNNING") -> PersistentResource:
-    return alive(one, state, create_time=NOW)
+def there(declared: ClusterSpec, state: str = "RUNNING") -> PersistentResource:
+    return alive(declared, state, create_time=NOW)
 
 
 def ids(decided: Plan) -> set[str]:

@@ -60,11 +60,11 @@ def entry(asked: JobTemplate, **changes: Any) -> dict[str, Any]:
     return written
 
 
-def standing(found: dict[str, Any], kind: str, **values: Any) -> list[str]:
+def standing(entry: dict[str, Any], kind: str, **values: Any) -> list[str]:
     """The offers that a reader offers for these values: no order of variants to keep."""
     return [
         offer["capacityType"]
-        for offer in found["offers"]
+        for offer in entry["offers"]
         if offer["kind"] == kind and all(values[name] in allowed for name, allowed in offer["when"].items())
     ]
 

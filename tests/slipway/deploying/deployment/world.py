@@ -112,12 +112,12 @@ def remembering(*dormant: Dormancy) -> model.Catalog:
     return catalog(clusters={}, dormant={cluster.spec.name: published_dormant(cluster, REGION) for cluster in dormant})
 
 
-def hash_of(one: ClusterSpec) -> str:
-    return fingerprint_of(STACK, PROJECT, REGION, one)
+def hash_of(declared: ClusterSpec) -> str:
+    return fingerprint_of(STACK, PROJECT, REGION, declared)
 
 
-def id_of(one: ClusterSpec, n: int = 1) -> str:
-    return cluster_id(one.name, hash_of(one), n)
+def id_of(declared: ClusterSpec, n: int = 1) -> str:
+    return cluster_id(declared.name, hash_of(declared), n)
 
 
 def alive(of: ClusterSpec, state: str = "RUNNING", *, n: int = 1, **fields: Any) -> PersistentResource:

@@ -66,7 +66,7 @@ def test_what_waits_is_there_with_its_reason_and_a_job_that_is_named_in_full(sma
 
 def test_the_runs_of_a_sweep_are_there_with_what_came_of_them(stack: Stack) -> None:
     sweep = swept(stack, *(f"print({number})" for number in range(3)))
-    for number, job in enumerate(sorted(stack.jobs(), key=lambda one: one["labels"]["slipway-run"])):
+    for number, job in enumerate(sorted(stack.jobs(), key=lambda item: item["labels"]["slipway-run"])):
         output = job["jobSpec"]["baseOutputDirectory"]["outputUriPrefix"].partition(f"w-{stack.name}/")[2]
         steps = [{"step": step, "accuracy": number + step / 10} for step in (1, 2, 3)]
         stack.write(f"{output.rstrip('/')}/metrics.json", json.dumps(steps).encode())

@@ -25,8 +25,8 @@ CLUSTERS = {"h100": Cluster("h100", (POOL,), id="h100-1a2b3c4")}
 CATALOG = Catalog("dev", "acme", "us-central1", "3f9c2e1", False, "w", "t", CLUSTERS, ("h100-0000000",), {})
 
 
-def ours(one: PersistentResource) -> PersistentResource:
-    return replace(one, labels={**one.labels, STACK_LABEL: "dev"})
+def ours(living: PersistentResource) -> PersistentResource:
+    return replace(living, labels={**living.labels, STACK_LABEL: "dev"})
 
 
 def living(gpus: int = 32) -> Live:

@@ -102,7 +102,9 @@ def test_one_that_came_from_another_region_is_looked_for_there_by_everybody(
     with monkeypatch.context() as left:
         denied = Unknown("denied", "aiplatform.googleapis.com customJobs.list", "roles/aiplatform.viewer")
         jobs = Reader.jobs
-        left.setattr(Reader, "jobs", lambda one, kind: denied if one.wanted.region == "us-east4" else jobs(one, kind))
+        left.setattr(
+            Reader, "jobs", lambda item, kind: denied if item.wanted.region == "us-east4" else jobs(item, kind)
+        )
         without = stack.run("schedule")
     assert without.code == 0
     assert f"at us-east4, where stack {stack.name} offers no cluster: denied\n" in without.err

@@ -79,7 +79,7 @@ def stay(begin: int, hours: int, count: int) -> Stay:
 
 
 STAYS = st.lists(st.builds(stay, st.integers(0, 50), st.integers(1, 20), st.integers(1, 5)), max_size=40).map(
-    lambda some: sorted(some, key=lambda one: one.begin)
+    lambda some: sorted(some, key=lambda item: item.begin)
 )
 
 

@@ -96,8 +96,8 @@ def row(used: int, live: int, most: int | None, *holders: Holder) -> PoolRow:
     return PoolRow("cpu", "us-central1", cluster, pool, False, (), None, False, UNKNOWN, holders)
 
 
-def shares(one: PoolRow) -> list[tuple[str, str, int]]:
-    (pool,) = pools_now([one])
+def shares(row: PoolRow) -> list[tuple[str, str, int]]:
+    (pool,) = pools_now([row])
     return [(share.what, share.user, share.machines) for share in pool.shares]
 
 

@@ -90,7 +90,7 @@ def test_nothing_is_loaded_from_anywhere(parts: Parts) -> None:
     assert {value[:1] for tag, name, value in parts.attributes if name == "href"} == {"#"}
 
 
-@pytest.mark.parametrize("one", VENDORED, ids=lambda one: one["name"])
+@pytest.mark.parametrize("one", VENDORED, ids=lambda item: item["name"])
 def test_what_others_wrote_is_what_was_fetched(one: dict[str, str]) -> None:
     content = (FOLDER / "vendor" / one["file"]).read_bytes()
     assert hashlib.sha256(content).hexdigest() == one["sha256"]

@@ -146,8 +146,8 @@ SEEN = {"published": published(catalog(FAR, other_regions=(AWAY,))), "jobs": (TH
 """The stack's catalog, and its job."""
 
 
-def placed(one: PersistentResource, region: str = AWAY) -> PersistentResource:
-    return replace(one, name=f"projects/1/locations/{region}/persistentResources/{one.id}")
+def placed(living: PersistentResource, region: str = AWAY) -> PersistentResource:
+    return replace(living, name=f"projects/1/locations/{region}/persistentResources/{living.id}")
 
 
 THERE = placed(lives(FAR, used=1))

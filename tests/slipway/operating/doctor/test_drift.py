@@ -37,8 +37,8 @@ EVE = "user:eve@acme.example"
 WORK = "bucket local-project-local-work"
 
 
-def said(found: Iterable[Finding]) -> dict[tuple[str, str], str]:
-    return {(finding.subject, finding.field): finding.sentence for finding in found}
+def said(findings: Iterable[Finding]) -> dict[tuple[str, str], str]:
+    return {(finding.subject, finding.field): finding.sentence for finding in findings}
 
 
 def test_what_the_refresh_found_is_told_field_by_field(snapshot: SnapshotAssertion) -> None:

@@ -111,7 +111,7 @@ def test_hourly_samples_of_a_day_are_one_object(storage: Storage, bucket: str) -
 def test_of_runs_at_the_same_moment_none_is_lost(storage: Storage, bucket: str) -> None:
     some = [sample(10 * number) for number in range(5)]
     with ThreadPoolExecutor(len(some)) as threads:
-        list(threads.map(lambda one: add_sample(storage, bucket, one), some))
+        list(threads.map(lambda item: add_sample(storage, bucket, item), some))
     assert kept(storage, bucket) == some
 
 
@@ -159,4 +159,4 @@ TIMES = st.datetimes(datetime(2020, 1, 1), datetime(2100, 1, 1)).map(lambda at: 
 @given(st.dictionaries(TIMES, POOLS, max_size=5))
 def test_what_is_written_is_read_back_in_order(some: dict[datetime, dict[PoolKey, PoolSample]]) -> None:
     samples = [Sample(at, pools) for at, pools in some.items()]
-    assert list(read_samples(write_samples(samples))) == sorted(samples, key=lambda one: one.at)
+    assert list(read_samples(write_samples(samples))) == sorted(samples, key=lambda item: item.at)

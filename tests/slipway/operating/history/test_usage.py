@@ -80,7 +80,7 @@ def test_a_cluster_is_there_from_its_deployment_to_the_one_without_it_and_while_
 def test_spans_follow_each_other_and_stay_inside(looked: list[tuple[float, int]], deployed: list[float]) -> None:
     samples = tuple(sample(at, workers=live) for at, live in sorted(dict(looked).items()))
     later = tuple(Deployment(hours(at), catalogs.catalog(GROWING)) for at in sorted(deployed))
-    past = day(samples=samples, deployments=tuple(sorted((*day().deployments, *later), key=lambda one: one.at)))
+    past = day(samples=samples, deployments=tuple(sorted((*day().deployments, *later), key=lambda item: item.at)))
     for timeline in timelines(past):
         assert timeline.spans[0].begin >= past.since
         assert timeline.spans[-1].end <= past.until
@@ -100,11 +100,11 @@ BOTH = (MachinesUsed(CPU, 1, "head"), MachinesUsed(L4, 2, "workers"))
 HOUR, REGION = 3600.0, "us-central1"
 
 
-def told(one: PastJob) -> PastJob:
+def told(past_job: PastJob) -> PastJob:
     """With the cost that the service's times make."""
-    used = [MachineGroup(each.machine, each.count) for each in one.machines]
-    price = per_hour(used, one.region, one.capacity_type)
-    return replace(one, cost=price * (Decimal(str(one.busy)) / 3600))
+    used = [MachineGroup(each.machine, each.count) for each in past_job.machines]
+    price = per_hour(used, past_job.region, past_job.capacity_type)
+    return replace(past_job, cost=price * (Decimal(str(past_job.busy)) / 3600))
 
 
 def month() -> History:

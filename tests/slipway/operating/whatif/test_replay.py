@@ -41,8 +41,8 @@ def job(
     return ReplayedJob(name, "t", created, run, groups, routes, more)
 
 
-def starts(found: Replay) -> dict[str, float | None]:
-    return {run.job.name: run.started for run in found.runs}
+def starts(replayed: Replay) -> dict[str, float | None]:
+    return {run.job.name: run.started for run in replayed.runs}
 
 
 def test_jobs_start_in_the_order_in_which_they_came() -> None:
@@ -121,13 +121,13 @@ def traces(draw: st.DrawFn) -> tuple[list[ReplayedJob], list[ReplayedPool]]:
     return jobs, pools
 
 
-def held(found: Replay, at: int) -> list[tuple[float, int]]:
+def held(replayed: Replay, at: int) -> list[tuple[float, int]]:
     """Changes of the machines that jobs hold of a pool, in the order of their times."""
     changes = []
-    for run in found.runs:
+    for run in replayed.runs:
         count = dict(run.pools).get(at, 0)
         if run.started is not None and count:
-            delay = max(found.pools[place].pool.delays.start for place, _ in run.pools)
+            delay = max(replayed.pools[place].pool.delays.start for place, _ in run.pools)
             changes += [(run.started - delay, count), (run.started + run.job.run, -count)]
     return sorted(changes)
 

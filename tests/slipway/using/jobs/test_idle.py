@@ -55,15 +55,15 @@ def minutes(first: int, last: int, value: float) -> dict[float, float]:
     return dict.fromkeys(map(float, range(first, last + 1)), value)
 
 
-def idle(found: list[Series], of: VertexJob | None = None, period: int = 0) -> IdleAccelerators | None:
+def idle(listed: list[Series], of: VertexJob | None = None, period: int = 0) -> IdleAccelerators | None:
     of = of or job()
-    usage = Utilization(rows_of(found, of), period)
+    usage = Utilization(rows_of(listed, of), period)
     return idle_accelerators(usage, of, job_cost(of, of.region, BEGIN + timedelta(days=1)))
 
 
-def known(found: IdleAccelerators | None) -> IdleAccelerators:
-    assert found is not None
-    return found
+def known(accelerators: IdleAccelerators | None) -> IdleAccelerators:
+    assert accelerators is not None
+    return accelerators
 
 
 def test_half_a_fine_tune_of_eight_h100_is_idle_time_and_so_is_half_of_its_price() -> None:

@@ -59,7 +59,8 @@ class Book(Logging):
         since = filter.partition('timestamp>="')[2].rstrip('"')
         edge = datetime.fromisoformat(since) if since else BEGIN - timedelta(days=1)
         yield from sorted(
-            (entry for entry in self.written if entry.timestamp and entry.timestamp >= edge), key=lambda one: one.stamp
+            (entry for entry in self.written if entry.timestamp and entry.timestamp >= edge),
+            key=lambda item: item.stamp,
         )
 
 

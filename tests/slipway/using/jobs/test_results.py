@@ -116,8 +116,8 @@ def test_a_parameter_that_only_some_commands_name_tells_them_apart() -> None:  #
     assert results((job(0, lr=0.1), {}), (job(1), {})).parameters == (), "a declared one, before it was declared"
 
 
-def described(one: VertexJob) -> JobDescription:
-    return JobDescription(one, job_cost(one, one.region, NOW), "cpu", "", "")
+def described(job: VertexJob) -> JobDescription:
+    return JobDescription(job, job_cost(job, job.region, NOW), "cpu", "", "")
 
 
 def fields(*jobs: JobDescription, metrics: dict[str, Metrics] | None = None) -> dict[tuple[str, str], ComparedField]:

@@ -63,10 +63,10 @@ class Cloud:
         self.experiments[name] = {BOARD: board}
         return True
 
-    def change(self, found: Context, key: str, value: str) -> None:
-        if self._changed(found.name):
+    def change(self, context: Context, key: str, value: str) -> None:
+        if self._changed(context.name):
             raise failure(Call("write"), Answer(409, "ABORTED", "etag"))
-        self.experiments[found.name] = {**found.metadata, key: value}
+        self.experiments[context.name] = {**context.metadata, key: value}
 
     def _changed(self, name: str) -> bool:
         other, self.meanwhile = self.meanwhile, None

@@ -105,7 +105,7 @@ def of_template(change: Callable[[Template], Template]) -> Catalog:
 
 
 ROLLED_OVER = replace(
-    of_template(lambda one: with_text(one, "cpu-1", "cpu-2")),
+    of_template(lambda template: with_text(template, "cpu-1", "cpu-2")),
     clusters={"cpu": replace(DEPLOYED.clusters["cpu"], id="cpu-2")},
 )
 """Its cluster has a successor."""
@@ -154,9 +154,12 @@ FOLDS = Parameter("folds", "int", 5)
     ("now", "said"),
     [
         (replace(DEPLOYED, templates={}), "template 'digits' not found in catalog local"),
-        (of_template(lambda one: replace(one, parameters=(FOLDS,))), "folds: none then, 5 now"),
-        (of_template(lambda one: replace(one, offers=one.offers[1:])), "digits has no capacity type 'pool'"),
-        (of_template(lambda one: replace(one, kinds=("training-pipeline",))), "digits can't run as a"),
+        (of_template(lambda template: replace(template, parameters=(FOLDS,))), "folds: none then, 5 now"),
+        (
+            of_template(lambda template: replace(template, offers=template.offers[1:])),
+            "digits has no capacity type 'pool'",
+        ),
+        (of_template(lambda template: replace(template, kinds=("training-pipeline",))), "digits can't run as a"),
     ],
     ids=["no-template", "parameters", "no-offer", "kind"],
 )
@@ -181,7 +184,7 @@ def test_a_catalog_that_makes_another_job_of_it_gives_nothing_up(now: Catalog, s
 def test_what_comes_next_is_what_follows_the_waiting_one_now(place: int, now: list[str], left: list[str]) -> None:  # N3
     """Of what it has tried before, where its own offer is gone."""
     offers = {offer.capacity_type: offer for offer in DEPLOYED.templates["digits"].offers}
-    published = of_template(lambda one: replace(one, offers=tuple(offers[name] for name in now)))
+    published = of_template(lambda template: replace(template, offers=tuple(offers[name] for name in now)))
     context: Any = Context(Service(launcher=True, published=published), DEPLOYED)
     prepared = prepare(DEPLOYED, SubmissionRequest("digits"), "ada").under("r1")
     later = LaterOffers.after(context, prepared, place).anew()
@@ -206,7 +209,7 @@ def test_an_offer_that_was_gone_for_one_deployment_is_no_later_one() -> None:  #
 
 def test_code_of_ones_own_does_not_go_to_a_template_that_takes_none_any_more() -> None:  # N3
     own = partial(with_text, old="gs://catalog/packages/digits.tar.gz", new="${slipway.package}")
-    then, now = of_template(lambda one: replace(own(one), code_flag=True)), of_template(own)
+    then, now = of_template(lambda template: replace(own(template), code_flag=True)), of_template(own)
     context: Any = Context(Service(launcher=True, published=now), then)
     asked = replace(SPOT_THEN_POOL, overrides=RequestOverrides(package="gs://work/code/1/digits.tar.gz"))
     with pytest.raises(PolicyError, match="digits runs the code that was reviewed with it"):

@@ -48,8 +48,8 @@ def nothing_answers() -> CloudError:
     return Unreachable(CALL, "nothing answers there")
 
 
-def there(one: JudgedCandidate, region: str) -> JudgedCandidate:
-    return replace(one, candidate=replace(one.candidate, region=region))
+def there(candidate: JudgedCandidate, region: str) -> JudgedCandidate:
+    return replace(candidate, candidate=replace(candidate.candidate, region=region))
 
 
 @pytest.mark.parametrize("problem", [Silent.problem, nothing_answers])

@@ -15,11 +15,11 @@ from slipway.using.sweeps.sweep_file import of_csv, of_json, of_yaml, read
 from slipway.using.sweeps.sweep_plan import ParameterJudge
 
 
-def right(found: Points) -> tuple[Point, ...]:
+def right(points_read: Points) -> tuple[Point, ...]:
     """Raises ConfigError when anything is wrong."""
-    if found.mistakes:
-        raise refusal(found.source, found.mistakes)
-    return found.each
+    if points_read.mistakes:
+        raise refusal(points_read.source, points_read.mistakes)
+    return points_read.each
 
 
 def values(tmp_path: Path, name: str, text: str) -> list[dict[str, str]]:

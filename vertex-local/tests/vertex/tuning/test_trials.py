@@ -103,8 +103,8 @@ def studied(*parameters: Any, algorithm: str = "ALGORITHM_UNSPECIFIED") -> Study
     return study_of(study(*parameters, algorithm=algorithm))
 
 
-def searched(found: Study, count: int, seed: str = "s") -> list[Assignment]:
-    points = (search.suggested(found, seed, earlier) for earlier in range(count))
+def searched(study: Study, count: int, seed: str = "s") -> list[Assignment]:
+    points = (search.suggested(study, seed, earlier) for earlier in range(count))
     return [point for point in points if point is not None]
 
 

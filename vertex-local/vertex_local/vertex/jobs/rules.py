@@ -166,9 +166,9 @@ def _tpus_alone(root: str, pools: Sequence[Mapping[str, Any]]) -> Iterator[Mista
             yield Mistake(f"{root}[{at}].replica_count", "Replica count of a TPU worker pool must be 1.")
 
 
-def _nfs(path: str, found: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
-    points = [mount.get("mountPoint", "") for mount in found]
-    for at, mount in enumerate(found):
+def _nfs(path: str, mounts: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
+    points = [mount.get("mountPoint", "") for mount in mounts]
+    for at, mount in enumerate(mounts):
         where = f"{path}.nfs_mounts[{at}]"
         if not mount.get("server"):
             yield Mistake(f"{where}.server", "The address of the NFS server is required.")

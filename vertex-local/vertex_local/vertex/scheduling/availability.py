@@ -58,9 +58,9 @@ def targets(started: list[Job], now: datetime) -> list[Target]:
     return [_target(job, job.run, now) for job in started if job.run and job.run.spot and job.run.outcome is None]
 
 
-def excess(world: World, found: list[Target], now: datetime) -> dict[tuple[str, str], int]:
+def excess(world: World, targets: list[Target], now: datetime) -> dict[tuple[str, str], int]:
     """Return the Spot machines, by (region, type), in use beyond the present supply."""
-    kinds = {kind for target in found for kind in target.machines}
+    kinds = {kind for target in targets for kind in target.machines}
     supplies = {region: supply(world, region, now, leaving=False) for region, _ in kinds}
     return {(region, machine): supplies[region].excess(machine) for region, machine in kinds}
 

@@ -38,9 +38,9 @@ class Broken:
         self.starts: list[int] = []
         self.times, whole = times, Storage.chunks
 
-        def chunks(storage: Storage, one: StoredObject, start: int = 0) -> Iterator[bytes]:
+        def chunks(storage: Storage, stored: StoredObject, start: int = 0) -> Iterator[bytes]:
             self.starts.append(start)
-            for chunk in whole(storage, one, start):
+            for chunk in whole(storage, stored, start):
                 yield chunk
                 if self.times:
                     self.times -= 1

@@ -201,9 +201,9 @@ def test_one_that_is_there_elsewhere_is_said_with_where_its_data_is() -> None:
 def test_a_location_elsewhere_is_what_the_program_says_of_an_alternative_and_of_nothing_else() -> None:
     made = asked_for(FAR)
 
-    def unsaid(one: Cluster) -> list[str]:
-        steps = [step("create", VERTEX, one.id, new=made)]
-        told = unsaid_clusters(change(facts(one), facts(one), steps=steps))
+    def unsaid(cluster: Cluster) -> list[str]:
+        steps = [step("create", VERTEX, cluster.id, new=made)]
+        told = unsaid_clusters(change(facts(cluster), facts(cluster), steps=steps))
         return [str(edit) for each in told for edit in each.edits]
 
     assert unsaid(FAR) == []

@@ -73,7 +73,7 @@ def inputs(resource: Any) -> frozenset[str]:
     """The inputs of a resource, as the provider's own class has them."""
     known = inspect.signature(resource._internal_init).parameters
     own = (name for name in known if name not in ("__self__", "resource_name", "opts", "__props__"))
-    return frozenset(_WORD.sub(lambda found: found[1].upper(), name) for name in own)
+    return frozenset(_WORD.sub(lambda match: match[1].upper(), name) for name in own)
 
 
 def known(consequences: Iterable[Consequence]) -> bool:
