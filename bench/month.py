@@ -19,15 +19,7 @@ from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import hourly
-from slipway.operating.history.model import (
-    Deployment,
-    History,
-    MachinesUsed,
-    PastJob,
-    PoolKey,
-    PoolSample,
-    Sample,
-)
+from slipway.operating.history.model import Deployment, History, MachinesUsed, PastJob, PoolKey, PoolSample, Sample
 
 NOW = datetime(2026, 11, 24, 15, 20, tzinfo=UTC)
 SINCE = NOW - timedelta(days=30)

@@ -28,12 +28,7 @@ from slipway.front.cli.jobs.show import JobDetails, _document
 from slipway.front.cli.pools import _document as pool_document
 from slipway.front.cli.quota import document as quota
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.documents import (
-    catalog_document,
-    dates_document,
-    template_document,
-    usage_document,
-)
+from slipway.front.cli.terminal.documents import catalog_document, dates_document, template_document, usage_document
 from slipway.front.cli.terminal.submission import document as submission
 from slipway.front.cli.terminal.sweep_outcome import document as sweep
 from slipway.front.cli.terminal.sweep_outcome import forecast_document

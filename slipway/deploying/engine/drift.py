@@ -13,15 +13,7 @@ from slipway.base.formatting import last_part
 from slipway.deploying.engine.fields import FIELDS
 from slipway.deploying.engine.grants import form, place
 from slipway.deploying.engine.preview import EngineStep, Resource
-from slipway.deploying.engine.touched import (
-    ACCOUNT,
-    BUCKET,
-    CLUSTER_TYPE,
-    OBJECT,
-    differences,
-    overwritten,
-    top,
-)
+from slipway.deploying.engine.touched import ACCOUNT, BUCKET, CLUSTER_TYPE, OBJECT, differences, overwritten, top
 from slipway.model.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS

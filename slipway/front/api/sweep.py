@@ -29,13 +29,7 @@ from slipway.using.sweeps.forecast import forecast_lines
 from slipway.using.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.using.sweeps.runs import RunsAgain
 from slipway.using.sweeps.sweep_choice import SoonerChoice
-from slipway.using.sweeps.sweep_end import (
-    Again,
-    problem_of_runs,
-    problem_of_sending,
-    problem_of_taken,
-    until_ended,
-)
+from slipway.using.sweeps.sweep_end import Again, problem_of_runs, problem_of_sending, problem_of_taken, until_ended
 from slipway.using.sweeps.sweep_file import Runs, points_of
 from slipway.using.sweeps.sweep_plan import SweepPlan, plan_sweep
 from slipway.using.sweeps.sweep_sender import SendingProgress

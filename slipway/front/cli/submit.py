@@ -26,13 +26,7 @@ from slipway.front.cli.terminal.submission import below_verdict, document, sent_
 from slipway.model.kinds import KINDS
 from slipway.using.context import Context
 from slipway.using.submission.budget_check import BudgetCheck
-from slipway.using.submission.candidates import (
-    Candidate,
-    PreparedSubmission,
-    SubmissionRequest,
-    likely,
-    prepare,
-)
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
 from slipway.using.submission.choice import never_runs
 from slipway.using.submission.costs import leaving, spending_of
 from slipway.using.submission.delivery import RetryPolicy

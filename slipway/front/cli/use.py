@@ -12,15 +12,7 @@ import click
 from slipway.base.errors import SlipwayError
 from slipway.base.formatting import counted
 from slipway.front.cli.terminal import screen
-from slipway.google.catalog.lookup import (
-    VARIABLE,
-    address,
-    folder_file,
-    own_file,
-    recall,
-    remember,
-    select_catalog,
-)
+from slipway.google.catalog.lookup import VARIABLE, address, folder_file, own_file, recall, remember, select_catalog
 from slipway.using.context import Context
 
 

@@ -5,15 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.base.formatting import join
-from slipway.model.capacity import (
-    CAPACITY_TYPES,
-    FLEX_START,
-    POOL,
-    RESERVATION,
-    SPOT,
-    WAIT_BY_THEMSELVES,
-    WEEK,
-)
+from slipway.model.capacity import CAPACITY_TYPES, FLEX_START, POOL, RESERVATION, SPOT, WAIT_BY_THEMSELVES, WEEK
 from slipway.model.machines.spec import compared
 from slipway.model.machines.table import accelerator, accelerators, models
 from slipway.model.rules.rule import Rule, Subject, seconds

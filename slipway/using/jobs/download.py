@@ -21,16 +21,7 @@ from slipway.google.jobs import VertexJob
 from slipway.google.session import HttpPolicy
 from slipway.google.storage import Location, Storage
 from slipway.using.context import Context
-from slipway.using.jobs.outputs import (
-    PARTS,
-    LeftOut,
-    OutputFile,
-    alone_in,
-    ignore,
-    listed,
-    output_files,
-    present_files,
-)
+from slipway.using.jobs.outputs import PARTS, LeftOut, OutputFile, alone_in, ignore, listed, output_files, present_files
 
 _THREADS = 8
 _TICK = 0.2

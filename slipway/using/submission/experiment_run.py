@@ -11,17 +11,7 @@ from slipway.base.formatting import last_part
 from slipway.google.answers import region_of
 from slipway.google.failures import Call, CloudError, Conflict, NotFound, Unavailable
 from slipway.google.jobs import VertexJob
-from slipway.google.metadata import (
-    BOARD,
-    CANCELLED,
-    COMPLETE,
-    EXPERIMENT,
-    FAILED,
-    RUN,
-    RUNNING,
-    STATE,
-    Metadata,
-)
+from slipway.google.metadata import BOARD, CANCELLED, COMPLETE, EXPERIMENT, FAILED, RUN, RUNNING, STATE, Metadata
 from slipway.using.context import Context
 from slipway.using.submission.request import Request
 

@@ -10,15 +10,7 @@ from slipway.base.formatting import counted, join, span
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, NotFound, needs_role
 from slipway.google.jobs import VertexJob
-from slipway.google.quota.metrics import (
-    ON_DEMAND_QUOTA,
-    Need,
-    drawn_by,
-    label,
-    namespace,
-    quota_id,
-    unmetered,
-)
+from slipway.google.quota.metrics import ON_DEMAND_QUOTA, Need, drawn_by, label, namespace, quota_id, unmetered
 from slipway.google.quota.usage import usage
 from slipway.google.quotas import SERVICE, Quotas
 from slipway.model.capacity import CAPACITY_TYPES, DAY

@@ -13,13 +13,7 @@ from slipway.model.catalog.model import Catalog, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import NUMERIC, render, whole
 from slipway.model.kinds import JobKind
-from slipway.model.labels import (
-    CODE_LABEL,
-    RUN_LABEL,
-    RUNS_LABEL,
-    code_revision_of,
-    label_value,
-)
+from slipway.model.labels import CODE_LABEL, RUN_LABEL, RUNS_LABEL, code_revision_of, label_value
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, nothing_after, prepare
 from slipway.using.submission.parameters import ParameterMistake, judged
 from slipway.using.sweeps.points import Point, PointMistake, Points, refusal

@@ -19,14 +19,7 @@ from slipway.using.submission.budget_check import BudgetCheck
 from slipway.using.submission.candidates import PreparedSubmission
 from slipway.using.submission.preflight import Preflight
 from slipway.using.sweeps.gone_runs import GoneRuns
-from slipway.using.sweeps.runs import (
-    RemainingRuns,
-    Run,
-    RunsAgain,
-    being_cancelled,
-    known_runs,
-    remaining_runs,
-)
+from slipway.using.sweeps.runs import RemainingRuns, Run, RunsAgain, being_cancelled, known_runs, remaining_runs
 from slipway.using.sweeps.sweep_jobs import SweepJobs
 from slipway.using.sweeps.sweep_journal import SweepJournal, instead, journal_of_sweep, was_begun
 from slipway.using.sweeps.sweep_plan import SweepPlan

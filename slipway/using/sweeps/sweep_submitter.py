@@ -21,11 +21,7 @@ from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.sweeps.catalog_watch import CatalogWatch
 from slipway.using.sweeps.forecast import Forecast, Share, share
 from slipway.using.sweeps.rate_limit import seconds_to_send
-from slipway.using.sweeps.runs import (
-    RemainingRuns,
-    Run,
-    RunsAgain,
-)
+from slipway.using.sweeps.runs import RemainingRuns, Run, RunsAgain
 from slipway.using.sweeps.sweep_choice import SoonerChoice, check_rules, choose_groups, sooner_choice
 from slipway.using.sweeps.sweep_jobs import SweepJobs
 from slipway.using.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_of_sweep

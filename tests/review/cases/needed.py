@@ -5,18 +5,7 @@ from collections.abc import Iterable
 from slipway.deploying.engine.preview import EngineStep, Resource
 from slipway.model.catalog.model import Catalog
 from tests.review.case import BUSY, Case, Job, World, hurts, stops
-from tests.review.engine import (
-    BUCKET,
-    ON_BUCKET,
-    TRAINER,
-    WORK,
-    creates,
-    deletes,
-    does,
-    grants,
-    replaces,
-    updates,
-)
+from tests.review.engine import BUCKET, ON_BUCKET, TRAINER, WORK, creates, deletes, does, grants, replaces, updates
 from tests.slipway.reviewing.builders import step
 
 RESERVATION, VERSION = "gcp:compute/reservation:Reservation", "gcp:secretmanager/secretVersion:SecretVersion"

@@ -16,13 +16,7 @@ from slipway.base.formatting import counted, exact, join
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.submission import below_verdict, commit_words, confirm
-from slipway.front.cli.terminal.sweep_outcome import (
-    closing,
-    document,
-    forecast_document,
-    trouble_in_sending,
-    watched,
-)
+from slipway.front.cli.terminal.sweep_outcome import closing, document, forecast_document, trouble_in_sending, watched
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Clock, Context
 from slipway.using.submission.candidates import SubmissionRequest, summary

@@ -9,10 +9,7 @@ import pytest
 from slipway.authoring.template.load import load
 from slipway.authoring.template.types import mistyped
 from slipway.base.errors import ConfigError
-from slipway.template import (
-    Parameter,
-    WorkerPool,
-)
+from slipway.template import Parameter, WorkerPool
 from tests.builders.templates import job_template as template
 
 

@@ -10,14 +10,7 @@ from slipway.authoring.stack.config import TrainerEntry
 from slipway.authoring.stack.stack import Stack
 from slipway.deploying.deployment.deletion_guard import use_of_cluster, use_of_stack
 from slipway.deploying.deployment.shared_grants import asked_of, dropped, shared, stacks_of
-from slipway.deploying.deployment.workspace_plan import (
-    ACT_AS,
-    CREATES,
-    READS,
-    SUBMITTER_ROLES,
-    WRITES,
-    WRITES_METRICS,
-)
+from slipway.deploying.deployment.workspace_plan import ACT_AS, CREATES, READS, SUBMITTER_ROLES, WRITES, WRITES_METRICS
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.catalog.document import read as read_catalog
 from slipway.google.clusters import PersistentResource

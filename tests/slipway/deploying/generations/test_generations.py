@@ -13,15 +13,7 @@ from slipway.deploying.generations.published_clusters import published, publishe
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import ResourcePool
 from slipway.model.catalog import clusters
-from slipway.model.cluster import (
-    PROTECT,
-    Alternative,
-    ClusterSpec,
-    CurrentCluster,
-    DnsPeering,
-    PoolSpec,
-    PscInterface,
-)
+from slipway.model.cluster import PROTECT, Alternative, ClusterSpec, CurrentCluster, DnsPeering, PoolSpec, PscInterface
 from slipway.model.fingerprint import fingerprint_of
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.model.season import Season

@@ -16,15 +16,7 @@ from slipway.model.catalog.withdrawal import withdrawn
 from slipway.model.cluster import Adoption, DnsPeering, PscInterface
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.labels import HASH_LABEL
-from slipway.operating.doctor.drift import (
-    by_hand,
-    of_clusters,
-    of_engine,
-    of_labels,
-    of_policies,
-    shape_of,
-    together,
-)
+from slipway.operating.doctor.drift import by_hand, of_clusters, of_engine, of_labels, of_policies, shape_of, together
 from slipway.operating.doctor.examination import examine
 from slipway.operating.doctor.picture import Picture, Policy
 from tests.builders.clusters import having

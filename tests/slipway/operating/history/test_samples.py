@@ -19,14 +19,7 @@ from slipway.model.catalog.model import HISTORY
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import Deployment, PastJob, PoolKey, PoolSample, Sample
 from slipway.operating.history.past_job import ClustersOverTime, past_job
-from slipway.operating.history.samples import (
-    add_sample,
-    day_objects,
-    read_day,
-    read_samples,
-    sample_of,
-    write_samples,
-)
+from slipway.operating.history.samples import add_sample, day_objects, read_day, read_samples, sample_of, write_samples
 from slipway.using.jobs.log import JobEvents
 from tests.builders import catalogs
 from tests.local.conftest import LocalCloud

@@ -12,15 +12,7 @@ from slipway.base.errors import ConfigError
 from slipway.model.cluster import Adoption
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 from slipway.model.prices import Price, hourly, per_hour
-from slipway.operating.history.model import (
-    Deployment,
-    History,
-    MachinesUsed,
-    PastJob,
-    PoolKey,
-    PoolSample,
-    Sample,
-)
+from slipway.operating.history.model import Deployment, History, MachinesUsed, PastJob, PoolKey, PoolSample, Sample
 from slipway.operating.history.timeline import timelines
 from slipway.operating.history.usage import usage
 from tests.builders import catalogs

@@ -10,15 +10,7 @@ from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
-from slipway.operating.history.model import (
-    Deployment,
-    History,
-    MachinesUsed,
-    PastJob,
-    PoolKey,
-    PoolSample,
-    Sample,
-)
+from slipway.operating.history.model import Deployment, History, MachinesUsed, PastJob, PoolKey, PoolSample, Sample
 from slipway.operating.whatif.model import PoolBounds, PoolDelays, Replay, ReplayedPool
 from tests.builders import catalogs, clusters, pools
 

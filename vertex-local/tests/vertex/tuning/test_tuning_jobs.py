@@ -5,15 +5,7 @@ from typing import Any
 
 import pytest
 
-from tests.vertex.tuning.conftest import (
-    MODEL,
-    TUNING,
-    UNITS,
-    Studies,
-    study,
-    trial_spec,
-    tuning_body,
-)
+from tests.vertex.tuning.conftest import MODEL, TUNING, UNITS, Studies, study, trial_spec, tuning_body
 from vertex_local.nodes.spec import Status
 from vertex_local.testing.bodies import pool
 from vertex_local.testing.calling import CLUSTERS, JOBS
