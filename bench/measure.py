@@ -18,7 +18,7 @@ _GAUGE = Path(__file__).with_name("gauge.py")
 
 @dataclass(frozen=True)
 class Sample:
-    """One run of a command: `seconds` from its start to its end, `peak_mb` resident, and its output."""
+    """A run of a command: `seconds` from its start to its end, `peak_mb` resident, and its output."""
 
     seconds: float
     peak_mb: float

@@ -14,7 +14,7 @@ from bench.relay import Relay, running
 
 @dataclass(frozen=True)
 class Exchange:
-    """One request: `what` it was, when it began and ended (seconds, monotonic), and the answer's `status`."""
+    """A request: `what` it was, when it began and ended (seconds, monotonic), and the answer's `status`."""
 
     what: str
     began: float

@@ -10,7 +10,7 @@ SCARCE = ("flex-start", "pool", "spot")
 
 
 def tuner(machine: str, disk_gb: int = 500) -> tuple[WorkerPool, ...]:
-    """One machine, all GPUs of it. The disk holds the weights as the hub has them: 110 GB of 27b, in 32 bits."""
+    """A machine with all its GPUs. The disk holds the weights as the hub has them: 110 GB of 27b, in 32 bits."""
     what = ("model", "base", "precision", "data", "split", "column")
     how = ("steps", "every", "batch", "length", "rank", "learning_rate", "seed")
     arguments = tuple(f"--{name.replace('_', '-')}=${{{name}}}" for name in (*what, *how))

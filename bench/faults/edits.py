@@ -15,7 +15,7 @@ Work = Literal["none", "job", "cancel"]
 
 @dataclass(frozen=True)
 class Cluster:
-    """One cluster of the file. `season` is none, now, over or later."""
+    """A cluster of the file. `season` is none, now, over or later."""
 
     machine: str = _MACHINES[0]
     least: int = 1

@@ -124,7 +124,7 @@ class ProxiedCloud(LocalCloud):
 
 @dataclass
 class Stage:
-    """One cloud and one checkout. `keep` remembers their state, `put_back` restores it."""
+    """A cloud and a checkout. `keep` remembers their state, `put_back` restores it."""
 
     folder: Path
     cloud: ProxiedCloud
@@ -231,7 +231,7 @@ class Stage:
 
     @property
     def jobs_live(self) -> bool:
-        """Whether every job that ran when the stage was kept still has its processes: none was started again."""
+        """Tell whether every job that ran when the stage was kept still has its processes."""
         return self.kept_jobs <= sessions(daemon.job_processes(self.cloud.state)).keys()
 
     def clear_after_a_kill(self) -> None:

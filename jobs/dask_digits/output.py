@@ -10,7 +10,7 @@ from typing import Any
 
 
 def write(folder: str, name: str, content: bytes) -> str:
-    """Where the file went. An object replaces one of that name as a whole or not at all."""
+    """Write a file; return its place. An object replaces one of that name as a whole or not at all."""
     target = posixpath.join(folder, name)
     if target.startswith("gs://"):
         import google.cloud.storage as storage

@@ -1,4 +1,4 @@
-"""What is searched and how a candidate is judged. These functions run on Dask workers and depend on arguments only."""
+"""The candidates of the search and their score. These functions run on Dask workers and depend on arguments only."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Who this replica is and where the scheduler listens, from the CLUSTER_SPEC that Vertex AI sets."""
+"""This replica's role and the scheduler's address, read from the CLUSTER_SPEC that Vertex AI sets."""
 
 from __future__ import annotations
 

@@ -15,7 +15,7 @@ JOIN_WITHIN_S = 600
 
 
 def threads() -> int:
-    """As many as this replica may use: OMP_NUM_THREADS where it is set, else the processors it has."""
+    """Return how many threads this replica may use: OMP_NUM_THREADS where it is set, else its processors."""
     bound = os.environ.get("OMP_NUM_THREADS", "")
     return int(bound) if bound.isdecimal() and int(bound) else int(CPU_COUNT)
 

@@ -81,8 +81,9 @@ def _of_the_hub(dataset: str, split: str, target: Path, environ: Mapping[str, st
 
 
 def chosen(files: Sequence[str], split: str) -> list[str]:
-    """Those of one kind that have the split in their path; the only one that has records, whatever its name. Empty when
-    there is none."""
+    """Return the files of one kind with the split in their path, or the only file with records, whatever its name.
+
+    Empty when there is none."""
     data = [name for name in files if Path(name).suffix in KINDS and Path(name).name not in _NO_DATA]
     named = [name for name in data if re.search(rf"(?<![A-Za-z0-9]){re.escape(split)}(?![A-Za-z0-9])", name)]
     wanted = named or (data if len(data) == 1 else [])

@@ -21,7 +21,7 @@ UNLEARNT = -100
 
 @dataclass(frozen=True)
 class Example:
-    """As many labels as tokens: a token's own number, or UNLEARNT."""
+    """Tokens and as many labels: a token's own number, or UNLEARNT."""
 
     tokens: list[int]
     labels: list[int]

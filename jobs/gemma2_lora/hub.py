@@ -1,4 +1,4 @@
-"""What the Hugging Face hub, or the way to it, refuses: in words, with what to do."""
+"""Refusals of the Hugging Face hub, or of the way to it, in words, with what to do."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def _status(error: BaseException) -> int:
 
 
 def _told(error: BaseException) -> str:
-    """What the hub, or the network, said: the first cause, on one line."""
+    """Return the first cause that the hub or the network gave, on one line."""
     while error.__cause__ is not None:
         error = error.__cause__
     return " ".join(f"{type(error).__name__}: {error}".split())[:500]

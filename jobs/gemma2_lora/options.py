@@ -1,4 +1,4 @@
-"""What a run is told: arguments, and the folders that Vertex AI names in the environment."""
+"""The options of a run: arguments, and the folders that Vertex AI names in the environment."""
 
 from __future__ import annotations
 

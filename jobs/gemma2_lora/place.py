@@ -1,4 +1,4 @@
-"""Where a run keeps what on its machine: the paths that its processes share."""
+"""The paths on a machine that a run's processes share."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Place:
 
     @property
     def trainer(self) -> Path:
-        """What the Trainer writes; a checkpoint that was fetched lies there too."""
+        """The Trainer's folder; a checkpoint that was fetched lies there too."""
         return self.work / "trainer"
 
     @property

@@ -25,14 +25,15 @@ def check(precision: str) -> None:
 
 
 def leave_out(precision: str) -> None:
-    """To be called before peft is imported. It loads bitsandbytes for every model where that is installed, which takes
-    seconds; None among the modules says that there is none, which suits weights of 16 bits."""
+    """Keep peft, which is imported later, from loading bitsandbytes for weights of 16 bits: that takes seconds.
+
+    None among the modules says that there is none."""
     if BITS[precision] == 16:
         sys.modules.setdefault("bitsandbytes", None)  # type: ignore[arg-type]
 
 
 def quantization(precision: str, compute: Any) -> Any:
-    """How transformers is to load the weights: None for as they are. `compute`: the dtype that is computed in."""
+    """Return how transformers loads the weights: None for as they are. `compute`: the dtype of the computation."""
     if BITS[precision] == 16:
         return None
     from transformers import BitsAndBytesConfig

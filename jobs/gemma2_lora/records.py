@@ -1,4 +1,4 @@
-"""What there is to learn, record by record: conversations, or texts of their own. What can't be used is named."""
+"""The records to learn from: conversations, or plain texts. Those that can't be used are named."""
 
 from __future__ import annotations
 

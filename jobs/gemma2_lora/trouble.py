@@ -1,4 +1,4 @@
-"""What ends a run in words: what happened, why, and what to do now."""
+"""Errors that end a run in words: what happened, why, and what to do now."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""One process of the training: adapters on a frozen Gemma 2, one process for each GPU.
+"""A process of the training: adapters on a frozen Gemma 2, one process for each GPU.
 
 With several GPUs each holds the whole base model and sees its own part of every step (data parallelism): the adapters
 are all that is trained, so their gradients are all that goes from one GPU to the others.
@@ -106,8 +106,7 @@ def tune(known: argparse.Namespace, place: Place) -> None:
 
 
 def _allow_numpys_state() -> None:
-    """Of a checkpoint PyTorch reads tensors and what is named as harmless. Up to 2.5 the Trainer forgets to name what
-    the state of numpy's random numbers is made of, which its own checkpoints hold."""
+    """Name numpy's state as harmless, so that PyTorch reads it from a checkpoint: up to 2.5 the Trainer forgets it."""
     import codecs
 
     import numpy
@@ -119,7 +118,7 @@ def _allow_numpys_state() -> None:
 
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
-    """As torchrun starts it, several times on one machine."""
+    """Run one of the processes that torchrun starts on a machine."""
     known = options(argv, environ)
     try:
         with measured(known):

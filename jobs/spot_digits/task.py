@@ -20,7 +20,7 @@ ENDED_BY_NOTICE = 128 + signal.SIGTERM
 
 
 class Notice:
-    """Whether SIGTERM has come: the machine is about to go. Not every preemption is announced, so what counts is the
+    """The notice by SIGTERM that the machine is about to go. Not every preemption is announced, so what counts is the
     last checkpoint. It is looked for between steps, as half a step would be in the model and not in its number."""
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from sklearn.model_selection import train_test_split
 
 @dataclass
 class Progress:
-    """What a checkpoint holds: the model, the steps it has seen, and how many attempts have worked on it."""
+    """The content of a checkpoint: the model, the steps it has seen, and how many attempts have worked on it."""
 
     model: Any
     step: int
@@ -47,7 +47,7 @@ class Digits:
         )
 
     def advance(self, progress: Progress, batch: int) -> None:
-        """One step on the batch that belongs to this step, whichever attempt comes to it."""
+        """Take a step on the batch that belongs to it, whichever attempt comes to it."""
         chosen = np.random.default_rng((self._seed, progress.step)).choice(len(self._train), batch, replace=False)
         progress.model.partial_fit(self._train[chosen], self._labels[chosen], classes=np.arange(10))
         progress.step += 1

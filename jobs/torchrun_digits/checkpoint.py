@@ -1,4 +1,4 @@
-"""What a checkpoint holds: enough to go on as if nothing had happened, with as many replicas as there are then."""
+"""The content of a checkpoint: enough to go on as if nothing had happened, with as many replicas as there are then."""
 
 from __future__ import annotations
 

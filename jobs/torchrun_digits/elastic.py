@@ -21,7 +21,7 @@ PAUSE_S = 2.0
 
 
 def options(argv: list[str]) -> tuple[argparse.Namespace, list[str]]:
-    """Those of elasticity, and the arguments that are the training's."""
+    """Return the options of elasticity, and the training's own arguments."""
     parser = argparse.ArgumentParser(prog="torchrun_digits.elastic", description=__doc__, add_help=False)
     parser.add_argument("--least", type=int, default=1, help="replicas without which it waits")
     parser.add_argument("--last-call", type=int, default=30, help="seconds to wait for more when there are so many")
@@ -55,7 +55,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
 
 
 def rendezvous(me: Topology, known: argparse.Namespace) -> tuple[str, ...]:
-    """What torchrun is told. A sign of life goes out each second."""
+    """Return torchrun's settings of the rendezvous. A sign of life goes out each second."""
     conf = {
         "is_host": int(me.rank == 0),
         "last_call_timeout": known.last_call,

@@ -25,7 +25,7 @@ class Folder:
         return file.read_bytes() if file.is_file() else None
 
     def write(self, name: str, content: bytes) -> str:
-        """Where it went. The file is the old one or the new one, whenever the machine goes."""
+        """Write a file; return its place. It is the old one or the new one, whenever the machine goes."""
         if self._remote:
             # A store that answers late has most likely kept it: whoever gives up sooner sends it all again.
             self._blob(name).upload_from_string(content, timeout=600)

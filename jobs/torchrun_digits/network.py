@@ -1,4 +1,4 @@
-"""Which network interface has an address: gloo listens on the one it is told, else where the machine's name points."""
+"""The network interface that has an address: gloo listens where it is told, else where the machine's name points."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Which node this replica is, and where nodes meet, from the CLUSTER_SPEC that Vertex AI sets."""
+"""This replica's node, and the address where nodes meet, from the CLUSTER_SPEC that Vertex AI sets."""
 
 from __future__ import annotations
 

@@ -1,1 +1,1 @@
-"""One trial of a study: train one classifier of handwritten digits and report how good it is."""
+"""A trial of a study: train one classifier of handwritten digits and report how good it is."""

@@ -1,5 +1,4 @@
-"""What a job writes to `$SLIPWAY_OUTPUT`, kept in its output: each file as it was at one moment, and in the order in
-which files were written.
+"""The copier of what a job writes to `$SLIPWAY_OUTPUT`: each file as it was at one moment, in the order of writing.
 
 Nothing is told to whoever writes, so a file is looked at: it is whole where nobody has it open for writing, and kept if
 it stays the same while it is copied aside. It travels with the launcher: standard library only, nothing newer than
@@ -258,7 +257,7 @@ def closed(file: IO[bytes]) -> bool:
 
 
 def opened(path: Path) -> str:
-    """How processes have a file open that write to it: `write`, `append`, or empty where none is seen (Linux)."""
+    """Return how a file is open for writing: `write`, `append`, or empty where no process is seen (Linux)."""
     real, modes = os.path.realpath(path), set()
     for entry in glob.iglob("/proc/[0-9]*/fd/*"):  # noqa: PTH207 (Path.glob takes several times as long)
         with contextlib.suppress(OSError):  # a process of somebody else, or one that has ended

@@ -54,7 +54,7 @@ def environment(place: Path, environ: Mapping[str, str], *, data: bool) -> dict[
 
 
 def run(words: list[str], data: str, environ: Mapping[str, str]) -> int:
-    """This process becomes the command; an exit code where it can't."""
+    """Replace this process by the command; return an exit code where it can't be."""
     place = Path(environ["SLIPWAY_OUTPUT"]).parent  # The launcher's folder, which goes with the job.
     unpack(place / "code")
     try:

@@ -69,7 +69,7 @@ def call(method: str, url: str, bearer: str, body: bytes | None = None) -> tuple
 
 
 def patiently(ask: Callable[[], Any], sleep: Callable[[float], None]) -> Any:
-    """What `ask` gives, tried again while the trouble may pass; raises OSError when it does not."""
+    """Return what `ask` gives, tried again while the trouble may pass. Raises OSError when it does not."""
     last: Exception = OSError("not tried")
     for attempt in range(TRIES):
         try:

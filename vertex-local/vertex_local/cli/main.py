@@ -223,7 +223,7 @@ def _running() -> Record:
     with _in_words():
         record = daemon.running(state_folder())
     if record is None:
-        _fail(f"error: the local cloud is not running\nwhy: it was stopped, or not started from this folder\nfix: {COMMAND} up")
+        _fail(f"error: the local cloud is not running\nwhy: it was stopped, or never started\nfix: {COMMAND} up")
     return record
 
 
