@@ -16,14 +16,14 @@ def tree(file: Path) -> ast.Module:
 @cache
 def imported(file: Path) -> tuple[tuple[str, ...], ...]:
     """Return each name that a file imports, also inside a function, in parts; of `from a import b` it is `a.b`."""
-    found = list[tuple[str, ...]]()
+    names = list[tuple[str, ...]]()
     for node in ast.walk(tree(file)):
         if isinstance(node, ast.Import):
-            found += (tuple(alias.name.split(".")) for alias in node.names)
+            names += (tuple(alias.name.split(".")) for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             base = (*file.parts[: len(file.parts) - node.level],) if node.level else ()
-            found += ((*base, *(node.module or "").split("."), alias.name) for alias in node.names)
-    return tuple(tuple(filter(None, name)) for name in found)
+            names += ((*base, *(node.module or "").split("."), alias.name) for alias in node.names)
+    return tuple(tuple(filter(None, name)) for name in names)
 
 
 @cache
@@ -53,13 +53,13 @@ def docstrings(file: Path) -> Iterator[ast.Constant]:
 @cache
 def defined(file: Path) -> frozenset[str]:
     """Return functions, classes and constants of a module, and `Class.method`."""
-    found = set[str]()
+    names = set[str]()
     for node in tree(file).body:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
-            found.add(node.name)
+            names.add(node.name)
             if isinstance(node, ast.ClassDef):
-                found |= {f"{node.name}.{entry.name}" for entry in node.body if isinstance(entry, ast.FunctionDef)}
+                names |= {f"{node.name}.{entry.name}" for entry in node.body if isinstance(entry, ast.FunctionDef)}
         elif isinstance(node, ast.Assign | ast.AnnAssign):
             targets = node.targets if isinstance(node, ast.Assign) else [node.target]
-            found |= {target.id for target in targets if isinstance(target, ast.Name)}
-    return frozenset(found)
+            names |= {target.id for target in targets if isinstance(target, ast.Name)}
+    return frozenset(names)

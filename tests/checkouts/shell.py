@@ -82,12 +82,12 @@ class Started:
     def tree(self) -> list[psutil.Process]:
         """Return its living processes. They are found by session, which outlives parents."""
         session = self.process.pid
-        found = []
+        lines = []
         for process in psutil.process_iter():
             with contextlib.suppress(psutil.Error, OSError):
                 if os.getsid(process.pid) == session and process.status() != psutil.STATUS_ZOMBIE:
-                    found.append(process)
-        return found
+                    lines.append(process)
+        return lines
 
     def kill(self) -> None:
         """Kill it alone with `kill -9`; its children live on."""

@@ -29,7 +29,7 @@ class _Transit(Handler):
     def do_PUT(self) -> None:
         sent = json.loads(self.body())
         if self.path.startswith("/v1/transit/encrypt/"):
-            found = {"ciphertext": f"vault:v1:{sent['plaintext']}"}
+            answer = {"ciphertext": f"vault:v1:{sent['plaintext']}"}
         else:
-            found = {"plaintext": sent["ciphertext"].rpartition(":")[2]}
-        self.answer(200, json.dumps({"data": found}).encode(), {"Content-Type": "application/json"})
+            answer = {"plaintext": sent["ciphertext"].rpartition(":")[2]}
+        self.answer(200, json.dumps({"data": answer}).encode(), {"Content-Type": "application/json"})

@@ -38,13 +38,13 @@ class Workflow:
         yield from self.tree.get("runs", {}).get("steps", ())
 
     def step(self, name: str) -> dict[str, Any]:
-        (found,) = [step for step in self.steps() if step.get("name") == name]
-        return found
+        (wanted,) = [step for step in self.steps() if step.get("name") == name]
+        return wanted
 
     def using(self, action: str) -> dict[str, Any]:
         """Return what the one step that uses an action gives it."""
-        (found,) = [step for step in self.steps() if step.get("uses", "").partition("@")[0] == action]
-        return dict(found["with"])
+        (wanted,) = [step for step in self.steps() if step.get("uses", "").partition("@")[0] == action]
+        return dict(wanted["with"])
 
 
 All = dict[str, Workflow]
@@ -69,8 +69,8 @@ EACH = {"stack": f"${{{{ fromJSON(inputs.stacks || '{LISTED}') }}}}"}
 @pytest.fixture(scope="session")
 def workflows() -> All:
     folder = ROOT / ".github"
-    found = {path.stem: read(path) for path in sorted((folder / "workflows").glob("*.y*ml"))}
-    return found | {f"actions/{path.parent.name}": read(path) for path in sorted(folder.glob("actions/*/action.y*ml"))}
+    files = {path.stem: read(path) for path in sorted((folder / "workflows").glob("*.y*ml"))}
+    return files | {f"actions/{path.parent.name}": read(path) for path in sorted(folder.glob("actions/*/action.y*ml"))}
 
 
 @pytest.fixture(scope="session")

@@ -82,8 +82,8 @@ class Job:
 
     def named(self, key: str) -> str:
         """Return a text of the body with its variables."""
-        found = self.body[key]
-        return expanded(found["name"] if isinstance(found, dict) else found, self.variables)
+        value = self.body[key]
+        return expanded(value["name"] if isinstance(value, dict) else value, self.variables)
 
 
 def expanded(text: str, variables: Mapping[str, str]) -> str:
@@ -92,7 +92,7 @@ def expanded(text: str, variables: Mapping[str, str]) -> str:
 
 def pipeline(repository: Path, variables: Mapping[str, str]) -> dict[str, Job]:
     """Return the jobs of a pipeline with these variables, in the order in which they run one by one."""
-    found: dict[str, Job] = {}
+    jobs: dict[str, Job] = {}
     for base, body in jobs_of(repository).items():
         if base.startswith(".") or base in _GLOBAL:
             continue
@@ -102,14 +102,14 @@ def pipeline(repository: Path, variables: Mapping[str, str]) -> dict[str, Job]:
         for more in _each(body):
             own = {**body.get("variables", {}), **more}
             name = f"{base}: [{', '.join(more.values())}]" if more else base
-            found[name] = Job(name, base, body, own, rule.get("when", "on_success"))
-    bases = {job.base for job in found.values()}
-    for job in found.values():
+            jobs[name] = Job(name, base, body, own, rule.get("when", "on_success"))
+    bases = {job.base for job in jobs.values()}
+    for job in jobs.values():
         optional = {
             need["job"] for need in job.body.get("needs", ()) if isinstance(need, dict) and need.get("optional")
         }
         assert set(job.needs) - optional <= bases, f"{job.name} needs a job that the pipeline lacks"
-    return found
+    return jobs
 
 
 def _each(body: Mapping[str, Any]) -> Iterator[dict[str, str]]:

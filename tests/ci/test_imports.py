@@ -25,8 +25,8 @@ APART = ({"deploying", "using"},)
 @cache
 def files() -> list[Path]:
     """The product's files, from the root; the tests are no part of it."""
-    found = [*ROOT.glob("*.py"), *(file for part in PARTS for file in (ROOT / part).rglob("*.py"))]
-    return sorted(file.relative_to(ROOT) for file in found)
+    paths = [*ROOT.glob("*.py"), *(file for part in PARTS for file in (ROOT / part).rglob("*.py"))]
+    return sorted(file.relative_to(ROOT) for file in paths)
 
 
 def circle(graph: Mapping[str, Iterable[str]]) -> list[str]:

@@ -22,8 +22,8 @@ FILES = sorted((ROOT / "stacks").glob("Pulumi.*.yaml"))
 def rules() -> Rules:
     """Patterns with their owners, in the file's order."""
     lines = (ROOT / ".github" / "CODEOWNERS").read_text().splitlines()
-    found = [line.partition("#")[0].split() for line in lines]
-    return [(words[0], frozenset(words[1:])) for words in found if words]
+    lines_of_owners = [line.partition("#")[0].split() for line in lines]
+    return [(words[0], frozenset(words[1:])) for words in lines_of_owners if words]
 
 
 @pytest.fixture(scope="module")
@@ -53,16 +53,16 @@ def owners(rules: Rules, path: str) -> frozenset[str]:
 
 def run_by(file: Path, tracked: list[str], workflows: dict[str, Workflow]) -> set[str]:
     """The tracked files that an `up` of any stack with these templates runs or reads: all but the stack's own file."""
-    found = set[str]()
+    owning = set[str]()
     declared = parse(load_stack(file))
     templates = load(declared.templates, ROOT / "templates")
     left = ["__main__.py", "slipway/__main__.py", *(f"templates/{t.name.replace('-', '_')}.py" for t in templates)]
     while left:
         module = left.pop()
-        if module not in found:
-            found.add(module)
+        if module not in owning:
+            owning.add(module)
             left += map(str, into(Path(module)))
-    folders = {f"{Path(path).parent}/" for path in found if "/" in path and not path.startswith("templates/")}
+    folders = {f"{Path(path).parent}/" for path in owning if "/" in path and not path.startswith("templates/")}
     folders |= {f"{package.folder}/" for template in templates for package in template.packages}
     data = {name for name in tracked if any(name.startswith(folder) for folder in folders)}
     used = [key for key in workflows if key.startswith("actions/")]
@@ -70,7 +70,7 @@ def run_by(file: Path, tracked: list[str], workflows: dict[str, Workflow]) -> se
     # The documents that errors name are read by people.
     named = {name for name in tracked if name[-3:] != ".md" and any(f" {name}" in script for script in steps)}
     ci = {name for name in tracked if name.startswith(".github/")}
-    return (found & set(tracked)) | data | named | ci | {"Pulumi.yaml", "pyproject.toml"}
+    return (owning & set(tracked)) | data | named | ci | {"Pulumi.yaml", "pyproject.toml"}
 
 
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
@@ -91,16 +91,16 @@ def test_all_that_a_deployment_runs_is_the_leads(
 
 
 def test_prods_own_file_is_too(rules: Rules, sampled: bool) -> None:
-    found = owners(rules, f"stacks/Pulumi.{STACKS[-1]}.yaml")
-    assert found == LEADS if sampled else found
+    owning = owners(rules, f"stacks/Pulumi.{STACKS[-1]}.yaml")
+    assert owning == LEADS if sampled else owning
 
 
 @pytest.mark.parametrize(
     "new", ["yaml.py", "pulumi/__init__.py", "slipway/new.py", "templates/new.py", "policy/new.py", ".pulumi/x"]
 )
 def test_a_new_file_where_the_program_imports_from_is_too(rules: Rules, sampled: bool, new: str) -> None:
-    found = owners(rules, new)
-    assert found == LEADS if sampled else found
+    owning = owners(rules, new)
+    assert owning == LEADS if sampled else owning
 
 
 def test_what_prod_does_not_run_is_everybodys(rules: Rules, sampled: bool, tracked: list[str]) -> None:

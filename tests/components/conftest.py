@@ -78,12 +78,12 @@ def declared(program: Callable[[], Any]) -> list[Asked]:
 
 
 def only(asked: list[Asked], type: str) -> Asked:
-    found = [item for item in asked if item.type == type]
-    assert len(found) == 1, [(item.type, item.name) for item in asked]
-    return found[0]
+    matching = [item for item in asked if item.type == type]
+    assert len(matching) == 1, [(item.type, item.name) for item in asked]
+    return matching[0]
 
 
 def every(asked: list[Asked], type: str) -> dict[str, Asked]:
-    found = [item for item in asked if item.type == type]
-    assert len({item.name for item in found}) == len(found), "the engine refuses a second resource of a name"
-    return {item.name: item for item in found}
+    matching = [item for item in asked if item.type == type]
+    assert len({item.name for item in matching}) == len(matching), "the engine refuses a second resource of a name"
+    return {item.name: item for item in matching}

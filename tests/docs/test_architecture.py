@@ -17,8 +17,8 @@ NAMED = re.compile(r"`([\w.-]+(?:/[\w.-]+)*/?)(?::([\w.]+))?`")
 
 def named(text: str) -> list[tuple[str, str]]:
     """The paths that a page names, each with what it says is defined there."""
-    found = [(path, name) for path, name in NAMED.findall(text) if "/" in path or path.endswith(".py")]
-    return list(dict.fromkeys(found))
+    names = [(path, name) for path, name in NAMED.findall(text) if "/" in path or path.endswith(".py")]
+    return list(dict.fromkeys(names))
 
 
 def section(heading: str) -> str:
@@ -29,8 +29,8 @@ def section(heading: str) -> str:
 
 def tables(text: str) -> list[list[str]]:
     """The rows of each table, without its head."""
-    found = re.findall(r"^\|.*\n\|---.*\n((?:\|.*\n?)+)", text, re.MULTILINE)
-    return [block.splitlines() for block in found]
+    blocks = re.findall(r"^\|.*\n\|---.*\n((?:\|.*\n?)+)", text, re.MULTILINE)
+    return [block.splitlines() for block in blocks]
 
 
 @pytest.mark.parametrize(("path", "name"), named(PAGE) + named(TESTING))

@@ -22,8 +22,8 @@ OTHERS = {"pandas.DataFrame", "pulumirpc.ResourceProvider", "sqlite3.Operational
 @cache
 def files() -> tuple[Path, ...]:
     folders = (ROOT / top for top in (*TOPS, "tests/checkouts"))
-    found = (path.relative_to(ROOT) for folder in folders for path in sorted(folder.rglob("*.py")))
-    return tuple(file for file in found if file.parts[:2] != ("vertex-local", "tests"))
+    paths = (path.relative_to(ROOT) for folder in folders for path in sorted(folder.rglob("*.py")))
+    return tuple(file for file in paths if file.parts[:2] != ("vertex-local", "tests"))
 
 
 @cache

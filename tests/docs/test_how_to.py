@@ -44,9 +44,9 @@ def test_the_command_has_what_a_page_tells_to_type(
         word = words.pop(0)
         if word == "VERB":
             return
-        found = command.get_command(context, word)
-        assert found is not None, line
-        command = found
+        target = command.get_command(context, word)
+        assert target is not None, line
+        command = target
     try:
         command.make_context(line, words)
     except (click.MissingParameter, click.BadOptionUsage):
@@ -59,6 +59,6 @@ def test_a_sweep_has_as_many_points_as_its_page_says(tmp_path: Path) -> None:
     page = (DOCS / "sweeps.md").read_text("utf-8")
     (grid,) = re.findall(r"^```yaml\n(.*?)^```$", page, re.MULTILINE | re.DOTALL)
     (tmp_path / "grid.yaml").write_text(grid)
-    found = read(tmp_path / "grid.yaml")
-    assert not found.mistakes
-    assert set(re.findall(r"\b(\d+) runs", page)) == {str(len(found.each))}
+    target = read(tmp_path / "grid.yaml")
+    assert not target.mistakes
+    assert set(re.findall(r"\b(\d+) runs", page)) == {str(len(target.each))}

@@ -33,16 +33,16 @@ HOOKS = (
 @cache
 def said() -> frozenset[str]:
     """All texts of the product, with `…` in the place of what is filled in."""
-    found: set[str] = set()
+    texts: set[str] = set()
     for file in [*(ROOT / "slipway").rglob("*.py"), *(ROOT / "components").glob("*.py")]:
         for node in ast.walk(tree(file.relative_to(ROOT))):
             if isinstance(node, ast.JoinedStr):
-                found.add(
+                texts.add(
                     "".join(str(value.value) if isinstance(value, ast.Constant) else "…" for value in node.values)
                 )
             elif isinstance(node, ast.Constant) and isinstance(node.value, str):
-                found.add(node.value)
-    return frozenset(found)
+                texts.add(node.value)
+    return frozenset(texts)
 
 
 @pytest.mark.parametrize("line", [line for line in SHOWN if line not in (LOCKED, *HOOKS)])
@@ -57,7 +57,7 @@ def test_what_is_typed_first_is_taken(line: str) -> None:
     program, *words = shlex.split(line, comments=True)
     command: click.Command = cli
     while isinstance(command, click.Group) and words:
-        found = command.get_command(click.Context(command), words.pop(0))
-        assert found is not None, line
-        command = found
+        target = command.get_command(click.Context(command), words.pop(0))
+        assert target is not None, line
+        command = target
     assert program == "slipway" and command.make_context(line, words)

@@ -50,11 +50,11 @@ def headings(page: Path) -> frozenset[str]:
     titles = re.findall(r"^#+ (.+)$", outline(page.read_text("utf-8")), re.MULTILINE)
     names = [re.sub(r"[^\w -]", "", title.lower()).replace(" ", "-") for title in titles]
     before: Counter[str] = Counter()
-    found = set()
+    anchors = set()
     for name in names:
-        found.add(f"{name}-{before[name]}" if before[name] else name)
+        anchors.add(f"{name}-{before[name]}" if before[name] else name)
         before[name] += 1
-    return frozenset(found)
+    return frozenset(anchors)
 
 
 @pytest.mark.parametrize("page", [str(path.relative_to(ROOT)) for path in PAGES])

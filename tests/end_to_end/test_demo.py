@@ -134,12 +134,12 @@ def test_killed_in_up_and_after_submitting_the_same_command_runs_through(demo: D
 
 def of_folder(folder: Path) -> list[psutil.Process]:
     """Processes whose command line or working folder lies in a folder."""
-    found = []
+    processes = []
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error, OSError):
             if str(folder) in " ".join(process.cmdline()) or process.cwd().startswith(str(folder)):
-                found.append(process)
-    return found
+                processes.append(process)
+    return processes
 
 
 @pytest.mark.long

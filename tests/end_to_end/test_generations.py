@@ -179,8 +179,8 @@ def accepted(checkout: Checkout, cluster: str) -> Any:
         "serviceAccount": f"slipway-{checkout.stack}-trainer@{PROJECT}.iam.gserviceaccount.com",
     }
     job = checkout.cloud.rest("POST", f"{VERTEX}/customJobs", {"displayName": "accepted", "jobSpec": spec})
-    (found,) = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{cluster}")["resourcePools"]
-    assert "usedReplicaCount" not in found
+    (again,) = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{cluster}")["resourcePools"]
+    assert "usedReplicaCount" not in again
     return job
 
 

@@ -119,5 +119,5 @@ def reviewed(checkout: Checkout, folder: Path) -> dict[str, Any]:
     events.write_text(preview.out)
     done = checkout.slipway("review", str(events), "--output", "json", role="previewer")
     assert done.code == 0, done.said
-    found: dict[str, Any] = json.loads(done.out)
-    return found
+    document: dict[str, Any] = json.loads(done.out)
+    return document

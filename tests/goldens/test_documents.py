@@ -84,9 +84,9 @@ RECORDED = Path(__file__).with_name("recorded")
 
 
 def context() -> Context:
-    found = Context(environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, clock=Clock(now=lambda: NOW))
-    found.__dict__["catalog"] = CATALOG
-    return found
+    here = Context(environ={"GOOGLE_OAUTH_ACCESS_TOKEN": "token"}, clock=Clock(now=lambda: NOW))
+    here.__dict__["catalog"] = CATALOG
+    return here
 
 
 def events(job: VertexJob) -> JobEvents:
@@ -129,13 +129,13 @@ def quotas() -> Mapping[str, Any]:
         replace(line, now=None, drawn={"cpu/workers": 8}, increase=Increase.UNTOLD, requested=asked),
         replace(line, requested=Requested("new", 4)),
     )
-    found = (("e", Grade.BLOCKING), ("w", Grade.BLOCKING), ("w", Grade.WARNING))
+    listed = (("e", Grade.BLOCKING), ("w", Grade.BLOCKING), ("w", Grade.WARNING))
     live = Live(clusters=(), jobs=(), limits=Unknown("403 denied", "quotas", "a role"), catalog=None)
     return quota(
         CATALOG,
         live,
         QuotaReport(
-            lines, tuple(KINDS["quota-short-now"].of(Subject("quota"), words, grade=grade) for words, grade in found)
+            lines, tuple(KINDS["quota-short-now"].of(Subject("quota"), words, grade=grade) for words, grade in listed)
         ),
     )
 
@@ -146,8 +146,8 @@ def sent() -> Mapping[str, Any]:
     choice = Choice(JudgedCandidate(pool, Verdict(Outcome.STARTS, "starts now")), (passed,))
     attempt = Attempt(BARE, True, (f"{PLACE}/customJobs/44",))
     made = SubmissionResult(Request("r1-1", "dev", "t", {}), attempt, choice, context())
-    found = [submission(context(), candidate, BARE, "r1") for candidate in (made, replace(made, choice=None))]
-    return {"submissions": found}
+    submissions = [submission(context(), candidate, BARE, "r1") for candidate in (made, replace(made, choice=None))]
+    return {"submissions": submissions}
 
 
 def sweeps() -> Mapping[str, Any]:
@@ -251,9 +251,9 @@ def stored(name: str) -> OutputFile:
 
 
 def selected() -> Context:
-    found = context()
-    found.__dict__["selected"] = cast(Any, type("Selected", (), {"location": "gs://dev/catalog.json"}))
-    return found
+    here = context()
+    here.__dict__["selected"] = cast(Any, type("Selected", (), {"location": "gs://dev/catalog.json"}))
+    return here
 
 
 @pytest.mark.parametrize("name", CASES)

@@ -23,19 +23,19 @@ def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayErr
         for edit in edits:
             _apply(edit, folder)
         try:
-            found = prove_stack(parse(load(folder / STACK, shown_as=STACK)), folder / "templates")
-            return found, build_packages(found, folder)
+            stack = prove_stack(parse(load(folder / STACK, shown_as=STACK)), folder / "templates")
+            return stack, build_packages(stack, folder)
         except SlipwayError as error:
             return error
 
 
 def text(file: str, edits: tuple[Edit, ...]) -> str:
     """Return a file of the base with these edits; empty for a missing one."""
-    found = (BASE / file).read_text(encoding="utf-8") if (BASE / file).is_file() else ""
+    content = (BASE / file).read_text(encoding="utf-8") if (BASE / file).is_file() else ""
     for edit in edits:
         if edit.file == file:
-            found = "" if edit.new is None else found.replace(edit.old, edit.new) if found else edit.new
-    return found
+            content = "" if edit.new is None else content.replace(edit.old, edit.new) if content else edit.new
+    return content
 
 
 def _apply(edit: Edit, folder: Path) -> None:

@@ -84,8 +84,8 @@ def pytest_collection_finish() -> None:
 
 @pytest.fixture
 def calling(tmp_path: Path) -> Iterator[Calling]:
-    with every_service(tmp_path / "state") as found:
-        yield found
+    with every_service(tmp_path / "state") as services:
+        yield services
 
 
 @pytest.fixture(scope="session")

@@ -42,14 +42,14 @@ def changed(body: Any, path: list[str], value: Any) -> Any:
         items = list(body or [])
         items[int(head) : int(head) + 1] = [changed((items[int(head) :] or [{}])[0], rest, value) if rest else value]
         return items
-    found = dict(body or {})
+    body_changed = dict(body or {})
     if rest:
-        found[head] = changed(found.get(head), rest, value)
+        body_changed[head] = changed(body_changed.get(head), rest, value)
     elif value is None:
-        found.pop(head, None)
+        body_changed.pop(head, None)
     else:
-        found[head] = value
-    return found
+        body_changed[head] = value
+    return body_changed
 
 
 def body_of(text: str, bodies: dict[str, Any]) -> tuple[Any, str, str]:
@@ -134,8 +134,8 @@ def test_every_method_has_a_line(calling: Calling) -> None:
 
 
 def served(calling: Calling, verb: str, path: str) -> str:
-    found = calling.router.find(verb, path.partition("?")[0])
-    return name_of(found[0]) if found else ""
+    route = calling.router.find(verb, path.partition("?")[0])
+    return name_of(route[0]) if route else ""
 
 
 def name_of(handler: Any) -> str:

@@ -73,9 +73,9 @@ ROUTER = Router([Route(method, template, handler(f"{method} {template}")) for me
     ],
 )
 def test_the_most_literal_template_wins(method: str, path: str, template: str, params: dict[str, str]) -> None:
-    found = ROUTER.find(method, path)
-    assert found is not None
-    assert found[0].__name__ == f"{method} {template}" and found[1].items() >= params.items()
+    route = ROUTER.find(method, path)
+    assert route is not None
+    assert route[0].__name__ == f"{method} {template}" and route[1].items() >= params.items()
 
 
 @pytest.mark.parametrize(

@@ -65,7 +65,7 @@ def test_ai_storage_and_logging(cloud: LocalCloud, environment: dict[str, str], 
     assert said(read) == "a line of gcloud's\n"
     said(back)
     for name in ("small", "large"):
-        found = next((tmp_path / "back").rglob(name))
-        assert found.read_bytes() == (folder / name).read_bytes()
+        file = next((tmp_path / "back").rglob(name))
+        assert file.read_bytes() == (folder / name).read_bytes()
     said(begun(environment, "storage", "rm", "-r", f"gs://{BUCKET}"))
     assert BUCKET not in [bucket["name"] for bucket in cloud.every("/storage/v1/b?project=local-project", "items")]

@@ -61,11 +61,11 @@ def test_every_method_that_is_served_has_a_row(router: Router, api: str) -> None
 def test_every_method_of_vertex_ai_that_is_served_is_named_with_its_collection(router: Router) -> None:
     """Its rows are in words, several methods to one, so that whether they tell the truth is for a reader."""
     rows = [line for line in METHODS.splitlines() if line.startswith("| ")]
-    found = [name.split(".")[-2:] for name in served(router, "aiplatform.v1")]
-    assert found
+    methods = [name.split(".")[-2:] for name in served(router, "aiplatform.v1")]
+    assert methods
     assert [
         f"{collection}.{method}"
-        for collection, method in found
+        for collection, method in methods
         if not any(f"`{collection}" in row and re.search(rf"\b{method}\b", row) for row in rows)
     ] == []
 

@@ -53,15 +53,15 @@ def test_every_service_has_its_files() -> None:
 def methods(tmp_path_factory: pytest.TempPathFactory) -> Mapping[tuple[str, str], str]:
     """(service, method's id) to the module that serves it."""
     world = open_world(tmp_path_factory.mktemp("world"))
-    found = {}
+    imported = {}
     for name, module in zip(SERVICES, load_services(), strict=True):
         router = Router(module.routes(world))
         for api in APIS[name]:
             for method_id, verb, path in examples(api):
                 hit = router.find(verb, path.replace("/x/x/services", "/projects/x/services"))
                 if hit:
-                    found[name, method_id] = home(hit[0])
-    return found
+                    imported[name, method_id] = home(hit[0])
+    return imported
 
 
 def home(handler: Any) -> str:
@@ -104,14 +104,14 @@ def _imported(name: str, path: Path, modules: Collection[str]) -> Iterator[str]:
 
 
 def test_no_imports_go_in_circles() -> None:
-    TopologicalSorter({name: found - {name} for name, found in imports().items()}).prepare()
+    TopologicalSorter({name: imported - {name} for name, imported in imports().items()}).prepare()
 
 
 def test_what_lies_side_by_side_in_a_folder_is_not_imported_in_a_circle() -> None:
     """Files and subfolders of one folder, each subfolder as a whole."""
     graphs: dict[str, dict[str, set[str]]] = {}
-    for name, found in imports().items():
-        for other in found & imports().keys():
+    for name, imported in imports().items():
+        for other in imported & imports().keys():
             parts, others = name.split("."), other.split(".")
             shared = next((at for at, pair in enumerate(zip(parts, others, strict=False)) if pair[0] != pair[1]), None)
             if shared is not None:
@@ -127,7 +127,7 @@ def test_nothing_is_imported_but_what_is_declared() -> None:
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
     declared = {re.split(r"[^\w-]", dependency)[0] for dependency in project["dependencies"]}
     known = {module for module, names in packages_distributions().items() if declared & set(names)}
-    others = {item.partition(".")[0] for found in imports().values() for item in found}
+    others = {item.partition(".")[0] for imported in imports().values() for item in imported}
     assert others - sys.stdlib_module_names - {"vertex_local"} <= known
 
 
@@ -144,10 +144,10 @@ def test_no_program_that_is_tried_on_it_is_named_in_it() -> None:
 
 
 def test_rules_and_lives_are_pure() -> None:
-    looked = {name: found for name, found in imports().items() if name.rpartition(".")[2] in ("rules", "life")}
+    looked = {name: imported for name, imported in imports().items() if name.rpartition(".")[2] in ("rules", "life")}
     assert looked
-    for name, found in looked.items():
-        assert not found & {"vertex_local.world", "vertex_local.store"}, name
+    for name, imported in looked.items():
+        assert not imported & {"vertex_local.world", "vertex_local.store"}, name
 
 
 def test_each_folder_says_what_it_is_and_holds_no_code_there() -> None:

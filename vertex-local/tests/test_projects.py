@@ -169,10 +169,10 @@ def test_named_again_it_is_the_same_and_nobody_leaves(own_cloud: LocalCloud) -> 
     assert own_cloud.token("deployer", DEV) == token
     own_cloud.kill()
     own_cloud.up()
-    (found,) = [
+    (named,) = [
         project for project in own_cloud.rest("GET", "/vertex-local/projects")["projects"] if project["project"] == DEV
     ]
-    assert found == again and own_cloud.token("deployer", DEV) == token
+    assert named == again and own_cloud.token("deployer", DEV) == token
     assert own_cloud.token(SWEEPS, DEV)
 
 

@@ -128,7 +128,7 @@ def test_only_so_many_entries_are_kept(tmp_path: Path) -> None:
     world.change_settings({"log_entries_kept": 5})
     resource = {"type": "ml_job", "labels": {"job_id": "1"}}
     write(world, "projects/local-project/logs/w", resource, [entry(str(number), number) for number in range(9)])
-    kept = [found["textPayload"] for _, found in world.logs.read(Window(), None, False)]
+    kept = [line["textPayload"] for _, line in world.logs.read(Window(), None, False)]
     assert kept == ["4", "5", "6", "7", "8"]
 
 
@@ -141,7 +141,7 @@ def test_of_one_writer_s_lines_no_others_are_read(tmp_path: Path) -> None:
         write(world, f"projects/local-project/logs/{task}", resource, [entry(f"{task} {n}", n) for n in range(number)])
     window = query.parse('resource.labels.job_id="1" AND resource.labels.task_name="service"').window
     assert (window.job, window.task) == ("1", "service")
-    kept = [found["textPayload"] for _, found in world.logs.read(window, None, True)]
+    kept = [line["textPayload"] for _, line in world.logs.read(window, None, True)]
     assert kept == ["service 1", "service 0"]
     either = query.parse('resource.labels.task_name="service" OR resource.labels.task_name="workerpool0-0"').window
     assert either == Window()
@@ -153,8 +153,8 @@ def test_an_entry_from_before_with_such_a_severity_breaks_no_filter(calling: Cal
     (_, kept), *_ = calling.world.logs.read(Window(), None, False)
     calling.world.logs.append([{**kept, "severity": "LOUD"}], 10)
     asked = {"resourceNames": ["projects/local-project"], "filter": "severity>=ERROR"}
-    found = calling.call("POST", "/v2/entries:list", asked)["entries"]
-    assert [entry["severity"] for entry in found] == ["ERROR"]
+    line = calling.call("POST", "/v2/entries:list", asked)["entries"]
+    assert [entry["severity"] for entry in line] == ["ERROR"]
 
 
 # --- What is removed is out of its place at once, and gone when there is time; a kill loses nothing of that. (N4)

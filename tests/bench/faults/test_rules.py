@@ -64,11 +64,14 @@ def test_a_rule_is_a_condition_that_refuses_and_can_be_off(tmp_path: Path) -> No
 
 
 def test_the_rules_of_clusters_and_jobs_are_among_them() -> None:
-    found = rules.rules(ROOT)
-    assert len(set(found)) == len(found) > 300
+    listed = rules.rules(ROOT)
+    assert len(set(listed)) == len(listed) > 300
     for rule in ("vertex/clusters/rules.py:_replicas#4", "vertex/jobs/rules.py:_worker_pool#1"):
-        assert rule in found
-    assert mutants.matching(found, ()) == found
-    assert {rule.split("/")[0] for rule in mutants.matching(found, ("storage/*", "quotas/*"))} == {"storage", "quotas"}
+        assert rule in listed
+    assert mutants.matching(listed, ()) == listed
+    assert {rule.split("/")[0] for rule in mutants.matching(listed, ("storage/*", "quotas/*"))} == {
+        "storage",
+        "quotas",
+    }
     with pytest.raises(BenchError, match="no rule of the local cloud is called"):
-        mutants.matching(found, ("nowhere/*",))
+        mutants.matching(listed, ("nowhere/*",))

@@ -138,12 +138,12 @@ class Asked:
     def left(self, region: str = REGION) -> list[str]:
         """Return what costs money, or admits somebody: clusters, unfinished jobs, buckets, the probes' account."""
         at = f"/v1/projects/{PROJECT}/locations/{region}"
-        found = [entry["name"] for entry in self._list(f"{at}/persistentResources", "persistentResources")]
+        names = [entry["name"] for entry in self._list(f"{at}/persistentResources", "persistentResources")]
         for kind in ("customJobs", "hyperparameterTuningJobs"):
-            found += [entry["name"] for entry in self._list(f"{at}/{kind}", kind) if "endTime" not in entry]
+            names += [entry["name"] for entry in self._list(f"{at}/{kind}", kind) if "endTime" not in entry]
         accounts = self._list(f"/v1/projects/{PROJECT}/serviceAccounts", "accounts")
-        found += [entry["name"] for entry in self._list(f"/storage/v1/b?project={PROJECT}", "items")]
-        return found + [account["email"] for account in accounts if account["email"].startswith("slipway-probes@")]
+        names += [entry["name"] for entry in self._list(f"/storage/v1/b?project={PROJECT}", "items")]
+        return names + [account["email"] for account in accounts if account["email"].startswith("slipway-probes@")]
 
     def _list(self, path: str, key: str) -> list[Any]:
         return list(self.calling.call("GET", path).get(key, []))
@@ -164,8 +164,8 @@ def asked(tmp_path: Path) -> Iterator[Asked]:
             MachineSpec("n1-standard-4"),
             "verify-probes-1",
             now=calling.clock.now,
-            sleep=lambda seconds: found.advance(seconds),
+            sleep=lambda seconds: playing.advance(seconds),
             poll=10.0,
         )
-        found = Asked(calling, machines, wire, scheduler, service)
-        yield found
+        playing = Asked(calling, machines, wire, scheduler, service)
+        yield playing

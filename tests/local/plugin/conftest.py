@@ -66,9 +66,9 @@ class Recorder:
         return [request.line for request in self.asked]
 
     def only(self, line: str) -> Asked:
-        found = [request for request in self.asked if request.line == line]
-        assert len(found) == 1, f"{line} was asked {len(found)} times; asked: {self.lines}"
-        return found[0]
+        matching = [request for request in self.asked if request.line == line]
+        assert len(matching) == 1, f"{line} was asked {len(matching)} times; asked: {self.lines}"
+        return matching[0]
 
     def environment(self) -> dict[str, str]:
         endpoints = {variable: self.url + BASES[service] for service, variable in ENDPOINT_VARIABLES.items()}

@@ -55,7 +55,7 @@ def test_a_field_of_a_pool_is_its_row_for_all_who_compare(tmp_path: Path, edited
         for place, row in rows.items():
             edited(file, partial(put_before, place, row))
     (tmp_path / "stack.yaml").write_text(STACK_FILE)
-    found = told(
+    outcome = told(
         tmp_path,
         """
 import json
@@ -124,21 +124,21 @@ print(json.dumps({
 """.replace("WRITTEN", WRITTEN),
     )
     key, value = "pools.workers.gpuPartition", "3g.20gb"
-    plain, split = found["ids"]
+    plain, split = outcome["ids"]
     assert plain != split
-    assert found["cloud"] == []
-    assert found["kept"] and found["job"] and found["shapes"] == 2
-    assert found["provider"] == [True, True]
-    assert found["changed"] == ["resourcePools"]
-    assert [sentence.replace("`", "") for sentence in found["review"]] == [f"{key} none → {value}"]
-    assert found["engine"] == [key]
-    ((field, sentence),) = found["drift"]
+    assert outcome["cloud"] == []
+    assert outcome["kept"] and outcome["job"] and outcome["shapes"] == 2
+    assert outcome["provider"] == [True, True]
+    assert outcome["changed"] == ["resourcePools"]
+    assert [sentence.replace("`", "") for sentence in outcome["review"]] == [f"{key} none → {value}"]
+    assert outcome["engine"] == [key]
+    ((field, sentence),) = outcome["drift"]
     assert field == key and sentence.startswith(f"{key} is none") and sentence.endswith(f" {value}")
-    (adoption,) = found["adoption"]
+    (adoption,) = outcome["adoption"]
     assert f"h100.{key}: " in adoption and f"team-a has {value}; write `gpuPartition: {value}`" in adoption
-    assert f"it has none as {key}, " in found["by hand"] and f"asks for {value}" in found["by hand"]
-    assert found["alternatives"] == [False, True]
-    assert found["matched"] == ["gpuPartitionSize"]
-    schema = found["schema"]
+    assert f"it has none as {key}, " in outcome["by hand"] and f"asks for {value}" in outcome["by hand"]
+    assert outcome["alternatives"] == [False, True]
+    assert outcome["matched"] == ["gpuPartitionSize"]
+    schema = outcome["schema"]
     assert schema["$defs"]["PoolEntry"]["properties"].pop("gpuPartition")["description"] == "A size."
     assert schema == json.loads((ROOT / SCHEMA).read_text("utf-8"))

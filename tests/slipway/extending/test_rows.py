@@ -35,7 +35,7 @@ PINNED = """    Rule(
 def test_a_capacity_type_and_a_rule_of_a_team_are_one_row_each(tmp_path: Path, edited: Edit) -> None:
     edited("slipway/model/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", CALENDAR))
     edited("slipway/model/rules/code.py", lambda text: text.replace('    Rule("package-uris",', PINNED))
-    found = told(
+    outcome = told(
         tmp_path,
         """
 import json
@@ -76,13 +76,13 @@ print(json.dumps({
 }))
 """,
     )
-    assert found["scheduling"]["strategy"] == "LOW_COST" and found["scheduling"]["maxWaitDuration"] == "86400s"
-    assert found["offers"] == ["calendar"]
-    assert found["read back"] == ["calendar", True] and found["as Spot"]
-    assert "strategy-of-its-type" in found["breaches"]
-    assert found["endless"] == {"calendar": 0}
-    assert found["in a stack file"].startswith("leave it out; calendar ")
-    assert found["refused"].startswith("worker pool 0: ") and found["refused"].endswith(" [executor-pinned]")
+    assert outcome["scheduling"]["strategy"] == "LOW_COST" and outcome["scheduling"]["maxWaitDuration"] == "86400s"
+    assert outcome["offers"] == ["calendar"]
+    assert outcome["read back"] == ["calendar", True] and outcome["as Spot"]
+    assert "strategy-of-its-type" in outcome["breaches"]
+    assert outcome["endless"] == {"calendar": 0}
+    assert outcome["in a stack file"].startswith("leave it out; calendar ")
+    assert outcome["refused"].startswith("worker pool 0: ") and outcome["refused"].endswith(" [executor-pinned]")
 
 
 B300 = {
@@ -113,7 +113,7 @@ def test_a_machine_family_with_a_new_accelerator_is_one_row(tmp_path: Path, edit
         return json.dumps(table)
 
     edited("slipway/model/machines/table.json", with_b300)
-    found = told(
+    outcome = told(
         tmp_path,
         """
 import json
@@ -150,20 +150,20 @@ print(json.dumps({
 """,
     )
     prefix = "custom_model_training_"
-    assert found["accelerator"] == ["NVIDIA_B300", 8, ["us-central1"]]
-    assert found["draws"][0] == [
+    assert outcome["accelerator"] == ["NVIDIA_B300", 8, ["us-central1"]]
+    assert outcome["draws"][0] == [
         f"{prefix}nvidia_b300_gpus",
         16,
         False,
         "B300 GPUs",
         "CustomModelTrainingB300GPUsPerProjectPerRegion",
     ]
-    assert found["draws"][1][:4] == [f"{prefix}a5_cpus", 448, False, "A5 vCPUs"]
-    assert found["preemptible"][:2] == [f"{prefix}preemptible_nvidia_b300_gpus", f"{prefix}preemptible_cpus"]
-    assert found["flex-start"] == [] and found["rule"].endswith("H200, B200 or B300.")
-    assert found["elsewhere"] != [] and "regions that have it: us-central1" in found["elsewhere"][0]
-    assert found["unknown price"], "nothing is guessed before the book is made anew"
-    assert found["book"] and found["machine"] and found["type"]
+    assert outcome["draws"][1][:4] == [f"{prefix}a5_cpus", 448, False, "A5 vCPUs"]
+    assert outcome["preemptible"][:2] == [f"{prefix}preemptible_nvidia_b300_gpus", f"{prefix}preemptible_cpus"]
+    assert outcome["flex-start"] == [] and outcome["rule"].endswith("H200, B200 or B300.")
+    assert outcome["elsewhere"] != [] and "regions that have it: us-central1" in outcome["elsewhere"][0]
+    assert outcome["unknown price"], "nothing is guessed before the book is made anew"
+    assert outcome["book"] and outcome["machine"] and outcome["type"]
 
 
 BATCH = """\"\"\"A batch job.\"\"\"
@@ -195,7 +195,7 @@ def test_a_kind_of_job_is_one_file_and_its_name_in_the_table(tmp_path: Path, edi
         "slipway/model/kinds/__init__.py",
         lambda text: text.replace("TUNING_JOB, PIPELINE)", "TUNING_JOB, PIPELINE, BATCH_JOB)"),
     )
-    found = told(
+    outcome = told(
         tmp_path,
         """
 import json
@@ -237,9 +237,9 @@ print(json.dumps({
 }))
 """,
     )
-    assert found["kind"] == "batch-job" and found["body"] == ["displayName", "jobSpec", "labels"]
-    assert found["made"] == "JOB_STATE_QUEUED" and found["read"] == "JOB_STATE_RUNNING"
-    assert ["batchJobs", "aiplatform.batchJobs.create"] in found["asked"]
-    assert ["batchJobs", 'phase="JOB_STATE_RUNNING"'] in found["asked"]
-    assert ["7:stop", "aiplatform.batchJobs.cancel"] in found["asked"]
-    assert "batch-job" in found["choices"] and found["role"] == "roles/aiplatform.user"
+    assert outcome["kind"] == "batch-job" and outcome["body"] == ["displayName", "jobSpec", "labels"]
+    assert outcome["made"] == "JOB_STATE_QUEUED" and outcome["read"] == "JOB_STATE_RUNNING"
+    assert ["batchJobs", "aiplatform.batchJobs.create"] in outcome["asked"]
+    assert ["batchJobs", 'phase="JOB_STATE_RUNNING"'] in outcome["asked"]
+    assert ["7:stop", "aiplatform.batchJobs.cancel"] in outcome["asked"]
+    assert "batch-job" in outcome["choices"] and outcome["role"] == "roles/aiplatform.user"

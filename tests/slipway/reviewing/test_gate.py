@@ -92,8 +92,8 @@ def test_what_was_approved_with_hidden_addresses_is_approved_for_as_many_people(
     goes = [one("submitter-gone", f"member user:{name}@acme.example") for name in ("ada", "alice", "anna", "bob")]
     asked = redacted(Review("prod", tuple(goes[:2])))
     assert not list(worse([Review("prod", tuple(goes[:2]))], [asked]))
-    found = [shut.subject for shut in worse([Review("prod", tuple(goes))], [asked])]
-    assert found == ["member user:anna@acme.example", "member user:bob@acme.example"]
+    subjects = [shut.subject for shut in worse([Review("prod", tuple(goes))], [asked])]
+    assert subjects == ["member user:anna@acme.example", "member user:bob@acme.example"]
 
 
 def test_a_person_whom_the_comment_named_is_approved_by_name_and_others_by_number() -> None:
@@ -182,9 +182,9 @@ def packed(name: str, text: str) -> bytes:
 
 def test_it_has_what_an_approval_is_compared_with_and_no_sentence() -> None:
     assert "goes" not in BODY and "create x" not in BODY
-    (found,) = unpacked(packed("a.json", BODY), "a.json").reviews("tree")
-    assert [(consequence.key, consequence.grade) for consequence in found.consequences] == [(GOES.key, GOES.grade)]
-    assert found.incomplete == ("jobs can't be read",)
+    (kept,) = unpacked(packed("a.json", BODY), "a.json").reviews("tree")
+    assert [(consequence.key, consequence.grade) for consequence in kept.consequences] == [(GOES.key, GOES.grade)]
+    assert kept.incomplete == ("jobs can't be read",)
 
 
 def test_a_comment_names_the_one_it_was_written_with() -> None:

@@ -75,7 +75,7 @@ _ODD = st.none() | st.integers() | st.text(max_size=3) | st.lists(st.integers(),
 
 def _paths(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
-    return [path, *(found for key, item in entries for found in _paths(item, (*path, key)))]
+    return [path, *(below for key, item in entries for below in _paths(item, (*path, key)))]
 
 
 def _with(value: Any, path: tuple[Any, ...], odd: Any) -> Any:

@@ -41,11 +41,11 @@ def line(after: Cluster, past: History | None) -> Consequence | None:
 
 
 def test_what_other_pools_would_have_meant_is_a_line_that_stands_open(snapshot: SnapshotAssertion) -> None:
-    found = line(SMALLER, happened())
-    assert found is not None and len(found.sentence.split()) <= 30
-    assert found.sentence == snapshot
+    told = line(SMALLER, happened())
+    assert told is not None and len(told.sentence.split()) <= 30
+    assert told.sentence == snapshot
     beside = consequence("cluster-new-generation", Subject("cluster", "cpu"), "is made anew")
-    opened = arranged([Review("prod", (beside, found))]).opened
+    opened = arranged([Review("prod", (beside, told))]).opened
     assert [line.card.lead.kind for line in opened] == ["cluster-new-generation", "what-if"]
 
 
@@ -55,8 +55,8 @@ def test_a_template_that_takes_the_new_machines_sends_its_jobs_there() -> None:
     edited = {name: [replace(offer, request=request(large)) for offer in offers] for name, offers in OFFERS.items()}
     was = {name: [replace(offer, request=request(CPU)) for offer in offers] for name, offers in OFFERS.items()}
     other = cluster("cpu", pool("workers", 2, 12, large))
-    (found,) = replays(catalog([NOW], was), catalog([other], edited), happened())
-    assert "never" not in found.sentence
+    (told,) = replays(catalog([NOW], was), catalog([other], edited), happened())
+    assert "never" not in told.sentence
     (alone,) = replays(catalog([NOW], was), catalog([other], was), happened())
     assert "412 jobs could never" in alone.sentence
 
@@ -98,8 +98,8 @@ class Unreachable:
 def test_the_past_is_read_only_where_pools_change_and_nothing_fails_for_it(after: int, read: int) -> None:
     old, new = (facts(builders.cluster("cpu", builders.pool("workers", CPU, 1, most))) for most in (4, after))
     connection = Unreachable()
-    found = begin(published(old, new), cast(Connection, connection), TIME)
-    assert found is None or found.result() is None
+    told = begin(published(old, new), cast(Connection, connection), TIME)
+    assert told is None or told.result() is None
     assert connection.asked == read
 
 

@@ -46,8 +46,8 @@ def asked(calling: Calling, text: str, **more: str) -> list[dict[str, Any]]:
         **more,
     }
     path = SERIES + "?" + "&".join(f"{name}={quote(value)}" for name, value in query.items())
-    found: list[dict[str, Any]] = calling.call("GET", path).get("timeSeries", [])
-    return found
+    series: list[dict[str, Any]] = calling.call("GET", path).get("timeSeries", [])
+    return series
 
 
 def values(series: Mapping[str, Any]) -> list[float]:
@@ -82,8 +82,8 @@ def busy(calling: Calling, monkeypatch: pytest.MonkeyPatch) -> Iterator[Sampler]
     st.floats(0, 1e6), st.dictionaries(st.integers(1, 9), st.floats(0, 1e6)), st.floats(0, 1e6), st.integers(0, 10**12)
 )
 def test_use_is_always_a_fraction(at: float, cpu: dict[int, float], later: float, memory: int) -> None:
-    found = process_usage.between(Reading(at, {1: later}, 0), Reading(at + later, cpu, memory), cores=3, memory=2**30)
-    assert 0 <= found.cpu <= 1 and 0 <= found.memory <= 1
+    series = process_usage.between(Reading(at, {1: later}, 0), Reading(at + later, cpu, memory), cores=3, memory=2**30)
+    assert 0 <= series.cpu <= 1 and 0 <= series.memory <= 1
 
 
 def test_what_a_program_starts_in_a_session_of_its_own_is_measured_too() -> None:

@@ -106,11 +106,11 @@ def test_a_kill_in_the_middle_of_writes_leaves_whole_objects_only(own_cloud: Loc
     for writer in writers:
         writer.join()
     own_cloud.up()
-    found = {blob.name: blob.download_as_bytes() for blob in client(own_cloud).list_blobs("torn")}
-    assert {str(number) for number in answered} <= set(found)
-    for name, content in found.items():
+    contents = {blob.name: blob.download_as_bytes() for blob in client(own_cloud).list_blobs("torn")}
+    assert {str(number) for number in answered} <= set(contents)
+    for name, content in contents.items():
         assert content == int(name).to_bytes(4, "big") * 50_000
-    named = len(found)
+    named = len(contents)
     deadline = time.monotonic() + 600
     while len(list((own_cloud.state / "objects").glob("??/*"))) > named and time.monotonic() < deadline:
         time.sleep(0.05)
@@ -263,24 +263,24 @@ def test_a_database_that_cannot_grow_rolls_back_and_lives_on(own_cloud: LocalClo
 
 
 def exports(text: str) -> dict[str, str]:
-    found = {}
+    variables = {}
     for line in text.splitlines():
         word, assignment = shlex.split(line)
         assert word == "export"
         name, _, value = assignment.partition("=")
-        found[name] = value
-    return found
+        variables[name] = value
+    return variables
 
 
 def test_env_prints_what_a_shell_needs(cloud: LocalCloud) -> None:
     done = cloud.command("env", "--as", "submitter")
     assert done.returncode == 0, done.stderr
-    found = exports(done.stdout)
-    assert found["GOOGLE_OAUTH_ACCESS_TOKEN"] == cloud.token("submitter")
-    key = json.loads(Path(found["GOOGLE_APPLICATION_CREDENTIALS"]).read_text())
+    contents = exports(done.stdout)
+    assert contents["GOOGLE_OAUTH_ACCESS_TOKEN"] == cloud.token("submitter")
+    key = json.loads(Path(contents["GOOGLE_APPLICATION_CREDENTIALS"]).read_text())
     assert (key["client_email"], key["token_uri"]) == ("ada@company.example", f"{cloud.url}/token")
-    assert found["CLOUD_STORAGE_EMULATOR_ENDPOINT"] == found["STORAGE_EMULATOR_HOST"]
-    assert found["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] == "false"
+    assert contents["CLOUD_STORAGE_EMULATOR_ENDPOINT"] == contents["STORAGE_EMULATOR_HOST"]
+    assert contents["GCSFS_EXPERIMENTAL_ZB_HNS_SUPPORT"] == "false"
 
 
 def test_clearing_the_images_of_a_cluster_says_what_it_did(cloud: LocalCloud) -> None:

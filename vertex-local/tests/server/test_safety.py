@@ -20,7 +20,9 @@ def get(cloud: LocalCloud, path: str = PATH, **headers: str) -> requests.Respons
 
 def test_it_listens_on_loopback_only(cloud: LocalCloud) -> None:
     port = cloud.record.port
-    for address in {found[4][0] for found in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)}:
+    for address in {
+        address_info[4][0] for address_info in socket.getaddrinfo(socket.gethostname(), None, socket.AF_INET)
+    }:
         if not str(address).startswith("127."):
             with pytest.raises(OSError):
                 socket.create_connection((str(address), port), timeout=2).close()
@@ -69,11 +71,11 @@ def test_who_went_before_an_answer_was_lost_leaves_no_traceback(cloud: LocalClou
 
 def traced(cloud: LocalCloud) -> str:
     """Return the errors in the log that nobody caught, each with the request before it."""
-    before, found = "", []
+    before, errors = "", []
     for line in (cloud.state / "cloud.log").read_text().splitlines():
-        found += [before] if "Exception in ASGI" in line else []
+        errors += [before] if "Exception in ASGI" in line else []
         before = line
-    return "\n".join(found)
+    return "\n".join(errors)
 
 
 def test_browsers_and_foreign_names_are_refused(cloud: LocalCloud) -> None:

@@ -343,7 +343,7 @@ def test_the_fine_tune_waits_for_its_h100s_and_runs(sdk: LocalCloud) -> None:
 
 def accelerators(cloud: LocalCloud, name: str) -> list[str]:
     """GPUs of which utilisation and memory can be seen."""
-    found: list[list[str]] = []
+    used: list[list[str]] = []
     for metric in ("utilization", "memory/utilization"):
         query = (
             f'filter=metric.type="ml.googleapis.com/training/accelerator/{metric}" AND '
@@ -351,6 +351,6 @@ def accelerators(cloud: LocalCloud, name: str) -> list[str]:
             "&interval.startTime=2020-01-01T00:00:00Z&interval.endTime=2100-01-01T00:00:00Z"
         )
         series = cloud.rest("GET", f"/v3/projects/local-project/timeSeries?{query}").get("timeSeries", [])
-        found.append([item["metric"]["labels"]["accelerator_id"] for item in series])
-    assert found[0] == found[1]
-    return found[0]
+        used.append([item["metric"]["labels"]["accelerator_id"] for item in series])
+    assert used[0] == used[1]
+    return used[0]

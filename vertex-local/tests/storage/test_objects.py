@@ -27,14 +27,14 @@ def test_content_and_metadata_come_back(bucket: storage.Bucket) -> None:
     blob.metadata = {"accuracy": "0.98"}
     blob.cache_control = "no-store"
     blob.upload_from_string(b"\x00\r\n--binary\xff", content_type="application/x-model")
-    found = bucket.get_blob("models/digits.joblib")
-    assert found and found.download_as_bytes() == b"\x00\r\n--binary\xff"
-    assert (found.content_type, found.metadata, found.cache_control) == (
+    item = bucket.get_blob("models/digits.joblib")
+    assert item and item.download_as_bytes() == b"\x00\r\n--binary\xff"
+    assert (item.content_type, item.metadata, item.cache_control) == (
         "application/x-model",
         {"accuracy": "0.98"},
         "no-store",
     )
-    assert found.size == 12 and found.md5_hash and found.crc32c and found.metageneration == 1
+    assert item.size == 12 and item.md5_hash and item.crc32c and item.metageneration == 1
 
 
 @pytest.mark.parametrize("size", [0, 1, 262_144, 1_000_000])
@@ -131,11 +131,11 @@ def test_listing_with_a_delimiter_pages_and_offsets(cloud: LocalCloud, bucket: s
     for name in names:
         bucket.blob(name).upload_from_string(name)
     listed = client(cloud).list_blobs(bucket.name, delimiter="/", page_size=1)
-    assert [found.name for found in listed] == ["a"] and listed.prefixes == {"d/", "z/", "ümlaut/"}
+    assert [blob.name for blob in listed] == ["a"] and listed.prefixes == {"d/", "z/", "ümlaut/"}
     inside = client(cloud).list_blobs(bucket.name, prefix="d/", delimiter="/")
-    assert [found.name for found in inside] == ["d/1", "d/2"] and inside.prefixes == {"d/e/"}
+    assert [blob.name for blob in inside] == ["d/1", "d/2"] and inside.prefixes == {"d/e/"}
     between = client(cloud).list_blobs(bucket.name, start_offset="d/2", end_offset="z/9", page_size=1)
-    assert [found.name for found in between] == ["d/2", "d/e/3"]
+    assert [blob.name for blob in between] == ["d/2", "d/e/3"]
 
 
 @settings(
@@ -153,11 +153,11 @@ def test_pages_put_together_are_the_whole_list(
     for name in names:
         bucket.blob(root + name).upload_from_string("")
     listed = client(cloud).list_blobs(bucket.name, prefix=root + prefix, delimiter="/", page_size=size)
-    items = [found.name.removeprefix(root) for found in listed]
+    items = [blob.name.removeprefix(root) for blob in listed]
     rest = {name: name[len(prefix) :] for name in names if name.startswith(prefix)}
     assert items == sorted(name for name, tail in rest.items() if "/" not in tail)
     groups = {prefix + tail.partition("/")[0] + "/" for tail in rest.values() if "/" in tail}
-    assert {found.removeprefix(root) for found in listed.prefixes} == groups
+    assert {blob.removeprefix(root) for blob in listed.prefixes} == groups
 
 
 def test_a_batch_deletes_many_at_once(cloud: LocalCloud, bucket: storage.Bucket) -> None:

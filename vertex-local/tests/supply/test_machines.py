@@ -131,8 +131,8 @@ def test_a_job_is_preempted_when_it_has_run_so_long() -> None:
 
 def test_each_entry_counts_for_as_many_preemptions_as_it_says() -> None:
     entries = (Preemption("spot", "workerpool0-0", 1, 2), Preemption("spot", "workerpool1-0", 2, 1))
-    found = [once(*entries, target=replace(TARGET, preempted=count)) for count in range(4)]
-    assert found == [(Victim(1, "workerpool0-0"),)] * 2 + [(Victim(1, "workerpool1-0"),), ()]
+    victims = [once(*entries, target=replace(TARGET, preempted=count)) for count in range(4)]
+    assert victims == [(Victim(1, "workerpool0-0"),)] * 2 + [(Victim(1, "workerpool1-0"),), ()]
     always = Preemption("spot", "workerpool0-0", 0, -1)
     assert once(always, target=replace(TARGET, preempted=1000)) == (Victim(1, "workerpool0-0"),)
 
@@ -165,10 +165,10 @@ def test_a_shortage_takes_from_the_newest_no_more_than_it_must(sizes: list[int],
     targets = [replace(TARGET, number=n, machines={KIND: size}) for n, size in enumerate(sizes, 1)]
     first = replace(targets[0], display_name="first")
     entries = (Preemption("first", "workerpool0-0", 0, 1),) if scheduled else ()
-    found = victims(Scenario(preemptions=entries), [first, *targets[1:]], {KIND: excess})
-    given = Counter({victim.number: sizes[victim.number - 1] for victim in found})
+    spec = victims(Scenario(preemptions=entries), [first, *targets[1:]], {KIND: excess})
+    given = Counter({victim.number: sizes[victim.number - 1] for victim in spec})
     assert given.total() >= min(excess, sum(sizes))
-    by_shortage = [victim.number for victim in found if not (scheduled and victim.number == 1)]
+    by_shortage = [victim.number for victim in spec if not (scheduled and victim.number == 1)]
     assert by_shortage == sorted(by_shortage, reverse=True)
     if by_shortage:
         assert given.total() - sizes[by_shortage[-1] - 1] < excess, "the last one was needed"

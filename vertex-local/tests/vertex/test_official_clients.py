@@ -226,8 +226,8 @@ def test_a_run_keeps_parameters_metrics_and_series(vertex_sdk: LocalCloud) -> No
             "time_series_metric.loss": pytest.approx(1 / 3),
         }
     ]
-    found = aiplatform.ExperimentRun("run-1", "sdk-exp")
-    assert list(found.get_time_series_data_frame()["loss"]) == pytest.approx([1, 1 / 2, 1 / 3])
+    again = aiplatform.ExperimentRun("run-1", "sdk-exp")
+    assert list(again.get_time_series_data_frame()["loss"]) == pytest.approx([1, 1 / 2, 1 / 3])
 
 
 def test_a_run_can_be_resumed_and_a_failed_one_is_told(vertex_sdk: LocalCloud) -> None:
@@ -279,10 +279,10 @@ def test_an_experiment_is_removed_with_its_runs(vertex_sdk: LocalCloud) -> None:
 def test_the_sdk_keeps_a_tensorboard(vertex_sdk: LocalCloud) -> None:
     made = aiplatform.Tensorboard.create(display_name="sdk", labels={"team": "ml"})
     made.update(display_name="renamed", description="of the tests")
-    found = aiplatform.Tensorboard(made.resource_name)
-    assert (found.display_name, found.labels) == ("renamed", {"team": "ml"})
+    again = aiplatform.Tensorboard(made.resource_name)
+    assert (again.display_name, again.labels) == ("renamed", {"team": "ml"})
     # Without a bucket for its blobs the SDK's uploader, which is not installed here, calls it obsolete.
-    for board in (found, *aiplatform.Tensorboard.list()):
+    for board in (again, *aiplatform.Tensorboard.list()):
         assert board.gca_resource.blob_storage_path_prefix.startswith("cloud-ai-platform-")
     assert made.resource_name in [item.resource_name for item in aiplatform.Tensorboard.list()]
     made.delete()

@@ -117,8 +117,8 @@ class Drawing:
 
     def one(self, usual: Any, *odd: Any) -> Any:
         """A usual value, each a strategy or tuple of values, and seldom an odd one."""
-        found = odd[0] if odd and self.odd and self.draw(st.integers(0, 5)) == 0 else usual
-        return self.draw(found if isinstance(found, st.SearchStrategy) else st.sampled_from(found))
+        chosen = odd[0] if odd and self.odd and self.draw(st.integers(0, 5)) == 0 else usual
+        return self.draw(chosen if isinstance(chosen, st.SearchStrategy) else st.sampled_from(chosen))
 
     def pool(self, first: bool, affinities: tuple[Json | None, ...], mounts: Any) -> Json:
         """A worker pool; only the first can't be empty."""
@@ -256,15 +256,15 @@ def _pool(pool: Json) -> Json:
         machine.pop("reservationAffinity", None)
     disk = {key: value for key, value in pool.get("diskSpec", {}).items() if value}
     usual = {"bootDiskType": default_disk(machine.get("machineType", "")), "bootDiskSizeGb": 100}
-    found = {**pool, "machineSpec": machine, "diskSpec": {**usual, **disk}}
+    spec = {**pool, "machineSpec": machine, "diskSpec": {**usual, **disk}}
     for key in ("containerSpec", "pythonPackageSpec"):
         if key in pool:
             code = dict(pool[key])
             if (launched := Launched.read(code.get("args", ()))) and key == "pythonPackageSpec":
                 code |= {"pythonModule": launched.module, "args": launched.arguments}
             named = {variable.get("name", ""): variable.get("value", "") for variable in code.get("env", ())}
-            found[key] = {**code, "env": {name: value for name, value in named.items() if name != VARIABLE}}
-    return found
+            spec[key] = {**code, "env": {name: value for name, value in named.items() if name != VARIABLE}}
+    return spec
 
 
 def leaves(value: Any, path: Path = ()) -> Iterator[tuple[Path, Any]]:
@@ -298,8 +298,8 @@ def sent(template: JobTemplate) -> Json:
     )
     offer = Offer(capacity_type, True, "", "cpu" if capacity_type == "pool" else "", (), UNKNOWN, body)
     entry = Template("imported", "", "custom-job", (), (), ())
-    found: Json = fill(catalog, entry, offer, {}, request_id="r1", user="ada")["jobSpec"]
-    return found
+    spec: Json = fill(catalog, entry, offer, {}, request_id="r1", user="ada")["jobSpec"]
+    return spec
 
 
 def exported(template: JobTemplate) -> str:

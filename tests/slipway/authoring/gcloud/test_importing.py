@@ -99,9 +99,9 @@ def test_no_reservation_is_none_and_a_spot_job_stays_one() -> None:
         (named, path, "STANDARD"),
     ):
         machine = f"machineType: n1-standard-4, reservationAffinity: {{reservationAffinityType: {kind}}}"
-        found = imported(job(machine=machine, more=f"scheduling: {{strategy: {strategy}}}")).template
-        assert found.capacity_types == ("reservation" if reservation else "spot",)
-        assert found.worker_pools[0].reservation == reservation
+        template = imported(job(machine=machine, more=f"scheduling: {{strategy: {strategy}}}")).template
+        assert template.capacity_types == ("reservation" if reservation else "spot",)
+        assert template.worker_pools[0].reservation == reservation
 
 
 TOKENS = """\
@@ -167,8 +167,8 @@ def second(env: str) -> str:
 
 def test_each_worker_pool_keeps_its_environment() -> None:
     chief = f"{CODE}, env: [{{name: ROLE, value: a}}, {{name: MASTER, value: '1'}}]}}"
-    found = imported(job(chief, pool=second("{name: ROLE, value: b}"))).template
-    assert found.env == {} and [pool.env for pool in found.worker_pools] == [
+    template = imported(job(chief, pool=second("{name: ROLE, value: b}"))).template
+    assert template.env == {} and [pool.env for pool in template.worker_pools] == [
         {"ROLE": "a", "MASTER": "1"},
         {"ROLE": "b"},
     ]
@@ -178,9 +178,9 @@ def test_each_worker_pool_keeps_its_environment() -> None:
 
 def test_a_shell_reads_its_own_variables() -> None:
     script = "ROOT=/tmp; python ${ROOT}/a.py --out ${AIP_MODEL_DIR:-/tmp/out} $$ $(HOME) $${X}"
-    found = imported(job(f"{CODE}, args: ['{script}']}}")).template
+    template = imported(job(f"{CODE}, args: ['{script}']}}")).template
     escaped = script.replace("$${X}", "$$$${X}").replace("${ROOT", "$${ROOT").replace("${AIP", "$${AIP")
-    assert found.worker_pools[0].args == (escaped,)
+    assert template.worker_pools[0].args == (escaped,)
 
 
 def test_what_a_client_writes_for_nothing_is_nothing() -> None:
@@ -190,8 +190,8 @@ def test_what_a_client_writes_for_nothing_is_nothing() -> None:
     plain = imported(job()).template
     assert imported(job(f"{CODE}, args: [], env: []}}", f"{more}{output(repr(''))}", machine)).template == plain
     empty = "  - {}\n  - {machineSpec: {machineType: '', acceleratorCount: 0}, replicaCount: 0}\n"
-    found = imported(job(pool=empty + second(""))).template
-    assert [pool.position for pool in found.worker_pools] == [None, "evaluators"]
+    template = imported(job(pool=empty + second(""))).template
+    assert [pool.position for pool in template.worker_pools] == [None, "evaluators"]
 
 
 def test_keys_of_the_stack_file_have_the_names_that_they_have_there() -> None:
@@ -205,17 +205,17 @@ def test_keys_of_the_stack_file_have_the_names_that_they_have_there() -> None:
 def test_a_file_is_read_as_gcloud_reads_it() -> None:
     """Held to gcloud's own reader by hand: of YAML 1.1, and of JSON as Python's library writes it."""
     asked = job(f'{CODE}, args: ["\\ud83d\\ude00"]}}', "enableWebAccess: yes\nscheduling: {timeout: 60.000s}")
-    found = imported(asked).template
-    assert found.worker_pools[0].args == ("\U0001f600",) and found.enable_web_access and found.timeout_s == 60
+    template = imported(asked).template
+    assert template.worker_pools[0].args == ("\U0001f600",) and template.enable_web_access and template.timeout_s == 60
 
 
 def test_a_single_item_needs_no_list() -> None:
     """The example on Google's page has its only worker pool as a mapping, and gcloud takes it."""
     worker = f"machineSpec: {{machineType: n1-highmem-2}}, replicaCount: 1, {CODE}, args: port=8500}}"
     flex = "scheduling: {strategy: FLEX_START, maxWaitDuration: 1800s}"
-    found = imported(f"workerPoolSpecs: {{{worker}}}\n{flex}").template
-    assert (found.worker_pools[0].machine, found.worker_pools[0].args) == ("n1-highmem-2", ("port=8500",))
-    assert found.capacity_types == ("flex-start",) and found.scheduling.max_wait_s == 1800
+    template = imported(f"workerPoolSpecs: {{{worker}}}\n{flex}").template
+    assert (template.worker_pools[0].machine, template.worker_pools[0].args) == ("n1-highmem-2", ("port=8500",))
+    assert template.capacity_types == ("flex-start",) and template.scheduling.max_wait_s == 1800
 
 
 def test_snake_case_is_read_too() -> None:
@@ -290,5 +290,5 @@ def test_the_name_and_the_folder_are_the_flags_matter() -> None:
 def test_what_slipway_wrote_is_read_without_its_launcher() -> None:
     args = "[--claim, gs://work/claims/r1, --module, trainer.task, --, '--out=output']"
     code = PACKAGE.replace("trainer.finetune", f"{LAUNCHER}\n      args: {args}")
-    found = imported(job(code)).template
-    assert found.worker_pools[0].args == ("--out=output",)
+    template = imported(job(code)).template
+    assert template.worker_pools[0].args == ("--out=output",)

@@ -26,9 +26,9 @@ def checkout(tmp_path: Path) -> Path:
 
 
 def test_a_clean_tree_is_its_commit(checkout: Path) -> None:
-    found = read(checkout)
-    assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"}
-    assert found.revision.commit == git(checkout, "rev-parse", "HEAD") and not found.revision.dirty
+    tree = read(checkout)
+    assert set(tree.files) == {".gitignore", "digits/__init__.py", "digits/task.py"}
+    assert tree.revision.commit == git(checkout, "rev-parse", "HEAD") and not tree.revision.dirty
 
 
 def test_files_are_as_they_are_on_the_disk(checkout: Path) -> None:
@@ -38,9 +38,9 @@ def test_files_are_as_they_are_on_the_disk(checkout: Path) -> None:
     (checkout / "data").mkdir()
     (checkout / "data" / "large.bin").write_bytes(b"x")
     (checkout / "digits" / "__init__.py").unlink()
-    found = read(checkout)
-    assert found.files["digits/task.py"] == b"print('two')\n" and found.revision.dirty
-    assert set(found.files) == {".gitignore", "digits/task.py", "digits/néw file.py"}
+    tree = read(checkout)
+    assert tree.files["digits/task.py"] == b"print('two')\n" and tree.revision.dirty
+    assert set(tree.files) == {".gitignore", "digits/task.py", "digits/néw file.py"}
 
 
 def test_only_the_folder_itself_makes_it_dirty(checkout: Path) -> None:
@@ -51,8 +51,8 @@ def test_only_the_folder_itself_makes_it_dirty(checkout: Path) -> None:
 def test_before_the_first_commit_there_is_none(tmp_path: Path) -> None:
     git(tmp_path, "init", "-q")
     (tmp_path / "task.py").write_text("")
-    found = read(tmp_path)
-    assert found.revision.commit == "" and found.revision.dirty and set(found.files) == {"task.py"}
+    tree = read(tmp_path)
+    assert tree.revision.commit == "" and tree.revision.dirty and set(tree.files) == {"task.py"}
 
 
 @pytest.mark.parametrize("target", ["task.py", "/etc/passwd"])
@@ -100,9 +100,9 @@ def test_a_folder_in_no_checkout_is_read_as_if_it_were_one(tmp_path: Path, monke
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("")
     (tmp_path / ".gitignore").write_text("data/\n")
-    found = read(tmp_path)
-    assert set(found.files) == {".gitignore", "train.py", "helpers/words.py"}
-    assert found.revision.commit == "" and found.revision.dirty
+    tree = read(tmp_path)
+    assert set(tree.files) == {".gitignore", "train.py", "helpers/words.py"}
+    assert tree.revision.commit == "" and tree.revision.dirty
     assert not (tmp_path / ".git").exists()
 
 
@@ -115,8 +115,8 @@ def test_what_slipway_python_and_its_tools_leave_there_is_no_code(checkout: Path
         (checkout / name).parent.mkdir(parents=True, exist_ok=True)
         (checkout / name).write_text("")
     (checkout / "env" / "python").symlink_to(sys.executable)
-    found = read(checkout)
-    assert set(found.files) == {".gitignore", "digits/__init__.py", "digits/task.py"} and not found.revision.dirty
+    tree = read(checkout)
+    assert set(tree.files) == {".gitignore", "digits/__init__.py", "digits/task.py"} and not tree.revision.dirty
     (checkout / "digits" / "new.py").touch()
     assert read(checkout).revision.dirty
 

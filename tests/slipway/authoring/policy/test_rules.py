@@ -180,8 +180,8 @@ def test_a_request_is_judged_where_its_cluster_is() -> None:  # N2
     pool = replace(SPOT, capacity_type="pool", cluster="cpu", pools=("workers",))
     catalog = with_cluster(region="us-east4", alternative=1).catalog
     lora = replace(LORA, offers=(pool, SPOT))
-    found = DeclaredStack(replace(GOOD, catalog=replace(catalog, templates={"lora": lora}))).requests
-    assert [request.region for _, _, request in found] == ["us-east4", "us-central1"]
+    declared = DeclaredStack(replace(GOOD, catalog=replace(catalog, templates={"lora": lora}))).requests
+    assert [request.region for _, _, request in declared] == ["us-east4", "us-central1"]
 
 
 def test_a_rule_that_nobody_knows_can_not_be_shown_to_hold() -> None:

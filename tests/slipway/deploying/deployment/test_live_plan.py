@@ -214,11 +214,11 @@ def test_other_regions_are_read_beside_the_own_one(connection: Connection, servi
     ):
         service[what] = {"persistentResources": [{"name": f"projects/1/locations/{region}/persistentResources/{id_}"}]}
     wanted = replace(WANTED, elsewhere=("europe-west4",))
-    found, _ = read(connection, wanted, off_is_empty=False)
-    alone = found.at("europe-west4", home=False).clusters
-    assert not isinstance(found.clusters, Unknown) and not isinstance(alone, Unknown)
-    assert [cluster.id for cluster in found.clusters] == ["cpu-1a2b3c4", "cpu-9f8e7d6"] and alone == found.clusters[1:]
-    assert set(found.limits_elsewhere) == {"europe-west4"}
+    seen, _ = read(connection, wanted, off_is_empty=False)
+    alone = seen.at("europe-west4", home=False).clusters
+    assert not isinstance(seen.clusters, Unknown) and not isinstance(alone, Unknown)
+    assert [cluster.id for cluster in seen.clusters] == ["cpu-1a2b3c4", "cpu-9f8e7d6"] and alone == seen.clusters[1:]
+    assert set(seen.limits_elsewhere) == {"europe-west4"}
     service["far clusters"] = (403, {"error": {"code": 403, "message": "no", "status": "PERMISSION_DENIED"}})
     unread = read(connection, wanted, off_is_empty=False)[0].clusters
     assert isinstance(unread, Unknown) and unread.api.endswith("persistentResources.list in europe-west4")

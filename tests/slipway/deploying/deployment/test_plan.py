@@ -179,8 +179,8 @@ def test_one_whose_entry_is_gone_is_late_by_the_limit_that_this_had() -> None:  
 
     def at(when: datetime, known: PublishedCatalog | None, *declared: ClusterSpec) -> Action:
         seen = live(cluster(ID_A, HASH_A), jobs=(job(ID_A),), catalog=known)
-        (found,) = planned(declared, seen, when).retiring
-        return found
+        (action,) = planned(declared, seen, when).retiring
+        return action
 
     first = at(now, catalog)
     assert first.removed == Removed(week, now) and not first.overdue

@@ -151,9 +151,9 @@ def test_catalogs_are_read_in_buckets_that_slipway_made_alone(connection: Connec
         service.answers[f"/storage/b/{name}/o/catalog.json"] = (200, dict(PROD))
     service.answers["/storage/b/test-catalog/o/catalog.json"] = (403, {"error": {"message": "no"}})
     service.answers["/storage/b/gone-catalog/o/catalog.json"] = (404, {})
-    found = neighbours(Reader(connection, WANTED))
-    assert not isinstance(found, Unknown)
-    assert {name: getattr(value, "stack", "") for name, value in found.items()} == {
+    known = neighbours(Reader(connection, WANTED))
+    assert not isinstance(known, Unknown)
+    assert {name: getattr(value, "stack", "") for name, value in known.items()} == {
         "prod-catalog": "prod",
         "test-catalog": "",
     }

@@ -70,24 +70,24 @@ def standing(entry: dict[str, Any], kind: str, **values: Any) -> list[str]:
 
 
 def test_for_given_values_the_offers_of_one_variant_stand() -> None:  # Z1 N3
-    found = entry(lora())
-    assert found["kinds"] == ["custom-job", "hyperparameter-tuning-job", "training-pipeline"]
-    for kind in found["kinds"]:
-        assert standing(found, kind, model="27b") == ["flex-start", "on-demand", "reservation"]
-        assert standing(found, kind, model="tiny") == ["pool", "spot"]
+    published = entry(lora())
+    assert published["kinds"] == ["custom-job", "hyperparameter-tuning-job", "training-pipeline"]
+    for kind in published["kinds"]:
+        assert standing(published, kind, model="27b") == ["flex-start", "on-demand", "reservation"]
+        assert standing(published, kind, model="tiny") == ["pool", "spot"]
 
 
 def test_waits_study_and_notes_are_published() -> None:
-    found = entry(lora())
-    assert [offer["wait"] for offer in found["offers"] if offer["capacityType"] == "pool"] == [1800] * 3
-    assert found["study"] == {
+    published = entry(lora())
+    assert [offer["wait"] for offer in published["offers"] if offer["capacityType"] == "pool"] == [1800] * 3
+    assert published["study"] == {
         "maxTrials": "${trials}",
         "parallelTrials": 3,
         "algorithm": "bayesian",
         "metrics": [{"id": "accuracy", "goal": "maximize"}],
         "parameters": ["rate"],
     }
-    notes = {offer["capacityType"]: offer["note"] for offer in found["offers"]}
+    notes = {offer["capacityType"]: offer["note"] for offer in published["offers"]}
     assert "below the on-demand one" in notes["flex-start"]
     assert notes["pool"] == ""
 
@@ -103,22 +103,22 @@ def test_prices_by_capacity_type() -> None:  # Z8 W7
 
 def test_what_each_offer_draws() -> None:  # W6
     asked = lora()
-    found = {
+    published = {
         draw.label: draw for draw in draws(asked, prove(asked, StackResources((cluster(),), region="us-central1")))
     }
-    assert found["pool (model=tiny)"] == OfferDraw("lora", "pool", "pool (model=tiny)")
-    assert found["flex-start (model=27b)"].preemptible
-    assert [group.count for group in found["flex-start (model=27b)"].machines] == [1]
-    assert [group.count for group in found["on-demand (model=27b) as hyperparameter-tuning-job"].machines] == [3]
-    assert not found["on-demand (model=27b)"].preemptible
-    assert "declares no reservation 'h100'" in found["reservation (model=27b)"].refusal
+    assert published["pool (model=tiny)"] == OfferDraw("lora", "pool", "pool (model=tiny)")
+    assert published["flex-start (model=27b)"].preemptible
+    assert [group.count for group in published["flex-start (model=27b)"].machines] == [1]
+    assert [group.count for group in published["on-demand (model=27b) as hyperparameter-tuning-job"].machines] == [3]
+    assert not published["on-demand (model=27b)"].preemptible
+    assert "declares no reservation 'h100'" in published["reservation (model=27b)"].refusal
     known = draws(asked, prove(asked, StackResources((cluster(),), reservations=HERE.reservations)))
     assert next(draw for draw in known if draw.label == "reservation (model=27b)").doubtful
 
 
 def test_an_offer_that_the_stack_rules_out_is_published_with_its_reason() -> None:  # Z6
-    found = entry(lora(), reservations={})
-    reserved = [offer for offer in found["offers"] if offer["capacityType"] == "reservation"]
+    published = entry(lora(), reservations={})
+    reserved = [offer for offer in published["offers"] if offer["capacityType"] == "reservation"]
     assert len(reserved) == 3
     assert not any(offer["available"] for offer in reserved)
     assert "declares no reservation 'h100'" in reserved[0]["why"]
@@ -127,10 +127,10 @@ def test_an_offer_that_the_stack_rules_out_is_published_with_its_reason() -> Non
 
 def test_roles_and_pools_have_a_value_for_each_place_of_the_request() -> None:
     pools = (WorkerPool("chief", "n1-standard-8"), WorkerPool("judge", "n1-standard-8", position="evaluators"))
-    found = entry(lora(worker_pools=pools, variants=(), parameters=lora().parameters[1:], capacity_types=("pool",)))
-    offer = found["offers"][0]
+    published = entry(lora(worker_pools=pools, variants=(), parameters=lora().parameters[1:], capacity_types=("pool",)))
+    offer = published["offers"][0]
     assert len(offer["request"]["jobSpec"]["workerPoolSpecs"]) == 4
-    assert offer["roles"] == found["roles"] == ["chief", "", "", "judge"]
+    assert offer["roles"] == published["roles"] == ["chief", "", "", "judge"]
     assert offer["pools"] == ["workers", "", "", "workers"]
 
 
@@ -144,7 +144,7 @@ def test_other_code_needs_the_template_and_the_stack() -> None:  # N11
 
 def test_an_image_has_no_package() -> None:
     uri = f"us-docker.pkg.dev/p/r/i@sha256:{'0' * 64}"
-    found = entry(template(code=Image(uri), capacity_types=("spot",)))
-    assert (found["package"], found["image"]) == ("", uri)
+    published = entry(template(code=Image(uri), capacity_types=("spot",)))
+    assert (published["package"], published["image"]) == ("", uri)
     packed = entry(template(capacity_types=("spot",)))
     assert (packed["package"], packed["image"]) == ("gs://acme-dev-catalog/packages/p.tar.gz", "")

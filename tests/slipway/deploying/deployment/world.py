@@ -168,10 +168,10 @@ class World:
         """The resources that may not go: the protected ones, by the catalog, or the state where there is none."""
         whole = self.catalog.whole if self.catalog else None
         if whole is None:
-            found = {id_ for id_ in self.protected if id_ in self.state}
+            protected = {id_ for id_ in self.protected if id_ in self.state}
         else:
-            found = {cluster.id for cluster in whole.clusters.values() if cluster.replacement == PROTECT}
-        return frozenset(id_ for id_ in found if id_ in self.clusters and not self.clusters[id_].failed)
+            protected = {cluster.id for cluster in whole.clusters.values() if cluster.replacement == PROTECT}
+        return frozenset(id_ for id_ in protected if id_ in self.clusters and not self.clusters[id_].failed)
 
     def up(
         self, declared: tuple[ClusterSpec, ...], *, killed_after: int = 99, failing: bool = False, short: int = 0

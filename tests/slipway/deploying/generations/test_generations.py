@@ -161,15 +161,15 @@ FULL = ClusterSpec(
 @pytest.mark.parametrize("one", [FULL, ClusterSpec("plain", (FIXED,))])
 def test_it_is_read_back_whole_and_dormant_too(one: ClusterSpec) -> None:
     body = codec.write(published(CurrentCluster(one, "x-1111111", "1111111", import_=True), REGION))
-    found = codec.read(clusters.Cluster, body, one.name)
+    again = codec.read(clusters.Cluster, body, one.name)
     dormant = Dormancy(one, "team-1", "idle", datetime(2027, 2, 1, tzinfo=UTC))
     rests = codec.read(clusters.DormantCluster, codec.write(published_dormant(dormant, REGION)), one.name)
     assert (rests.why, rests.since, rests.id, rests.words) == (dormant.why, dormant.since, "team-1", dormant.words)
-    assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, one)
+    assert fingerprint_of("prod", "acme", REGION, again) == fingerprint_of("prod", "acme", REGION, one)
     for field in fields(one):
         if field.name != "pools":  # The catalog's own have a price as well.
             given = getattr(one, field.name)
-            assert getattr(found, field.name) == getattr(rests, field.name) == given, field.name
+            assert getattr(again, field.name) == getattr(rests, field.name) == given, field.name
 
 
 def test_an_alternative_keeps_its_region_and_its_prices_are_of_there() -> None:  # N2
@@ -178,8 +178,8 @@ def test_an_alternative_keeps_its_region_and_its_prices_are_of_there() -> None: 
         published(CurrentCluster(option, "x-1111111", "1111111", import_=True), REGION) for option in open_.options[:2]
     )
     for option, made in ((open_, at_home), (open_.options[1], there)):
-        found = codec.read(clusters.Cluster, codec.write(made), "open")
-        assert (found.region, found.alternative) == (option.region, option.alternative)
-        assert fingerprint_of("prod", "acme", REGION, found) == fingerprint_of("prod", "acme", REGION, option)
+        again = codec.read(clusters.Cluster, codec.write(made), "open")
+        assert (again.region, again.alternative) == (option.region, option.alternative)
+        assert fingerprint_of("prod", "acme", REGION, again) == fingerprint_of("prod", "acme", REGION, option)
     assert there.pools[0].price_per_hour != at_home.pools[0].price_per_hour
     assert there.pools[0].price_per_hour == at_home.alternatives[0].pools[0].price_per_hour

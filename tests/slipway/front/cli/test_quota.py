@@ -49,9 +49,9 @@ def test_use_that_was_not_read_is_not_called_checked() -> None:
     live = living()
     assert document(CATALOG, live, judge(CATALOG, live, NOW, ()))["checked"]
     for unread in (replace(live, jobs=DENIED), replace(live, clusters=DENIED), replace(live, limits=DENIED)):
-        found = document(CATALOG, unread, judge(CATALOG, unread, NOW, ()))
-        assert (found["checked"], found["why"]) == (False, "403 denied")
-        assert {line["verdict"] for line in found["lines"] if line["limit"] != -1} == {"cannot tell"}
+        judged = document(CATALOG, unread, judge(CATALOG, unread, NOW, ()))
+        assert (judged["checked"], judged["why"]) == (False, "403 denied")
+        assert {line["verdict"] for line in judged["lines"] if line["limit"] != -1} == {"cannot tell"}
 
 
 def test_quota_is_a_table_of_metrics(standing: Stack) -> None:  # D2, N6

@@ -105,8 +105,8 @@ def test_the_cheapest_bounds_are_suggested_as_a_diff_that_git_applies(stack: Sta
     assert file.read_text() == FILE.format(3)
     subprocess.run(("git", "apply"), cwd=stack.folder, input=done.out, text=True, check=True)
     assert file.read_text() == FILE.format(1)
-    found = stack.run("what-if", str(file), "--base", "HEAD", "--output", "json").json
-    assert found["trusted"] and float(found["before"]["poolsCost"]) > float(found["after"]["poolsCost"])
+    told = stack.run("what-if", str(file), "--base", "HEAD", "--output", "json").json
+    assert told["trusted"] and float(told["before"]["poolsCost"]) > float(told["after"]["poolsCost"])
     assert "HEAD" in stack.run("what-if", str(file), "--base", "HEAD").out
     other.write_text(FILE.format(3))
     assert "no Pulumi.other.yaml at" in stack.run("what-if", str(other), "--base", "HEAD").err.replace(

@@ -58,11 +58,11 @@ def replayer() -> Replayer:
 
 
 def test_delays_are_measured_where_the_history_shows_them() -> None:
-    found = replayer().delays
-    assert found.start.seconds == REAL.start and found.start.count > 100
-    assert found.scale_up.seconds == pytest.approx(REAL.scale_up, rel=0.1) and found.scale_up.count >= 3
-    assert found.of("n1-standard-8").scale_up == pytest.approx(REAL.scale_up, rel=0.1)
-    assert (found.idle.seconds, found.idle.count) == (ASSUMED.idle, 0)  # Nobody took samples.
+    outcome = replayer().delays
+    assert outcome.start.seconds == REAL.start and outcome.start.count > 100
+    assert outcome.scale_up.seconds == pytest.approx(REAL.scale_up, rel=0.1) and outcome.scale_up.count >= 3
+    assert outcome.of("n1-standard-8").scale_up == pytest.approx(REAL.scale_up, rel=0.1)
+    assert (outcome.idle.seconds, outcome.idle.count) == (ASSUMED.idle, 0)  # Nobody took samples.
 
 
 def test_the_idle_delay_is_what_agrees_with_most_samples() -> None:
@@ -101,8 +101,8 @@ def test_machines_that_were_up_are_compared_where_they_were_recorded_and_few_job
     here, offered = history(jobs, [ELASTIC], days=1), catalog([ELASTIC], {"t": [offer("pool", "cpu")]})
     for live, trusted in ((6, False), (2, True)):
         seen = sampled([(hour * 3600.0, live) for hour in range(24)], ELASTIC)
-        found = Replayer.of(replace(here, samples=seen), offered).calibration
-        assert found.trusted is trusted and found.machines == pytest.approx(abs(2 - live) / live)
+        outcome = Replayer.of(replace(here, samples=seen), offered).calibration
+        assert outcome.trusted is trusted and outcome.machines == pytest.approx(abs(2 - live) / live)
     few = Replayer.of(replace(here, jobs=here.jobs[1:]), offered).calibration
     assert few.error is None and few.machines is None and not few.trusted
 
@@ -128,12 +128,14 @@ def test_a_job_goes_by_the_capacity_types_of_its_template() -> None:
         job("moved", 2, 5, 10, capacity_type="on-demand", template="other"),
         job("spot", 3, 5, 10, capacity_type="spot"),
     ]
-    found = {story.name: story.routes for story in worked(history(jobs, [ELASTIC]), catalog([ELASTIC], templates)).jobs}
+    outcome = {
+        story.name: story.routes for story in worked(history(jobs, [ELASTIC]), catalog([ELASTIC], templates)).jobs
+    }
     own = (Route("pool", 600.0), Route(FLEX_START, 3600.0))
-    assert found["plain"] == own
-    assert found["gone"] == (Route("pool", cluster="cpu"),)
-    assert found["moved"] == (Route("on-demand"),)
-    assert found["spot"] == (Route("spot", chosen=True), *own), "the pool had room, so somebody asked for Spot"
+    assert outcome["plain"] == own
+    assert outcome["gone"] == (Route("pool", cluster="cpu"),)
+    assert outcome["moved"] == (Route("on-demand"),)
+    assert outcome["spot"] == (Route("spot", chosen=True), *own), "the pool had room, so somebody asked for Spot"
 
 
 def test_who_was_told_to_wait_on_a_full_pool_waits_again_and_the_sweep_with_him() -> None:
@@ -147,9 +149,9 @@ def test_who_was_told_to_wait_on_a_full_pool_waits_again_and_the_sweep_with_him(
         job("full", 3001, 5, 10, capacity_type="spot"),
     ]
     here = catalog([story], {"t": offers})
-    found = {job.name: job.routes[0] for job in worked(history(jobs, [story]), here).jobs}
+    outcome = {job.name: job.routes[0] for job in worked(history(jobs, [story]), here).jobs}
     waits, free = Route("pool", chosen=True), Route("pool")
-    assert found == {"first": free, "waited": waits, "sibling": waits, "alone": free, "full": free}
+    assert outcome == {"first": free, "waited": waits, "sibling": waits, "alone": free, "full": free}
     ran = {run.job.name: run.capacity_type for run in replay(worked(history(jobs, [story]), here).jobs, (), 9000).runs}
     assert set(ran.values()) == {"spot"}, "without the pool all can go on to Spot"
 
@@ -164,8 +166,8 @@ def test_its_parameters_choose_the_case() -> None:
         job("small", 0, 5, 10, on=ELASTIC),
         job("large", 1, 5, 10, capacity_type="spot", parameters={"model": "27b"}),
     ]
-    found = {story.name: story.routes for story in worked(history(jobs, [ELASTIC]), here).jobs}
-    assert found == {"small": (Route("pool"),), "large": (Route("spot"),)}
+    outcome = {story.name: story.routes for story in worked(history(jobs, [ELASTIC]), here).jobs}
+    assert outcome == {"small": (Route("pool"),), "large": (Route("spot"),)}
 
 
 def test_attempts_of_one_submission_are_one_job() -> None:
@@ -183,8 +185,8 @@ def test_attempts_of_one_submission_are_one_job() -> None:
 def test_dollars_beside_the_pools_are_those_that_were_paid() -> None:
     paid = job("spot", 0, 5, 3600, capacity_type="spot", cost=Price(Decimal("1.25")))
     here = Replayer.of(history([paid], [ELASTIC]), catalog([ELASTIC], {}))
-    found = here.comparison([ELASTIC], []).after
-    assert found.beside_cost.known == Decimal("1.25") and found.pools_cost.known == 0 and found.idle is None
+    outcome = here.comparison([ELASTIC], []).after
+    assert outcome.beside_cost.known == Decimal("1.25") and outcome.pools_cost.known == 0 and outcome.idle is None
 
 
 def test_pools_are_paid_for_since_the_first_job_where_earlier_deployments_are_not_known() -> None:
@@ -214,10 +216,10 @@ def test_no_bounds_are_cheaper_that_hold_the_target(seed: int) -> None:
     bounds = [(least, most) for least, most in product(range(1, 9), range(1, 17)) if least <= most]
     every = [here.outcome(here.pools([cluster("cpu", pool("workers", *bound))])) for bound in bounds]
     for target in (60.0, 600.0, 7200.0):
-        found = suggest(here, here.pools([NOW]), target).outcome
-        assert found is not None and found.waits.p95 is not None and found.waits.p95 <= target
+        outcome = suggest(here, here.pools([NOW]), target).outcome
+        assert outcome is not None and outcome.waits.p95 is not None and outcome.waits.p95 <= target
         held = [job for job in every if job.never_ran == 0 and job.waits.p95 is not None and job.waits.p95 <= target]
-        assert all(found.cost.known <= row.cost.known * Decimal("1.02") for row in held), target
+        assert all(outcome.cost.known <= row.cost.known * Decimal("1.02") for row in held), target
 
 
 def test_a_pool_that_is_too_small_is_suggested_to_grow() -> None:

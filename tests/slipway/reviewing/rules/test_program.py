@@ -37,8 +37,8 @@ def test_packages_of_several_files_are_one_consequence() -> None:
 def test_the_hooks_of_a_recorded_preview() -> None:
     assert read(lines("buckets")).hooks == frozenset({GUARD, "slipway-create-v1"})
     unguarded = [line for line in lines("buckets") if GUARD not in line]
-    found = program(change(facts(), facts(), preview=read(unguarded)))
-    assert kinds(found) == [("guard-removed", "guard")]
+    hooks = program(change(facts(), facts(), preview=read(unguarded)))
+    assert kinds(hooks) == [("guard-removed", "guard")]
     assert read(line for line in unguarded if "diagnosticEvent" not in line).hooks is None
 
 

@@ -140,8 +140,8 @@ def test_quota_is_not_ok_for_a_template_whose_defaults_lack_it() -> None:  # N6
 
 def test_limits_that_can_not_be_read_are_said_once() -> None:
     after = quota(line(32, limit=None, state="unknown"), line(8, limit=None, state="unknown", metric=SPOT))
-    found = changed(line(32), after, limits=UNREAD)
-    assert found.keys() == {"quota-unknown"}
+    judged = changed(line(32), after, limits=UNREAD)
+    assert judged.keys() == {"quota-unknown"}
     assert changed(after, after, limits=UNREAD) == {}
 
 
@@ -167,10 +167,10 @@ def elsewhere(after: QuotaLine, used: int) -> dict[str, Consequence]:
 
 
 def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use() -> None:  # N2
-    found = elsewhere(far(32, state="tight"), used=1)["quota-short-at-most"]
-    assert found.subject == f"quota {GPUS} in us-east4"
-    assert "beyond 4 of 6 machines: quota has 24 H100 GPUs in us-east4" in found.sentence
-    assert "increase can be requested" in found.instead
+    judged = elsewhere(far(32, state="tight"), used=1)["quota-short-at-most"]
+    assert judged.subject == f"quota {GPUS} in us-east4"
+    assert "beyond 4 of 6 machines: quota has 24 H100 GPUs in us-east4" in judged.sentence
+    assert "increase can be requested" in judged.instead
     now = elsewhere(far(32, short=8), used=4)["quota-short-now"]
     assert "8 more H100 GPUs in us-east4" in now.sentence
 

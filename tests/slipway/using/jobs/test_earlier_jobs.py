@@ -143,10 +143,10 @@ def ended(minutes: float, machines: int = 1, template: str = "tune") -> VertexJo
 def room(*active: VertexJob, runs: tuple[VertexJob, ...], asks: int = 1) -> tuple[float, float | None] | None:
     """The range in minutes from now, on a pool of two machines that are busy."""
     there = cluster(resource_pool(replicas=2, used=2, high=2))
-    found = usual_room(demand(("workers", "workers", CPU, asks)), there, active, runs, NOW)
-    if found is None:
+    usual = usual_room(demand(("workers", "workers", CPU, asks)), there, active, runs, NOW)
+    if usual is None:
         return None
-    minutes = [None if at is None else (at - NOW).total_seconds() / 60 for at in (found.earliest, found.latest)]
+    minutes = [None if at is None else (at - NOW).total_seconds() / 60 for at in (usual.earliest, usual.latest)]
     assert minutes[0] is not None
     return minutes[0], minutes[1]
 
@@ -188,8 +188,8 @@ def test_an_unknown_end_leaves_the_range_open() -> None:
 
 @given(st.lists(st.floats(1, 500), min_size=1, max_size=12), st.integers(0, 120))
 def test_the_range_is_after_now_and_in_order(minutes: list[float], age: int) -> None:
-    found = room(taker("a", age, 2), runs=tuple(ended(minute, 2) for minute in minutes))
-    assert found is None or (found[0] > 0 and found[1] is not None and found[0] <= found[1])
+    usual = room(taker("a", age, 2), runs=tuple(ended(minute, 2) for minute in minutes))
+    assert usual is None or (usual[0] > 0 and usual[1] is not None and usual[0] <= usual[1])
 
 
 def test_a_pool_with_room_says_nothing() -> None:

@@ -144,8 +144,8 @@ def test_that_a_job_runs_again_is_an_event_and_that_it_runs_at_first_is_none() -
     """The trials of a tuning job run on while one of them has lost its machines."""
     runs, lost = "Job is running.", "The Spot VM of replica workerpool0-0 was preempted."
     lines = [(runs, "1"), (runs, "2"), (lost, "1"), (runs, "2"), ("Restarting the job", "1"), (runs, "1"), (runs, "1")]
-    found = events_of([said(text, trial_id=trial) for text, trial in lines], spot(1))
-    assert [(entry.kind, entry.trial) for entry in found] == [("preemption", "1"), ("restart", "1"), ("running", "1")]
+    listed = events_of([said(text, trial_id=trial) for text, trial in lines], spot(1))
+    assert [(entry.kind, entry.trial) for entry in listed] == [("preemption", "1"), ("restart", "1"), ("running", "1")]
 
 
 def test_an_event_has_the_services_words_and_the_replica_that_it_names() -> None:  # X2
@@ -292,8 +292,8 @@ def test_the_rows_of_trials_have_their_numbers() -> None:
         for id_, job in (("1", "9"), ("2", "8"))
     )
     tuned = replace(JOB, kind=TUNING_JOB, tried=tried)
-    found = [series(CPU, "workerpool0-0", job=job) for job in ("8", "9")]
-    assert [row.role for row in rows_of(found, tuned)] == ["1/chief", "2/chief"]
+    listed = [series(CPU, "workerpool0-0", job=job) for job in ("8", "9")]
+    assert [row.role for row in rows_of(listed, tuned)] == ["1/chief", "2/chief"]
 
 
 def test_of_one_that_has_no_job_behind_it_yet_nothing_is_asked() -> None:
@@ -322,5 +322,5 @@ def test_what_is_no_number_is_no_point() -> None:
         return {"interval": {"endTime": f"2026-11-20T12:{minute:02}:00Z"}, "value": {"doubleValue": value}}
 
     values = [0.5, "NaN", math.inf, None]
-    found = Series.read({"points": [point(minute, value) for minute, value in enumerate(values)]})
-    assert [point.value for point in found.points] == [0.5]
+    listed = Series.read({"points": [point(minute, value) for minute, value in enumerate(values)]})
+    assert [point.value for point in listed.points] == [0.5]

@@ -70,8 +70,8 @@ def test_an_entry_without_a_step_or_a_number_is_passed_over(entry: object) -> No
     ],
 )
 def test_a_file_without_a_usable_number_says_why(content: bytes, no_garbage: None) -> None:
-    found = parse_metrics(content)
-    assert not found and found.steps == () and found.why.startswith("metrics.json ")
+    parsed = parse_metrics(content)
+    assert not parsed and parsed.steps == () and parsed.why.startswith("metrics.json ")
 
 
 def test_names_and_steps_are_bounded() -> None:

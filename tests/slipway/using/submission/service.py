@@ -150,9 +150,9 @@ class Service:
 
     def jobs_listed(self, filter: str, regions: tuple[str, ...]) -> list[VertexJob]:
         with self._call("list"):
-            found = [job for job in self.jobs if self.time - job.created >= self.lag and job.region in regions]
+            shown = [job for job in self.jobs if self.time - job.created >= self.lag and job.region in regions]
         wanted = [part.partition("=") for part in filter.removeprefix("labels.").split(" AND labels.") if part]
-        matching = [job for job in found if all(job.body["labels"].get(k) == v.strip('"') for k, _, v in wanted)]
+        matching = [job for job in shown if all(job.body["labels"].get(k) == v.strip('"') for k, _, v in wanted)]
         return [self._seen(job) for job in matching]
 
     def cancel(self, name: str) -> None:
@@ -188,8 +188,8 @@ class Service:
 
     def infos(self, metrics: Iterable[str]) -> Iterator[QuotaInfo]:
         with self._call("quotas"):
-            found = [(f"aiplatform.googleapis.com/{metric}", self.listed.get(metric)) for metric in metrics]
-        return (QuotaInfo(name, (((HOME,), limit),)) for name, limit in found if limit is not None)
+            limits = [(f"aiplatform.googleapis.com/{metric}", self.listed.get(metric)) for metric in metrics]
+        return (QuotaInfo(name, (((HOME,), limit),)) for name, limit in limits if limit is not None)
 
     # The service's own life.
 
@@ -300,8 +300,8 @@ class Context:
             return Context(self._service, self._service.published or self.catalog)
 
     def cluster_name(self, cluster_id: str) -> str:
-        found = self.catalog.cluster_named(cluster_id) if self.catalog else None
-        return found.name if found else cluster_id
+        cluster = self.catalog.cluster_named(cluster_id) if self.catalog else None
+        return cluster.name if cluster else cluster_id
 
     def looked_up(self, read: Callable[[Any], Any], say: object) -> Any:
         return read(self.vertex)

@@ -102,13 +102,13 @@ EACH = Price(Decimal("3.60"))
 
 def candidate(by: str, timeout: str | None = None, **body: Any) -> Candidate:
     prepared = prepare(catalog(launcher=True), SubmissionRequest("digits"), "ada")
-    found = next(candidate for candidate in prepared.candidates if candidate.offer.capacity_type == by)
-    spec: dict[str, Any] = dict(found.body["jobSpec"])
+    offered = next(candidate for candidate in prepared.candidates if candidate.offer.capacity_type == by)
+    spec: dict[str, Any] = dict(offered.body["jobSpec"])
     if timeout:
         spec["scheduling"] = {**spec["scheduling"], "timeout": timeout}
     key = "trialJobSpec" if body else "jobSpec"
-    request = replace(found.request, body={**body, key: spec}, kind=TUNING_JOB if body else found.kind)
-    return replace(found, make=lambda: request, kind=request.kind)
+    request = replace(offered.request, body={**body, key: spec}, kind=TUNING_JOB if body else offered.kind)
+    return replace(offered, make=lambda: request, kind=request.kind)
 
 
 def total(by: str = "spot", times: Times | None = None, **changes: Any) -> RunTotal | None:
@@ -123,8 +123,8 @@ def test_the_rate_times_what_earlier_runs_took_and_at_most_its_timeout(snapshot:
 
 def test_without_earlier_runs_the_timeout_alone_counts(snapshot: SnapshotAssertion) -> None:
     assert RunTotal(EACH, None, 7200.0).words == snapshot
-    found = total(timeout="7200s")
-    assert found is not None and (found.times, found.longest) == (None, 7200.0)
+    run_total = total(timeout="7200s")
+    assert run_total is not None and (run_total.times, run_total.longest) == (None, 7200.0)
     week = total()
     assert week is not None and week.longest == 7 * 24 * 3600, "the service ends every job then"
 
@@ -138,9 +138,9 @@ def test_what_is_a_bound_has_no_least_and_what_lacks_a_part_no_most(snapshot: Sn
 
 
 def test_trials_come_in_rounds_and_do_not_use_all_machines_all_the_time() -> None:
-    found = total(timeout="3600s", maxTrialCount=5, parallelTrialCount=2, studySpec={})
-    assert found is not None and found.longest == 3 * 3600
-    usual = replace(found, times=TOOK).usual
+    run_total = total(timeout="3600s", maxTrialCount=5, parallelTrialCount=2, studySpec={})
+    assert run_total is not None and run_total.longest == 3 * 3600
+    usual = replace(run_total, times=TOOK).usual
     assert usual is not None and usual[0] is None
 
 

@@ -57,9 +57,9 @@ NOTE = Parameter("note", "str", "")
 
 
 def test_what_is_the_default_needs_no_typing() -> None:
-    found = sent(catalog(TREES, NOTE, args=["--trees=${trees}", "--note", "${note}"]), trees=100, note="x y")
-    assert found.words() == ["-p", "note=x y"]
-    assert found.words(trees=50) == ["-p", "trees=50", "-p", "note=x y"]
+    outcome = sent(catalog(TREES, NOTE, args=["--trees=${trees}", "--note", "${note}"]), trees=100, note="x y")
+    assert outcome.words() == ["-p", "note=x y"]
+    assert outcome.words(trees=50) == ["-p", "trees=50", "-p", "note=x y"]
 
 
 def test_what_somebody_typed_is_quoted_and_only_what_is_left_to_fill_in_is_not() -> None:
@@ -82,8 +82,8 @@ def test_what_somebody_typed_is_quoted_and_only_what_is_left_to_fill_in_is_not()
 
 @given(note=st.text(st.characters(codec="utf-8", exclude_characters="\0"), max_size=40), trees=st.integers(1, 5000))
 def test_any_text_comes_back_as_it_was(note: str, trees: int) -> None:
-    found = sent(catalog(TREES, NOTE, args=["${note}", "--trees=${trees}"]), trees=trees, note=note)
-    assert found.values == {"trees": trees, "note": note}
+    outcome = sent(catalog(TREES, NOTE, args=["${note}", "--trees=${trees}"]), trees=trees, note=note)
+    assert outcome.values == {"trees": trees, "note": note}
 
 
 def test_a_variants_value_is_the_one_that_was_typed() -> None:

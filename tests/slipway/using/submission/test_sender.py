@@ -57,8 +57,8 @@ def test_killed_after_it_was_sent_an_image_is_not_sent_again(before: float, afte
         first.send(REQUEST)
     service.dead = False
     service.time += after
-    found = sender(service).begin(REQUEST, repeated=True)
-    assert found is not None and found.job.id == service.jobs[0].id
+    attempt = sender(service).begin(REQUEST, repeated=True)
+    assert attempt is not None and attempt.job.id == service.jobs[0].id
 
 
 def test_a_refusal_that_may_pass_is_sent_again_while_the_next_attempt_is_in_time() -> None:
@@ -114,8 +114,8 @@ class Rebooting(Service):
     refuses: bool = True
 
     def persistent_resource(self, cluster: str) -> PersistentResource:
-        found = super().persistent_resource(cluster)
-        return replace(found, state=self.state, pools=tuple(replace(pool, used=0) for pool in found.pools))
+        attempt = super().persistent_resource(cluster)
+        return replace(attempt, state=self.state, pools=tuple(replace(pool, used=0) for pool in attempt.pools))
 
     def create_job(self, kind: JobKind, body: Mapping[str, Any], region: str) -> VertexJob:
         if self.refuses:
@@ -166,8 +166,8 @@ def test_a_journal_lies_in_the_checkout_else_with_the_users_state(
     elsewhere = tmp_path / "elsewhere"
     assert SubmissionJournal.find(elsewhere, {"XDG_STATE_HOME": str(elsewhere)}, "p", "dev").read("r1") is None
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
-    found = SubmissionJournal.find(elsewhere, {"XDG_STATE_HOME": "state"}, "p", "dev").folder
-    assert found == tmp_path / "home" / ".local" / "state" / "slipway" / "requests" / "p" / "dev"
+    attempt = SubmissionJournal.find(elsewhere, {"XDG_STATE_HOME": "state"}, "p", "dev").folder
+    assert attempt == tmp_path / "home" / ".local" / "state" / "slipway" / "requests" / "p" / "dev"
 
 
 def test_one_process_at_a_time_and_a_dead_one_holds_nothing(tmp_path: Path) -> None:

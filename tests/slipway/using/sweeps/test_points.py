@@ -162,8 +162,8 @@ def test_what_is_given_knows_its_place_in_every_format(tmp_path: Path) -> None:
         (tmp_path / name).write_text(text)
         (point,) = right(read(tmp_path / name))
         one, other = point.given["a"], point.given["bc"]
-        found = [place.partition(f"{name}:")[2] for place in (one.place, other.place, other.named)]
-        assert (tuple(found), other.text) == (places[name], "y z")
+        points = [place.partition(f"{name}:")[2] for place in (one.place, other.place, other.named)]
+        assert (tuple(points), other.text) == (places[name], "y z")
 
 
 @given(st.text())

@@ -303,8 +303,8 @@ def test_a_cluster_that_was_replaced_is_told_with_its_successor() -> None:  # N2
         (ROLLED_OVER, "cluster cpu was replaced while the sweep was being sent", "cpu-2"),
         (GONE, "cluster cpu left the catalog while the sweep was being sent", "none of that name"),
     ):
-        found = watch(Bucket(answer), "cpu").problem(60.0)
-        assert found is not None and found.exit_code == 4 and found.what == said and then in found.why
+        problem = watch(Bucket(answer), "cpu").problem(60.0)
+        assert problem is not None and problem.exit_code == 4 and problem.what == said and then in problem.why
 
 
 def test_without_an_answer_it_goes_on_for_a_while_and_then_stops() -> None:  # N2
@@ -317,6 +317,6 @@ def test_without_an_answer_it_goes_on_for_a_while_and_then_stops() -> None:  # N
 
 
 def test_a_catalog_that_is_taken_away_stops_it_at_once() -> None:
-    found = watch(Bucket(ConfigError("no catalog at gs://c/catalog.json", fix="pulumi up")), "cpu").problem(60.0)
-    assert isinstance(found, ResourceError) and found.exit_code == 4
-    assert found.why == "no catalog at gs://c/catalog.json" and found.fix.startswith("pulumi up\nthe same command")
+    problem = watch(Bucket(ConfigError("no catalog at gs://c/catalog.json", fix="pulumi up")), "cpu").problem(60.0)
+    assert isinstance(problem, ResourceError) and problem.exit_code == 4
+    assert problem.why == "no catalog at gs://c/catalog.json" and problem.fix.startswith("pulumi up\nthe same command")

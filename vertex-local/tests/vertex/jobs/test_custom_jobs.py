@@ -51,8 +51,8 @@ def test_paths_of_buckets_are_refused_in_words_where_no_buckets_can_be_mounted(
 
 
 def test_the_default_account_is_the_custom_code_agent(calling: Calling) -> None:
-    found = jobs.get(calling.world.store, calling.job()["name"])
-    assert found and found.run and found.run.email == identities.CUSTOM_CODE_AGENT
+    record = jobs.get(calling.world.store, calling.job()["name"])
+    assert record and record.run and record.run.email == identities.CUSTOM_CODE_AGENT
 
 
 def test_a_list_can_lag_behind_what_was_made(calling: Calling) -> None:
@@ -168,7 +168,7 @@ def test_a_reboot_takes_the_machines_from_running_jobs_which_get_another_attempt
     calling.cluster("cpu")
     made = calling.job(cluster="cpu")
     calling.call("POST", f"{CLUSTERS}/cpu:reboot", {})
-    found = jobs.get(calling.world.store, made["name"])
-    assert found and found.run and found.run.outcome and found.run.outcome.state == "retry"
+    record = jobs.get(calling.world.store, made["name"])
+    assert record and record.run and record.run.outcome and record.run.outcome.state == "retry"
     calling.advance(1)
     assert calling.call("GET", f"{CLUSTERS}/cpu")["state"] == "REBOOTING", "until its replicas have ended"

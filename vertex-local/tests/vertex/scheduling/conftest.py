@@ -104,9 +104,9 @@ class Stage:
         return str(self.body(name)["error"]["message"])
 
     def run(self, name: str) -> Run:
-        found = jobs.get(self.world.store, name)
-        assert found and found.run, f"{name} has ended"
-        return found.run
+        record = jobs.get(self.world.store, name)
+        assert record and record.run, f"{name} has ended"
+        return record.run
 
     def folder(self, name: str, replica: str) -> Path:
         run = self.run(name)
@@ -125,8 +125,8 @@ class Stage:
 
     def said(self, name: str) -> list[str]:
         """Return the lines of the service in the job's log."""
-        found = self.world.logs.read(Window(job=name.rpartition("/")[2]), None, False)
-        return [entry["textPayload"] for _, entry in found]
+        lines = self.world.logs.read(Window(job=name.rpartition("/")[2]), None, False)
+        return [entry["textPayload"] for _, entry in lines]
 
     def used(self) -> dict[str, int]:
         """Return the quota in use, without zeros."""

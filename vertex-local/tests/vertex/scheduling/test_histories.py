@@ -143,8 +143,8 @@ class Histories(RuleBasedStateMachine):
         self.stage.scheduler = Scheduler(self.stage.world, self.stage.machines)
 
     def runs(self) -> list[Run]:
-        found = [jobs.get(self.stage.world.store, name) for name in self.names]
-        return [job.run for job in found if job and job.run]
+        records = [jobs.get(self.stage.world.store, name) for name in self.names]
+        return [job.run for job in records if job and job.run]
 
     @invariant()
     def the_books_are_right(self) -> None:

@@ -107,8 +107,8 @@ def test_how_it_ends_is_a_setting_and_an_expired_job_can_be_deleted(stage: Stage
     job = flex(stage, maxWaitDuration="10s")
     stage.step(10)
     assert stage.state(job) == "EXPIRED"
-    found = stage.calling.call("GET", f'{JOBS}?filter=state="JOB_STATE_EXPIRED"')["customJobs"]
-    assert [item["name"] for item in found] == [job]
+    listed = stage.calling.call("GET", f'{JOBS}?filter=state="JOB_STATE_EXPIRED"')["customJobs"]
+    assert [item["name"] for item in listed] == [job]
     assert stage.calling.call("DELETE", f"/v1/{job}")["done"] is True
 
 

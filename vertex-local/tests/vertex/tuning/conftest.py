@@ -27,8 +27,8 @@ class Machines(conftest.Machines):
         self.ends: dict[str, Status] = {}
 
     def status(self, folder: Path) -> Status:
-        found = super().status(folder)
-        return found if found.ended else self.ends.get(folder.parents[1].name, found)
+        told = super().status(folder)
+        return told if told.ended else self.ends.get(folder.parents[1].name, told)
 
 
 @dataclass
@@ -46,8 +46,8 @@ class Studies:
         return "/v1/" + str(made["name"])
 
     def get(self, path: str) -> dict[str, Any]:
-        found: dict[str, Any] = self.calling.call("GET", path)
-        return found
+        body: dict[str, Any] = self.calling.call("GET", path)
+        return body
 
     def tick(self, times: int = 3) -> None:
         for _ in range(times):

@@ -33,16 +33,16 @@ def test_every_trial_has_one_job_and_every_job_one_trial(
 ) -> None:
     with tempfile.TemporaryDirectory() as folder, every_service(Path(folder)) as calling:
         machines = Machines()
-        found = Studies(calling, machines, Scheduler(calling.world, machines))
+        studies = Studies(calling, machines, Scheduler(calling.world, machines))
         spec = study(UNITS, algorithm=algorithm)
-        path = found.create(trials=trials, parallel=parallel, studySpec=spec, maxFailedTrialCount=failures)
+        path = studies.create(trials=trials, parallel=parallel, studySpec=spec, maxFailedTrialCount=failures)
         for event in events:
-            happens(found, path, event)
-            consistent(found, path, trials, parallel)
+            happens(studies, path, event)
+            consistent(studies, path, trials, parallel)
         for _ in range(2 * trials):
-            happens(found, path, "good")
-        consistent(found, path, trials, parallel)
-        assert found.get(path)["state"] in ENDED
+            happens(studies, path, "good")
+        consistent(studies, path, trials, parallel)
+        assert studies.get(path)["state"] in ENDED
 
 
 def happens(studies: Studies, path: str, event: str) -> None:
@@ -74,7 +74,7 @@ def test_the_same_trials_are_decided_after_a_kill(tmp_path: Path) -> None:
 
     def points(name: str, kills: int) -> list[Any]:
         with every_service(tmp_path / name) as calling:
-            found = Studies(calling, Machines(), Scheduler(calling.world, Machines()))
+            studies = Studies(calling, Machines(), Scheduler(calling.world, Machines()))
             made = calling.call("POST", TUNING, tuning_body(trials=4, parallel=4))
             for _ in range(kills):
                 with (
@@ -82,8 +82,8 @@ def test_the_same_trials_are_decided_after_a_kill(tmp_path: Path) -> None:
                     pytest.raises(KeyboardInterrupt),
                 ):
                     tuning_work.step(calling.world)
-            found.tick()
-            consistent(found, f"/v1/{made['name']}", 4, 4)
-            return [trial["parameters"] for trial in found.trials(f"/v1/{made['name']}")]
+            studies.tick()
+            consistent(studies, f"/v1/{made['name']}", 4, 4)
+            return [trial["parameters"] for trial in studies.trials(f"/v1/{made['name']}")]
 
     assert points("calm", 0) == points("killed", 2)

@@ -39,8 +39,8 @@ def test_what_the_real_package_writes_is_read(tmp_path: Path, monkeypatch: pytes
     for step in (1, 2):
         reporter.report_hyperparameter_tuning_metric("acc", 0.5 + step / 10, global_step=step)
         reporter.report_hyperparameter_tuning_metric("loss", 1 / step, global_step=step)
-    found = reports.reports(path.read_text(encoding="utf-8"))
-    measured = reports.merged((), found, made(ACCURACY, LOSS), found[0].time)
+    written = reports.reports(path.read_text(encoding="utf-8"))
+    measured = reports.merged((), written, made(ACCURACY, LOSS), written[0].time)
     assert [(item.step, item.metrics) for item in measured] == [
         (1, (("acc", 0.6), ("loss", 1.0))),
         (2, (("acc", 0.7), ("loss", 0.5))),
@@ -56,13 +56,13 @@ def test_lines_that_are_no_reports_are_none() -> None:
 
 
 def test_metrics_that_the_study_does_not_name_are_left_out() -> None:
-    found = [reports.Report(1.0, 1, "f1", 0.5), reports.Report(1.0, 1, "training/hptuning/metric", 0.7)]
-    assert reports.merged((), found, made(), 0.0) == (measurement(1, 1.0, acc=0.7),), "a report without a tag is taken"
+    sent = [reports.Report(1.0, 1, "f1", 0.5), reports.Report(1.0, 1, "training/hptuning/metric", 0.7)]
+    assert reports.merged((), sent, made(), 0.0) == (measurement(1, 1.0, acc=0.7),), "a report without a tag is taken"
 
 
 def test_only_the_last_measurements_are_kept() -> None:
-    found = [reports.Report(float(step), step, "acc", 0.5) for step in range(reports.MOST + 5)]
-    measured = reports.merged((), found, made(), 0.0)
+    sent = [reports.Report(float(step), step, "acc", 0.5) for step in range(reports.MOST + 5)]
+    measured = reports.merged((), sent, made(), 0.0)
     assert (len(measured), measured[0].step) == (reports.MOST, 5)
 
 
@@ -79,8 +79,8 @@ CURVE = [measurement(1, acc=0.5), measurement(2, acc=0.9), measurement(3, acc=0.
     ],
 )
 def test_the_final_measurement_is_the_last_or_the_best(selection: str, goal: str, step: int) -> None:
-    found = made({"metricId": "acc", "goal": goal}, measurementSelectionType=selection)
-    assert reports.final(CURVE, found) == measurement(step, acc=dict(CURVE[step - 1].metrics)["acc"])
+    study = made({"metricId": "acc", "goal": goal}, measurementSelectionType=selection)
+    assert reports.final(CURVE, study) == measurement(step, acc=dict(CURVE[step - 1].metrics)["acc"])
 
 
 def test_a_final_measurement_has_every_metric() -> None:
@@ -175,8 +175,8 @@ def test_scales_spread_one_end_of_the_range() -> None:
 
 def test_integers_of_a_range_are_equally_likely_at_its_ends() -> None:
     (parameter,) = space.space_of([LAYERS])
-    found = [space.at(parameter, (place + 0.5) / 300) for place in range(300)]
-    assert {value: found.count(value) for value in (1, 2, 3)} == {1: 100, 2: 100, 3: 100}
+    values = [space.at(parameter, (place + 0.5) / 300) for place in range(300)]
+    assert {value: values.count(value) for value in (1, 2, 3)} == {1: 100, 2: 100, 3: 100}
 
 
 @pytest.mark.parametrize(

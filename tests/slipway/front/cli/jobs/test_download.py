@@ -27,8 +27,8 @@ MODEL = bytes(range(256)) * 4096
 
 def files(folder: Path) -> dict[str, bytes]:
     """Return the files of a folder but the one that has git ignore them."""
-    found = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
-    return {name: content for name, content in found.items() if Path(name).name != ".gitignore"}
+    contents = {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+    return {name: content for name, content in contents.items() if Path(name).name != ".gitignore"}
 
 
 class Broken:

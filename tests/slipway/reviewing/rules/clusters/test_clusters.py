@@ -163,10 +163,10 @@ def test_what_is_due_of_a_cluster_that_the_change_adds_or_dates_is_told_with_it(
     before: Facts, after: Facts, does: str, details: tuple[str, ...]
 ) -> None:  # N5
     deployed = [living(SMALL), *([living(OLD)] if "h100" in before.catalog.clusters else [])]
-    found = review(change(before, after, clusters=deployed))
-    told = [one for one in found.consequences if one.kind == "season-changed"]
+    reviewed = review(change(before, after, clusters=deployed))
+    told = [one for one in reviewed.consequences if one.kind == "season-changed"]
     assert {does, *details} <= {words for one in told for words in (one.does, *one.details)}
-    assert found.standing == ()
+    assert reviewed.standing == ()
 
 
 AWAY = "us-east4"
