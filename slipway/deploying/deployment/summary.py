@@ -15,6 +15,7 @@ from slipway.deploying.deployment.workspace_plan import WORK, SharedGrant, other
 from slipway.deploying.generations.action import Action
 from slipway.google.live import Live
 from slipway.google.quota.assessment import assess
+from slipway.google.quota.findings import UNAVAILABLE
 from slipway.google.quota.report import QuotaReport
 from slipway.model.cluster import IN_PLACE
 from slipway.model.findings.finding import Grade
@@ -59,7 +60,7 @@ def of_quota(report: QuotaReport) -> Iterator[str]:
         offers = join(f"{count} of the {len(report.offers[name])} offers of {name}" for name, count in missing.items())
         yield f"unavailable: {offers}; slipway templates show {next(iter(missing))} says why, once deployed"
     for finding in report.findings:
-        if finding.grade is not Grade.BLOCKING and finding.kind != "offer-unavailable":
+        if finding.grade is not Grade.BLOCKING and finding.kind != UNAVAILABLE.word:
             yield str(finding)
 
 

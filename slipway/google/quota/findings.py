@@ -19,6 +19,7 @@ from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.labels import NAME_LABEL
 
+UNAVAILABLE = KINDS["offer-unavailable"]
 UNKNOWN = KINDS["quota-unknown"]
 
 
@@ -148,7 +149,7 @@ def unavailable_offers(grounds: Grounds, verdicts: Mapping[str, Mapping[str, Off
             sentence = (
                 f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {shortages}"
             )
-            yield KINDS["offer-unavailable"].of(
+            yield UNAVAILABLE.of(
                 Subject("quota", metric), f"{sentence} · {hope}" if hope else sentence, mended_by=(frozenset({metric}),)
             )
     by_reason: dict[str, dict[str, list[str]]] = {}
@@ -158,7 +159,7 @@ def unavailable_offers(grounds: Grounds, verdicts: Mapping[str, Mapping[str, Off
                 by_reason.setdefault(verdict.why, {}).setdefault(template, []).append(offer)
     for why, templates in by_reason.items():
         offers = join(f"{template} with {few(labels)}" for template, labels in templates.items())
-        yield KINDS["offer-unavailable"].of(Subject("offers"), f"unavailable: {offers}: {why}")
+        yield UNAVAILABLE.of(Subject("offers"), f"unavailable: {offers}: {why}")
 
 
 def _amounts(drawn: list[tuple[str, int]]) -> str:
