@@ -31,7 +31,9 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     if catalog is not None and catalog.stack == deployment.stack.name:
         state = State() if isinstance(known, Unknown) else known
         before = _before(as_declared(catalog), after, state, catalog.submitters)
-        before = replace(before, quota=replace(before.quota, requests=_asked(deployment, state)))
+        by_id = {preference.id: preference.preferred for preference in state.preferences}
+        asked = {each.metric: by_id[each.id] for each in deployment.report.requests if each.id in by_id}
+        before = replace(before, quota=replace(before.quota, requests=asked or None))
     reviewed = review(Change.between(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
     old = workspace(plan, now)
     title = f"{deployment.stack.name} @ {deployment.revision}"
@@ -53,8 +55,3 @@ def _before(catalog: Catalog, after: Facts, known: State, published: Mapping[str
     listed = {*catalog.retiring, *(thing.name for thing in (*known.clusters, *known.buckets, *known.accounts))}
     kept = {id_: thing for id_, thing in after.kept.items() if id_ in listed - current - clusters}
     return replace(after, catalog=catalog, submitters=roles, kept=kept)
-
-
-def _asked(deployment: Deployment, known: State) -> dict[str, int] | None:
-    by_id = {preference.id: preference.preferred for preference in known.preferences}
-    return {request.metric: by_id[request.id] for request in deployment.report.requests if request.id in by_id} or None

@@ -7,9 +7,9 @@ imported only where some differ (`review` of the bench).
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
@@ -51,39 +51,33 @@ def same_machines(old: Catalog, new: Catalog) -> bool:
     )
 
 
-def begin(preview: Preview, connection: Connection, now: datetime) -> HistoryReading | None:
+def begin(preview: Preview, connection: Connection, now: datetime) -> Callable[[], History | None] | None:
     """Begin to read the history of a stack whose pools change; None where they don't, or that is unknown."""
     with suppress(MalformedError):
         old, new = facts.read(events.deployed(preview)), facts.read(events.declared(preview))
         if old and new and not same_machines(old.catalog, new.catalog):
-            return HistoryReading(connection, old.catalog, now)
+            return _read_beside(connection, old.catalog, now)
     return None
 
 
-@dataclass
-class HistoryReading:
-    """A history that is read beside the rest, and left out if late: no review waits or fails for it."""
+def _read_beside(connection: Connection, catalog: Catalog, now: datetime) -> Callable[[], History | None]:
+    """Read a history beside the rest, and leave it out if late: no review waits or fails for it."""
+    found: list[History] = []
 
-    connection: Connection
-    catalog: Catalog
-    now: datetime
-    _found: list[History] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        # A daemon, which an executor's threads are not: the process ends without it.
-        self._thread = threading.Thread(target=self._read, name="history", daemon=True)
-        self._thread.start()
-
-    def _read(self) -> None:
+    def read() -> None:
         with suppress(Exception):  # A thread's error reaches nobody, and its line is left out.
             from slipway.operating.history.reader import read_history
 
-            brief, since = self.connection.with_policy(BRIEF), self.now - timedelta(days=DAYS)
-            self._found.append(read_history(brief, self.catalog, since, self.now))
+            found.append(read_history(connection.with_policy(BRIEF), catalog, now - timedelta(days=DAYS), now))
 
-    def result(self) -> History | None:
-        self._thread.join(_SECONDS)
-        return next(iter(self._found), None)
+    def result() -> History | None:
+        thread.join(_SECONDS)
+        return next(iter(found), None)
+
+    # A daemon, which an executor's threads are not: the process ends without it.
+    thread = threading.Thread(target=read, name="history", daemon=True)
+    thread.start()
+    return result
 
 
 def with_replay(reviewed: Review, change: Change, history: History | None) -> Review:

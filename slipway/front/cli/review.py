@@ -206,4 +206,4 @@ def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool
     who = identity(os.environ)
     history = what_if.begin(preview, connection, now) if connection else None
     change = reading.change(preview, connection, now, stack=preview.stack, identity=who, files=files)
-    return what_if.with_replay(review(change), change, history.result() if history else None)
+    return what_if.with_replay(review(change), change, history() if history else None)

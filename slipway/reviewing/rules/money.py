@@ -53,12 +53,10 @@ class Amount:
 
     @property
     def difference(self) -> Decimal:
-        """The difference of the known parts."""
         return self.after.known - self.before.known
 
     @property
     def monthly(self) -> Decimal:
-        """The difference in USD a month."""
         return self.difference * HOURS_OF_A_MONTH
 
     @property

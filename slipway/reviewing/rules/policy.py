@@ -69,7 +69,6 @@ def standing_violations(change: Change) -> Iterator[str]:
 
 @once
 def _violations(change: Change) -> tuple[Mapping[tuple[str, str], Finding], ...]:
-    """Return the rules that are broken before and after."""
     return tuple(map(_broken, (change.before, change.after)))
 
 

@@ -72,7 +72,6 @@ def _stacks_gone(change: Change) -> Iterator[Consequence]:
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
-    """Return a refused deployment, with its cause and what to do."""
     what = short(fault.what, _LONGEST).removesuffix(_UNCHANGED)
     return by_row(
         "preview-undecided" if what == _UNDECIDED else "preview-failed",

@@ -159,7 +159,6 @@ def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -
 
 
 def _requested(change: Change) -> Iterator[Consequence]:
-    """Find requests to Google that nobody has made before."""
     before = change.before.quota.requests or {}
     for metric, asked in (change.after.quota.requests or {}).items():
         there, limit = preference_of(change.live, metric), change.live.limit(metric)
@@ -188,7 +187,6 @@ def _unknown(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence
 
 
 def _checks(change: Change) -> Iterator[Consequence]:
-    """Find keys by which quota is checked otherwise."""
     old, new = change.before.quota, change.after.quota
     for key, before, after in (("mode", old.mode, new.mode), ("strict", old.strict, new.strict)):
         row = f"quota-{key}-{after}".lower()

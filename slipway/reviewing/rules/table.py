@@ -52,7 +52,6 @@ def follows(row: str, *, grade: Grade | None = None, details: tuple[str, ...] = 
 
 
 def usual_grade(row: str) -> Grade:
-    """Return a row's grade, which is its kind's where it has none."""
     told = ROWS[row]
     return Grade[told["grade"].upper()] if "grade" in told else KINDS[told["kind"]].usual
 

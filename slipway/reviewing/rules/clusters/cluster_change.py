@@ -71,7 +71,6 @@ class ClusterChange:
 
     @property
     def failed(self) -> bool:
-        """Tell whether the old one failed and holds nothing."""
         return self.old_in_cloud is not None and self.old_in_cloud.failed
 
     @property

@@ -114,7 +114,6 @@ def _also(there: PersistentResource | None) -> str:
 
 
 def _causes(gone: Touched | None) -> tuple[str, ...]:
-    """Return the inputs for which the engine makes another cluster."""
     return tuple(f"because of `{path}`" for path in gone.replaces) if gone else ()
 
 

@@ -74,7 +74,6 @@ def _told(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Chang
 
 
 def _fate(cluster: ClusterChange, change: Change) -> str:
-    """Return the row of the table."""
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_before
     retires, lost = cluster.retires, cluster.gone or cluster.failed
     if new is None:
@@ -123,7 +122,6 @@ def _takes_over(made: ClusterChange, gone: Cluster | None) -> bool:
 def _values(
     cluster: ClusterChange, other: ClusterChange | None, listed: Sequence[ClusterChange], change: Change
 ) -> Mapping[str, str]:
-    """Return the values that phrases have places for."""
     old, new, count = cluster.old, cluster.new, len(cluster.edits)
     brief = [str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24))) for edit in cluster.edits]
     older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]

@@ -159,7 +159,6 @@ def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:
 
 
 def _names(job: VertexJob, what: str, change: Change) -> Iterable[str]:
-    """Return the names of the things of that word that a job needs."""
     match what:
         case "account":
             return (job.service_account,)

@@ -160,7 +160,6 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
 
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:
-    """Return the pools that no template fits."""
     pools_by_place = {
         (name, pool.name): pool
         for name, cluster in _clusters(catalog).items()

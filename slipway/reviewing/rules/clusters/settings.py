@@ -93,7 +93,6 @@ def settings(change: Change) -> Iterator[Consequence]:
 
 
 def _dated(cluster: Cluster, events: Iterable[str]) -> Iterator[Consequence]:
-    """Tell the end of a new cluster."""
     undated = replace(cluster, season=Season(begins=cluster.season.begins))
     for row in _SETTINGS:
         if row.value(cluster) != row.value(undated):

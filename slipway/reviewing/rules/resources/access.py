@@ -47,7 +47,6 @@ class AccessChange:
 
     @cached_property
     def jobs(self) -> tuple[VertexJob, ...]:
-        """Their unfinished jobs."""
         address = self.account
         names = {label_value(address), label_value(address.partition("@")[0]), label_value(last_part(address))}
         known = distinct(self.change.jobs) if self.single else ()

@@ -127,7 +127,6 @@ def _differences(touched: Touched, key: str) -> Iterator[InputDifference]:
 
 
 def _effects(touched: Touched) -> Iterator[tuple[str, Effect]]:
-    """Yield the effects of each edited key."""
     if why := unguarded(touched):
         key = "forceDestroy" if "forceDestroy" in touched.edited else "deletionPolicy"
         grade, keep = KINDS["force-destroy"].usual, "keep it protected until the deployment that is to delete it"

@@ -44,7 +44,6 @@ def exposure(change: Change) -> Iterator[Consequence]:
 
 
 def opening(touched: Touched) -> InputDifference | None:
-    """Return the difference that admits everybody."""
     before = {text for _, text in texts(touched.was)}
     for path, text in texts(touched.becomes):
         anywhere = text in _ANYWHERE and _LETS_IN.search(path)

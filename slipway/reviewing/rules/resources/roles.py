@@ -44,7 +44,6 @@ _OF_ONE = frozenset({"roles/iam.serviceAccountUser", "roles/secretmanager.secret
 
 
 def known(grant: Grant) -> bool:
-    """Tell whether the table has its role."""
     return grant.role.removeprefix("roles/") in _ABOUT
 
 

@@ -19,7 +19,6 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import by_hour, compete, cost, costs, instead, job_spec, machine_types, way, whose
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import usual_grade
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 
 _A_DAY = 24 * 3600
@@ -33,27 +32,27 @@ Case = Mapping[str, tuple[Scalar, ...]]
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
     before, after = of_kinds(template)
-    moved, recast = _moved(before, after), recast_offers(template, before, after)
+    recast = recast_offers(template, before, after)
     for label in before:
         case = recast[label][1] if label in recast else before[label].when
         if label not in after and (case or label not in recast):
-            yield _gone(template, label, before, after, moved.get(label, ""), case)
+            yield _gone(template, before[label], label, after, case)
     kept = {new: old for old, (news, _) in recast.items() for new in news} | {
         label: label for label in after if label in before
     }
     for label in after:
-        if label not in kept and label not in moved.values():
+        if label not in kept:
             yield _added(template, label, before, after)
     yield from _order(template, before, after)
     for label, old in kept.items():
-        yield from _kept(template, label, before[old], after)
+        yield from _kept(template, label, old, before[old], after)
 
 
 def recast_offers(
     template: TemplateChange, before: Offers, after: Offers
 ) -> Mapping[str, tuple[tuple[str, ...], Case]]:
     """Return labels of offers, each with those of the same way to run that stand for its cases of parameters from now
-    on, as with another variant, and with the case for which none stands."""
+    on, as with another variant or on another cluster, and with the case for which none stands."""
     pairs = {}
     choices: Case = {parameter.name: parameter.choices for parameter in template.new.parameters}
     for label, offer in before.items():
@@ -75,11 +74,15 @@ def recast_offers(
 
 
 def _place(offer: Offer) -> tuple[str, str, str]:
-    return offer.capacity_type, offer.cluster or offer.dormant, offer.kind
+    return offer.capacity_type, "" if offer.capacity_type == POOL else offer.cluster, offer.kind
 
 
-def _kept(template: TemplateChange, label: str, was: Offer, after: Offers) -> Iterator[Consequence]:
+def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
     offer, who = after[label], _jobs(template, after[label])
+    clusters = [side.cluster or side.dormant for side in (was, offer)]
+    if clusters[0] != clusters[1]:
+        so = _until_made(template, offer, after)
+        yield template.tells("offer-moved", next=way(offer), cluster=clusters[0], jobs=who, part=old, so=so)
     if was.available and not offer.available:
         waits = offer.lacks_quota or offer.dormant
         rest = [each for each in after.values() if compete(each, offer) and each.available]
@@ -152,43 +155,24 @@ def _jobs(template: TemplateChange, offer: Offer) -> str:
     return f"{JOBS}{whose([offer], template.new)}"
 
 
-def _moved(before: Offers, after: Offers) -> Mapping[str, str]:
-    """Return labels of offers on a cluster, each with that of its replacement on another cluster."""
-    gone, fresh = (
-        {label: offer for label, offer in side.items() if label not in other and offer.capacity_type == POOL}
-        for side, other in ((before, after), (after, before))
-    )
-    pairs = ((label, new) for label, offer in gone.items() for new in reversed(fresh) if fresh[new].when == offer.when)
-    return dict(pairs)
-
-
-def _gone(
-    template: TemplateChange, label: str, before: Offers, after: Offers, successor: str, case: Case
-) -> Consequence:
-    offer, narrowed = before[label], replace(before[label], when=case)
+def _gone(template: TemplateChange, offer: Offer, label: str, after: Offers, case: Case) -> Consequence:
+    """Tell that an offer is gone, for a case of parameters."""
+    narrowed = replace(offer, when=case)
     left = [each for each in after.values() if compete(each, narrowed) and each.available]
-    cluster, grade, so = offer.cluster or offer.dormant, usual_grade("offer-gone"), ""
-    if successor:
-        grade = Grade.NOTE
-        so = _until_made(template, after[successor], left)
-    elif not offer.available:
-        grade = Grade.NOTE
-    elif left:
-        alone = (
-            "" if len(left) > 1 or patience(left[0]) is not None else f"they {_FULL.get(left[0].capacity_type, _FAIL)}"
-        )
+    so = ""
+    if left and offer.available:
+        full = f"they {_FULL.get(left[0].capacity_type, _FAIL)}"
+        alone = full if len(left) == 1 and patience(left[0]) is None else ""
         so = facts(f"they cost {_in_place_of(template, offer, left)}", _ends(template, left[0], after), alone)
     return template.tells(
-        "offer-moved" if successor else "offer-gone",
+        "offer-gone",
         way=way(offer),
-        next=way(after[successor]) if successor else "",
-        cluster=cluster,
         jobs=f"{JOBS}{whose([narrowed], template.old) or whose([narrowed], template.new)}",
         part=label,
         so=so,
         used=template.used.having(lambda job: _sent_for(job, offer, template.was)),
-        did=f"asked for {' '.join(filter(None, (offer.capacity_type, cluster)))}",
-        grade=grade,
+        did=f"asked for {' '.join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant)))}",
+        grade=None if offer.available else Grade.NOTE,
     )
 
 
@@ -203,12 +187,12 @@ def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -
     return ", then ".join(filter(None, (first, costs(others, template.becomes))))
 
 
-def _until_made(template: TemplateChange, successor: Offer, rest: Iterable[Offer]) -> str:
+def _until_made(template: TemplateChange, offer: Offer, after: Offers) -> str:
     """Return what jobs take until another cluster is there; nothing where it is there already."""
-    if successor.cluster in template.was.clusters:
+    if offer.cluster in template.was.clusters:
         return ""
-    others = [each for each in rest if each.cluster != successor.cluster]
-    until = f"until `{successor.cluster or successor.dormant}` is there, they"
+    others = [each for each in after.values() if each is not offer and compete(each, offer) and each.available]
+    until = f"until `{offer.cluster or offer.dormant}` is there, they"
     return f"{until} cost {costs(others, template.becomes)}" if others else f"{until} can run nowhere"
 
 
