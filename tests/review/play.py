@@ -19,7 +19,8 @@ from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
 from slipway.reviewing.change.change import Change, Files
 from slipway.reviewing.change.edits import edits
-from slipway.reviewing.change.files import is_pipeline
+from slipway.reviewing.change.files import has_pins, is_pipeline
+from slipway.reviewing.change.pins import changed
 from slipway.reviewing.change.programs import edited_lines, newly_asked, reported, same_program
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review, review
@@ -79,6 +80,7 @@ def change_of(case: Case) -> Change:
             },
             asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
             reports={at: line for file in _JOBS for at, line in reported(file, text(file, (*case.given, *case.edits)))},
+            pins={file: found for file, sides in _sides(case, has_pins).items() if (found := changed(*sides))},
             stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
         ),
     )
@@ -168,7 +170,7 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
 
 
 def _failed(error: SlipwayError) -> Preview:
-    why = "the deployment is refused, so what it would delete is not known"
+    why = "the deployment is refused, and so is each later one on top of it; what it would delete is not known"
     return Preview(errors=(f"error: {error}",), why=why)
 
 

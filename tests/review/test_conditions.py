@@ -78,7 +78,8 @@ def each(*moved: str, start: str, end: str = "") -> Mapping[str, str]:
 
 def budget(was: float | None, now: float | None, enforce: bool, whose: str) -> Change:
     def side(limit: float | None) -> Any:
-        limits: dict[str, Any] = {whose: limit} if whose == "stack" else {whose: {"a": limit} if limit else {}}
+        key, name = ("teams", "strangers") if whose == "strangers" else (whose, "ml")
+        limits: dict[str, Any] = {key: limit} if key == "stack" else {key: {name: limit} if limit else {}}
         return facts(budget=Budget(enforce=enforce, **limits))
 
     return change(side(was), side(now))
@@ -132,15 +133,20 @@ OFF: Condition = lambda was, now: was and not now  # noqa: E731
 GROUPS = (
     Group(
         "budget",
-        (LIMIT, LIMIT, st.booleans(), st.sampled_from(("stack", "teams", "users"))),
+        (LIMIT, LIMIT, st.booleans(), st.sampled_from(("stack", "teams", "users", "strangers"))),
         budget,
         budgets,
         {
-            **moves(each(*STAYS, start="budget", end="-refused"), lambda enforce, whose: enforce and whose != "users"),
             **moves(
-                each(*STAYS, start="budget", end="-warned"), lambda enforce, whose: not enforce or whose == "users"
+                each(*STAYS, start="budget", end="-refused"),
+                lambda enforce, whose: enforce and whose not in ("users", "strangers"),
+            ),
+            **moves(
+                each(*STAYS, start="budget", end="-warned"),
+                lambda enforce, whose: whose == "users" or (not enforce and whose != "strangers"),
             ),
             **moves(each("dropped", start="budget")),
+            "budget-for-nobody": lambda was, now, _, whose: now is not None and was != now and whose == "strangers",
         },
     ),
     Group(

@@ -112,6 +112,9 @@ def compete(offer: Offer, other: Offer) -> bool:
 
 def cost(offer: Offer, catalog: Catalog) -> str:
     """Return `$63.92/h on Spot`, `Vertex AI's fee alone on the reservation (2 machines)`."""
+    cluster = catalog.clusters.get(offer.cluster)
+    if cluster and cluster.adopted:
+        return f"nothing here, on the bill of whoever owns {way(offer)}"
     reserved = (each.machines for each in catalog.reservations.values() if each.path in str(offer.request))
     held = next(reserved, 0) if offer.capacity_type == RESERVATION else 0
     return f"{by_hour(offer)} ({counted(held, 'machine')})" if held else by_hour(offer)

@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from slipway.base.formatting import percent, usd
+from slipway.base.formatting import join, percent, usd
 from slipway.model.budget import WARNS_AT, Budget
+from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
+from slipway.model.labels import TEAM, label_value
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
@@ -15,6 +17,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.money import Money, money
 from slipway.reviewing.rules.table import by_row, moves
+from slipway.reviewing.rules.words import named
 
 _DAYS = HOURS_OF_A_MONTH / 24
 
@@ -22,12 +25,19 @@ _DAYS = HOURS_OF_A_MONTH / 24
 def budgets(change: Change) -> Iterator[Consequence]:
     old, new = change.old.budget or Budget(), change.new.budget or Budget()
     if not change.first:
-        yield from _limits(old, new)
+        yield from _limits(old, new, _teams(change.after))
     if not change.unknown and new.stack:
         yield from _share(old, new, money(change))
 
 
-def _limits(old: Budget, new: Budget) -> Iterator[Consequence]:
+def _teams(facts: Facts) -> frozenset[str]:
+    """Return the teams that jobs may count for: the templates' own, and the groups of submitters."""
+    offers = (offer for template in facts.catalog.templates.values() for offer in template.offers)
+    groups = (label_value(member.partition("group:")[2].partition("@")[0]) for member in facts.people)
+    return frozenset({*((offer.request.get("labels") or {}).get(TEAM, "") for offer in offers), *groups} - {""})
+
+
+def _limits(old: Budget, new: Budget, teams: frozenset[str]) -> Iterator[Consequence]:
     """Find changed limits: a raised or dropped one removes the brake; a lowered one may stop people."""
     pairs = [("The stack", "stack", old.stack, new.stack)]
     for noun, before, after in (("team", old.teams, new.teams), ("user", old.users, new.users)):
@@ -39,13 +49,25 @@ def _limits(old: Budget, new: Budget) -> Iterator[Consequence]:
             # A user is self-declared, and never refused.
             end = "-refused" if new.enforce and not key.startswith("users.") else "-warned"
             row = f"budget-{moves(was, now)}{'' if now is None else end}"
+            if key.startswith("teams.") and now is not None and teams and key.removeprefix("teams.") not in teams:
+                row = "budget-for-nobody"
             values: dict[str, Any] = {"who": who, "key": key, "before": edit.before, "after": edit.after}
+            values["teams"] = join(f"`{team}`" for team in sorted(teams))
             yield by_row(row, Subject("budget", key), edits=[edit], **values)
     if old.enforce != new.enforce:
         edits = (Edit("enforce", str(old.enforce).lower(), str(new.enforce).lower()),)
         yield by_row(
-            "budget-enforced" if new.enforce else "budget-only-warns", Subject("budget", "enforce"), edits=edits
+            "budget-enforced" if new.enforce else "budget-only-warns",
+            Subject("budget", "enforce"),
+            edits=edits,
+            limits=_in_words(new),
         )
+
+
+def _in_words(budget: Budget) -> str:
+    limits = {"the stack's": budget.stack, **{f"team {name}'s": limit for name, limit in budget.teams.items()}}
+    told = named(f"{whose} {usd(limit)}" for whose, limit in limits.items() if limit is not None)
+    return f"{told} a month" if told else "any budget of the stack or a team"
 
 
 def _share(old: Budget, new: Budget, costs: Money) -> Iterator[Consequence]:

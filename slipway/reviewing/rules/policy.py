@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.authoring.policy.rule import LEVELS
+from slipway.authoring.policy.rule import LEVELS, MANDATORY
 from slipway.authoring.policy.rules import BY_KEY, violations
 from slipway.base.formatting import short
 from slipway.model.facts import Facts
@@ -17,7 +17,7 @@ from slipway.reviewing.change.change import Change, Side, grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.table import by_row, usual_grade
 
 _OURS = "slipway"
 """The pack of this repository, whose rules are those of the stack file, reported by the facts."""
@@ -25,9 +25,7 @@ _LONGEST_MESSAGE = 300
 _LONGEST = 60
 _MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
-_LETS_IN = {
-    "regions": "jobs, data and results of every cluster may be there, and no deployment is stopped for it any more"
-}
+_LETS_IN = {"regions": "from now on jobs, data and results may be outside of those that it named"}
 """Things that a milder setting lets in, by the rule's key, where its text does not say it."""
 _GRADED = {
     (True, True): "grade-needs-no-approval",
@@ -46,7 +44,9 @@ def policy(change: Change) -> Iterator[Consequence]:
         if key not in before:
             rule = f"`{breach.subject.name}`"
             yield by_row(breach.kind, breach.subject, rule=rule, so=breach.sentence, field=breach.field)
-    yield from _changed(change.before.policy, change.after.policy)
+    strict = _broken(replace(change.after, policy=change.before.policy))
+    let_in = {one.subject.name: one.sentence for key, one in strict.items() if key not in before and key not in after}
+    yield from _changed(change.before.policy, change.after.policy, let_in)
     yield from _regraded(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
 
 
@@ -100,8 +100,10 @@ def _of_packs(change: Change) -> Iterator[Consequence]:
         )
 
 
-def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]) -> Iterator[Consequence]:
-    """Find rules that have become stricter or milder."""
+def _changed(
+    before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]], let_in: Mapping[str, str]
+) -> Iterator[Consequence]:
+    """Find rules that have become stricter or milder. `let_in`: by rule, what breaks it as it was, and not any more."""
     for key in dict.fromkeys(key for side in (before, after) for level in LEVELS for key in side.get(level, {})):
         (was, level), (now, becomes) = _setting(before, key), _setting(after, key)
         if (was, level) == (now, becomes):
@@ -109,16 +111,19 @@ def _changed(before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mappin
         row = f"rule-{level or 'none'}-{becomes or 'none'}"
         so = f"it says “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else ""
         if level == becomes:
-            milder = _asks_less(key, was, now)
-            row, so = (f"rule-{level}-allows", _LETS_IN.get(key, so)) if milder else ("rule-asks", so)
+            row = f"rule-{level}-allows" if _asks_less(key, was, now) else "rule-asks"
+        if level == MANDATORY and row != "rule-asks":
+            so = _LETS_IN.get(key, so)
+        levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))
         yield by_row(
             row,
             Subject("policy", key),
             key=key,
             was=short(_shown(was), _LONGEST),
             now=short(_shown(now), _LONGEST),
-            so=so,
-            edits=(Edit(key, _shown(was), _shown(now)),),
+            so=f"this lets in {let_in[key]}" if key in let_in else so,
+            edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
+            grade=max(Grade.WARNING, usual_grade(row)) if key in let_in else None,
         )
 
 

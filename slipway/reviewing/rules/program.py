@@ -56,7 +56,17 @@ def _edited(files: Files) -> Iterator[Consequence]:
         )
     if pins := tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file])):
         subject, words = Subject("program", "packages"), named(map(str, pins))
-        yield by_row("pins-changed", subject, pins=words, file=min(files.pins), edits=pins)
+        row = (
+            "pins-major"
+            if any(_major(pin.before) < _major(pin.after) for pin in pins if pin.before)
+            else "pins-changed"
+        )
+        yield by_row(row, subject, pins=words, file=min(files.pins), edits=pins)
+
+
+def _major(version: str) -> int:
+    """Return the first number of a version; 0 where it begins with none."""
+    return int(found[0]) if (found := re.match(r"\d{1,9}", version)) else 0
 
 
 def _safeguards(line: str) -> frozenset[str]:

@@ -152,15 +152,15 @@ def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
 
 def _row(review: Review) -> tuple[str, ...]:
     changes: dict[str, str] = {}
+    refused = _refused(review)
     # Of each thing its fate comes first, where there is one, and then the gravest consequence.
     for part in sorted(review.yours, key=lambda part: (not part.of.becomes, -part.grade)):
         if part.section is not Section.MONEY:
             kind, name = part.thing
             label = name if kind in ("cluster", "template") else part.section.value
             strong = part.grade is Grade.BLOCKING or bool(part.of.becomes and part.grade > Grade.NOTE)
-            changes.setdefault(label, _cell(f"{label} {part.of.becomes}".strip(), strong=strong))
-    stops = any(part.grade is Grade.BLOCKING and part.of.refuses for part in review.yours)
-    refused = stops or any(part.of.failed for part in review.yours)
+            becomes = "" if refused else part.of.becomes
+            changes.setdefault(label, _cell(f"{label} {becomes}".strip(), strong=strong))
     if refused:
         changes = {"": _cell("nothing: refused", strong=True), **changes}
     worse = {part.section for part in review.yours if part.grade > Grade.NOTE}
@@ -183,7 +183,9 @@ def _dollars(money: Money) -> str:
 
 def _monthly(amount: Amount) -> str:
     before, after = (
-        "?" if price.unknown else f"{price.known * HOURS_OF_A_MONTH:,.0f}{'' if price.complete else '+'}"
+        "?"
+        if price.unknown
+        else f"{price.known * HOURS_OF_A_MONTH:,.0f}{'' if price.complete else ' and an unknown price'}"
         for price in (amount.before, amount.after)
     )
     if before == after:
@@ -197,7 +199,7 @@ def _cell(words: str, *, strong: bool) -> str:
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:
-    words = [_SINCE] if any(review.consequences and not _failed(review) for review in reviews) else []
+    words = [_SINCE] if any(review.consequences and not _refused(review) for review in reviews) else []
     words += [f"of the project in {code(place.folder)}"] if mark(place.folder) != MARKER else []
     words += [text(note) for note in dict.fromkeys(note for review in reviews for note in review.notes)]
     if place.tree and not any(map(_failed, reviews)):
@@ -209,6 +211,11 @@ def _footer(reviews: Sequence[Review], place: Place) -> str:
 
 def _failed(review: Review) -> bool:
     return any(consequence.of.failed for consequence in review.consequences)
+
+
+def _refused(review: Review) -> bool:
+    """Tell whether nothing of it comes, as the deployment is refused."""
+    return _failed(review) or any(part.grade is Grade.BLOCKING and part.of.refuses for part in review.yours)
 
 
 def _shown(words: str) -> str:

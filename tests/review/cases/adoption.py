@@ -60,7 +60,17 @@ CASES = (
     Case(
         "A cluster of another team is adopted: nothing of it changes, and nothing more is paid",
         (ADOPTED,),
-        (tells("cluster-adopted", "theirs", "team-a", "no deployment changes or deletes"),),
+        (
+            hurts(
+                "cluster-adopted",
+                "theirs",
+                "team-a",
+                "no deployment changes or deletes",
+                "owner pays",
+                "wait behind",
+                "fail",
+            ),
+        ),
         world=NEAR,
         never=("is made", "With nothing running", "With every pool"),
     ),

@@ -132,7 +132,7 @@ CASES = (
             template("tune", "timeout_s=3600,", 'timeout_s=3600,\n    capacity_types=("on-demand",),'),
         ),
         (
-            stops("pool-unused", "cpu/workers", "no template fits it", "disks and account"),
+            hurts("pool-unused", "cpu/workers", "no template fits it", "disks and account"),
             hurts("cluster-new-generation", "cpu", "custom"),
             hurts("offer-gone", "digits pool cpu", "on Spot on top of the pool"),
         ),

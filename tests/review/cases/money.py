@@ -40,7 +40,7 @@ CASES = (
         (stack("{ stack: 80000, enforce: true }", "{ stack: 800000 }"),),
         (
             hurts("budget-changed", "budget stack", "$800,000", "$80,000"),
-            hurts("budget-changed", "budget enforce", "sent all the same"),
+            stops("budget-changed", "budget enforce", "the stack's $800,000 a month are sent all the same"),
         ),
         given=(BUDGETED,),
         world=BUSY,

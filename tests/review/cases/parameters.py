@@ -131,7 +131,7 @@ CASES = (
     Case(
         "Jobs do not run on the cluster any more",
         (template("digits", '("pool", "spot", "on-demand")', '("spot", "on-demand")'),),
-        (hurts("offer-gone", "digits", "pool"), stops("pool-unused", "cpu/head")),
+        (hurts("offer-gone", "digits", "pool"), hurts("pool-unused", "cpu/head")),
         may=("run-cost", "offer-order"),
         world=BUSY,
     ),

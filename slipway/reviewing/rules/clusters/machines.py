@@ -49,7 +49,7 @@ def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
         yield of_cluster(
             row if cluster.retires else "generations-overlap-briefly",
             name,
-            more=dollars(more),
+            more=dollars(more) if more.complete else f"at least {dollars(Price(more.known))}",
             until=have_ended(cluster.jobs, "") if cluster.jobs else "a later deployment",
             held=dollars(cluster.held_price),
             up=up,

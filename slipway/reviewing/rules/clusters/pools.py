@@ -14,12 +14,15 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineGroup
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import largest, taken, without_cluster
+from slipway.reviewing.change.usual import cost, largest, taken, without_cluster
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, scarce
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import machines, named
+from slipway.reviewing.rules.templates.replay import again
+from slipway.reviewing.rules.words import machines, named, owned
 
+_MUCH = 10
+"""USD an hour from which machines without GPUs are grave, too."""
 _Place = tuple[str, str]
 """The names of a cluster and of its pool."""
 
@@ -49,10 +52,12 @@ def _of_pool(row: str, place: _Place, *, key: str = "", part: str = "", **values
 
 
 def _joined(old: Cluster, new: Cluster, renamed: Collection[str]) -> Iterator[Consequence]:
-    """Find pools without GPUs that are new beside pools with some: all pools of a cluster are one resource."""
-    for pool in new.pools if scarce(new) else ():
-        if not pool.machine.accelerator and pool.name not in renamed and old.pool(pool.name) is None:
-            yield _of_pool("joins-gpus", (new.name, pool.name))
+    """Find pools that are new beside others with GPUs, or beside others without: all pools are one resource."""
+    fresh = [pool for pool in new.pools if pool.name not in renamed and old.pool(pool.name) is None]
+    for pool in fresh:
+        beside = {bool(other.machine.accelerator) for other in new.pools if other not in fresh}
+        if beside == {not pool.machine.accelerator}:
+            yield _of_pool("joins-cpus" if pool.machine.accelerator else "joins-gpus", (new.name, pool.name))
 
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
@@ -80,34 +85,52 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
 
 
 def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
-    """Yield what follows from another maximum, or a higher minimum, of the same machines."""
+    """Yield what follows from another maximum, or a higher minimum of the same machines."""
+    if new.max < old.max and (new.autoscaled or old.min == new.min):
+        yield from _lower(place, old, new, change)
     if old.machine.kind != new.machine.kind:
         return
-    if new.max < old.max and (new.autoscaled or old.min == new.min):
-        yield _lower(place, old, new, change)
     further, more = new.max > old.max, new.min > old.min
     if further or more:
         row = "more-and-further" if more and further else "more" if more else "further"
         yield _of_pool(row, place, edits=_both(old, new), key=_high(new) if further else _low(new))
 
 
-def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Consequence:
+def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
     asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
     hit = {name: most for name, most in asking.items() if most > new.max}
-    ways = without_cluster(change.new, place[0])
-    return _of_pool(
-        "lower-maximum-hits" if hit else "capacity-lower-maximum",
+    if old.machine.kind != new.machine.kind and not hit:
+        return
+    ways, seen = without_cluster(change.new, place[0]), tuple(_too_large(hit, place, change))
+    row = "lower-maximum-hits-seen" if seen else "lower-maximum-hits"
+    yield _of_pool(
+        row if hit else "capacity-lower-maximum",
         place,
         templates=named(map("`{}`".format, hit)),
         most=new.max,
         old=old.max,
+        seen=next(iter(seen), ""),
         edits=_both(old, new),
         details=(
             *(f"`{name}` may ask for {most}" for name, most in hit.items()),
+            *seen[1:],
             *(f"beyond {new.max}: {line}" for line in ways if not hit or any(f"`{name}`" in line for name in hit)),
         ),
         key=_high(new),
     )
+
+
+def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Iterator[str]:
+    """Yield recent jobs that would no longer fit, and where they would go."""
+    cluster, pool = place
+    for name in templates:
+        new = change.new.templates[name]
+        old = change.old.templates.get(name, new)
+        for job in change.jobs_by_template.get(name, ()):
+            before, after = again(job, old, change.old), again(job, new, change.new)
+            if before and before.offer.cluster == cluster and not (after and after.offer.cluster == cluster):
+                goes = f"would cost {cost(after.offer, change.new)}" if after else "could run nowhere"
+                yield f"{owned([job], '')} took {before.takes.get(pool, 0)}, and {goes}"
 
 
 def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
@@ -116,12 +139,13 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         pool, known = _pool(clusters, place), _pool(change.old.clusters, place) is not None
         if pool and pool.max:
             monthly = pool.price_per_hour.known * pool.min * HOURS_OF_A_MONTH
+            grave = pool.machine.accelerator or _idle_cost(pool) >= _MUCH
             yield _of_pool(
                 "pool-unused" if monthly else "pool-unused-empty",
                 place,
                 monthly=f"${monthly:,.0f}",
                 details=[f"`{name}` ran on it" for name in _users(place, change.old)],
-                grade=Grade.BLOCKING if known and monthly else None,
+                grade=Grade.BLOCKING if known and monthly and grave else None,
                 cost=_idle_cost(pool),
             )
 

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from slipway.base.formatting import join, span
@@ -19,13 +20,14 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CREATE_WITHIN_S, PROTECT
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
+from slipway.model.prices import Price, dollars, is_steep
 from slipway.model.season import Season, moment_in_words
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import costs, edits, of_cluster, pools_of
+from slipway.reviewing.rules.clusters.cluster_change import costs, edits, of_cluster, pools_of, price
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.words import in_words
@@ -47,9 +49,9 @@ class _Setting(NamedTuple):
     def edit(self, old: Cluster, new: Cluster) -> Edit:
         return Edit(self.key, *(_text(self.value(side)) for side in (old, new)))
 
-    def row(self, edit: Edit) -> str:
-        row = f"{self.key}-{edit.after or 'none'}"
-        return row if row in ROWS else f"{self.key}-any"
+    def row(self, edit: Edit, *, harms: bool = False) -> str:
+        rows = (f"{self.key}-harmful" if harms else "", f"{self.key}-{edit.after or 'none'}")
+        return next((row for row in rows if row in ROWS), f"{self.key}-any")
 
     def harmful(self, old: Cluster, new: Cluster) -> bool:
         was, value = self.value(old), self.value(new)
@@ -63,13 +65,15 @@ _BACK = {
 }
 """The way back from a date, by its key."""
 _DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
+_TOO_LONG = timedelta(hours=2, minutes=30)
+"""A wait that the run of a workflow, which ends after three hours, hardly outlives."""
 _SETTINGS = (
     _Setting(_SEASON, "until", lambda of: of.season.ends, operator.lt),
     _Setting(_SEASON, "idleLimit", lambda of: of.season.idle_limit, operator.lt),
     _Setting(_SEASON, "from", lambda of: of.season.begins, operator.gt),
     _Setting(_MODE, "replacement", lambda of: of.replacement, lambda mode, was: mode not in (was, PROTECT)),
     _Setting(_MODE, "retireWithin", lambda of: of.retire_within),
-    _Setting(_MODE, "createWithin", lambda of: of.create_within or _DEFAULT),
+    _Setting(_MODE, "createWithin", lambda of: of.create_within or _DEFAULT, lambda wait, _: wait >= _TOO_LONG),
 )
 
 
@@ -107,31 +111,51 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         if row.value(old) == row.value(new) or (not dated and bool(old.adopted) != bool(new.adopted)):
             continue
         harms = row.harmful(old, new) and not (dated and was_asleep and asleep)
+        dearer = row.key == "until" and _dearer(old, new, change.now)
         soon = harms and row.key == "until" and row.value(new) - change.now < _SOON
         away = [f"then {line}" for line in without_cluster(change.new, new.name)] if harms and dated else []
         yield _tells(
             row,
             new,
             row.edit(old, new),
+            harms=harms,
             so=_so(row, old, new),
             instead=_BACK[row.key] if harms and dated and not asleep else "",
             details=(*away, *(events if dated else ())),
-            grade=Grade.BLOCKING if soon else None if harms else Grade.NOTE,
+            grade=Grade.BLOCKING if soon else None if harms or dearer else Grade.NOTE,
         )
     # No other rule tells the edits of a cluster that comes or goes by its dates.
     if (was_asleep or asleep) and (remade := [*_remade(old, new)]):
         yield of_cluster("season-remade", new.name, so=_reason(new), edits=remade, grade=Grade.NOTE, key=remade[0].key)
 
 
-def _tells(row: _Setting, cluster: Cluster, edit: Edit, **told: Any) -> Consequence:
-    return of_cluster(row.row(edit), cluster.name, part=row.key, value=edit.after, edits=[edit], key=row.key, **told)
+def _tells(row: _Setting, cluster: Cluster, edit: Edit, *, harms: bool = False, **told: Any) -> Consequence:
+    return of_cluster(
+        row.row(edit, harms=harms), cluster.name, part=row.key, value=edit.after, edits=[edit], key=row.key, **told
+    )
 
 
 def _so(row: _Setting, old: Cluster, new: Cluster) -> str:
-    """Return why it is dormant; else how much sooner it ends."""
+    """Return why it is dormant; else how much sooner or later it ends."""
     was, ends = row.value(old), row.value(new)
+    if row.key == "until" and was and ends and ends > was and not isinstance(new, DormantCluster):
+        paid = dollars(_until(new, was), per="")
+        return f"{span((ends - was).total_seconds())} later, {paid} more with nothing running"
     sooner = row.key == "until" and was and ends and ends < was
     return _reason(new) or (f"{span((was - ends).total_seconds())} earlier than before" if sooner else "")
+
+
+def _until(cluster: Cluster, since: datetime) -> Price:
+    """Return what a cluster costs from a time to its end, with nothing running."""
+    ends = cluster.season.ends or since
+    return price(cluster) * (Decimal(max((ends - since).total_seconds(), 0)) / 3600)
+
+
+def _dearer(old: Cluster, new: Cluster, now: datetime) -> bool:
+    """Tell whether a later end costs more than a stack's tolerance."""
+    if isinstance(new, DormantCluster) or not (old.season.ends and new.season.ends):
+        return False
+    return is_steep(*(_until(side, now).known for side in (old, new)))
 
 
 def _reason(cluster: Cluster) -> str:

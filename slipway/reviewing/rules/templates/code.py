@@ -18,6 +18,7 @@ from slipway.reviewing.rules.templates.effects import flag
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
+_COMMIT = re.compile(r"@[0-9a-f]{40}\b")
 _NAME = re.compile(r"[\w.-]+")
 _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
@@ -29,8 +30,10 @@ _SET_BY_OTHERS = re.compile(
     r"(AIP|CLOUD_ML|SLIPWAY|GOOGLE|MASTER|LOCAL|CUDA|NVIDIA|PYTHON)_?\w*|CLUSTER_SPEC|TF_CONFIG|RANK|WORLD_SIZE|GROUP_RANK"
     r"|HOME|PATH|USER|HOSTNAME|TMPDIR"
 )
-_DIRECTIONS = ("gone", "new", "loosened", "older", "other", "newer", "pinned")
+_DIRECTIONS = ("gone", "moving", "git", "new", "loosened", "older", "other", "newer", "pinned")
 """The moves of a requirement, the gravest first: each has a row."""
+_OTHERS = ("moving", "git", "loosened", "older", "other", "newer")
+"""The moves to another version."""
 
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
@@ -120,15 +123,24 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
             for name, direction in moves.items()
         ],
         details=[
-            f"`{_shown(after[name])}`: {ROWS[f'requirement-{direction}']['so']}"
-            for name, direction in moves.items()
-            if direction != worst and name in after
+            *(
+                ["not known: whether checkpoints of before load"]
+                if template.new.checkpoints and worst in _OTHERS
+                else []
+            ),
+            *(
+                f"`{_shown(after[name])}`: {ROWS[f'requirement-{direction}']['so']}"
+                for name, direction in moves.items()
+                if direction != worst and name in after
+            ),
         ],
     )
 
 
 def _direction(before: str, after: str) -> str:
     """Return how a requirement moves, as specifiers compare; `other` for what they can't tell."""
+    if after and "git+" in after:
+        return "git" if _COMMIT.search(after) else "moving"
     if not (before and after):
         return "new" if after else "gone"
     # Needed only where requirements differ: importing it costs time.

@@ -12,12 +12,12 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import SPOT
+from slipway.model.capacity import POOL, SPOT
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.catalog.placeholders import OUTPUT, names
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables
+from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables, way
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import follows
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, trainer
@@ -26,6 +26,8 @@ from slipway.reviewing.rules.templates.usage import TemplateChange
 
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
+_OF_LOGS = re.compile(r"PYTHON(UNBUFFERED|FAULTHANDLER)|TQDM_\w+|NO_COLOR|FORCE_COLOR")
+"""Variables that change nothing but what a log looks like."""
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 
 
@@ -223,7 +225,9 @@ def timeout(differing: Differing) -> Effect:
     if not new:
         return follows("timeout-none", **sides)
     if 0 < old < new:
-        return follows("timeout-much-longer" if new >= 2 * old else "timeout-longer", **sides)
+        held = dict.fromkeys(way(offer) for offer in differing.offers if offer.capacity_type == POOL)
+        row = "timeout-much-longer" if new >= 2 * old else "timeout-longer"
+        return follows(f"{row}-pool" if held else row, pools=join(held), **sides)
     ran = [time for job in differing.template.used.jobs if (time := _lasted(job, differing.template.change.now))]
     longer = sum(time.total_seconds() > new for time in ran)
     took = f"{longer or 'none'} of the last {len(ran)} took longer"
@@ -275,7 +279,8 @@ def variable(differing: Differing) -> Effect:
     if new is None:
         told = any(map(_is_result, names(str(differing.before))))
         return follows("variable-results" if told else "variable-gone", name=name, old=old)
-    return follows("variable-other" if old else "variable-new", name=name, new=new, old=old)
+    grade = Grade.NOTE if _OF_LOGS.fullmatch(name) else None
+    return follows("variable-other" if old else "variable-new", grade=grade, name=name, new=new, old=old)
 
 
 def goal(differing: Differing) -> Effect:

@@ -19,6 +19,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import by_hour, compete, cost, costs, instead, job_spec, machine_types, way, whose
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.templates.replay import as_sent
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 
 _A_DAY = 24 * 3600
@@ -164,16 +165,29 @@ def _gone(template: TemplateChange, offer: Offer, label: str, after: Offers, cas
         full = f"they {_FULL.get(left[0].capacity_type, _FAIL)}"
         alone = full if len(left) == 1 and patience(left[0]) is None else ""
         so = facts(f"they cost {_in_place_of(template, offer, left)}", _ends(template, left[0], after), alone)
+    used = template.used.having(lambda job: _sent_for(job, offer, template.was))
+    usual = cost(left[0], template.becomes) if left else ""
+    seen = tuple(as_sent(used.jobs, case, template, usual)) if offer.available else ()
     return template.tells(
         "offer-gone",
         way=way(offer),
         jobs=f"{JOBS}{whose([narrowed], template.old) or whose([narrowed], template.new)}",
         part=label,
-        so=so,
-        used=template.used.having(lambda job: _sent_for(job, offer, template.was)),
+        so=facts(*seen[:1], f"by default {so}" if seen and so else so),
+        details=(*seen[1:], *_before(left, narrowed, template, after)),
+        used=used,
         did=f"asked for {' '.join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant)))}",
         grade=None if offer.available else Grade.NOTE,
     )
+
+
+def _before(left: Sequence[Offer], gone: Offer, template: TemplateChange, after: Offers) -> Iterator[str]:
+    """Yield the ways that jobs can't take on their way to the first that is left."""
+    for each in after.values():
+        if each in left[:1]:
+            return
+        if left and compete(each, gone) and not each.available:
+            yield f"{way(each)} can't start: {_why(each, template.becomes)}"
 
 
 def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -> str:
@@ -211,9 +225,11 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     if not offer.available:
         grade = Grade.WARNING if offer.lacks_quota else None
         return template.tells("offer-added-unavailable", so=_why(offer, template.becomes), grade=grade, **values)
-    so = facts(by_hour(offer), _ends(template, offer, after))
+    so = facts(cost(offer, template.becomes), _ends(template, offer, after))
     if overtaken:
-        return template.tells("offer-added-first", so=so, next=way(after[overtaken]), **values)
+        cluster = template.becomes.clusters.get(offer.cluster)
+        free = Grade.NOTE if cluster and not cluster.adopted else None
+        return template.tells("offer-added-first", so=so, next=way(after[overtaken]), grade=free, **values)
     return template.tells("offer-added", so=so, **values)
 
 

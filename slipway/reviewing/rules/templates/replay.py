@@ -1,0 +1,76 @@
+"""Submissions of the last days, sent again with their own parameters: the way that each would take. Pure."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
+
+from slipway.google.jobs import VertexJob
+from slipway.google.quota.metrics import drawn_by
+from slipway.model.capacity import POOL
+from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.placeholders import fill
+from slipway.model.facts import QuotaLine
+from slipway.model.machines.spec import MachineGroup
+from slipway.model.prices import per_hour
+from slipway.reviewing.change.usual import cost
+from slipway.reviewing.rules.templates.usage import TemplateChange, facts
+from slipway.reviewing.rules.words import in_words
+
+
+@dataclass(frozen=True)
+class Again:
+    """A submission's first way to run."""
+
+    #: With the price of this submission's machines.
+    offer: Offer
+    machines: tuple[MachineGroup, ...]
+    #: The machines of each pool.
+    takes: Mapping[str, int]
+
+
+def again(job: VertexJob, template: Template, catalog: Catalog) -> Again | None:
+    """Return the first way that a job's parameters can take; None where they are refused, or no way has room."""
+    values = {**{each.name: each.default for each in template.parameters}, **(job.parameters or {})}
+    if any(each.refusal(values[each.name]) for each in template.parameters):
+        return None
+    for offer in template.offers:
+        fits = all(values.get(name) in wanted for name, wanted in offer.when.items())
+        if not (fits and offer.available and offer.kind == job.kind.name):
+            continue
+        sent, takes = VertexJob.read(fill(offer.request, values), job.kind), Counter[str]()
+        for pool, workers in zip(offer.pools, sent.worker_pools, strict=False):
+            takes[pool] += workers.replicas * sent.trials
+        cluster = catalog.clusters.get(offer.cluster)
+        most = {pool.name: pool.max for pool in cluster.pools} if cluster else {}
+        if all(count <= most.get(pool, 0) for pool, count in takes.items() if pool):
+            cost = per_hour(sent.machines, catalog.region_of(offer.cluster), offer.capacity_type)
+            return Again(replace(offer, price_per_hour=cost), sent.machines, takes)
+    return None
+
+
+def as_sent(
+    jobs: Iterable[VertexJob], case: Mapping[str, tuple[Scalar, ...]], template: TemplateChange, usual: str
+) -> Iterator[str]:
+    """Yield what jobs of a case of parameters cost when they are sent again, where that is not the usual cost."""
+    told = {usual}
+    for job in jobs:
+        mine = all((job.parameters or {}).get(name) in values for name, values in case.items())
+        way = again(job, template.new, template.becomes) if mine else None
+        costs = cost(way.offer, template.becomes) if way else ""
+        if way and costs not in told:
+            told.add(costs)
+            quota = _beside_pools(way, template.change.after.quota.lines.values())
+            yield facts(f"as {job.user or 'somebody'} sends them they cost {costs}", *quota)
+
+
+def _beside_pools(way: Again, lines: Iterable[QuotaLine]) -> Iterator[str]:
+    """Yield quota of which pools may leave too little for a submission on machines of its own."""
+    needs = {need.metric: need.amount for need in drawn_by(way.offer.capacity_type, way.machines)}
+    for line in lines if way.offer.capacity_type != POOL else ():
+        need, limit = needs.get(line.metric, 0), line.limit or 0
+        if not (line.of_offers or line.region) and need <= limit < line.ceiling + need:
+            what = f"{need:,} {in_words(line.metric)} beside up to {line.ceiling:,} of pools, of {limit:,}"
+            yield f"each takes {what}: once pools have grown, it waits or is refused"
