@@ -114,6 +114,7 @@ def _changed(
             row = f"rule-{level}-allows" if _asks_less(key, was, now) else "rule-asks"
         if level == MANDATORY and row != "rule-asks":
             so = _LETS_IN.get(key, so)
+        lets = f"this lets in {let_in[key]}" if key in let_in else ""
         levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))
         yield by_row(
             row,
@@ -121,9 +122,9 @@ def _changed(
             key=key,
             was=short(_shown(was), _LONGEST),
             now=short(_shown(now), _LONGEST),
-            so=f"this lets in {let_in[key]}" if key in let_in else so,
+            so="; ".join(filter(None, ("" if lets and key not in _LETS_IN else so, lets))),
             edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
-            grade=max(Grade.WARNING, usual_grade(row)) if key in let_in else None,
+            grade=max(Grade.WARNING, usual_grade(row)) if lets else None,
         )
 
 

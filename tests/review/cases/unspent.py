@@ -183,4 +183,21 @@ CASES = (
         (tells("environment-changed", "evals", "TQDM_DISABLE"),),
         accident="a log that nobody could read",
     ),
+    Case(
+        "A rule gets another region together with a cluster that may come up there",
+        (
+            stack("regions: [us-central1]", "regions: [us-central1, us-east5]"),
+            h100("alternatives: [{ region: us-east5 }]"),
+        ),
+        (stops("policy-weaker", "regions", "data and results may be outside", "lets in cluster h100 (alternative 1)"),),
+        may=("cluster-may-become", "bucket-created", "access-added", "resource-created"),
+        world=BUSY,
+        accident="data that left its region",
+    ),
+    Case(
+        "A deployment is to wait for machines for an hour",
+        (h100("createWithin: 1h"),),
+        (tells("cluster-protection", "h100", "at most 1 h for machines", "then the deployment fails"),),
+        never=("killed",),
+    ),
 )
