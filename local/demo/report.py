@@ -42,8 +42,8 @@ def gain(first: Run, second: Run, where: str) -> str:
         return "create → start of the two runs can't be compared: the service told no start"
     if warm >= cold:
         return f"the second run did not start sooner ({seconds(warm)} after {seconds(cold)}): {where}"
-    times = f", {cold / warm:.1f} times as fast" if warm > 0 else ""
-    return f"the second run started {seconds(cold - warm)} sooner{times}: the image was cached; {where}"
+    times = f" ({cold / warm:.1f} times as fast a start)" if warm > 0 else ""
+    return f"the second run started {seconds(cold - warm)} sooner{times}, as the image was cached; {where}"
 
 
 def started_after(run: Run) -> float | None:

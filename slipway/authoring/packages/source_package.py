@@ -70,7 +70,7 @@ def build(template: str, folder: Path, module: str = "") -> SourcePackage:
         raise ConfigError(
             f"template {template}: no import package in {folder.parent.name}/{folder.name}",
             why=f"{folder.name}/__init__.py is not there",
-            fix="code.folder names the folder whose name is the import package",
+            fix=f"add {folder.name}/__init__.py, or name a folder that has one",
         )
     inside = module.replace(".", "/")
     if module and not any((folder.parent / name).is_file() for name in (f"{inside}.py", f"{inside}/__main__.py")):
