@@ -14,6 +14,7 @@ from decimal import Decimal
 from slipway.base.formatting import join
 from slipway.model.findings.finding import Continued, Grade
 from slipway.model.findings.grades import is_announced
+from slipway.model.findings.kinds import KINDS
 from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import grouped
 from slipway.reviewing.consequence import Consequence
@@ -220,8 +221,10 @@ def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal
     record of its review."""
     pull = result.pull_request
     if pull is None or not result.merged:
-        if not result.approvers:
-            yield from unapproved(reviews)
+        for obstacle in unapproved(reviews):
+            # No approval makes a deployment succeed that is refused.
+            if not result.approvers or (obstacle.kind and KINDS[obstacle.kind].failed):
+                yield obstacle
         return
     approved = pull.record.reviews(result.tree) if pull.record else ()
     if not result.approvers:

@@ -90,7 +90,10 @@ class GitLab:
         number = int(body["iid"])
         at = f"merge_requests/{number}"
         doing = f"read the versions of !{number}"
-        versions = sorted(self._rest.listed(f"{at}/versions", doing, _version, most=_MOST, fix=_ANEW))
+        versions = list(self._rest.listed(f"{at}/versions", doing, _version, most=_MOST, fix=_ANEW))
+        # The newest comes first: of two pushes at one moment it is the one that an approval is of.
+        versions.reverse()
+        versions.sort(key=lambda version: version[0])
         approved = self._rest.get(f"{at}/approvals", f"ask who approved !{number}", _approved)
         return PullRequest(
             id=str(number),

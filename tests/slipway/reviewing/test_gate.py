@@ -162,6 +162,8 @@ def test_before_it_is_merged_an_approval_is_of_all_that_the_comment_tells() -> N
     now = Review("prod", (GOES,), money=COSTS)
     assert stopped(now, merged(now, merged=False)) == ["cluster-deleted"]
     assert stopped(now, merged(now, approvals=(APPROVED,), merged=False)) == []
+    refused = Review("prod", (GOES, one("preview-failed")))
+    assert stopped(refused, merged(refused, approvals=(APPROVED,), merged=False)) == ["preview-failed"]
 
 
 def test_what_came_without_a_pull_request_may_cost_and_not_block() -> None:

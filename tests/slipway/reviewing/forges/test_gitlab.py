@@ -63,6 +63,11 @@ def asked(server: stand_in.GitLab, checkout: Checkout, *, merged: bool = False) 
 NOBODY = "nobody else who may write has approved !3"
 
 
+def test_of_two_pushes_at_one_moment_the_last_is_approved(server: stand_in.GitLab, checkout: Checkout) -> None:
+    server.approved, server.versions = {GRACE: APPROVED}, [Version(GONE), Version(checkout.pushed[1])]
+    assert asked(server, checkout).merge_result().approvers == ("grace",)
+
+
 @pytest.mark.parametrize(
     ("fields", "why"),
     [
