@@ -45,7 +45,9 @@ def policy(change: Change) -> Iterator[Consequence]:
             rule = f"`{breach.subject.name}`"
             yield by_row(breach.kind, breach.subject, rule=rule, so=breach.sentence, field=breach.field)
     strict = _broken(replace(change.after, policy=change.before.policy))
-    let_in = {one.subject.name: one.sentence for key, one in strict.items() if key not in before and key not in after}
+    let_in = {
+        breach.subject.name: breach.sentence for key, breach in strict.items() if key not in before and key not in after
+    }
     yield from _changed(change.before.policy, change.after.policy, let_in)
     yield from _regraded(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
 

@@ -1,4 +1,4 @@
-"""Whether two texts are one program. # N14"""
+"""The comparison of two texts as programs: the same, or not. # N14"""
 
 import pytest
 
