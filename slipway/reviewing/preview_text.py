@@ -10,7 +10,7 @@ from slipway.deploying.deployment.deployment import Deployment
 from slipway.deploying.deployment.summary import workspace
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.google.live import Unknown
-from slipway.google.quota.report import table
+from slipway.google.quota.report import quota_text
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.state import State
@@ -39,7 +39,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     title = f"{deployment.stack.name} @ {deployment.revision}"
     said = "\n".join((*plan.notes, title, plain_text(reviewed, UNTOUCHED), *old))
     idle = reviewed.silent and reviewed.quota == "ok"
-    return (said, table(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
+    return (said, quota_text(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 
 
 def _before(catalog: Catalog, after: Facts, known: State, published: Mapping[str, Collection[str]]) -> Facts:

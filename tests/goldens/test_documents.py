@@ -1,5 +1,5 @@
-"""The catalog and the documents of `--output json`, as fixed values make them. Keys, their order and their forms are an
-interface. # N4 # N8
+"""The catalog and the documents of `--output json`, as fixed values make them. Keys and their forms are an interface;
+their order is recorded with them. # N4 # N8
 
 `recorded/NAME.json` has each as it was first printed; one that is to change is deleted and recorded anew:
 `SLIPWAY_RECORD=1 python -m pytest tests/goldens/test_documents.py`.
@@ -17,6 +17,7 @@ import pytest
 
 from slipway.authoring.stack.stack import parse
 from slipway.authoring.stack.yaml_file import FileMistake, from_text
+from slipway.base.columns import documents
 from slipway.deploying.deployment.schedule import Due
 from slipway.deploying.engine.drift import NextDeployment
 from slipway.deploying.engine.drift import drift as drift_of
@@ -25,10 +26,11 @@ from slipway.front.cli.doctor import document as doctor
 from slipway.front.cli.drift import document as drift
 from slipway.front.cli.jobs.download import _document as download
 from slipway.front.cli.jobs.show import JobDetails, _document
-from slipway.front.cli.pools import _document as pool_document
+from slipway.front.cli.pools import pool_columns
 from slipway.front.cli.quota import document as quota
+from slipway.front.cli.templates import COLUMNS as TEMPLATES
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.documents import catalog_document, dates_document, template_document, usage_document
+from slipway.front.cli.terminal.documents import catalog_document, dates_document, usage_document
 from slipway.front.cli.terminal.submission import document as submission
 from slipway.front.cli.terminal.sweep_outcome import document as sweep
 from slipway.front.cli.terminal.sweep_outcome import forecast_document
@@ -106,7 +108,8 @@ def pools() -> Mapping[str, Any]:
     booked = replace(POOL, price_per_hour=hourly(POOL.machine, "us-central1"))
     gone = replace(CATALOG, clusters={"h100": CLUSTER, "cpu": Cluster("cpu", (booked,), id="cpu-0000000")})
     priceless = replace(rows(CATALOG, [there], [], [])[0], per_machine=UNKNOWN, idle_since=NOW)
-    return {"pools": [pool_document(candidate) for candidate in (*rows(gone, [there], [FULL], []), priceless)]}
+    listed = (*rows(gone, [there], [FULL], []), priceless)
+    return {"pools": documents(pool_columns(NOW, several_regions=False), listed)}
 
 
 def dates() -> Mapping[str, Any]:
@@ -212,7 +215,7 @@ CASES: Mapping[str, Callable[[], Mapping[str, Any]]] = {
     "jobs": lambda: {"jobs": [describe(candidate, context()).document for candidate in (FULL, BARE, SPOT)]},
     "templates": lambda: {
         "catalog": {**catalog_document(selected()), "address": ""},
-        "templates": [template_document(template) for template in CATALOG.templates.values()],
+        "templates": documents(TEMPLATES, CATALOG.templates.values()),
     },
     "pools": pools,
     "schedule": dates,

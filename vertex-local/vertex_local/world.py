@@ -113,5 +113,5 @@ def _bootstrap(world: World) -> None:
     for at, (email, (title, description)) in enumerate(project.service_accounts.items(), 1):
         more = {"description": description} if description else {}
         made = project.account(email, f"1{at:020d}", displayName=title, etag="MDEwMjE5MjA=", **more)
-        world.store.put("serviceAccount", email, made)
+        policies.ACCOUNTS.put(world.store, made)
     world.policies.seed(policies.project_name(project.id), project.bindings)

@@ -5,7 +5,7 @@ For each pool, whose jobs have its machines, since when it idles, and its price 
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from datetime import datetime
 from itertools import islice
@@ -13,12 +13,12 @@ from itertools import islice
 import click
 
 from slipway.base.clock import right_time
+from slipway.base.columns import Column, documents, table_of
 from slipway.base.formatting import few, join
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.documents import dates_document
 from slipway.front.cli.terminal.frames import watch_option, watched
 from slipway.front.cli.terminal.options import catalog_and_output
-from slipway.front.cli.terminal.screen import Column
 from slipway.google.catalog.lookup import remedy
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
@@ -59,12 +59,13 @@ def _look(context: Context, output: str) -> None:
     table = rows(context.catalog, clusters, active, recent)
     due = upcoming(context.catalog, clusters, active, recent, now)
     dormant = context.catalog.dormant.values()
+    columns = pool_columns(now, several_regions=any(context.elsewhere(row.region) for row in table))
     if output == "json":
-        pools = [_document(row) for row in table]
-        screen.out_json("pools", {"stack": context.catalog.stack, "pools": pools, **dates_document(due, dormant, now)})
+        pools, dates = documents(columns, table), dates_document(due, dormant, now)
+        screen.out_json("pools", {"stack": context.catalog.stack, "pools": pools, **dates})
         return
     if table:
-        _show(table, context, now)
+        _show(table, columns, context.catalog)
     elif not dormant:
         screen.note(f"stack {context.catalog.stack} has no clusters")
     for cluster in context.catalog.clusters.values():
@@ -76,29 +77,51 @@ def _look(context: Context, output: str) -> None:
         screen.note(cluster.words_at(now))
 
 
-def _show(table: list[PoolRow], context: Context, now: datetime) -> None:
-    several = any(context.elsewhere(row.region) for row in table)
-    columns: tuple[Column[PoolRow], ...] = (
-        Column("CLUSTER", lambda row: row.name, name=True),
-        Column("POOL", lambda row: row.pool.id, name=True),
-        Column("REGION", lambda row: row.region if several else "", optional=True),
-        Column("STATE", lambda row: row.state),
-        Column("MACHINE", lambda row: str(row.pool.machine), wraps=True),
+def pool_columns(now: datetime, *, several_regions: bool) -> tuple[Column[PoolRow], ...]:
+    return (
+        Column("CLUSTER", lambda row: row.name, "cluster", name=True),
+        Column(None, lambda row: row.cluster.id, "clusterId"),
+        Column("POOL", lambda row: row.pool.id, "pool", name=True),
+        Column("REGION" if several_regions else None, lambda row: row.region, "region"),
+        Column("STATE", lambda row: row.state, "state"),
+        Column(None, lambda row: row.cluster.error or None, "error"),
+        Column("MACHINE", lambda row: row.pool.machine.type, "machine", lambda row: str(row.pool.machine), wraps=True),
+        Column(None, lambda row: row.pool.machine.accelerator, "accelerator"),
+        Column(None, lambda row: row.pool.machine.accelerator_count, "acceleratorCount"),
         Column("BUSY/LIVE/MAX", lambda row: f"{row.pool.used} / {row.pool.replicas} / {row.max}", right=True),
-        Column("WHO", _who, wraps=True),
-        Column("IDLE", lambda row: row.idle(now), wraps=True),
+        Column(None, lambda row: row.pool.used, "busy"),
+        Column(None, lambda row: row.pool.replicas, "live"),
+        Column(None, lambda row: row.min, "min"),
+        Column(None, lambda row: row.max, "max"),
+        Column(None, lambda row: row.jobs, "jobs"),
+        Column("WHO", lambda row: row.holders, "holders", _who, wraps=True),
+        Column(None, lambda row: row.getting_ready, "gettingReady"),
+        Column(None, lambda row: row.waiting, "waiting"),
+        Column("IDLE", lambda row: row.idle_since, "idleSince", lambda row: row.idle(now), wraps=True),
+        Column(None, lambda row: not row.unread, "idleKnown"),
+        Column(None, lambda row: row.cluster.create_time, "createTime"),
+        Column(None, lambda row: exact_text(row.per_machine), "pricePerMachineHour"),
+        Column(None, lambda row: row.per_machine.complete, "priceComplete"),
         Column("$/h NOW", lambda row: figure(row.price(row.pool.replicas)), right=True),
         Column("$/h MIN–MAX", _bounds, wraps=True),
         Column("$ A MONTH", _month, wraps=True),
+        Column(None, lambda row: exact_text(row.price(row.pool.replicas)), "pricePerHourNow"),
+        Column(None, lambda row: exact_text(row.price(row.min)), "pricePerHourMin"),
+        Column(None, lambda row: exact_text(row.price(row.max)), "pricePerHourMax"),
+        Column(None, lambda row: exact_text(row.price(row.min) * HOURS_OF_A_MONTH), "pricePerMonthMin"),
+        Column(None, lambda row: exact_text(row.price(row.max) * HOURS_OF_A_MONTH), "pricePerMonthMax"),
     )
-    screen.listed(columns, table)
+
+
+def _show(table: list[PoolRow], columns: Iterable[Column[PoolRow]], catalog: Catalog) -> None:
+    screen.show(table_of(columns, table))
     reported = set[str]()
     for row in table:
         if row.state in ("ERROR", GONE) and row.cluster.id not in reported:
             reported.add(row.cluster.id)
-            fix = _fix(row, context.catalog)
+            fix = _fix(row, catalog)
             screen.note(f"{row.name} is {row.state}: {row.cluster.error or 'no reason given'}\n  fix: {fix}")
-    strange = {row.cluster.id for row in table if row.state != "ERROR" and not context.catalog.knows(row.cluster.id)}
+    strange = {row.cluster.id for row in table if row.state != "ERROR" and not catalog.knows(row.cluster.id)}
     for id_ in sorted(strange):
         screen.note(
             f"{id_} belongs to this stack and is not in its catalog: a deployment is making it, or ended before it "
@@ -146,35 +169,3 @@ def _range(row: PoolRow, words: Callable[[Price], str]) -> str:
         return ""
     bounds = "–".join(dict.fromkeys((words(row.price(row.min)), words(row.price(row.max)))))
     return bounds if row.per_machine.complete else f"{bounds} {MORE}"
-
-
-def _document(row: PoolRow) -> dict[str, object]:
-    return {
-        "cluster": row.name,
-        "clusterId": row.cluster.id,
-        "region": row.region,
-        "pool": row.pool.id,
-        "state": row.state,
-        "error": row.cluster.error or None,
-        "machine": row.pool.machine.type,
-        "accelerator": row.pool.machine.accelerator,
-        "acceleratorCount": row.pool.machine.accelerator_count,
-        "busy": row.pool.used,
-        "live": row.pool.replicas,
-        "min": row.min,
-        "max": row.max,
-        "jobs": row.jobs,
-        "holders": row.holders,
-        "gettingReady": row.getting_ready,
-        "waiting": row.waiting,
-        "idleSince": row.idle_since,
-        "idleKnown": not row.unread,
-        "createTime": row.cluster.create_time,
-        "pricePerMachineHour": exact_text(row.per_machine),
-        "priceComplete": row.per_machine.complete,
-        "pricePerHourNow": exact_text(row.price(row.pool.replicas)),
-        "pricePerHourMin": exact_text(row.price(row.min)),
-        "pricePerHourMax": exact_text(row.price(row.max)),
-        "pricePerMonthMin": exact_text(row.price(row.min) * HOURS_OF_A_MONTH),
-        "pricePerMonthMax": exact_text(row.price(row.max) * HOURS_OF_A_MONTH),
-    }

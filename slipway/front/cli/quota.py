@@ -17,16 +17,17 @@ from typing import Any
 import click
 
 from slipway.base.clock import right_time
+from slipway.base.columns import documents
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError
-from slipway.base.formatting import few, join
+from slipway.base.formatting import join
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Increase, Live, Unknown
 from slipway.google.live_reader import LiveScope
 from slipway.google.quota.increases import Ask, all_short, ask_for, became_of, by_gcloud
-from slipway.google.quota.metrics import ALL_SHORT_COMMAND, label, namespace
-from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow, tables
+from slipway.google.quota.metrics import ALL_SHORT_COMMAND
+from slipway.google.quota.report import COLUMNS, OfferDraw, QuotaReport, QuotaRow, tables
 from slipway.google.quota.seasons import judge, metrics
 from slipway.google.quotas import preference_body
 from slipway.google.snapshot import read
@@ -97,10 +98,10 @@ def command(
 def _show(report: QuotaReport) -> None:
     if not report.lines:
         screen.note("nothing here draws quota")
-    for place, (heads, *rows) in enumerate(tables(report)):
+    for place, table in enumerate(tables(report)):
         if place:
             screen.out("")
-        screen.table(heads, rows, right=heads[3:-1], wraps=("", "VERDICT"), names=2, title=True)
+        screen.show(table)
 
 
 def requests(catalog: Catalog, lines: Iterable[QuotaRow]) -> list[str]:
@@ -194,28 +195,10 @@ def document(catalog: Catalog, live: Live, report: QuotaReport) -> dict[str, Any
         "stack": catalog.stack,
         "checked": not unread,
         "why": unread[0].why if unread else None,
-        "lines": [_line(line) for line in report.lines],
+        "lines": documents(COLUMNS, report.lines),
         "warnings": tuple(dict.fromkeys([*report.errors, *report.warnings])),
     }
 
 
 def _limits(live: Live) -> tuple[object, ...]:
     return live.limits, *live.limits_elsewhere.values()
-
-
-def _line(line: QuotaRow) -> dict[str, Any]:
-    return {
-        "metric": line.metric,
-        "region": line.region,
-        "namespace": namespace(line.metric),
-        "label": label(line.metric),
-        "for": line.who if line.now is not None else few(line.drawn),
-        "now": line.now,
-        "ceiling": line.ceiling,
-        "limit": line.limit,
-        "usedByRetiring": line.retiring,
-        "usedByOthers": line.others,
-        "verdict": line.verdict,
-        "increase": line.increase or None,
-        "request": line.requested,
-    }

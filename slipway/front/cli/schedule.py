@@ -12,6 +12,7 @@ from datetime import datetime
 import click
 
 from slipway.base.clock import right_time, wrong_clock
+from slipway.base.columns import Column, table_of
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.published_schedule import upcoming
 from slipway.deploying.deployment.schedule import Due
@@ -19,7 +20,6 @@ from slipway.deploying.generations.dormant import ends_within
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.documents import dates_document
 from slipway.front.cli.terminal.options import catalog_and_output
-from slipway.front.cli.terminal.screen import Column
 from slipway.google.catalog.document import as_published
 from slipway.google.live import Live
 from slipway.google.live_reader import LiveScope
@@ -54,7 +54,7 @@ def command(catalog: str | None, output: str) -> None:
             Column("$ UNTIL THEN", lambda event: _until_then(event.until(now)), right=True, wraps=True),
             Column("WHY", lambda event: event.why, wraps=True),
         )
-        screen.listed(columns, due)
+        screen.show(table_of(columns, due))
     elif not replacing(published):
         screen.note(f"nothing is due in stack {published.stack}: a deployment of what is published changes no cluster")
     for name, dormant in published.dormant.items():

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import groupby
 from typing import Literal
 
+from slipway.base.columns import Column, table_of
 from slipway.base.errors import PolicyError
+from slipway.base.formatting import few
+from slipway.base.table import Table
 from slipway.google.live import Increase
 from slipway.google.quota.metrics import label, namespace
 from slipway.google.quota.request import QuotaRequest, Requested
@@ -18,7 +21,6 @@ from slipway.model.machines.spec import MachineGroup
 
 NOT_LISTED = "not checked: the service lists no such quota"
 _RETIRING = "RETIRING"
-_HEADS = ("NOW", _RETIRING, "CEILING", "LIMIT", "USED BY OTHERS")
 
 
 @dataclass(frozen=True)
@@ -155,72 +157,59 @@ def refuse_shortage(report: QuotaReport, region: str) -> None:
         )
 
 
-def tables(report: QuotaReport) -> list[list[tuple[str, ...]]]:
-    """Return a table as cells for each region: its heads, beginning with the region's name, and its rows.
+def tables(report: QuotaReport) -> list[Table]:
+    """Return a table for each region, whose name is the first head.
 
     Three columns of words come first, then numbers, and the verdict. `–` is nothing, `∞` unlimited, `?` unknown.
     Retiring generations have a column where there are any. An empty first cell repeats the row above.
     """
     retires = any(line.retiring for line in report.lines)
-    shown = [head for head in _HEADS if retires or head != _RETIRING]
+    columns = [column for column in COLUMNS if retires or column.head != _RETIRING]
     by_region = []
     for region, lines in groupby(sorted(report.lines, key=lambda line: line.region), key=lambda line: line.region):
-        rows = [(region, "", "", *shown, "VERDICT")]
-        kind_above = ""
-        for line in lines:
-            kind = namespace(line.metric)
-            rows.append(("" if kind == kind_above else kind, *_row(line, shown)))
-            kind_above = kind
-        by_region.append(rows)
+        table = table_of(columns, tuple(lines))
+        kinds = ["", *(row[0] for row in table.rows)]
+        rows = [["" if row[0] == above else row[0], *row[1:]] for above, row in zip(kinds, table.rows, strict=False)]
+        by_region.append(replace(table, heads=(region, *table.heads[1:]), rows=rows, title=True))
     return by_region
 
 
-def table(report: QuotaReport) -> str:
+def quota_text(report: QuotaReport) -> str:
     """Return plain text without a final newline, one block per region; empty when nothing is drawn."""
-    return "\n\n".join(map(_aligned, tables(report)))
+    return "\n\n".join("\n".join(line.text for line in table.lines(None)) for table in tables(report))
 
 
-def _aligned(rows: list[tuple[str, ...]]) -> str:
-    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
-    numbers = range(3, len(widths) - 1)
-    return "\n".join(
-        "  ".join(
-            cell.rjust(width) if place in numbers else cell.ljust(width)
-            for place, (cell, width) in enumerate(zip(row, widths, strict=True))
-        ).rstrip()
-        for row in rows
-    )
-
-
-def _row(line: QuotaRow, shown: list[str]) -> tuple[str, ...]:
+def _limit(line: QuotaRow) -> str:
     if line.limit is None:
-        limit = "?"
-    elif line.limit == UNLIMITED:
-        limit = "∞"
-    else:
-        limit = f"{line.limit:,}"
-    if line.requested:
-        prospect = str(line.requested)
-    elif line.verdict != "ok":  # A possible increase matters only where the limit is too small.
-        prospect = line.increase
-    else:
-        prospect = ""
-    numbers = {
-        "NOW": "–" if line.now is None else f"{line.now:,}",
-        _RETIRING: _used(line.retiring, limit),
-        "CEILING": f"{line.ceiling:,}",
-        "LIMIT": limit,
-        "USED BY OTHERS": _used(line.others, limit),
-    }
-    return (
-        label(line.metric),
-        line.who,
-        *(numbers[head] for head in shown),
-        " · ".join(filter(None, (line.verdict, prospect))),
-    )
+        return "?"
+    return "∞" if line.limit == UNLIMITED else f"{line.limit:,}"
 
 
-def _used(amount: int | None, limit: str) -> str:
+def _used(amount: int | None, line: QuotaRow) -> str:
     if amount is None:
         return "?"
-    return "–" if limit == "∞" else f"{amount:,}"
+    return "–" if line.limit == UNLIMITED else f"{amount:,}"
+
+
+def _verdict(line: QuotaRow) -> str:
+    # A possible increase matters only where the limit is too small.
+    increase = "" if line.verdict == "ok" else line.increase
+    return " · ".join(filter(None, (line.verdict, str(line.requested) if line.requested else increase)))
+
+
+COLUMNS: tuple[Column[QuotaRow], ...] = (
+    Column(None, lambda row: row.metric, "metric"),
+    Column(None, lambda row: row.region, "region"),
+    Column("", lambda row: namespace(row.metric), "namespace", name=True),
+    Column("", lambda row: label(row.metric), "label", name=True, wraps=True),
+    Column("", lambda row: few(row.drawn) if row.now is None else row.who, "for", lambda row: row.who, wraps=True),
+    Column("NOW", lambda row: row.now, "now", lambda row: "–" if row.now is None else f"{row.now:,}", right=True),
+    Column(_RETIRING, lambda row: row.retiring, "usedByRetiring", lambda row: _used(row.retiring, row), right=True),
+    Column("CEILING", lambda row: row.ceiling, "ceiling", lambda row: f"{row.ceiling:,}", right=True),
+    Column("LIMIT", lambda row: row.limit, "limit", _limit, right=True),
+    Column("USED BY OTHERS", lambda row: row.others, "usedByOthers", lambda row: _used(row.others, row), right=True),
+    Column("VERDICT", lambda row: row.verdict, "verdict", _verdict, wraps=True),
+    Column(None, lambda row: row.increase or None, "increase"),
+    Column(None, lambda row: row.requested, "request"),
+)
+"""The columns of table and JSON; the table's first one has the region as its head."""

@@ -5,7 +5,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from operator import attrgetter
+from operator import attrgetter, itemgetter
 from typing import Any
 
 from ..identities import Project
@@ -63,6 +63,7 @@ class _Policy:
 
 
 _POLICIES = Repository(kind="policy", record=_Policy, key=attrgetter("resource"))
+ACCOUNTS = Repository(kind="serviceAccount", record=dict, key=itemgetter("email"))
 
 
 class Policies:
@@ -140,5 +141,5 @@ class Policies:
             )
         kind, _, email = member.partition(":")
         ours = kind == "serviceAccount" and email.endswith(self._project.address(""))
-        if ours and self._store.get("serviceAccount", email) is None:
+        if ours and ACCOUNTS.get(self._store, email) is None:
             raise invalid_argument(f"Service account {email} does not exist.")

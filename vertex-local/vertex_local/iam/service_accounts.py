@@ -3,17 +3,15 @@
 import base64
 import re
 from collections.abc import Mapping
-from operator import itemgetter
 from types import MappingProxyType
 from typing import Any
 
 from .. import bodies, documents, policy_methods
 from ..access import policies
-from ..repository import Repository
+from ..access.policies import ACCOUNTS
 from ..wire import Call, Reply, Route, already_exists, camel, failed_precondition, invalid_argument, not_found
 from ..world import World
 
-ACCOUNTS = Repository(kind="serviceAccount", record=dict, key=itemgetter("email"))
 _ID = re.compile(r"[a-z]([-a-z0-9]{4,28}[a-z0-9])")
 _BASE = "/v1/projects/{project}/serviceAccounts"
 _SETTABLE = {"displayName": 100, "description": 256}

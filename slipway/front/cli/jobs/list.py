@@ -11,11 +11,11 @@ from typing import Any
 
 import click
 
+from slipway.base.columns import Column, table_of
 from slipway.base.formatting import nearest, quoted, short, span, span_or_dash
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.frames import watch_option, watched
 from slipway.front.cli.terminal.options import WORD, catalog_and_output_with_csv
-from slipway.front.cli.terminal.screen import Column
 from slipway.front.cli.terminal.sweep_outcome import tally
 from slipway.google.jobs import VertexJob, state_word
 from slipway.model.catalog.parameter_types import Scalar
@@ -165,7 +165,7 @@ def _look(
         Column("NOTE", lambda row: short(row.job.note), wraps=True, optional=True),
         Column("PARAMETERS", lambda row: values.get(row.job.name, ""), wraps=True, optional=True),
     ]
-    screen.listed(columns, [describe(job, context) for job in jobs])
+    screen.show(table_of(columns, [describe(job, context) for job in jobs]))
     if sweep:
         screen.note(tally(jobs, choose_job))
 

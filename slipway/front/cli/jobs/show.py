@@ -12,12 +12,12 @@ from typing import Any
 
 import click
 
+from slipway.base.columns import Column, table_of
 from slipway.base.formatting import counted, exact, join, quoted, short
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.chart import show_usage
 from slipway.front.cli.terminal.documents import usage_document
 from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
-from slipway.front.cli.terminal.screen import Column
 from slipway.front.cli.terminal.watching import cost_words, run_words
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob, state_word
@@ -266,7 +266,7 @@ def _restarts(details: JobDetails) -> str:
 
 def _show_events(details: JobDetails) -> None:
     screen.out("")
-    screen.listed(_EVENTS, details.events.all)
+    screen.show(table_of(_EVENTS, details.events.all))
     if details.events.more:
         screen.hint(f"older ones: slipway jobs logs {details.job.typed}")
 

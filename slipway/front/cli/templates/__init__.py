@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import asdict
+from typing import Any
+
 import click
 
+from slipway.base.columns import Column, documents, table_of
 from slipway.front.cli import Verbs
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.documents import catalog_document, template_document
+from slipway.front.cli.terminal.documents import catalog_document
 from slipway.front.cli.terminal.options import catalog_and_output
-from slipway.front.cli.terminal.screen import Column
-from slipway.google.catalog.lookup import capacity_types
-from slipway.model.catalog.model import Template
+from slipway.google.catalog.lookup import capacity_types, reason
+from slipway.model.catalog.model import Offer, Parameter, Template
 from slipway.using.context import Context
 
 
@@ -23,20 +26,20 @@ def command(ctx: click.Context, catalog: str | None, output: str) -> None:
     context = Context(catalog, in_season=True)
     templates = [context.catalog.templates[name] for name in sorted(context.catalog.templates)]
     if output == "json":
-        documents = [template_document(template) for template in templates]
-        screen.out_json("templates", {"catalog": catalog_document(context), "templates": documents})
+        body = {"catalog": catalog_document(context), "templates": documents(COLUMNS, templates)}
+        screen.out_json("templates", body)
         return
     if not templates:
         screen.note(f"catalog {context.catalog.stack} has no templates")
         return
-    screen.listed(_COLUMNS, templates)
+    screen.show(table_of(COLUMNS, templates))
     if any("(" in _types(template) for template in templates):
         screen.prose("(type) is not available now with the defaults; slipway templates show TEMPLATE says why")
     if any(parameter.required for template in templates for parameter in template.parameters):
         screen.prose("* must be given")
 
 
-def _parameters(template: Template) -> str:
+def _names(template: Template) -> str:
     names = (f"{parameter.name}*" if parameter.required else parameter.name for parameter in template.parameters)
     return ", ".join(names) or "–"
 
@@ -51,9 +54,37 @@ def _types(template: Template) -> str:
     return ", ".join(name if can else f"({name})" for name, can in can_run.items()) or "–"
 
 
-_COLUMNS: tuple[Column[Template], ...] = (
-    Column("TEMPLATE", lambda template: template.name, name=True),
-    Column("CAPACITY TYPES", _types, wraps=True),
-    Column("PARAMETERS", _parameters, wraps=True),
-    Column("SUMMARY", _summary, wraps=True),
+def _offer(offer: Offer) -> dict[str, Any]:
+    return {
+        "capacityType": offer.capacity_type,
+        "kind": offer.kind,
+        "when": offer.when,
+        "wait": offer.wait,
+        "note": offer.note or None,
+        "available": offer.available,
+        "why": (offer.why or None) if offer.available else reason(offer),
+        "cluster": offer.cluster or None,
+        "pools": offer.pools,
+        "pricePerHour": None if offer.price_per_hour.unknown else str(offer.price_per_hour.known),
+        "priceComplete": offer.price_per_hour.complete,
+        "priceAtMost": offer.price_per_hour.at_most,
+    }
+
+
+def _parameter(parameter: Parameter) -> dict[str, Any]:
+    return {**asdict(parameter), "required": parameter.required}
+
+
+COLUMNS: tuple[Column[Template], ...] = (
+    Column("TEMPLATE", lambda template: template.name, "name", name=True),
+    Column(None, lambda template: template.kind, "kind"),
+    Column(None, lambda template: template.kinds, "kinds"),
+    Column(None, lambda template: template.code_flag, "codeFlag"),
+    Column(None, lambda template: template.code_why or None, "codeWhy"),
+    Column(None, lambda template: template.unread or None, "unread"),
+    Column(None, lambda template: None if template.study is None else asdict(template.study), "study"),
+    Column(None, lambda template: template.roles, "roles"),
+    Column("CAPACITY TYPES", lambda template: [*map(_offer, template.offers)], "offers", _types, wraps=True),
+    Column("PARAMETERS", lambda template: [*map(_parameter, template.parameters)], "parameters", _names, wraps=True),
+    Column("SUMMARY", lambda template: template.summary, "summary", _summary, wraps=True),
 )

@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import click
 
+from slipway.base.columns import Column, documents, table_of
 from slipway.base.formatting import counted, span
 from slipway.base.installation import updating
+from slipway.front.cli.templates import COLUMNS
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.documents import catalog_document, template_document
+from slipway.front.cli.terminal.documents import catalog_document
 from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.front.cli.terminal.options import catalog_and_output, template_argument
-from slipway.front.cli.terminal.screen import Column
 from slipway.front.cli.terminal.submission import commit_words
 from slipway.google.catalog.lookup import find_template, reason, trainer_of
 from slipway.model.capacity import CAPACITY_TYPES, POOL
@@ -45,8 +46,9 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
         return
     trainer = trainer_of(context.catalog, chosen)
     if output == "json":
-        document = {**template_document(chosen), "trainer": trainer or None}
-        screen.out_json("template", {"catalog": catalog_document(context), "template": document})
+        (document,) = documents(COLUMNS, [chosen])
+        body = {"catalog": catalog_document(context), "template": {**document, "trainer": trainer or None}}
+        screen.out_json("template", body)
         return
     screen.prose(f"{chosen.name}  {chosen.summary}{commit_words(context.catalog)}".rstrip())
     if trainer:
@@ -54,7 +56,7 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
         screen.prose(f"runs as trainer {trainer}, {address}: only its own submitters may submit it")
     if chosen.parameters:
         screen.out("")
-        screen.listed(_PARAMETERS, chosen.parameters)
+        screen.show(table_of(_PARAMETERS, chosen.parameters))
     for kind in chosen.kinds:
         screen.out("")
         if len(chosen.kinds) > 1:

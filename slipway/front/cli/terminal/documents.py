@@ -6,14 +6,11 @@ Times are RFC 3339 in UTC, durations seconds, prices USD as text.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import asdict
 from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 from slipway.front.cli.terminal import screen
-from slipway.google.catalog.lookup import reason
 from slipway.model.catalog.clusters import DormantCluster
-from slipway.model.catalog.model import Template
 from slipway.using.context import Context
 from slipway.using.jobs.description import JobDescription
 
@@ -62,35 +59,3 @@ def dates_document(due: Iterable[Due], dormant: Iterable[DormantCluster], now: d
 def catalog_document(context: Context) -> dict[str, Any]:
     keys = ("stack", "project", "region", "commit", "dirty")
     return {"address": str(context.selected.location), **{key: getattr(context.catalog, key) for key in keys}}
-
-
-def template_document(template: Template) -> dict[str, Any]:
-    return {
-        "name": template.name,
-        "summary": template.summary,
-        "kind": template.kind,
-        "kinds": template.kinds,
-        "codeFlag": template.code_flag,
-        "codeWhy": template.code_why or None,
-        "unread": template.unread or None,
-        "study": None if template.study is None else asdict(template.study),
-        "roles": template.roles,
-        "parameters": [{**asdict(parameter), "required": parameter.required} for parameter in template.parameters],
-        "offers": [
-            {
-                "capacityType": offer.capacity_type,
-                "kind": offer.kind,
-                "when": offer.when,
-                "wait": offer.wait,
-                "note": offer.note or None,
-                "available": offer.available,
-                "why": (offer.why or None) if offer.available else reason(offer),
-                "cluster": offer.cluster or None,
-                "pools": offer.pools,
-                "pricePerHour": None if offer.price_per_hour.unknown else str(offer.price_per_hour.known),
-                "priceComplete": offer.price_per_hour.complete,
-                "priceAtMost": offer.price_per_hour.at_most,
-            }
-            for offer in template.offers
-        ],
-    }

@@ -11,18 +11,20 @@ import re
 import select
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Generic, TextIO, TypeVar
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
 
 import click
 
 from slipway.base.errors import HARMFUL, Interrupted, SlipwayError
 from slipway.base.errors import visible as without_harm
 
+if TYPE_CHECKING:
+    from slipway.base.table import Table
+
 SCHEMA = 2
 """The version of the JSON that `--output json` prints: added fields keep it, changed ones raise it."""
-Row = TypeVar("Row")
 _OURS = f"\x1b{os.urandom(8).hex()}"
 """The mark of Slipway's own styles until they are written: no other text can imitate it."""
 _BUT_OURS = re.compile(rf"(?!{_OURS})[{HARMFUL}]")
@@ -164,48 +166,23 @@ def table(
     right: Sequence[str] = (),
     wraps: Sequence[str] = (),
     names: int = 1,
-    title: bool = False,
 ) -> None:
-    """Print columns under heads, as `Table` has them. No name is ever cut: names are to be copied."""
-    from slipway.front.cli.terminal.table import Table  # Imported on use: a submission shows no table.
+    """Print columns under heads, as `Table` has them."""
+    from slipway.base.table import Table  # Imported on use: a submission shows no table.
 
-    shown = Table(heads, [[visible(cell).expandtabs() for cell in row] for row in rows], right, wraps, names, title)
-    for line in shown.lines(columns()):
+    show(Table(heads, list(rows), right, wraps, names))
+
+
+def show(table: Table) -> None:
+    """Print a table. No name is ever cut: names are to be copied."""
+    rows = [[visible(cell).expandtabs() for cell in row] for row in table.rows]
+    for line in replace(table, rows=rows).lines(columns()):
         out(styled(line.text, sys.stdout, bold=True) if line.head else line.text)
-
-
-@dataclass(frozen=True)
-class Column(Generic[Row]):
-    """A column of a list."""
-
-    head: str
-    #: Returns the text of a row's cell.
-    text: Callable[[Row], str]
-    #: Whether its cells are flush right.
-    right: bool = False
-    #: Whether its cells may be wrapped.
-    wraps: bool = False
-    #: Whether it names the row.
-    name: bool = False
-    #: Whether it is left out where no row has a text.
-    optional: bool = False
-
-
-def listed(columns: Iterable[Column[Row]], rows: Sequence[Row]) -> None:
-    shown = [column for column in columns if not column.optional or any(map(column.text, rows))]
-    cells = [[column.text(row) or ("–" if column.optional else "") for column in shown] for row in rows]
-    table(
-        [column.head for column in shown],
-        cells,
-        right=[column.head for column in shown if column.right],
-        wraps=[column.head for column in shown if column.wraps],
-        names=sum(column.name for column in shown),
-    )
 
 
 def fields(facts: Iterable[tuple[str, str]]) -> None:
     """Print a line for each: its name, and its value."""
-    from slipway.front.cli.terminal.table import fields as lines
+    from slipway.base.table import fields as lines
 
     for line in lines(((key, visible(value)) for key, value in facts), columns()):
         out(line)
@@ -213,7 +190,7 @@ def fields(facts: Iterable[tuple[str, str]]) -> None:
 
 def prose(text: str) -> None:
     """Print a sentence of the result, which may be wrapped."""
-    from slipway.front.cli.terminal.table import wrapped
+    from slipway.base.table import wrapped
 
     room = columns()
     for line in [text] if room is None else wrapped(visible(text), room):

@@ -10,7 +10,7 @@ from slipway.base.errors import ConfigError, PolicyError, ResourceError, Slipway
 from slipway.google.live import Increase, Live, QuotaLimit, Unknown
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.increases import Ask, all_short, ask_for, became_of, preference_id
-from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow, table
+from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow, quota_text
 from slipway.google.quota.request import QuotaRequest, Requested
 from slipway.google.quotas import QuotaPreference, preference_body
 from slipway.model.cluster import CurrentCluster
@@ -234,7 +234,7 @@ def test_what_became_of_a_request(preference: QuotaPreference, state: str, words
     ],
 )
 def test_the_table_says_so(live: Live, mode: str, verdict: str) -> None:
-    (row,) = (line for line in table(judged(live, mode=mode)).splitlines() if "H100 GPUs" in line)
+    (row,) = (line for line in quota_text(judged(live, mode=mode)).splitlines() if "H100 GPUs" in line)
     assert " ".join(row.split()).endswith(f" 0 {verdict}")
 
 

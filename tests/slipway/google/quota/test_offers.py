@@ -9,7 +9,7 @@ from slipway.base.errors import PolicyError
 from slipway.google.live import Increase
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.metrics import Need, label, needs, needs_of, quota_id
-from slipway.google.quota.report import OfferDraw, QuotaReport, refuse_shortage, table
+from slipway.google.quota.report import OfferDraw, QuotaReport, quota_text, refuse_shortage
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.kinds import TUNING_JOB
@@ -239,7 +239,7 @@ def test_the_table() -> None:  # N6
         OfferDraw("lora", "spot", "spot", (machines(h100(), 1),), preemptible=True),
     )
     report = assess((wanted("h100", h100(), lives=True),), live, region=REGION, offers=offers, preview=True)
-    assert table(report) == dedent(EXPECTED).strip("\n")
+    assert quota_text(report) == dedent(EXPECTED).strip("\n")
 
 
 SHORT = KINDS["quota-short-now"].of(Subject("quota", "x"), "quota x is short by 5")

@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from ...access.policies import ACCOUNTS
 from ...quotas import limits
 from ...storage.records import BUCKETS
 from ...supply import records as scenarios
@@ -166,7 +167,7 @@ def _check_account(world: World, principal: str | None, email: str) -> None:
     """Check that the caller may run jobs as the account, and that it exists. Raises 403, 400."""
     if principal is not None:
         world.access.require_act_as(principal, email)
-    if world.project.owns(email) and world.store.get("serviceAccount", email) is None:
+    if world.project.owns(email) and ACCOUNTS.get(world.store, email) is None:
         raise failed_precondition(f"Service account {email} does not exist.")
 
 

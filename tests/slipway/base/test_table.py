@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 from syrupy.assertion import SnapshotAssertion
 
-from slipway.front.cli.terminal.table import Table, fields, wrapped
+from slipway.base.table import Table, fields, wrapped
 
 JOBS = Table(
     ("JOB", "STATE", "USER", "ON", "CREATED", "WAIT", "RUN"),
