@@ -102,6 +102,6 @@ def _build(folder: Path) -> None:
     for name in ("pyproject.toml", "LICENSE"):
         shutil.copy(ROOT / name, source)
     for name in ("slipway", "components", "local", "templates", "jobs", "vertex-local"):
-        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copytree(ROOT / name, source / name, ignore=shutil.ignore_patterns("__pycache__", ".*"))
     for project in (source, source / "vertex-local"):
         uv("build", "--wheel", "--out-dir", source / "dist", project)
