@@ -7,9 +7,9 @@ import tempfile
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from .. import files
+from .. import files, records
 from .mounts import Mount
 
 SPEC, CLAIM, STARTED, EXIT, STOP, KILL, LOCK, LOG = (
@@ -125,7 +125,4 @@ def write(folder: Path, spec: ReplicaSpec) -> None:
 
 
 def read(path: Path) -> ReplicaSpec:
-    content: dict[str, Any] = files.read_json(path) or {}
-    lists = {name: tuple(content[name]) for name in ("packages", "command", "args")}
-    mounts = tuple(Mount(**mount) for mount in content["mounts"])
-    return ReplicaSpec(**{**content, **lists, "identity": Identity(**content["identity"]), "mounts": mounts})
+    return records.read(ReplicaSpec, files.read_json(path) or {})

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any
 
-from ...repository import document, read
+from ...records import document, read
 from ...store import Store
 from ...world import World
 from . import logs
