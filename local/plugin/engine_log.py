@@ -1,6 +1,7 @@
 """The engine's log, where the official provider reports each error before it answers with it."""
 
 import contextlib
+from typing import Any
 
 import grpc
 
@@ -17,8 +18,16 @@ class EngineLog:
         self._stub = engine_services.EngineStub(grpc.insecure_channel(address))
 
     def error(self, urn: str, what: str) -> None:
-        """Report an error of a resource, without waiting for an engine that does not listen."""
+        """Report an error of a resource."""
         message = f"sdk-v2/provider2.go:571: sdk.helper_schema: {what}: provider=google-beta@{VERSION}"
-        request = engine.LogRequest(severity=engine.LogSeverity.ERROR, message=message, urn=urn)
+        self._log(engine.LogSeverity.ERROR, urn, message)
+
+    def info(self, urn: str, what: str) -> None:
+        """Tell of a resource."""
+        self._log(engine.LogSeverity.INFO, urn, what)
+
+    def _log(self, severity: Any, urn: str, message: str) -> None:
+        """Log without waiting for an engine that does not listen."""
+        request = engine.LogRequest(severity=severity, message=message, urn=urn)
         with contextlib.suppress(grpc.RpcError):
             self._stub.Log(request, timeout=_WITHIN_S)

@@ -23,11 +23,11 @@ from .written import written
 
 
 class RefusedError(Exception):
-    """A request for something unknown to this provider; the official plugin may know it."""
+    """A call of a function; the official plugin may know it."""
 
-    def __init__(self, what: str) -> None:
+    def __init__(self, function: str) -> None:
         super().__init__(
-            f"the local gcp plugin does not know {what}. It offers just what Slipway declares; "
+            f"the local gcp plugin does not know the function {function}, nor any other: it has resources alone. "
             "SLIPWAY_GCP_PLUGIN=auto (or the path of one) takes the official gcp plugin instead"
         )
 
@@ -91,11 +91,8 @@ class Provider:
         self._kinds = kinds()
 
     def kind(self, token: str) -> Kind:
-        """Return the type of a token. Raises RefusedError."""
-        try:
-            return self._kinds[token]
-        except KeyError:
-            raise RefusedError(f"the type {token}") from None
+        """Return the type of a token."""
+        return self._kinds[token]
 
     def check(self, token: str, given: Properties, old: Properties, logical: str, seed: bytes) -> Checked:
         """Return the inputs, completed and checked."""
@@ -149,3 +146,9 @@ class Provider:
     def _cloud(self, kind: Kind, timeout: float) -> Cloud:
         seconds = timeout or kind.schema.default_timeout
         return Cloud(self._transport, self._settings, self._pace, seconds, self._pace.now() + seconds)
+
+
+def type_and_name(urn: str) -> tuple[str, str]:
+    """Return the type of a resource and its name in the program, from its URN."""
+    _, _, types, name = urn.split("::", 3)
+    return types.rsplit("$", 1)[-1], name

@@ -9,17 +9,19 @@ from google.protobuf import any_pb2, empty_pb2
 from google.rpc import status_pb2
 
 from . import VERSION, settings
+from .declared import AsDeclared
 from .engine_log import EngineLog
 from .kind import Found
 from .pace import CancelledError, Pace
 from .protos import messages, plugin, services
-from .provider import Provider, RefusedError, UpdateError
+from .provider import Provider, RefusedError, UpdateError, kinds, type_and_name
 from .settings import SettingsError
 from .transport import CloudError
 from .values import Decoded, decode, encode, is_later
 from .written import written
 
 _T = TypeVar("_T")
+_KNOWN = frozenset(kinds())
 
 
 class Service(services.ResourceProviderServicer):  # type: ignore[misc]
@@ -30,6 +32,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         self._log = log
         self._environment = environment
         self._provider: Provider | None = None
+        self._declared = AsDeclared(log)
 
     # The names below are those of the protocol.
 
@@ -58,8 +61,10 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         return messages.ConfigureResponse(acceptSecrets=True, supportsPreview=True)
 
     def Check(self, request: Any, context: Any) -> Any:  # noqa: N802
+        if not _knows(request.urn):
+            return self._declared.check(request)
         news = decode(request.news)
-        token, name = _type_and_name(request.urn)
+        token, name = type_and_name(request.urn)
         logical, old = request.name or name, decode(request.olds).values
         provider = self._configured(context)
         checked = _answered(context, "", lambda: provider.check(token, news.values, old, logical, request.randomSeed))
@@ -70,7 +75,9 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         return messages.CheckResponse(inputs=encode(checked.inputs, secrets), failures=failures)
 
     def Diff(self, request: Any, context: Any) -> Any:  # noqa: N802
-        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        if not _knows(request.urn):
+            return self._declared.diff(request)
+        provider, token = self._configured(context), type_and_name(request.urn)[0]
         old, inputs = decode(request.olds).values, decode(request.news).values
         difference = _answered(context, f"diffing {request.urn}", lambda: provider.difference(token, old, inputs))
         detail = {}
@@ -87,7 +94,9 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         )
 
     def Create(self, request: Any, context: Any) -> Any:  # noqa: N802
-        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        if not _knows(request.urn):
+            return self._declared.create(request)
+        provider, token = self._configured(context), type_and_name(request.urn)[0]
         inputs = decode(request.properties)
         doing = f"creating {request.urn}"
         if request.preview:
@@ -98,7 +107,9 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         return messages.CreateResponse(id=made.id, properties=self._state(token, state, inputs.secrets))
 
     def Read(self, request: Any, context: Any) -> Any:  # noqa: N802
-        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        if not _knows(request.urn):
+            return self._declared.read(request)
+        provider, token = self._configured(context), type_and_name(request.urn)[0]
         state, inputs = decode(request.properties), decode(request.inputs)
         read = _answered(
             context, f"refreshing {request.urn}", lambda: provider.read(token, request.id, state.values, inputs.values)
@@ -113,7 +124,9 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         )
 
     def Update(self, request: Any, context: Any) -> Any:  # noqa: N802
-        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        if not _knows(request.urn):
+            return self._declared.update(request)
+        provider, token = self._configured(context), type_and_name(request.urn)[0]
         old, inputs = decode(request.olds).values, decode(request.news)
         doing = f"updating {request.urn}"
         if request.preview:
@@ -134,7 +147,9 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         return messages.UpdateResponse(properties=state(made))
 
     def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
-        provider, token = self._configured(context), _type_and_name(request.urn)[0]
+        if not _knows(request.urn):
+            return self._declared.delete(request)
+        provider, token = self._configured(context), type_and_name(request.urn)[0]
         state = decode(request.properties).values
         self._changed(
             context,
@@ -145,7 +160,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         return empty_pb2.Empty()
 
     def Invoke(self, request: Any, context: Any) -> Any:  # noqa: N802
-        context.abort(grpc.StatusCode.UNIMPLEMENTED, str(RefusedError(f"the function {request.tok}")))
+        context.abort(grpc.StatusCode.UNIMPLEMENTED, str(RefusedError(request.tok)))
 
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
         self._pace.cancel()
@@ -182,8 +197,6 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
 def _answered(context: Any, doing: str, ask: Callable[[], _T]) -> _T:
     try:
         return ask()
-    except RefusedError as problem:
-        _abort(context, grpc.StatusCode.UNIMPLEMENTED, str(problem))
     except (CloudError, CancelledError) as problem:
         _abort(context, grpc.StatusCode.UNKNOWN, f"{doing}: {_official(problem)}" if doing else _official(problem))
 
@@ -211,6 +224,5 @@ def _known(config: Decoded) -> dict[str, Any]:
     return {name: value for name, value in config.values.items() if not is_later(value)}
 
 
-def _type_and_name(urn: str) -> tuple[str, str]:
-    _, _, types, name = urn.split("::", 3)
-    return types.rsplit("$", 1)[-1], name
+def _knows(urn: str) -> bool:
+    return type_and_name(urn)[0] in _KNOWN

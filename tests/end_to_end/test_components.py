@@ -13,18 +13,28 @@ from tests.local.conftest import ROOT
 pytestmark = pytest.mark.journey
 
 
+OWN = """
+dataset = gcp.bigquery.Dataset("events", dataset_id="events", location="US")
+pulumi.export("dataset", dataset.id)
+"""
+
+
 def test_the_page_s_program_runs_alone(checkout: Checkout) -> None:
+    """With a resource of a type that the local cloud does not have."""
     # In this checkout the components have another name than in a wheel.
-    (checkout.folder / "__main__.py").write_text(PROGRAM.replace("slipway.components", "components"))
+    (checkout.folder / "__main__.py").write_text(PROGRAM.replace("slipway.components", "components") + OWN)
     (checkout.folder / "jobs" / "nap").rename(checkout.folder / "jobs" / "hello")
     checkout.file.write_text(yaml.safe_dump({"config": {"gcp:project": PROJECT, "gcp:region": REGION}}))
-    checkout.up()
+    said = checkout.up()
+    assert "no gcp:bigquery/dataset:Dataset: it is taken as declared and nothing is made" in said
+    assert checkout.outputs()["dataset"] == "events"
     cluster = checkout.cloud.rest("GET", f"{VERTEX}/persistentResources/{checkout.outputs()['cluster']}")
     assert (cluster["state"], cluster["resourcePools"][0]["autoscalingSpec"]["maxReplicaCount"]) == ("RUNNING", "4")
     (package,) = checkout.outputs()["packages"]
     bucket, _, name = package.removeprefix("gs://").partition("/")
     assert checkout.cloud.rest("GET", f"/storage/v1/b/{bucket}/o/{name.replace('/', '%2F')}")["name"] == name
-    assert re.search(r"Resources:\s+\d+ unchanged\s+Duration", checkout.up())
+    unchanged = checkout.pulumi("up", "--refresh").said
+    assert re.search(r"Resources:\s+\d+ unchanged\s+Duration", unchanged), unchanged
     done = checkout.pulumi("destroy")
     assert done.code == 0, done.said
     assert checkout.cloud.every(f"{VERTEX}/persistentResources", "persistentResources") == []

@@ -20,6 +20,7 @@ OWN = """
 import pulumi_gcp as gcp
 gcp.storage.Bucket("artifacts", name="{stack}-artifacts", location="US-CENTRAL1")
 gcp.storage.Bucket("labelled", name="{stack}-labelled", location="US-CENTRAL1", labels={{"team": "ml"}})
+gcp.bigquery.Dataset("events", dataset_id="events", location="US")
 """
 LARGER = {"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}}
 RAN = "import pathlib, sys\nif '-I' in sys.orig_argv: pathlib.Path({!r}).touch()\n"
@@ -95,6 +96,7 @@ def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Pa
     assert "Rule `team-label` of pack `acme` refuses the deployment" in done.out, done.said
     assert "new@company.example" in done.out and "1 broken" in done.out, done.said
     assert f"{team.checkout.stack}-artifacts" in done.out and f"{team.checkout.stack}-labelled" in done.out, done.said
+    assert "bigquery" in done.out, done.said
     team.undone()
 
 

@@ -19,9 +19,30 @@ _URN = "urn:pulumi:dev::trial::slipway:index:Workspace$gcp:storage/bucket:Bucket
 
 
 @pytest.fixture
-def unconfigured(recorder: Recorder) -> Iterator[Any]:
+def said() -> list[Any]:
+    """Return what the engine's log has got."""
+    return []
+
+
+@pytest.fixture
+def log(said: list[Any]) -> Iterator[EngineLog]:
+    class Engine(engine_services.EngineServicer):  # type: ignore[misc]
+        def Log(self, request: Any, context: Any) -> Any:  # noqa: N802
+            said.append(request)
+            return empty_pb2.Empty()
+
     server = grpc.server(ThreadPoolExecutor(4))
-    services.add_ResourceProviderServicer_to_server(Service(Pace(), recorder.environment()), server)
+    engine_services.add_EngineServicer_to_server(Engine(), server)
+    port = server.add_insecure_port("127.0.0.1:0")
+    server.start()
+    yield EngineLog(f"127.0.0.1:{port}")
+    server.stop(None)
+
+
+@pytest.fixture
+def unconfigured(recorder: Recorder, log: EngineLog) -> Iterator[Any]:
+    server = grpc.server(ThreadPoolExecutor(4))
+    services.add_ResourceProviderServicer_to_server(Service(Pace(), recorder.environment(), log), server)
     port = server.add_insecure_port("127.0.0.1:0")
     server.start()
     with grpc.insecure_channel(f"127.0.0.1:{port}") as channel:
@@ -102,20 +123,9 @@ def test_an_error_has_the_official_plugins_form_and_googles_text(provider: Any, 
     assert failed.value.details() == ("1 error occurred:\n\t* googleapi: Error 403: no permission\n\n")
 
 
-def test_an_error_is_in_the_engines_log_as_well_as_the_official_plugin_has_it(recorder: Recorder) -> None:
+def test_an_error_is_in_the_engines_log_as_well_as_the_official_plugin_has_it(log: EngineLog, said: list[Any]) -> None:
     """gcp-provider.md, side by side: errors come twice."""
-    server, said = grpc.server(ThreadPoolExecutor(4)), list[Any]()
-
-    class Engine(engine_services.EngineServicer):  # type: ignore[misc]
-        def Log(self, request: Any, context: Any) -> Any:  # noqa: N802
-            said.append(request)
-            return empty_pb2.Empty()
-
-    engine_services.add_EngineServicer_to_server(Engine(), server)
-    port = server.add_insecure_port("127.0.0.1:0")
-    server.start()
-    EngineLog(f"127.0.0.1:{port}").error(_URN, "Error creating bucket work: googleapi: Error 403: no permission")
-    server.stop(None)
+    log.error(_URN, "Error creating bucket work: googleapi: Error 403: no permission")
     assert [sentence.urn for sentence in said] == [_URN]
     assert said[0].severity == engine.LogSeverity.ERROR
     assert said[0].message == (
@@ -134,9 +144,50 @@ def test_a_cancel_ends_what_waits(provider: Any, recorder: Recorder) -> None:
     assert "cancelled" in waiting.exception(timeout=60).details()
 
 
-def test_other_types_and_functions_are_refused_by_name(provider: Any) -> None:
-    with pytest.raises(grpc.RpcError, match="does not know the type gcp:compute/network:Network"):
-        provider.Check(messages.CheckRequest(urn=_urn("gcp:compute/network:Network"), news=encode({})))
+def test_other_types_are_taken_as_declared_and_said_once(provider: Any, recorder: Recorder, said: list[Any]) -> None:
+    """Their inputs are their outputs, secrets and what is not known yet among them. Nothing is sent anywhere."""
+    urn = _urn("gcp:bigquery/dataset:Dataset")
+    given = encode({"datasetId": "events", "labels": {"team": "ml"}, "description": UNKNOWN}, {"labels"})
+    for _ in range(2):
+        assert provider.Check(messages.CheckRequest(urn=urn, news=given)).inputs == given
+    (sentence,) = said
+    assert (sentence.urn, sentence.severity) == (urn, engine.LogSeverity.INFO)
+    assert "no gcp:bigquery/dataset:Dataset: it is taken as declared and nothing is made" in sentence.message
+    assert provider.Create(messages.CreateRequest(urn=urn, properties=given, preview=True)).id == ""
+    made = provider.Create(messages.CreateRequest(urn=urn, properties=given))
+    assert (made.id, decode(made.properties)) == (
+        "work",
+        decode(encode({**decode(given).values, "name": "work"}, {"labels"})),
+    )
+    named = provider.Create(messages.CreateRequest(urn=urn, properties=encode({"name": "ours"})))
+    assert (named.id, decode(named.properties).values) == ("ours", {"name": "ours"})
+    read = provider.Read(messages.ReadRequest(urn=urn, id="work", properties=made.properties, inputs=given))
+    assert (read.id, read.properties, read.inputs) == ("work", made.properties, given)
+    news = encode({"datasetId": "clicks", "labels": {"team": "ml"}, "location": "US"}, {"labels"})
+    differs = provider.Diff(messages.DiffRequest(urn=urn, id="work", old_inputs=given, olds=made.properties, news=news))
+    kinds = messages.PropertyDiff
+    assert {path: value.kind for path, value in differs.detailedDiff.items()} == {
+        "datasetId": kinds.UPDATE,
+        "description": kinds.DELETE,
+        "location": kinds.ADD,
+    }
+    assert list(differs.replaces) == []
+    changed = provider.Update(messages.UpdateRequest(urn=urn, id="work", olds=made.properties, news=news))
+    assert decode(changed.properties).values["datasetId"] == "clicks"
+    provider.Delete(messages.DeleteRequest(urn=urn, id="work", properties=changed.properties))
+    assert recorder.asked == []
+
+
+def test_an_import_of_another_type_agrees_with_its_program(provider: Any) -> None:
+    urn = _urn("gcp:bigquery/dataset:Dataset")
+    read = provider.Read(messages.ReadRequest(urn=urn, id="events"))
+    asked = messages.DiffRequest(
+        urn=urn, id=read.id, old_inputs=read.inputs, olds=read.properties, news=encode({"datasetId": "events"})
+    )
+    assert provider.Diff(asked).changes == messages.DiffResponse.DIFF_NONE
+
+
+def test_functions_are_refused_by_name(provider: Any) -> None:
     with pytest.raises(grpc.RpcError, match="does not know the function gcp:storage/getBucket:getBucket"):
         provider.Invoke(messages.InvokeRequest(tok="gcp:storage/getBucket:getBucket"))
 

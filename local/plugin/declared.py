@@ -1,0 +1,79 @@
+"""Types that this provider does not know, taken as declared: their inputs are their outputs, and nothing is made."""
+
+from threading import Lock
+from typing import Any
+
+from google.protobuf import empty_pb2
+
+from .engine_log import EngineLog
+from .protos import messages
+from .provider import type_and_name
+
+_KINDS = messages.PropertyDiff
+
+
+class AsDeclared:
+    """The answers about resources of such types. Properties stay as they came: secrets, assets and what is unknown."""
+
+    def __init__(self, log: EngineLog | None) -> None:
+        self._log = log
+        self._said: set[str] = set()
+        self._lock = Lock()
+
+    def check(self, request: Any) -> Any:
+        """Take all inputs, and say once for each type what that means."""
+        token = type_and_name(request.urn)[0]
+        with self._lock:
+            new, self._said = token not in self._said, self._said | {token}
+        if new and self._log is not None:
+            self._log.info(
+                request.urn,
+                f"the local cloud has no {token}: it is taken as declared and nothing is made. The real one makes it",
+            )
+        return messages.CheckResponse(inputs=request.news)
+
+    def diff(self, request: Any) -> Any:
+        """Compare the inputs. Which changes need a new resource is not known, so each is told as an update.
+
+        An import, which has read nothing to compare with, agrees with its program.
+        """
+        old, new = request.old_inputs.fields, request.news.fields
+        imported = not old and not request.olds.fields
+        changes = {
+            name: _KINDS.UPDATE if name in old and name in new else _KINDS.ADD if name in new else _KINDS.DELETE
+            for name in sorted({*old, *new})
+            if not imported and (name not in old or name not in new or old[name] != new[name])
+        }
+        return messages.DiffResponse(
+            changes=messages.DiffResponse.DIFF_SOME if changes else messages.DiffResponse.DIFF_NONE,
+            diffs=list(changes),
+            detailedDiff={name: _KINDS(kind=kind, inputDiff=True) for name, kind in changes.items()},
+            hasDetailedDiff=True,
+        )
+
+    def create(self, request: Any) -> Any:
+        """Give the inputs back, with the name for an id."""
+        state = _state(request.urn, request.properties)
+        id = "" if request.preview else state.fields["name"].string_value or type_and_name(request.urn)[1]
+        return messages.CreateResponse(id=id, properties=state)
+
+    def read(self, request: Any) -> Any:
+        """Give the state back as it is."""
+        return messages.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
+
+    def update(self, request: Any) -> Any:
+        """Give the new inputs back."""
+        return messages.UpdateResponse(properties=_state(request.urn, request.news))
+
+    def delete(self, request: Any) -> Any:
+        """Do nothing, as nothing was made."""
+        return empty_pb2.Empty()
+
+
+def _state(urn: str, inputs: Any) -> Any:
+    """Return the inputs as a state. One without a name gets its own: most types make one up, and others use it."""
+    state = type(inputs)()
+    state.CopyFrom(inputs)
+    if "name" not in state.fields:
+        state.fields["name"].string_value = type_and_name(urn)[1]
+    return state
