@@ -41,11 +41,20 @@ WORKERS ?= $(shell $(PYTHON) -c 'import os; print(min(8, 2 * (os.cpu_count() or 
 LOCK ?= --upgrade
 STACK ?= local
 NEWEST := .slipway/newest-gcp
-# Whether the stack is to be on the local cloud, and not on the real one.
-LAPTOP ?= $(filter local,$(STACK))
+# Where no STACK is named all is on this laptop, as `make demo` is; one that is named is on your backend, unless LAPTOP=1.
+LAPTOP ?= $(if $(filter file,$(origin STACK))$(filter local,$(STACK)),1)
+AS ?= deployer
 OF_STACK = $(if $(filter local,$(STACK)),,--stack "$(STACK)")
+# The engine, and the shell's own login or, with LAPTOP, that of somebody of the laptop: engine WHO.
+engine = $(if $(LAPTOP),environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK)); eval "$$environment";) \
+	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"
+# The engine writes the file of the stack that it is given, so it is given a copy; the key it finds in the state.
+copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no stacks/Pulumi.$(STACK).yaml"; echo '  fix: STACK=NAME, a stack of stacks/'; exit 2; }; \
+	mkdir -p .slipway; cp "stacks/Pulumi.$(STACK).yaml" .slipway/; \
+	export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true PATH="$(abspath $(VENV))/bin:$$PATH"
+OF_COPY = --stack "$(STACK)" --config-file ".slipway/Pulumi.$(STACK).yaml"
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review select verify-cloud setup lock release site help
+.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review events preview up refresh destroy select shell verify-cloud setup lock release site help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -99,16 +108,28 @@ newest-gcp: setup ## the newest pulumi-gcp of the registry, in an environment of
 		tests/end_to_end/test_newest_provider.py $(PYTEST_ARGS)
 	@echo 'not shown: what the provider itself does. The stand-in ran, which behaves as the pinned version does (docs/upgrading.md)'
 
-review: setup ## what this checkout would do, judged by the code of BASE: make review BASE=main [STACK=local] [LAPTOP=1] [ARGS=…]
+review: setup ## what this checkout would do, judged by the code of BASE: make review BASE=main [STACK=dev] [LAPTOP=1] [ARGS=…]
 	@test -n "$(BASE)" || { echo 'error: BASE says what to compare with'; echo '  fix: make review BASE=main'; exit 2; }
-	@if [ -n "$(LAPTOP)" ]; then environment=$$($(PY) -m local.shell --as previewer $(OF_STACK)); eval "$$environment"; fi; \
-	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
-	$(PY) -m local.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
+	@$(call engine,previewer); $(PY) -m local.pull_request --base "$(BASE)" --stack "$(STACK)" $(ARGS)
+
+events: setup ## what a preview would do, for `slipway drift` and `slipway review`: make events STACK=dev [LAPTOP=1]
+	@$(call engine,previewer); $(copied); events=".slipway/$(STACK).events"; \
+	PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json $(OF_COPY) --non-interactive $(ARGS) >"$$events" || test -s "$$events"; \
+	echo "events  $$events"
+
+preview: ## what `up` would do: make preview STACK=dev [LAPTOP=1] [ARGS=…]
+up: ## deploy a stack, its reviewed file left as it is: make up STACK=dev [LAPTOP=1] [ARGS=--yes]
+refresh: ## take what lives into the state: make refresh STACK=dev [LAPTOP=1] [ARGS=--clear-pending-creates]
+destroy: ## take a stack down: make destroy STACK=dev [LAPTOP=1] [ARGS=--yes]
+preview up refresh destroy: setup
+	@$(call engine,$(if $(filter preview,$@),previewer,deployer)); $(copied); \
+	$(if $(filter destroy,$@),export SLIPWAY_PURPOSE=destroy PULUMI_RUN_PROGRAM=true;) exec pulumi $@ $(OF_COPY) $(ARGS)
 
 select: setup ## select a stack, made where there is none, with its reviewed file left as it is: make select STACK=dev [KEY=gcpkms://…] [LAPTOP=1]
-	@if [ -n "$(LAPTOP)" ]; then environment=$$($(PY) -m local.shell --as deployer $(OF_STACK)); eval "$$environment"; fi; \
-	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"; \
-	$(PY) -m local.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"
+	@$(call engine,deployer); $(PY) -m local.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"
+
+shell: ## what a shell on the laptop needs: eval "$(make shell AS=owner|deployer|previewer|submitter|EMAIL [STACK=dev])"
+	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.shell --as "$(AS)" $(OF_STACK)
 
 verify-cloud: setup ## the demo's journey, or what documents leave open, on a real project: make verify-cloud PROJECT=… [PROBES=all] [REGION=…] [MAX_USD=…] [MAX_MINUTES=…]
 	@$(PY) -m journey.verify_cloud --project "$(PROJECT)" $(if $(PROBES),--probes "$(PROBES)") $(if $(REGION),--region "$(REGION)") $(if $(MAX_USD),--max-usd "$(MAX_USD)") $(if $(MAX_MINUTES),--max-minutes "$(MAX_MINUTES)") $(if $(YES),--yes)

@@ -9,8 +9,6 @@ from pathlib import Path
 
 PACKAGE = __name__
 _INSTALLED = "." in PACKAGE
-SHELL = f".venv/bin/python -P -m {PACKAGE}.shell" if _INSTALLED else f"python -m {PACKAGE}.shell"
-"""The command that prints a shell's variables, with -P, as a person's folder may have the name of one of ours."""
 IMPORTED_FROM = Path(__file__).resolve().parents[PACKAGE.count(".") + 1]
 """The folder that must be on the path of a process that runs one of these modules: a checkout, or site-packages."""
 

@@ -139,7 +139,7 @@ def own_pack(folder: Path, variables: Mapping[str, str]) -> dict[str, str]:
 
 
 def silent(stack: str, why: str) -> SlipwayError:
-    fix = f"pulumi preview --stack {stack}"
+    fix = f"make preview STACK={stack}"
     if "no stack named" in why:
         from vertex_local.server.cloud_file import state_folder
 

@@ -1,4 +1,4 @@
-"""`eval "$(python -m local.shell [--as WHO] [--stack NAME])"`: what a shell needs to deploy to the local cloud.
+"""`eval "$(make shell [AS=WHO] [STACK=NAME])"`: what a shell needs to deploy to the local cloud.
 
 It starts the cloud, where none runs, and names the stack's project to it: its people, accounts and quota.
 """
@@ -19,7 +19,7 @@ from vertex_local.server.cloud_file import Record, read_record, state_folder
 
 from slipway.base.errors import ConfigError, SlipwayError
 
-from . import SHELL, environment, project_folder
+from . import environment, project_folder
 from .engine.engine import ensure
 from .engine.progress import Printer
 from .errors import as_slipways
@@ -70,7 +70,7 @@ def _engine(folder: Path) -> dict[str, str]:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(prog=SHELL, description=__doc__)
+    parser = argparse.ArgumentParser(prog="make shell", description=__doc__)
     parser.add_argument("--as", dest="who", default="deployer", metavar="|".join((*ROLES, "EMAIL")))
     parser.add_argument("--stack", metavar="NAME", help="the project of a stack file, with the people it names")
     options = parser.parse_args()

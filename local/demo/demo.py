@@ -23,7 +23,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import REQUEST_LABEL
 
-from .. import PACKAGE, environment, project_folder
+from .. import environment, project_folder
 from ..engine.engine import ensure
 from ..engine.progress import Printer
 from ..errors import as_slipways
@@ -169,8 +169,8 @@ def _catalog(journey: Play) -> Catalog:
 
 
 def _tell_shell(journey: Play) -> None:
-    of = f" --stack {journey.stack.name}" if journey.stack.project != PROJECT_ID else ""
-    print(f'        in a shell of your own: eval "$({_python()} -m {PACKAGE}.shell --as submitter{of})"')
+    of = f" STACK={journey.stack.name}" if journey.stack.project != PROJECT_ID else ""
+    print(f'        in a shell of your own: eval "$(make shell AS=submitter{of})"')
     print(f"        then: slipway use gs://{journey.stack.workspace.catalog_bucket}; slipway templates; slipway pools")
 
 
@@ -190,7 +190,3 @@ def _clusters(journey: Play) -> list[str]:
 
 def _request() -> str:
     return f"{REQUEST_PREFIX}{datetime.now(UTC):%Y%m%d-%H%M%S}-{uuid.uuid4().hex[:6]}"
-
-
-def _python() -> str:
-    return os.path.relpath(sys.executable, Path.cwd())

@@ -10,8 +10,6 @@ from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
-from .. import SHELL
-
 TOKEN_VARIABLE = "GOOGLE_OAUTH_ACCESS_TOKEN"
 _PROJECT_VARIABLES = ("GOOGLE_PROJECT", "GOOGLE_CLOUD_PROJECT", "GCLOUD_PROJECT", "CLOUDSDK_CORE_PROJECT")
 _REFUSED_KEYS = ("accessToken", "credentials")
@@ -73,7 +71,7 @@ def load(given: Mapping[str, Any], environment: Mapping[str, str]) -> Settings:
     token = environment.get(TOKEN_VARIABLE, "")
     if not token:
         raise SettingsError(
-            "", f'no credentials: {TOKEN_VARIABLE} is not set; `eval "$({SHELL})"` sets it for this shell'
+            "", f'no credentials: {TOKEN_VARIABLE} is not set; `eval "$(make shell)"` sets it for this shell'
         )
     if not token.isascii() or not token.isprintable() or " " in token:
         raise SettingsError("", f"no credentials: {TOKEN_VARIABLE} has characters that no token has; export it again")

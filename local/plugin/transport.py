@@ -9,7 +9,6 @@ from threading import Lock
 from typing import Any
 from urllib.parse import urlencode, urlsplit
 
-from .. import SHELL
 from .pace import Pace
 from .settings import ENDPOINT_VARIABLES, Settings
 
@@ -136,7 +135,7 @@ class Transport:
         base = self._settings.endpoints.get(service)
         if base is None:
             raise CloudError(
-                f"no endpoint for this service: set {ENDPOINT_VARIABLES[service]} (`{SHELL}` prints it); "
+                f"no endpoint for this service: set {ENDPOINT_VARIABLES[service]} (`make shell` prints it); "
                 "the local gcp plugin never asks Google Cloud itself"
             )
         if path.startswith("/"):

@@ -41,12 +41,6 @@ def in_checkout() -> bool:
     return _project().get("name") == NAME
 
 
-def local_shell() -> str:
-    """Return the command that prints the variables of a shell on the local cloud."""
-    # -P, as the folder where a person types it may have one named `slipway`.
-    return ".venv/bin/python -m local.shell" if in_checkout() else ".venv/bin/python -P -m slipway.local.shell"
-
-
 def install_extra(extra: str) -> str:
     """Return the command that installs an extra of this same slipway."""
     if in_checkout():

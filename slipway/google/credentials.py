@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import urllib3
 
-from slipway.base import installation
 from slipway.base.errors import AuthError, ConfigError
 from slipway.google.transport import Response, Transport, trust_named, trusted
 
@@ -175,5 +174,5 @@ def no_credentials(problem: Exception) -> AuthError:
     return AuthError(
         "no usable Google Cloud credentials",
         why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-        fix=f'{LOGIN}   (on the local cloud: eval "$({installation.local_shell()} --as submitter)")',
+        fix=f'{LOGIN}   (on the local cloud: eval "$(make shell AS=submitter)")',
     )

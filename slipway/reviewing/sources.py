@@ -34,5 +34,5 @@ def preview_of(source: str, text: str) -> Preview:
         return preview
     raise ConfigError(
         f"{source} has no events of a preview",
-        fix="PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack NAME > FILE",
+        fix="make events STACK=NAME, which writes .slipway/NAME.events",
     )

@@ -41,6 +41,7 @@ class Shell:
     def type(self, command: str) -> str:
         """What it printed. There is nobody to answer a question."""
         command = re.sub(r"^pulumi (up|destroy)", r"pulumi \1 --yes", command)
+        command = re.sub(r"^make (up|destroy)", r"make \1 ARGS=--yes", command)
         command = re.sub(r"^make", f"make -f {ROOT}/Makefile VENV={ROOT}/.venv READY=", command)
         if command.startswith("export "):
             name, value = command.removeprefix("export ").split("=", 1)

@@ -32,7 +32,7 @@ STACK = """config:
 
 def moving() -> str:
     """The commands that move a fork's own files, as one script of a shell in the fork."""
-    return "\n".join(typed.command for typed in commands(PAGE) if not typed.command.startswith(("pulumi", "uvx")))
+    return "\n".join(typed.command for typed in commands(PAGE) if not typed.command.startswith(("make", "uvx")))
 
 
 def test_a_fork_moves_with_its_name_its_stacks_and_its_templates(tmp_path: Path) -> None:

@@ -150,7 +150,7 @@ def test_a_real_stack_is_played_in_its_project_and_its_file_stays(demo: Demo) ->
     done = ended(demo(*PROGRAM, "--stack", name))
     assert done.code == 0 and "demo finished" in done.out, done.out
     assert "the second run started" in done.out and "the image was cached" in done.out, done.out  # B4
-    assert f"it has the project {PROJECTS[name]}" in done.out and f"shell --as submitter --stack {name}" in done.out
+    assert f"it has the project {PROJECTS[name]}" in done.out and f"make shell AS=submitter STACK={name}" in done.out
     assert FILES[name].read_bytes() == before
 
 

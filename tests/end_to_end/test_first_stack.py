@@ -19,7 +19,7 @@ pytestmark = pytest.mark.journey
 PAGE = ROOT / "docs" / "first-stack.md"
 STACK = Path("stacks", "Pulumi.dev.yaml")
 ASKS = "slipway init acme-training"
-PERSON = 'eval "$(.venv/bin/python -P -m slipway.local.shell --as submitter --stack dev)"; export SLIPWAY_USER=ada'
+PERSON = 'eval "$(make shell AS=submitter)"; export SLIPWAY_USER=ada'
 WHERE = "import slipway.components.program as program; print(program.__file__)"
 
 
@@ -93,6 +93,11 @@ def it_checks_itself_by_the_pinned_wheel(shell: Shell) -> None:
 def its_people_submit_and_its_files_stay(shell: Shell) -> None:
     catalog = "slipway use gs://acme-ml-dev-dev-catalog"
     assert "hello ada" in shell.well(f"{PERSON}; {catalog}; slipway submit hello -p who=ada --follow")
+    # What is typed on a stack is of the laptop where none is named, and gives the engine a copy of its file.
+    for line in ("make select", "make preview", "make events", "make up ARGS=--yes"):
+        shell.well(line)
+    drift = shell.well('eval "$(make shell AS=previewer)"; slipway drift .slipway/dev.events')
+    assert "nobody changed anything of stack dev by hand" in drift
     assert shell.well("git status --short").splitlines() == [f" M {STACK}"]
     # What was submitted is noted with the laptop's state, apart from that of real clouds.
     assert list((shell.folder / ".vertex-local" / "journal" / "requests" / "acme-ml-dev").rglob("*.json"))

@@ -45,7 +45,7 @@ _HOLDS_THE_POOL = (
 )
 _STANDS_FOR = {
     "--stack prod": "--stack local",
-    "check local": f"--debug check {ROOT / 'stacks' / 'Pulumi.local.yaml'}",
+    "check dev": f"--debug check {ROOT / 'stacks' / 'Pulumi.local.yaml'}",
     "--job NAME": "--job {first}",
     "show NAME": "show dask-digits",
     "submit NAME": "submit dask-digits",

@@ -3,8 +3,8 @@
 EVENTS is what a preview of the stack wrote on stdout, whose refresh knows what differs:
 
 \b
-  PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack prod > prod.events
-  slipway drift prod.events
+  make events STACK=prod
+  slipway drift .slipway/prod.events
 
 Clusters and who may do what are read with the credentials at hand, and nothing is written. What the autoscaler does
 within bounds is no drift. The exit code is 4 when there is any, or when something could not be compared.

@@ -3,8 +3,8 @@
 Each SOURCE is what a preview of one stack wrote on stdout, or what this command wrote as JSON:
 
 \b
-  PULUMI_ENABLE_STREAMING_JSON_PREVIEW=1 pulumi preview --json --stack prod > prod.events
-  slipway review prod.events
+  make events STACK=prod
+  slipway review .slipway/prod.events
 
 Live clusters, jobs and quota are read with the credentials at hand, and nothing is written. With --gate the exit code
 is 5 while something needs an approval, and with --forge while it has none; with --scheduled, while there is anything

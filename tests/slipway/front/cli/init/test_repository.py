@@ -66,8 +66,19 @@ def test_a_folder_with_spaces_is_fine_and_its_makefile_says_what_it_can_do(folde
     assert "cd 'our training' && make test" in done.err
     assert yaml.safe_load((made / "Pulumi.yaml").read_text())["name"] == "our-training"
     told = subprocess.check_output(["make", "--no-print-directory", "help"], cwd=made, text=True)
-    targets = ["help", "setup", "check", "test", "demo", "demo-down", "review", "select"]
-    assert [line.split()[1] for line in told.splitlines()] == targets
+    targets = ["help", "setup", "check", "test", "demo", "demo-down", "review", "events", "preview", "up", "refresh"]
+    assert [line.split()[1] for line in told.splitlines()] == [*targets, "destroy", "select", "shell"]
+
+
+def test_what_pages_have_people_type_is_the_same_in_this_checkout(folder: Path) -> None:
+    well(folder, "init", "training", *FLAGS)
+    ours, theirs = (place.read_text() for place in (ROOT / "Makefile", folder / "training" / "Makefile"))
+    typed = "review: setup" + ours.partition("review: setup")[2].partition("verify-cloud: setup")[0]
+    alike = [
+        text.replace("-m slipway.local.", "-m local.").replace("$(OF_STACK)", '--stack "$(STACK)"')
+        for text in (typed, theirs)
+    ]
+    assert alike[0] in alike[1]
 
 
 PYTHON = """#!/bin/sh
