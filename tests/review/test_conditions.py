@@ -184,9 +184,10 @@ GROUPS = (
         (REPLACED, REPLACED),
         lambda was, now: change(*(facts(cluster(replacement=mode)) for mode in (was, now))),
         settings,
-        {
-            f"replacement-{mode}": lambda was, now, mode=mode: was != now == mode
-            for mode in (ROLLOVER, IN_PLACE, PROTECT)
+        {f"replacement-{mode}": lambda was, now, mode=mode: was != now == mode for mode in (IN_PLACE, PROTECT)}
+        | {
+            "replacement-rollover": lambda was, now: (was, now) == (IN_PLACE, ROLLOVER),
+            "replacement-protect-rollover": lambda was, now: (was, now) == (PROTECT, ROLLOVER),
         },
     ),
     Group(

@@ -9,7 +9,6 @@ from typing import Annotated, Any
 
 from slipway.base.codec import As
 from slipway.base.formatting import last_part
-from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
@@ -152,16 +151,20 @@ def _confirmation(change: Change, old: float | None, new: float | None) -> Itera
         before=before,
         after=after,
         edits=(Edit("confirmAbove", before, after),),
-        details=(*robots, *_dearer(change.new)) if stricter else (),
+        details=(
+            *(robots if stricter else ()),
+            *_dearer(change.new, new if stricter else old, None if stricter else new),
+        ),
     )
 
 
-def _dearer(catalog: Catalog) -> Iterator[str]:
-    """Yield the ways to run that cost more than the stack lets anybody submit unasked."""
+def _dearer(catalog: Catalog, limit: float | None, most: float | None) -> Iterator[str]:
+    """Yield the ways to run that cost more than a limit, up to another one."""
     for template in catalog.templates.values():
-        for offer in usual_offers(template):
-            beside = offer.available and offer.capacity_type not in (POOL, RESERVATION)
-            if beside and offer.price_per_hour.known > Decimal(str(catalog.confirm_above or 0)):
+        for offer in template.offers:
+            beside = offer.available and offer.kind == template.kind and offer.capacity_type not in (POOL, RESERVATION)
+            price = float(offer.price_per_hour.known)
+            if beside and (limit or 0) < price and (most is None or price <= most):
                 yield f"dearer: `{template.name}`{whose([offer], template)}, {by_hour(offer)}"
 
 

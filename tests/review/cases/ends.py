@@ -220,6 +220,7 @@ CASES = (
             hurts("cluster-new-generation", "cpu", "pscInterface"),
             hurts("network-changed", "digits", "train"),
             hurts("network-changed", "tune", "train"),
+            hurts("key-unchecked", "cpu", "service agent may use attachment `train`", "an address for each machine"),
         ),
         may=ANEW,
     ),

@@ -19,7 +19,11 @@ CASES = (
     Case(
         "A cluster's protection is dropped",
         (stack("replacement: protect", ROLLOVER),),
-        (hurts("cluster-protection", "cluster h100", "protect", "rollover", "both are paid then"),),
+        (
+            hurts(
+                "cluster-protection", "cluster h100", "may be edited and taken out", "both paid", "put `protect` back"
+            ),
+        ),
         given=(PROTECT,),
         world=BUSY,
     ),

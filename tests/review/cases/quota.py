@@ -20,7 +20,10 @@ CASES = (
     Case(
         "Both generations at once do not fit, though each does",
         (stack(LABELS, "labels: { team: platform }"),),
-        (stops("quota-short-in-overlap | quota-short-now", GPUS),),
+        (
+            stops("quota-short-in-overlap | quota-short-now", GPUS),
+            hurts("cluster-edited", "h100 labels", "can't be told in the bill by `cost-center`"),
+        ),
         may=(*ANEW, "preview-failed", "quota-short-at-most"),
         world=h100(24),
         accident="a rollover that waited for quota for ever",

@@ -61,7 +61,7 @@ CASES = (
     Case(
         "A cluster has no end any more",
         (stack("      until: 2026-12-20\n", ""),),
-        (tells("season-changed", "h100", "has no end any more"),),
+        (hurts("season-changed", "h100", "has no end any more", "$147,666 a month, until somebody takes it out"),),
         given=(h100("until: 2026-12-20"),),
     ),
     Case(

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from slipway.base.formatting import counted, short
+from slipway.base.formatting import counted, last_part, short
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.withdrawal import replacing
-from slipway.model.cluster_fields import machines_in_words
+from slipway.model.cluster_fields import CLUSTER, machines_in_words
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
@@ -18,7 +18,8 @@ from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cl
 from slipway.reviewing.rules.clusters.engine import before_creates
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
-from slipway.reviewing.rules.words import have_ended, jobs, machines
+from slipway.reviewing.rules.table import ROWS
+from slipway.reviewing.rules.words import have_ended, jobs, machines, named
 
 _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
@@ -40,7 +41,7 @@ def clusters(change: Change) -> Iterator[Consequence]:
     for cluster in listed:
         if not cluster.stays or _made_again(cluster, change):
             yield _told(cluster, listed, change)
-        yield from _unchecked_key(cluster, change)
+        yield from _needed(cluster, change)
         if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
             last = _LAST.get(_fate(cluster, change), "the old cluster")
             yield of_cluster("jobs-finish-on-old", cluster.name, last=last, details=jobs(cluster.jobs, change.now))
@@ -202,9 +203,20 @@ def _grade(cluster: ClusterChange, fate: str, other: ClusterChange | None) -> Gr
             return None
 
 
-def _unchecked_key(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
-    """Find a key that no deployed cluster has, of a cluster to be made."""
-    key = cluster.new.kms_key if cluster.new and not (cluster.stays or cluster.new_in_cloud) else ""
-    if key and not any(deployed.kms_key == key for deployed in change.old.clusters.values()):
-        details = (f"the key is `{key}`",)
-        yield of_cluster("key-unchecked", cluster.name, key="encryption.kmsKey", details=details)
+def _needed(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
+    """Find what a cluster to be made needs besides machines, as no deployed one does, and what its edit takes away."""
+    if cluster.new is None or cluster.stays or cluster.new_in_cloud:
+        return
+    for field in CLUSTER:
+        was, value = (field.words(side) if side else "" for side in (cluster.old, cluster.new))
+        known = value and any(field.words(deployed) == value for deployed in change.old.clusters.values())
+        ways = ("needs-other", "needs") if was and value else ("needs",) if value else ("loses",)
+        row = next((row for way in ways if (row := f"{way}-{field.key}") in ROWS), "")
+        if row and was != value and not known:
+            new, old = last_part(value), last_part(was)
+            details = () if cluster.old else (f"`{value}`",)
+            yield of_cluster(row, cluster.name, part=field.key, key=field.key, details=details, value=new, was=old)
+    if labels := [edit for edit in cluster.edits if edit.before and edit.key.startswith("labels.")]:
+        keys = named(f"`{edit.key.removeprefix('labels.')}`" for edit in labels)
+        row = "labels-gone" if not all(edit.after for edit in labels) else "labels-other"
+        yield of_cluster(row, cluster.name, part="labels", key=labels[0].key, keys=keys)

@@ -106,7 +106,10 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     elif cluster.old and not listed and (before or cluster.old.alternative):
         yield of_cluster("alternatives-gone", name, key="alternatives")
     elif listed != before and cluster.stays:
-        yield of_cluster("alternatives-changed", name, details=may, key="alternatives")
+        unfit = _unfit(new, change)
+        yield of_cluster(
+            f"alternatives-{'unfit' if unfit else 'changed'}", name, unfit=unfit, details=may, key="alternatives"
+        )
 
 
 def _unfit(cluster: Cluster, change: Change) -> str:

@@ -52,12 +52,12 @@ def _of_pool(row: str, place: _Place, *, key: str = "", part: str = "", **values
 
 
 def _joined(old: Cluster, new: Cluster, renamed: Collection[str]) -> Iterator[Consequence]:
-    """Find pools that are new beside others with GPUs, or beside others without: all pools are one resource."""
+    """Find pools with GPUs that are new beside others, and those beside GPUs: all pools are one resource."""
     fresh = [pool for pool in new.pools if pool.name not in renamed and old.pool(pool.name) is None]
-    for pool in fresh:
-        beside = {bool(other.machine.accelerator) for other in new.pools if other not in fresh}
-        if beside == {not pool.machine.accelerator}:
-            yield _of_pool("joins-cpus" if pool.machine.accelerator else "joins-gpus", (new.name, pool.name))
+    scarce = any(pool.machine.accelerator for pool in new.pools if pool not in fresh)
+    for pool in fresh if len(fresh) < len(new.pools) else ():
+        if pool.machine.accelerator or scarce:
+            yield _of_pool("joins-others" if pool.machine.accelerator else "joins-gpus", (new.name, pool.name))
 
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
@@ -86,7 +86,7 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
 
 def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
     """Yield what follows from another maximum, or a higher minimum of the same machines."""
-    if new.max < old.max and (new.autoscaled or old.min == new.min):
+    if new.max < old.max:
         yield from _lower(place, old, new, change)
     if old.machine.kind != new.machine.kind:
         return
@@ -99,7 +99,8 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
 def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
     asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
     hit = {name: most for name, most in asking.items() if most > new.max}
-    if old.machine.kind != new.machine.kind and not hit:
+    # Of a pool of a fixed size the machines that it gives back are told.
+    if not hit and (old.machine.kind != new.machine.kind or not (new.autoscaled or old.min == new.min)):
         return
     ways, seen = without_cluster(change.new, place[0]), tuple(_too_large(hit, place, change))
     row = "lower-maximum-hits-seen" if seen else "lower-maximum-hits"
@@ -138,14 +139,14 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     for place in sorted(_idle(change.new) - idle):
         pool, known = _pool(clusters, place), _pool(change.old.clusters, place) is not None
         if pool and pool.max:
-            monthly = pool.price_per_hour.known * pool.min * HOURS_OF_A_MONTH
-            grave = pool.machine.accelerator or _idle_cost(pool) >= _MUCH
+            paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
+            monthly = f"${paid.known * HOURS_OF_A_MONTH:,.0f}{'' if paid.complete else ' and more'}"
             yield _of_pool(
-                "pool-unused" if monthly else "pool-unused-empty",
+                "pool-unused" if pool.min else "pool-unused-empty",
                 place,
-                monthly=f"${monthly:,.0f}",
+                monthly=monthly if paid.known else "an unknown amount",
                 details=[f"`{name}` ran on it" for name in _users(place, change.old)],
-                grade=Grade.BLOCKING if known and monthly and grave else None,
+                grade=Grade.BLOCKING if known and pool.min and (gpus or paid.known >= _MUCH) else None,
                 cost=_idle_cost(pool),
             )
 

@@ -50,7 +50,8 @@ class _Setting(NamedTuple):
         return Edit(self.key, *(_text(self.value(side)) for side in (old, new)))
 
     def row(self, edit: Edit, *, harms: bool = False) -> str:
-        rows = (f"{self.key}-harmful" if harms else "", f"{self.key}-{edit.after or 'none'}")
+        turned = f"{self.key}-{edit.before}-{edit.after}"
+        rows = (f"{self.key}-harmful" if harms else "", turned, f"{self.key}-{edit.after or 'none'}")
         return next((row for row in rows if row in ROWS), f"{self.key}-any")
 
     def harmful(self, old: Cluster, new: Cluster) -> bool:
@@ -111,7 +112,7 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         if row.value(old) == row.value(new) or (not dated and bool(old.adopted) != bool(new.adopted)):
             continue
         harms = row.harmful(old, new) and not (dated and was_asleep and asleep)
-        dearer = row.key == "until" and _dearer(old, new, change.now)
+        dearer = _for_ever(row, new) or (row.key == "until" and _dearer(old, new, change.now))
         soon = harms and row.key == "until" and row.value(new) - change.now < _SOON
         away = [f"then {line}" for line in without_cluster(change.new, new.name)] if harms and dated else []
         yield _tells(
@@ -138,11 +139,19 @@ def _tells(row: _Setting, cluster: Cluster, edit: Edit, *, harms: bool = False, 
 def _so(row: _Setting, old: Cluster, new: Cluster) -> str:
     """Return why it is dormant; else how much sooner or later it ends."""
     was, ends = row.value(old), row.value(new)
+    if ends is None and _for_ever(row, new):
+        return f"{costs(new)}, until somebody takes it out"
     if row.key == "until" and was and ends and ends > was and not isinstance(new, DormantCluster):
         paid = dollars(_until(new, was), per="")
         return f"{span((ends - was).total_seconds())} later, {paid} more with nothing running"
     sooner = row.key == "until" and was and ends and ends < was
     return _reason(new) or (f"{span((was - ends).total_seconds())} earlier than before" if sooner else "")
+
+
+def _for_ever(row: _Setting, new: Cluster) -> bool:
+    """Tell whether a cluster that costs something lost the last bound of its time."""
+    bound = new.season.ends or new.season.idle_limit
+    return row.key in ("until", "idleLimit") and not (bound or isinstance(new, DormantCluster)) and price(new).known > 0
 
 
 def _until(cluster: Cluster, since: datetime) -> Price:
