@@ -69,10 +69,10 @@ def error(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     replayer = Replayer.of(history, past.catalog([of_day], {}))
     delays = replayer.delays
     pools = pools_over_time(history.deployments, "us-central1", delays, history.since)
-    found = replay(replayer.work.jobs, pools, replayer.length)
+    found = replay(replayer.past.jobs, pools, replayer.length)
     for name, one in (("start", delays.start), ("growing", delays.scale_up), ("shrinking", delays.idle)):
         tell(f"{name}: {span(one.seconds)} ({one.count} times)")
-    happened = Waits.of(job.waited for job in replayer.work.jobs if job.waited is not None)
+    happened = Waits.of(job.waited for job in replayer.past.jobs if job.waited is not None)
     for name, waits in (("happened", happened), ("replayed", Waits.of(found.waits))):
         median, p95, longest = (span(one or 0) for one in (waits.median, waits.p95, waits.longest))
         tell(f"{name}: wait p50 {median}, p95 {p95}, longest {longest}")

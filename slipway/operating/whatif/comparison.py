@@ -15,7 +15,7 @@ from slipway.operating.history.model import History
 from slipway.operating.history.timeline import timelines
 from slipway.operating.whatif.calibration import Calibration, calibrate
 from slipway.operating.whatif.delays import MeasuredDelays, measure
-from slipway.operating.whatif.machine_changes import machine_changes
+from slipway.operating.whatif.machine_changes import MachineChanges
 from slipway.operating.whatif.model import Replay, ReplayedPool
 from slipway.operating.whatif.outcome import Outcome, outcome
 from slipway.operating.whatif.past_load import PastLoad
@@ -52,23 +52,28 @@ class Replayer:
 
     history: History
     catalog: Catalog
+    #: The jobs as they were.
+    past: Workload
+    #: The same with the machines that their templates ask for by now.
     work: Workload
     delays: MeasuredDelays = field(default_factory=MeasuredDelays)
 
     @classmethod
     def of(cls, history: History, catalog: Catalog) -> Replayer:
-        load = PastLoad(history)
+        load, changes = PastLoad(history), MachineChanges(history.deployments, catalog, catalog)
+        past = workload(history, catalog, load)
         return cls(
             history=history,
             catalog=catalog,
-            work=workload(history, catalog, load),
+            past=past,
+            work=workload(history, catalog, load, changes) if changes else past,
             delays=measure(history, load),
         )
 
     def under(self, catalog: Catalog) -> Replayer:
         """Return the same jobs with the machines and capacity types of another catalog's templates."""
-        changes = machine_changes(self.catalog, catalog)
-        work = workload(self.history, catalog, PastLoad(self.history), changes)
+        changes = MachineChanges(self.history.deployments, self.catalog, catalog)
+        work = workload(self.history, catalog, PastLoad(self.history), changes, edited=True)
         return replace(self, catalog=catalog, work=work)
 
     @property
@@ -103,7 +108,7 @@ class Replayer:
         """The error of a replay of the stack as it was."""
         history = self.history
         pools = pools_over_time(history.deployments, self.catalog.region, self.delays, history.since)
-        return calibrate(self.replay(pools), timelines(history))
+        return calibrate(replay(self.past.jobs, pools, self.length, begin=self.begin), timelines(history))
 
     def comparison(self, before: Iterable[ClusterSpec], after: Iterable[ClusterSpec]) -> Comparison:
         """Compare two sets of clusters under the same jobs."""

@@ -2,23 +2,44 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from bisect import bisect_right
+from collections.abc import Mapping, Sequence
 
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.kinds import KINDS
 from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineSpec
+from slipway.operating.history.model import Deployment, PastJob
 
-Changes = Mapping[tuple[str, MachineSpec], MachineSpec]
-"""The new machine of a template, by its label and the machine that it asked for."""
+_Changes = Mapping[tuple[str, str, MachineSpec], MachineSpec]
+"""The new machine of a template, by its label, the capacity type and the machine that it asked for."""
 
 
-def machine_changes(old: Catalog, new: Catalog) -> Changes:
+class MachineChanges:
+    """The machines that past jobs would ask for under a catalog, each by the catalog in force when it was sent."""
+
+    def __init__(self, deployments: Sequence[Deployment], deployed: Catalog, new: Catalog) -> None:
+        since_deployed = _changes(deployed, new)
+        self._times = [deployment.at for deployment in deployments]
+        # The first deployment stands for the time before it.
+        self._by_time = [{**since_deployed, **_changes(deployment.catalog, new)} for deployment in deployments]
+        self._by_time = self._by_time or [{**since_deployed}]
+
+    def __bool__(self) -> bool:
+        return any(self._by_time)
+
+    def of(self, job: PastJob, machine: MachineSpec) -> MachineSpec:
+        """Return the machine that the job would ask for in place of one that it had."""
+        at = bisect_right(self._times, job.created) if job.created else 0
+        return self._by_time[max(0, at - 1)].get((job.template, job.capacity_type, machine), machine)
+
+
+def _changes(old: Catalog, new: Catalog) -> _Changes:
     """Compare the worker pools of each offer, in their order.
 
     Offers with another number of worker pools tell nothing.
     """
-    changes: dict[tuple[str, MachineSpec], MachineSpec] = {}
+    changes: dict[tuple[str, str, MachineSpec], MachineSpec] = {}
     for name in old.templates.keys() & new.templates.keys():
         later = {_key(offer): offer for offer in new.templates[name].offers}
         for offer in old.templates[name].offers:
@@ -26,7 +47,8 @@ def machine_changes(old: Catalog, new: Catalog) -> Changes:
             before, after = _machines(offer), _machines(successor) if successor else ()
             if len(before) == len(after):
                 pairs = zip(before, after, strict=True)
-                changes |= {(label_value(name), was): machine for was, machine in pairs if was != machine}
+                key = label_value(name), offer.capacity_type
+                changes |= {(*key, was): machine for was, machine in pairs if was != machine}
     return changes
 
 

@@ -92,6 +92,12 @@ class ReplayedJob:
     #: Its wait and cost are reported; other jobs only hold machines.
     counted: bool = True
 
+    @property
+    def moved(self) -> bool:
+        """Whether it has other machines than in the past."""
+        had = self.past.machines if self.past else ()
+        return self.past is not None and [used.machine for used in had] != [group.machine for group in self.machines]
+
 
 @dataclass(frozen=True)
 class ReplayedRun:

@@ -117,7 +117,7 @@ def _beside_cost(run: ReplayedRun, region: str) -> Price:
     if run.started is None or run.capacity_type == POOL:
         return Price()
     past = run.job.past
-    if past and past.capacity_type == run.capacity_type and past.cost is not None:
+    if past and past.capacity_type == run.capacity_type and past.cost is not None and not run.job.moved:
         return past.cost
     return per_hour(run.job.machines, region, run.capacity_type) * _hours(run.job.run)
 

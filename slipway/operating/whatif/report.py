@@ -69,6 +69,8 @@ def notes(comparison: Comparison) -> Iterable[str]:
     if work.assumed:
         types = join(work.assumed)
         yield f"no earlier job tells how long machines take by {types}: taken as {span(ASSUMED.scale_up)}"
+    if work.moved:
+        yield f"on the machines that their templates ask for by now: {counted(work.moved, 'job')}"
     if work.never_started:
         yield f"left out: {counted(work.never_started, 'job')} that never started, and so had no run time"
     if not (comparison.before.complete and comparison.after.complete):

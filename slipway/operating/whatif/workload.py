@@ -19,7 +19,7 @@ from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 from slipway.operating.history.model import History, PastJob
 from slipway.operating.whatif.delays import ASSUMED
-from slipway.operating.whatif.machine_changes import Changes
+from slipway.operating.whatif.machine_changes import MachineChanges
 from slipway.operating.whatif.model import ReplayedJob, Route
 from slipway.operating.whatif.past_load import PastLoad
 from slipway.using.submission.request import attempt_id
@@ -38,21 +38,29 @@ class Workload:
     never_started: int = 0
     #: Capacity types beside the pools without a wait in the history.
     assumed: tuple[str, ...] = ()
+    #: The number of jobs with other machines than they had.
+    moved: int = 0
 
     @property
     def counted(self) -> int:
         return sum(job.counted for job in self.jobs)
 
 
-def workload(history: History, catalog: Catalog, load: PastLoad, changes: Changes | None = None) -> Workload:
+def workload(
+    history: History,
+    catalog: Catalog,
+    load: PastLoad,
+    changes: MachineChanges | None = None,
+    *,
+    edited: bool = False,
+) -> Workload:
     """Return the jobs of a history. Jobs created before it only hold machines.
 
-    `changes`: machines that templates ask for in another catalog than that of the jobs; then its capacity types count.
+    `changes`: machines that templates ask for by now. `edited`: the catalog is one to come, whose capacity types count.
     """
     templates = {label_value(name): template for name, template in catalog.templates.items()}
     submissions = tuple(_submissions(history.jobs))
     started = [(first, ran) for first, ran in submissions if ran is not None and ran.started is not None]
-    edited = changes is not None
     routed = {ran.name: _routes(ran, templates.get(ran.template), edited=edited) for _, ran in started if ran}
     chosen = {ran.name for first, ran in started if ran and _was_chosen(first, ran, routed[ran.name], load)}
     sweeps = {ran.sweep for _, ran in started if ran and ran.sweep and ran.name in chosen}
@@ -73,7 +81,7 @@ def workload(history: History, catalog: Catalog, load: PastLoad, changes: Change
                 created=(first.created - history.since).total_seconds(),
                 run=max(0.0, ((ran.ended or history.until) - ran.started).total_seconds()),
                 machines=tuple(
-                    MachineGroup((changes or {}).get((ran.template, used.machine), used.machine), used.count)
+                    MachineGroup(changes.of(ran, used.machine) if changes else used.machine, used.count)
                     for used in ran.machines
                 ),
                 routes=routes,
@@ -84,7 +92,12 @@ def workload(history: History, catalog: Catalog, load: PastLoad, changes: Change
             )
         )
     jobs.sort(key=lambda job: (job.created, job.name))
-    return Workload(jobs=tuple(jobs), never_started=len(submissions) - len(started), assumed=tuple(assumed))
+    return Workload(
+        jobs=tuple(jobs),
+        never_started=len(submissions) - len(started),
+        assumed=tuple(assumed),
+        moved=sum(job.counted and job.moved for job in jobs),
+    )
 
 
 def _submissions(jobs: Sequence[PastJob]) -> Iterator[tuple[PastJob, PastJob | None]]:

@@ -42,7 +42,9 @@ def replayed(of: Cluster, delays: PoolDelays) -> list[ReplayedPool]:
 
 
 def offer(capacity_type: str, cluster: str = "", wait: float | None = None, **more: Any) -> Offer:
-    return catalogs.offer(capacity_type, cluster=cluster, price_per_hour=PRICE, request={}, wait=wait, **more)
+    return catalogs.offer(
+        capacity_type, **{"cluster": cluster, "price_per_hour": PRICE, "request": {}, "wait": wait, **more}
+    )
 
 
 def catalog(clusters: Iterable[Cluster], templates: Mapping[str, Sequence[Offer]]) -> Catalog:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from decimal import Decimal
 from functools import cache
 from itertools import product
+from typing import Any
 
 import pytest
 
@@ -12,7 +13,7 @@ from slipway.model.capacity import FLEX_START
 from slipway.model.catalog.model import Catalog, Parameter
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
-from slipway.operating.history.model import History, MachinesUsed
+from slipway.operating.history.model import Deployment, History, MachinesUsed
 from slipway.operating.whatif.calibration import FEWEST, TOLERATED
 from slipway.operating.whatif.comparison import Replayer
 from slipway.operating.whatif.delays import ASSUMED, MeasuredDelays, measure
@@ -242,3 +243,26 @@ def test_pools_that_nobody_used_stay_as_they_are() -> None:
     here = Replayer.of(history(jobs, [NOW, unused], days=2), catalog([NOW, unused], {"t": [offer("pool", "cpu")]}))
     suggestions = suggest(here, here.pools([NOW, unused]), 600.0)
     assert dict(suggestions.bounds) == {("cpu", "workers"): (1, 1)}
+
+
+def test_jobs_of_a_template_that_moved_since_ask_for_its_new_machines() -> None:
+    """For 30 days all of them could "never run". One beside the pools costs what the new machines do."""
+    large = MachineSpec("n1-standard-16")
+    moved = cluster("cpu", pool("workers", 1, 1, large), id="cpu-2b3c4d5")
+    was, now = (
+        catalog([on], {"t": [offer("pool", "cpu", request=request(machine)), offer("spot", request=request(machine))]})
+        for on, machine in ((NOW, CPU), (moved, large))
+    )
+    jobs = [job(f"j{number}", number * 1000, 20, 100, on=NOW) for number in range(FEWEST)]
+    beside = job("spot", 99, 20, 3600, capacity_type="spot", cost=Price(Decimal(99)))
+    past = history([*jobs, beside], [NOW], days=1)
+    deployments = Deployment(past.deployments[0].at, was), Deployment(past.until - timedelta(hours=1), now)
+    here = Replayer.of(replace(past, deployments=deployments), now)
+    compared = here.comparison([moved], [moved])
+    assert compared.before.never == () and here.work.moved == len(jobs) + 1
+    assert compared.before.beside_cost.known < 99
+    assert here.calibration.trusted, "the stack as it was had the old machines"
+
+
+def request(machine: MachineSpec) -> dict[str, Any]:
+    return {"jobSpec": {"workerPoolSpecs": [machine.request()]}}
