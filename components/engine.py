@@ -26,7 +26,7 @@ from slipway.model.state import State, read
 Result = TypeVar("Result")
 _FUNCTION = "pulumi:pulumi:readStackResourceOutputs"
 _DIY = "organization"  # the word of backends without organizations; the older ones of them know bare names alone
-ADVICE = f"on an error that does not say what to do: {ON_ERROR}"
+ADVICE = f"should this fail without saying what to do: {ON_ERROR}"
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,8 @@ UNTOUCHED = "clusters, templates, people, quota and prices stay as they are"
 
 
 def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, *, preview: bool) -> tuple[str, ...]:
-    """Return messages in order, compared with nothing where nothing is deployed, or where that is unknown."""
+    """Return messages in order, compared with nothing where nothing is deployed, or where that is unknown. Cards stand
+    in a preview alone, which an `up` shows first."""
     catalog, plan = deployment.live.deployed, deployment.plan
     after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
     before = None
@@ -37,7 +38,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     reviewed = review(Change.between(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
     old = workspace(plan, now)
     title = f"{deployment.stack.name} @ {deployment.revision}"
-    said = "\n".join((*plan.notes, title, plain_text(reviewed, UNTOUCHED), *old))
+    said = "\n".join((*plan.notes, title, plain_text(reviewed, UNTOUCHED, cards=preview), *old))
     idle = reviewed.silent and reviewed.quota == "ok"
     return (said, quota_text(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 

@@ -33,7 +33,7 @@ def quota(change: Change) -> Iterator[Consequence]:
     drawn = draws(change)
     for draw in drawn:
         if draw.line.of_offers:
-            yield from _offers(draw)
+            yield from _offers(change, draw)
         else:
             yield from (*_now(change, draw), *_at_most(change, draw))
     yield from _requested(change)
@@ -128,12 +128,13 @@ def _in_machines(catalog: Catalog, draw: QuotaDraw) -> str:
     return f"beyond {pool.max * (draw.room or 0) // line.ceiling:,} of {pool.max:,} machines"
 
 
-def _offers(draw: QuotaDraw) -> Iterator[Consequence]:
+def _offers(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     line, was = draw.line, draw.was
     if line.short > was.short:
         # An unchanged shortage is no news.
         drawn = [name for name, amount in line.drawn.items() if amount > was.drawn.get(name, 0)]
-        yield _of(draw, "quota-short-for-offers", drawn or line.drawn)
+        # Nobody relies on what a first deployment offers.
+        yield _of(draw, "quota-short-for-offers", drawn or line.drawn, grade=Grade.NOTE if change.first else None)
 
 
 def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -> Consequence:

@@ -129,7 +129,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Lines:
-    """The lines that stand open, and those for knowing."""
+    """The lines that stand open, and those for information."""
 
     opened: tuple[Line, ...]
     folded: tuple[Line, ...]

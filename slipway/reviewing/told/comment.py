@@ -115,7 +115,7 @@ def _folded_cards(lines: Lines, details: int) -> str:
         if length > LIMIT:  # A shorter form is taken, whatever follows.
             break
     more = [line for line in lines.folded if line.card.opens]
-    counts = ((len(more), "more"), (len(lines.folded) - len(more), "more for knowing"))
+    counts = ((len(more), "more"), (len(lines.folded) - len(more), "more for information"))
     summary = " · ".join((some, *(f"{count} {what}" for count, what in counts if count)))
     return folded(summary, "\n\n".join(shown))
 

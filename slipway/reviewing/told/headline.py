@@ -17,7 +17,7 @@ LONGEST = 120
 _ALIKE = {Grade.WARNING: "warning", Grade.NOTE: "change"}
 _INCOMPLETE = "not all could be compared"
 _DETAILS = 6
-_LABEL = 18
+_LABEL = 20
 
 
 def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str = NOTHING) -> str:
@@ -86,17 +86,21 @@ def first_of(some: Sequence[str], most: int) -> list[str]:
     return [*some[:most], f"and {len(some) - most} more"]
 
 
-def plain_text(review: Review, nothing: str = NOTHING) -> str:
+def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) -> str:
     """Return lines without a final newline, names unchanged, for copying. `nothing`: words for no consequence."""
     lines = arranged((review,))
     text = [headline((review,), lines, nothing), *(f"incomplete: {part}" for part in review.incomplete)]
-    for some, title in ((lines.opened, ""), (lines.folded, "for knowing")):
+    for some, title in ((lines.opened, ""), (lines.folded, "for information")):
         text += [title] if title and some else []
         for line in some:
             field = line.card.lead.field
             text.append(f"  {line.sign} {line.told}{f'  [{field}]' if field else ''}")
-    for card in filter(lambda card: card.more, lines.cards):
-        text += [f"{card.title}{f', {ON_MAIN}' if card.on_main else ''}", *_rows(card)]
+    for card in filter(lambda card: card.more, lines.cards if cards else ()):
+        title = f"{card.title}{f', {ON_MAIN}' if card.on_main else ''}"
+        first, *others = _rows(card)
+        # A first row that is called as the card stands as its heading.
+        heading = [f"{title}  {first[2 + len(title) :]}"] if first.startswith(f"  {title} ") else [title, first]
+        text += [*heading, *others]
     if review.standing:
         text += ["not this change's doing", *(f"  {line}" for line in review.standing)]
     if review.quoted:

@@ -167,7 +167,7 @@ CASES = (
         accident="a role narrowed that was thought too wide",
     ),
     Case(
-        "A dataset has other labels, which is for knowing, and a secret another value, which nobody sees",
+        "A dataset has other labels, which is for information, and a secret another value, which nobody sees",
         names=(
             tells("resource-changed", "measured", "labels"),
             hurts("resource-changed", "runs", "`rootPassword` `hidden`"),
