@@ -88,12 +88,13 @@ def items(part: DocumentPart) -> list[DocumentPart]:
 
 @dataclass(frozen=True)
 class Several:
-    """A reader of a list, whose items `read` reads."""
+    """A reader of a list, whose items `read` reads. A mistaken item is an empty one."""
 
     read: Read
 
     def __call__(self, part: DocumentPart) -> list[Any]:
-        return [self.read(item) for item in items(part)]
+        empty: Any = {} if isinstance(self.read, Message) else ""
+        return [empty if value is None else value for value in map(self.read, items(part))]
 
 
 @dataclass(frozen=True)
@@ -124,7 +125,7 @@ class Message:
             elif child.value not in _ABSENT:
                 if name in self.refused:
                     child.wrong("a template can't have it", self.refused[name])
-                elif (value := self.known[name](child)) or self.known[name] is duration:
+                elif (value := self.known[name](child)) or (value == 0 and self.known[name] is duration):
                     values[name] = value
             named.add(name)
         return values

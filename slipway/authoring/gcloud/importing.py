@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,7 +12,7 @@ import yaml
 from slipway.authoring.gcloud.fields import JOB, field_of, items
 from slipway.authoring.gcloud.output import BUCKET, Note, OutputReader
 from slipway.authoring.gcloud.workers import WorkersReader
-from slipway.authoring.stack.yaml_file import DocumentPart, dotted, from_text, in_words
+from slipway.authoring.stack.yaml_file import DocumentPart, FileMistake, dotted, from_text, in_words
 from slipway.authoring.stack.yaml_loader import TAG, StackLoader
 from slipway.authoring.template.declaration import Declaration, Scheduling
 from slipway.authoring.template.job_template import MAX_TIMEOUT_S, NAME, JobTemplate, problems
@@ -29,6 +29,8 @@ _STRATEGIES: Mapping[str, str] = {
     "ON_DEMAND": ON_DEMAND,  # Its deprecated name.
     **{row.strategy: name for name, row in CAPACITY_TYPES.items() if row.strategy},
 }
+_JUDGED_TOGETHER = ("acceleratorType", "acceleratorCount", "tpuTopology", "maxWaitDuration", "experimentRun")
+"""Fields that are right or wrong by others beside them."""
 _CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/default/contexts/[^/]+")
 
 
@@ -67,33 +69,61 @@ class Naming:
     folder: str = ""
 
 
-def read(text: str, file: str, naming: Naming) -> Imported:
-    """Read a job file, whose name is `file`. Raises ConfigError with all mistakes, each with its line."""
+def read(text: str, file: str, naming: Naming, also: Sequence[FileMistake] = ()) -> Imported:
+    """Read a job file, whose name is `file`. Raises ConfigError with all mistakes, each with its line, and `also`."""
+    document = from_text(text, file, _JobFileLoader)
+    root = DocumentPart(document, (), [*also, *document.mistakes])
     if not NAME.fullmatch(naming.name):
         what = f"{naming.name!r} can't be a template's name"
-        raise ConfigError(what, fix="--name NAME: at most 50 of a-z, 0-9 and -, a letter first")
-    document = from_text(text, file, _JobFileLoader)
-    mistakes = list(document.mistakes)
-    root = DocumentPart(document, (), mistakes)
-    if not mistakes and (spec := field_of(root, CUSTOM_JOB.spec)).value is not None:
-        spec.wrong(
-            "this is the body of a whole request, and a job file is the job's spec alone",
-            f"give what is under {spec.path[-1]}, as {CUSTOM_JOB.gcloud} --config takes it",
-        )
-    job: dict[str, Any] = {} if mistakes else JOB(root) or {}
-    if not mistakes and not any(job.get("workerPoolSpecs", ())):
-        what = "there is no worker pool in it"
-        field_of(root, "workerPoolSpecs").wrong(what, f"a job's spec, as {CUSTOM_JOB.gcloud} --config takes it")
-    if not mistakes:
-        imported = _template(root, job, naming)
-        if imported is not None:
-            return imported
-    ordered = sorted(mistakes, key=lambda mistake: mistake.line)
+        root.mistakes.append(flag_mistake(what, "--name NAME: at most 50 of a-z, 0-9 and -, a letter first"))
+    imported = None if document.mistakes else _imported(root, naming)
+    if imported is not None:
+        return imported
+    ordered = sorted(root.mistakes, key=lambda mistake: mistake.line)
     raise ConfigError(
         f"{file} can't be imported, and nothing was written",
         why="\n".join(in_words(ordered)),
         fix=f"correct {file}, or the flags",
     )
+
+
+def flag_mistake(what: str, fix: str) -> FileMistake:
+    """Return a mistake of the command line."""
+    return FileMistake(file="", line=0, key="", what=what, fix=fix)
+
+
+def _imported(root: DocumentPart, naming: Naming) -> Imported | None:
+    """Return the template; None after a mistake, here or before, which is then a finding."""
+    spec = field_of(root, CUSTOM_JOB.spec)
+    if spec.value is not None:
+        what = "this is the body of a whole request, and a job file is the job's spec alone"
+        spec.wrong(what, f"give what is under {spec.path[-1]}, as {CUSTOM_JOB.gcloud} --config takes it")
+        return None
+    before = len(root.mistakes)
+    job = JOB(root) or {}
+    mistyped = root.mistakes[before:]
+    if not any(job.get("workerPoolSpecs", ())):
+        if not mistyped:
+            what = "there is no worker pool in it"
+            field_of(root, "workerPoolSpecs").wrong(what, f"a job's spec, as {CUSTOM_JOB.gcloud} --config takes it")
+        return None
+    whole = DocumentPart(root.document, (), list(root.mistakes))
+    imported = _template(whole, job, naming)
+    written = {dotted(path) for path in root.document.lines}
+    root.mistakes += [
+        mistake
+        for mistake in whole.mistakes[len(root.mistakes) :]
+        if not any(_follows(mistake.key, first.key, written) for first in mistyped)
+    ]
+    return imported
+
+
+def _follows(key: str, first: str, written: Set[str]) -> bool:
+    """Tell whether a field's mistake may come of another field's that is unknown or could not be read."""
+    if key == first or key.startswith((f"{first}.", f"{first}[")) or first.startswith((f"{key}.", f"{key}[")):
+        return True
+    mapping, _, name = key.rpartition(".")
+    return first.rpartition(".")[0] == mapping and (key not in written or camel(name) in _JUDGED_TOGETHER)
 
 
 def _template(root: DocumentPart, job: Mapping[str, Any], naming: Naming) -> Imported | None:

@@ -16,7 +16,6 @@ from pathlib import Path
 
 import click
 
-from slipway.base.errors import ConfigError
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD
 from slipway.reviewing.sources import text_of
@@ -31,27 +30,32 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 @click.option("--code", type=WORD, metavar="DIR", help="The folder that has the code of a Python package: jobs/lora.")
 @click.option("--print", "prints", is_flag=True, help="Print the Python and write nothing.")
 def command(file: str, name: str | None, summary: str | None, code: str | None, prints: bool) -> None:
-    from slipway.authoring.gcloud.importing import Naming, read
+    from slipway.authoring.gcloud.importing import Naming, flag_mistake, read
     from slipway.authoring.gcloud.python_source import python_source
 
     path = Path(file)
     called = name or _NO_NAME.sub("-", path.stem.lower()).strip("-")
     naming = Naming(called, summary or f"imported from {path.name}", (code or "").rstrip("/"))
-    imported = read(text_of(file, "name a job file in YAML, as UTF-8", strict=True), file, naming)
+    target = Path("templates", f"{called.replace('-', '_')}.py")
+    wrong = None if prints else _wrong_place(target)
+    also = [flag_mistake(*wrong)] if wrong else []
+    imported = read(text_of(file, "name a job file in YAML, as UTF-8", strict=True), file, naming, also)
     source = python_source(imported.template)
     for note in imported.notes:
         screen.note(f"note: {note}")
     if prints:
         screen.out(source.rstrip("\n"))
         return
-    target = Path("templates", f"{called.replace('-', '_')}.py")
-    if not target.parent.is_dir():
-        raise ConfigError("there is no folder templates/ here", fix="run it in the repository's root, or add --print")
-    try:
-        with target.open("x", encoding="utf-8") as out:
-            out.write(source)
-    except FileExistsError:
-        fix = "--name ANOTHER, or --print to see what it would be"
-        raise ConfigError(f"{target} exists, and was not overwritten", fix=fix) from None
+    with target.open("x", encoding="utf-8") as out:
+        out.write(source)
     screen.out(f"wrote {target}")
     screen.note(f"next: add {called} to slipway:templates of a stack file, then slipway check")
+
+
+def _wrong_place(target: Path) -> tuple[str, str] | None:
+    """Return the reason why a template can't be written there, and what to do."""
+    if not target.parent.is_dir():
+        return "there is no folder templates/ here", "run it in the repository's root, or add --print"
+    if target.exists():
+        return f"{target} exists, and was not overwritten", "--name ANOTHER, or --print to see what it would be"
+    return None

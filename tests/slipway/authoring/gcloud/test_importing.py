@@ -281,8 +281,9 @@ def test_its_python_loads_and_is_formatted(tmp_path: Path, code: Image | Package
 
 def test_the_name_and_the_folder_are_the_flags_matter() -> None:
     with pytest.raises(ConfigError) as error:
-        read(job(), "job.yaml", Naming("Not A Name", "of a file"))
-    assert error.value.what == "'Not A Name' can't be a template's name" and error.value.fix.startswith("--name NAME")
+        read(job(PACKAGE), "job.yaml", Naming("Not A Name", "of a file"))
+    assert "'Not A Name' can't be a template's name\n  fix: --name NAME: at most" in error.value.why
+    assert "--code jobs/trainer" in error.value.why, "all at once"
     with pytest.raises(ConfigError, match="--code jobs/trainer, the folder of this repository"):
         read(job(PACKAGE), "job.yaml", Naming("imported", "of a file"))
 
