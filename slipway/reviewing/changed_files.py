@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from slipway.reviewing.change.files import has_pins, is_pipeline, seen_from
+from slipway.reviewing.change.files import deploys, has_pins, seen_from
 from slipway.reviewing.sources import text_of
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     from slipway.reviewing.change.change import NO_FILES, Files
     from slipway.reviewing.change.edits import edits
     from slipway.reviewing.change.pins import changed
-    from slipway.reviewing.change.programs import edited_lines, newly_asked, same_program
+    from slipway.reviewing.change.programs import edited_lines, newly_asked, same_program, signs
     from slipway.reviewing.rules.program import STACK_FILE
     from slipway.reviewing.told.redaction import addresses
 
@@ -45,7 +45,8 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     # The diff of a link shows its target, and not the target's contents.
     texts = {file: (text_of(file), text_of(str(checkout / file))) for file in both if file not in links}
     code = {file: sides for file, sides in texts.items() if file.startswith("jobs/")}
-    pipelines = {file: sides for file, sides in texts.items() if is_pipeline(file)}
+    acts = {file: sides for file, sides in texts.items() if deploys(file) and not has_pins(file)}
+    gone = {file: (text_of(file), "") for file in removed if deploys(file) and Path(file).is_file()}
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     return Files(
         touched=frozenset(touched),
@@ -53,7 +54,12 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         links=links,
         pins={file: edited for file, sides in texts.items() if has_pins(file) and (edited := changed(*sides))},
         same=same,
-        lines={file: edited_lines(file, *sides) for file, sides in (code | pipelines).items() if file not in same},
+        lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
+        signs={
+            file: signs("jobs" if file in code else "deploys", *sides)
+            for file, sides in (code | acts | gone).items()
+            if file not in same
+        },
         asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
         reports=dict(_reports(checkout)) if head and touched else {},
         stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},

@@ -19,9 +19,9 @@ from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
 from slipway.reviewing.change.change import Change, Files
 from slipway.reviewing.change.edits import edits
-from slipway.reviewing.change.files import has_pins, is_pipeline
+from slipway.reviewing.change.files import deploys, has_pins
 from slipway.reviewing.change.pins import changed
-from slipway.reviewing.change.programs import edited_lines, newly_asked, reported, same_program
+from slipway.reviewing.change.programs import edited_lines, newly_asked, reported, same_program, signs
 from slipway.reviewing.change.reading import as_declared
 from slipway.reviewing.review import Review, review
 from tests.review.case import STACK, Case, Edit, World
@@ -58,7 +58,10 @@ def change_of(case: Case) -> Change:
     deployed = _read(case.given, case.edits, case.world)
     after, failed = _declared(case.given, case.edits, case.world)
     edited, code = frozenset(edit.file for edit in case.edits), _sides(case, lambda file: file.startswith("jobs/"))
-    pipelines = _sides(case, is_pipeline)
+    acts = _sides(case, lambda file: deploys(file) and not has_pins(file))
+    gone = {
+        edit.file: (text(edit.file, case.given), "") for edit in case.edits if edit.new is None and deploys(edit.file)
+    }
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     steps = case.steps(deployed.facts.catalog) if case.steps else None
     preview = case.preview if steps is None else Preview(tuple(steps))
@@ -75,8 +78,11 @@ def change_of(case: Case) -> Change:
             edited | frozenset(case.files),
             frozenset(edit.file for edit in case.edits if edit.new is None),
             same=same,
-            lines={
-                file: edited_lines(file, *sides) for file, sides in {**code, **pipelines}.items() if file not in same
+            lines={file: edited_lines(file, *sides) for file, sides in {**code, **acts}.items() if file not in same},
+            signs={
+                file: signs("jobs" if file in code else "deploys", *sides)
+                for file, sides in {**code, **acts, **gone}.items()
+                if file not in same
             },
             asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
             reports={at: line for file in _JOBS for at, line in reported(file, text(file, (*case.given, *case.edits)))},

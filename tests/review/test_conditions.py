@@ -126,7 +126,7 @@ SWITCH = (st.booleans(), st.booleans())
 STAYS = ("set", "raised", "lowered")
 MODES = st.sampled_from(("enforce", "warn", "request"))
 REPLACED = st.sampled_from((ROLLOVER, IN_PLACE, PROTECT))
-LINE = st.sampled_from(("", "torch", "torch>=1.0", "torch==1.0", "torch==2.0"))
+LINE = st.sampled_from(("", "torch", "torch>=1.0", "torch==1.0", "torch==1.1", "torch==2.0"))
 LEVEL = st.sampled_from((MANDATORY, ADVISORY, None))
 ON: Condition = lambda was, now: now and not was  # noqa: E731
 OFF: Condition = lambda was, now: was and not now  # noqa: E731
@@ -261,8 +261,9 @@ GROUPS = (
         {
             "requirement-new": lambda was, now: not was and bool(now),
             "requirement-gone": lambda was, now: bool(was) and not now,
-            "requirement-newer": lambda was, now: (was, now) == ("torch==1.0", "torch==2.0"),
-            "requirement-older": lambda was, now: (was, now) == ("torch==2.0", "torch==1.0"),
+            "requirement-newer": lambda was, now: (was, now) == ("torch==1.0", "torch==1.1"),
+            "requirement-major": lambda was, now: now == "torch==2.0" and was in ("torch==1.0", "torch==1.1"),
+            "requirement-older": lambda was, now: "==" in was and "==" in now and now < was,
             "requirement-loosened": lambda was, now: "==" in was and bool(now) and "==" not in now,
             "requirement-pinned": lambda was, now: bool(was) and "==" not in was and "==" in now,
             "requirement-other": lambda was, now: bool(was and now) and was != now and "==" not in was + now,

@@ -26,7 +26,7 @@ from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts, Kept
-from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.edits import Edit, Sign
 from slipway.reviewing.change.usual import job_spec
 
 Thing = TypeVar("Thing")
@@ -48,8 +48,10 @@ class Files:
     pins: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     #: Files of jobs of which no run sees the edit.
     same: frozenset[str] = frozenset()
-    #: The edited places of the other files of jobs, and of pipelines.
+    #: The edited places of the other files of jobs, and of those that deploy or judge.
     lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
+    #: The signs of the same.
+    signs: Mapping[str, tuple[Sign, ...]] = field(default_factory=dict)
     #: What edited files of jobs ask for that they did not.
     asks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     #: The lines of jobs' code that report metrics, by their places.

@@ -31,6 +31,20 @@ class Edit:
         return f"`{self.key}` {_side(self.before)} → {_side(self.after)}"
 
 
+@dataclass(frozen=True, order=True)
+class Sign:
+    """An edited line that `signs.json` knows by its look, and how that may end."""
+
+    #: Its place in the table, the gravest first.
+    place: int
+    so: str
+    instead: str
+    line: str
+
+    def __str__(self) -> str:
+        return f"`{self.line}`: {self.so}"
+
+
 def _side(value: str) -> str:
     number = value.replace(".", "").replace(",", "").isdigit()
     return value if number else f"`{short(value, 100)}`" if value else "none"

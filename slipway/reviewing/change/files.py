@@ -40,10 +40,5 @@ def deploys(path: str) -> bool:
     return next(does for glob, does in reversed(_GLOBS) if fnmatchcase(path, glob))
 
 
-def is_pipeline(path: str) -> bool:
-    """Tell whether a file may say who deploys and what is asked before: its edited lines are told."""
-    return path.endswith((".yaml", ".yml")) and deploys(path)
-
-
 def has_pins(path: str) -> bool:
     return _REQUIREMENTS.fullmatch(path) is not None

@@ -4,13 +4,16 @@ metrics. Pure; nothing here judges code."""
 from __future__ import annotations
 
 import ast
+import json
 import re
-from collections.abc import Iterator
-from functools import lru_cache
+import sys
+from collections.abc import Iterator, Mapping
+from functools import cache, lru_cache
 from itertools import count
+from pathlib import Path
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.edits import Edit, Sign
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
@@ -79,6 +82,36 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
     )
 
 
+@cache
+def known_signs() -> Mapping[str, list[dict[str, str]]]:
+    table: Mapping[str, list[dict[str, str]]] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
+    return table
+
+
+def signs(of: str, before: str, after: str) -> tuple[Sign, ...]:
+    """Return the signs of lines that go, come, or do either, each line once. `of`: what the file does, `jobs` or
+    `deploys`. A comment is none, nor a line that only moves."""
+    both = [[line.strip()[:_WIDEST] for line in text[:_MOST_READ].splitlines()] for text in (before, after)]
+    others = map(frozenset, both[::-1])
+    gone, came = ([line for line in side if line not in other] for side, other in zip(both, others, strict=True))
+    # A line in another one's place is told with it.
+    beside = dict(zip(came + gone, gone + came, strict=True)) if len(gone) == len(came) else {}
+    found: dict[str, Sign] = {}
+    for place, row in enumerate(known_signs()[of]):
+        pattern = re.compile(row.get("goes") or row.get("comes") or row["moves"], re.IGNORECASE)
+        old, new = (
+            {m[0].casefold(): x for x in side if x[:1] != "#" and (m := pattern.search(x))} for side in (gone, came)
+        )
+        told = old | new if "moves" in row else old if "goes" in row else new
+        known = new if "goes" in row else old if "comes" in row else {}
+        line = next((line for text, line in told.items() if text not in known and line not in found), "")
+        if line:
+            found |= dict.fromkeys(
+                (line, beside.get(line, "")), Sign(place, row["so"], row.get("instead", ""), _lines([line]))
+            )
+    return tuple(dict.fromkeys(found.values()))
+
+
 def _lines(lines: list[str]) -> str:
     pairs = (match for line in lines for match in _ASSIGNED.finditer(line[:_WIDEST]))
     if any(looks_secret(match[2] or match[3], match[1]) for match in pairs):
@@ -88,9 +121,19 @@ def _lines(lines: list[str]) -> str:
 
 def newly_asked(before: str, after: str) -> tuple[str, ...]:
     """Return what code asks for that it did not: `--trees` for an argument that it requires, with its other spellings
-    after `/`, and `EVERY=20` for a variable with the value that counts where nothing sets it."""
-    known = set(_asked(before))
-    return tuple(ask for ask in dict.fromkeys(_asked(after)) if ask not in known)
+    after `/`, `--trees=9` and `EVERY=20` for an argument and a variable with the value that counts where nothing sets
+    it, `EVERY=` for one that it can't do without, `import wandb`, `!--trees` for an argument that
+    it lost, and `__main__` where it starts by itself."""
+    old, new = ([*dict.fromkeys(_asked(text))] for text in (before, after))
+    flags, left = (tuple(flag for ask in side for flag in re.findall(r"--[\w-]+", ask)) for side in (old, new))
+    # Of an argument the beginning will do. Where none is left they are read elsewhere.
+    lost = [flag for flag in flags if left and not any(each.startswith(flag) for each in left)]
+    kept = [ask for ask in new if ask not in old and ask[-1] != "?"]
+    return (
+        *kept,
+        *(f"!{flag}" for flag in dict.fromkeys(lost) if "parse_known" not in after),
+        *(["__main__"] if "__main__" in after else []),
+    )
 
 
 def _asked(text: str) -> Iterator[str]:
@@ -104,12 +147,20 @@ def _asked(text: str) -> Iterator[str]:
         made = ast.unparse(node.value) if isinstance(node, ast.Assign) else ""
         if isinstance(node, ast.Assign) and (".add_parser(" in made or made.partition(".")[0] in commands):
             commands |= {ast.unparse(target) for target in node.targets}
+        elif isinstance(node, ast.Subscript) and isinstance(node.ctx, ast.Load):
+            read = re.fullmatch(r"(?:os\.)?environ\['(\w+)'\]", ast.unparse(node))
+            yield from [f"{read[1]}="] if read else []
+        elif isinstance(node, ast.Import | ast.ImportFrom):
+            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names]
+            roots = (name.partition(".")[0] for name in names if not getattr(node, "level", 0))
+            yield from (f"import {root}" for root in roots if root not in sys.stdlib_module_names)
     for call in (node for node in nodes if isinstance(node, ast.Call)):
         name, texts = ast.unparse(call.func), [str(arg.value) for arg in call.args if isinstance(arg, ast.Constant)]
-        requires = any(key.arg == "required" and ast.unparse(key.value) == "True" for key in call.keywords)
-        of = name.rpartition(".")[0]
-        if name.endswith("add_argument") and requires and not (of in commands or ".add_parser(" in of):
-            yield from filter(None, ["/".join(text for text in texts if text.startswith("--"))])
+        given = {key.arg: ast.unparse(key.value) for key in call.keywords}
+        of, flags = name.rpartition(".")[0], "/".join(text for text in texts if text.startswith("--"))
+        if name.endswith("add_argument") and flags and not (of in commands or ".add_parser(" in of):
+            default = f"{flags}={given['default'].strip(chr(39))}" if "default" in given else f"{flags}?"
+            yield flags if given.get("required") == "True" else default
         elif name.endswith(("environ.get", "getenv")) and len(texts) == 2:
             yield f"{texts[0]}={bare(texts[1], texts[0])}"
 

@@ -9,10 +9,11 @@ from typing import Any
 
 from slipway.base.errors import Fault
 from slipway.base.formatting import short
+from slipway.base.installation import NAME
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.files import deploys, is_pipeline
+from slipway.reviewing.change.files import deploys
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
@@ -26,7 +27,10 @@ _LATER = {
 }
 """By a key that neither the catalog nor a resource has: the row of what follows at the next deployment."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
-_SAFEGUARDS = re.compile(r"\b(?:environment|permissions|needs|when):|--gate|slipway review|pulumi preview")
+_MOVES = ("pins-gone", "pins-open", "pins-major", "pins-older", "pins-new", "pins-changed")
+"""The rows of packages' moves, the gravest first."""
+_OF_RESOURCES = re.compile(rf"pulumi|{NAME}")
+"""Packages that decide what becomes of resources."""
 _LONGEST, _MOST_LINES = 300, 8
 _UNCHANGED, _UNDECIDED = ", so nothing was changed", "what to deploy can't be decided"
 """Words of a fault that a reader of its cause does not need."""
@@ -42,35 +46,38 @@ def program(change: Change) -> Iterator[Consequence]:
 
 
 def _edited(files: Files) -> Iterator[Consequence]:
-    edited = [f"`{file}`" for file in sorted(files.touched - files.pins.keys()) if deploys(file) or file in files.links]
+    edited = [file for file in sorted(files.touched - files.pins.keys()) if deploys(file) or file in files.links]
     if edited:
-        lines = [edit for file in sorted(filter(is_pipeline, files.lines)) for edit in files.lines[file]]
-        gone = [f"`{word}`" for edit in lines for word in _safeguards(edit.before) - _safeguards(edit.after)]
+        names = [f"`{file}`" for file in edited]
+        first, *signs = [*sorted(sign for file in edited for sign in files.signs.get(file, ())), None]
         yield by_row(
-            "safeguards-gone" if gone else "program-edited",
+            "program-signed" if first else "program-edited",
             Subject("program"),
-            gone=named(dict.fromkeys(gone)),
-            files=named(edited),
-            edits=sorted(lines, key=lambda edit: not _safeguards(edit.before))[:_MOST_LINES],
-            details=edited if len(edited) > 1 else (),
+            so=first.so if first else "",
+            instead=first.instead if first else "",
+            files=named(names),
+            edits=[edit for file in edited for edit in files.lines.get(file, ())][:_MOST_LINES],
+            details=[*(names if len(names) > 1 else ()), *map(str, filter(None, signs))],
         )
-    if pins := tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file])):
-        subject, words = Subject("program", "packages"), named(map(str, pins))
-        row = (
-            "pins-major"
-            if any(_major(pin.before) < _major(pin.after) for pin in pins if pin.before)
-            else "pins-changed"
-        )
-        yield by_row(row, subject, pins=words, file=min(files.pins), edits=pins)
+    pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
+    if pins:
+        row = min((_move(pin) for pin in pins), key=_MOVES.index)
+        yield by_row(row, Subject("program", "packages"), pins=named(map(str, pins)), file=min(files.pins), edits=pins)
 
 
-def _major(version: str) -> int:
-    """Return the first number of a version; 0 where it begins with none."""
-    return int(found[0]) if (found := re.match(r"\d{1,9}", version)) else 0
-
-
-def _safeguards(line: str) -> frozenset[str]:
-    return frozenset(_SAFEGUARDS.findall(line))
+def _move(pin: Edit) -> str:
+    """Return the row of a package's move."""
+    versions = [[int(number) for number in re.findall(r"\d{1,9}", side)] for side in (pin.before, pin.after)]
+    exact = [re.fullmatch(r"\d[\w.+-]*", side) for side in (pin.before, pin.after)]
+    if not pin.after:
+        return "pins-gone"
+    if not exact[1]:
+        return "pins-changed" if pin.before and pin.after.startswith(pin.before) else "pins-open"
+    if not exact[0]:
+        return "pins-changed" if pin.before else "pins-new"
+    if versions[1] < versions[0]:
+        return "pins-older"
+    return "pins-major" if versions[0][:1] < versions[1][:1] and _OF_RESOURCES.match(pin.key) else "pins-changed"
 
 
 def _stacks_gone(change: Change) -> Iterator[Consequence]:

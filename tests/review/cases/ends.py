@@ -128,7 +128,7 @@ CASES = (
     Case(
         "The code of a job is edited in one line, which its card quotes",
         (Edit("jobs/lora/task.py", "EVERY = 20 ", "EVERY = 0 "),),
-        (hurts("code-changed", "lora", "jobs/lora/task.py:4", "EVERY = 0", "not known"),),
+        (hurts("code-changed", "lora", "jobs/lora/task.py:4", "EVERY = 0", "all since the last checkpoint"),),
     ),
     Case(
         "The interval of checkpoints is a variable that nothing sets",

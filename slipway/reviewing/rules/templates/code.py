@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from pathlib import Path
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
@@ -14,26 +16,32 @@ from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import posted_pools, variables
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS
-from slipway.reviewing.rules.templates.effects import flag
+from slipway.reviewing.rules.templates.effects import flag, prebuilt
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
+_UNLESS = "unless that fits: not known whether the image's other packages go with it"
 _COMMIT = re.compile(r"@[0-9a-f]{40}\b")
 _NAME = re.compile(r"[\w.-]+")
 _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
 
 
-_SAVES = re.compile(r"checkpoint|ckpt|torch\.(save|load)", re.IGNORECASE)
 # By the service, torchrun, the launcher or the system (vertex-rules 3.5).
 _SET_BY_OTHERS = re.compile(
     r"(AIP|CLOUD_ML|SLIPWAY|GOOGLE|MASTER|LOCAL|CUDA|NVIDIA|PYTHON)_?\w*|CLUSTER_SPEC|TF_CONFIG|RANK|WORLD_SIZE|GROUP_RANK"
     r"|HOME|PATH|USER|HOSTNAME|TMPDIR"
 )
-_DIRECTIONS = ("gone", "moving", "git", "new", "loosened", "older", "other", "newer", "pinned")
+_TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
+_DIRECTIONS = (
+    *("unread", "gone", "file", "local", "moving", "git", "url", "marker", "new", "loosened", "extras"),
+    *("unfinished", "major", "older", "other", "newer", "gone-of-image", "pinned"),
+)
 """The moves of a requirement, the gravest first: each has a row."""
-_OTHERS = ("moving", "git", "loosened", "older", "other", "newer")
-"""The moves to another version."""
+_PACKAGES = json.loads(Path(__file__).with_name("packages.json").read_text("utf-8"))
+"""What goes with what, is built from source, or is in Google's images, by the names of packages."""
+_CALENDAR = 1000
+"""The least first number of a version that is a year."""
 
 
 def code(template: TemplateChange) -> Iterator[Consequence]:
@@ -48,9 +56,10 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     if not becomes_image and sorted(old.requirements) != sorted(new.requirements):
         field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
         yield _installed(template, field)
-    yield from _unmet(template)
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side))) for side in (new, old)]
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
+    yield from _unmet(template, edited)
+    yield from _apart(template)
     # The name depends on its contents, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
@@ -58,54 +67,91 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
     elif other and (edited or not (touched or old.requirements != new.requirements)):
         lines = [edit for file in edited for edit in files.lines.get(file, ())]
-        saves = new.checkpoints and any(_SAVES.search(f"{edit.before} {edit.after}") for edit in lines)
+        first, *signs = [*sorted(sign for file in edited for sign in files.signs.get(file, ())), None]
         more = len(lines) - _MOST_LINES
+        row = "code-signed" if first else "code-changed" if edited else "code-unseen"
         yield template.tells(
-            "code-saves" if saves else "code-changed" if edited else "code-unseen",
+            "code-tests" if edited and all(map(_TESTS.search, edited)) else row,
             part="code",
             files=few(map("`{}`".format, edited)),
+            so=first.so if first else "",
+            instead=first.instead if first else "",
             edits=lines[:_MOST_LINES],
             details=[
                 *(
-                    f"`{file}` {'is gone' if file in files.removed else 'is to be read as a whole'}"
+                    f"`{file}` {'goes: what imports it fails' if file in files.removed else 'is to be read as a whole'}"
                     for file in edited
                     if not files.lines.get(file)
                 ),
-                *_unset(template, edited),
+                *map(str, filter(None, signs)),
+                *_values(template, edited),
                 *([f"and {more} more places in these files"] if more > 0 else []),
             ],
         )
 
 
-def _unmet(template: TemplateChange) -> Iterator[Consequence]:
-    """Find worker pools that are started without an argument that their edited module requires."""
-    lacks: dict[str, dict[str, None]] = {}
+def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]:
+    """Find what edited code asks for and does not get: an argument that a worker pool is started without, or with and
+    the code lost it; a variable; a package."""
+    wrong: dict[tuple[str, str], dict[str, None]] = {}
+    every = template.change.files.asks
+    for role, module, given in _started(template):
+        # Another file that starts by itself has arguments of its own.
+        for ask in (ask for file in {module, *edited} for ask in _asks(every.get(file, ()), whole=file == module)):
+            if ask.startswith("--") and "=" not in ask and not {*ask.split("/")} & given:
+                wrong.setdefault(("arguments-unmet", role), {})[ask] = None
+            elif ask[0] == "!" and ask[1:] in given:
+                wrong.setdefault(("arguments-unknown", role), {})[ask[1:]] = None
+    for (row, role), flags in wrong.items():
+        yield template.tells(row, part=f"arguments of {role}", role=role, flags=_quoted(flags))
+    asks = [ask for file in edited for ask in template.change.files.asks.get(file, ())]
+    if unset := [ask[:-1] for ask in asks if ask[-1] == "=" and not _is_set(template, ask[:-1])]:
+        yield template.tells("variables-unset", part="environment", names=_quoted(unset))
+    there = " ".join((*folders(template.new), *map(package, template.new.requirements)))
+    if unmet := [ask[7:] for ask in asks if ask.startswith("import ") and package(ask[7:]) not in there]:
+        yield template.tells("imports-unmet", part="imports", names=_quoted(unmet))
+
+
+def _asks(asks: tuple[str, ...], *, whole: bool) -> tuple[str, ...]:
+    return asks if whole or "__main__" not in asks else ()
+
+
+def _started(template: TemplateChange) -> Iterator[tuple[str, str, frozenset[str]]]:
+    """Yield each role, the file of the module that it starts, and the arguments that this is given."""
+    searched = [f"--{name}" for name in template.new.study.parameters] if template.new.study else []
     for offer in template.new.offers:
         for role, pool in zip(offer.roles, posted_pools(offer), strict=False):
-            started = Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ())
-            file = f"jobs/{started.module.replace('.', '/')}.py" if started else ""
-            given = [flag(argument) for argument in started.arguments] if started else []
-            for ask in template.change.files.asks.get(file, ()):
-                if ask.startswith("--") and not {*ask.split("/")} & {*given}:
-                    lacks.setdefault(role, {})[ask] = None
-    for role, flags in lacks.items():
-        missing = join(f"`{name}`" for name in flags)
-        yield template.tells("arguments-unmet", part=f"arguments of {role}", role=role, flags=missing)
+            if started := Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ()):
+                file = f"jobs/{started.module.replace('.', '/')}.py"
+                yield role, file, frozenset((*map(flag, started.arguments), *searched))
 
 
-def _unset(template: TemplateChange, edited: Iterable[str]) -> Iterator[str]:
-    """Yield variables that the edited code reads and no template sets, with the value that counts."""
-    known = {name for name, _ in variables(template.new.offers)}
-    for ask in (ask for file in edited for ask in template.change.files.asks.get(file, ()) if "=" in ask):
+def _is_set(template: TemplateChange, name: str) -> bool:
+    known = {known.removesuffix("__SECRET") for known, _ in variables(template.new.offers)}
+    return name in known or bool(_SET_BY_OTHERS.fullmatch(name))
+
+
+def _values(template: TemplateChange, edited: list[str]) -> Iterator[str]:
+    """Yield what the edited code gives a value of its own, and whether that counts."""
+    given = frozenset[str]().union(*(flags for _, _, flags in _started(template)))
+    for ask in (ask for file in edited for ask in template.change.files.asks.get(file, ()) if "=" in ask[:-1]):
         name, _, value = ask.partition("=")
-        if not (name in known or _SET_BY_OTHERS.fullmatch(name)):
+        if {*name.split("/")} & given:
+            yield f"the template gives `{name}`: the code's own `{value}` counts for no job"
+        elif not _is_set(template, name):
             yield f"nothing sets `{name}`: `{value}` counts"
+
+
+def _quoted(names: Iterable[str]) -> str:
+    return join(f"`{name}`" for name in dict.fromkeys(names))
 
 
 def _installed(template: TemplateChange, field: str) -> Consequence:
     before, after = (_by_package(side.requirements) for side in (template.old, template.new))
+    image = next((found for uri in _executors(template) if (found := prebuilt(uri))), None)
+    brings = _PACKAGES["images"].get(image["framework"] if image else "", ())
     moves = {
-        name: _direction(before.get(name, ""), after.get(name, ""))
+        name: _direction(before.get(name, ""), after.get(name, ""), of_image=name in brings)
         for name in dict.fromkeys((*after, *before))
         if before.get(name) != after.get(name)
     }
@@ -125,7 +171,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         details=[
             *(
                 ["not known: whether checkpoints of before load"]
-                if template.new.checkpoints and worst in _OTHERS
+                if template.new.checkpoints and worst not in ("gone", "new", "pinned")
                 else []
             ),
             *(
@@ -133,33 +179,83 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
                 for name, direction in moves.items()
                 if direction != worst and name in after
             ),
+            *_beside(moves, after, image, brings),
         ],
     )
 
 
-def _direction(before: str, after: str) -> str:
+def _executors(template: TemplateChange) -> Iterator[str]:
+    for offer in template.new.offers:
+        yield from (str((pool.get("pythonPackageSpec") or {}).get("executorImageUri")) for pool in posted_pools(offer))
+
+
+def _beside(
+    moves: Mapping[str, str], after: Mapping[str, str], image: re.Match[str] | None, brings: Iterable[str]
+) -> Iterator[str]:
+    """Yield what a package that comes or moves meets: the image, and packages that are made for it."""
+    for name in (name for name in moves if name in after):
+        line = f"`{_shown(after[name])}`"
+        if name in _PACKAGES["built"]:
+            yield f"{line} is built at each start where there is no wheel: up to an hour, paid, if there is a compiler"
+        if name in _PACKAGES["large"] and image and image["device"] == "cpu":
+            yield f"{line} brings gigabytes for GPUs, at each start, and these machines have none"
+        elif name in brings and image:
+            yield f"{line} replaces the image's own at each start, {_UNLESS}"
+        for other, beside in _PACKAGES["beside"].items():
+            pairs = beside if other == name else [other] if name in beside else []
+            for each in (each for each in pairs if each in after and each not in moves):
+                stays = f"`{_shown(after[each])}` stays"
+                yield f"{stays}: not known whether it goes with {line}; else they fail while they install"
+
+
+def _apart(template: TemplateChange) -> Iterator[Consequence]:
+    """Find packages of one version that are pinned at two."""
+    lines = _by_package(template.new.requirements)
+    pins = [lines[name] for name in _PACKAGES["alike"] if "==" in lines.get(name, "")]
+    if len({line.partition("==")[2] for line in pins}) > 1 and template.old.requirements != template.new.requirements:
+        yield template.tells(
+            "requirements-apart", part="requirements", lines=join(f"`{_shown(line)}`" for line in pins)
+        )
+
+
+def _direction(before: str, after: str, *, of_image: bool) -> str:
     """Return how a requirement moves, as specifiers compare; `other` for what they can't tell."""
     if after and "git+" in after:
         return "git" if _COMMIT.search(after) else "moving"
-    if not (before and after):
-        return "new" if after else "gone"
+    if "@ file:" in after or "://" in after:
+        return "file" if "@ file:" in after else "url"
+    if not after:
+        return "gone-of-image" if of_image else "gone"
     # Needed only where requirements differ: importing it costs time.
     from packaging.requirements import InvalidRequirement, Requirement
     from packaging.version import Version
 
     try:
-        old, new = Requirement(before), Requirement(after)
+        new = Requirement(after)
+    except InvalidRequirement:
+        # Lines of a package that differ by their markers are joined.
+        return "other" if ", " in after else "unread"
+    try:
+        old = Requirement(before or after)
     except InvalidRequirement:
         return "other"
     was, now = (
-        [spec.version for spec in line.specifier if spec.operator == "==" and not spec.version.endswith(".*")]
+        [Version(spec.version) for spec in line.specifier if spec.operator == "==" and not spec.version.endswith(".*")]
         for line in (old, new)
     )
-    if old.url or new.url or (old.extras, str(old.marker)) != (new.extras, str(new.marker)):
-        return "other"
+    if now and now[0].local and before != after:
+        return "local"
+    if not before:
+        return "new"
+    if str(old.marker) != str(new.marker):
+        return "marker" if new.marker else "other"
+    if old.extras != new.extras or old.url:
+        return "extras" if new.extras - old.extras else "other"
     if was and now:
-        versions = Version(was[0]), Version(now[0])
-        return "newer" if versions[0] < versions[1] else "older" if versions[1] < versions[0] else "other"
+        if now[0].is_prerelease:
+            return "unfinished"
+        major = was[0].major < now[0].major < _CALENDAR
+        return "major" if major else "newer" if was[0] < now[0] else "older" if now[0] < was[0] else "other"
     if was:
         return "loosened"
     return "pinned" if now and old.specifier.contains(now[0], prereleases=True) else "other"

@@ -26,8 +26,9 @@ from slipway.reviewing.rules.templates.usage import TemplateChange
 
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
-_OF_LOGS = re.compile(r"PYTHON(UNBUFFERED|FAULTHANDLER)|TQDM_\w+|NO_COLOR|FORCE_COLOR")
-"""Variables that change nothing but what a log looks like."""
+_PREBUILT = re.compile(
+    r"-docker\.pkg\.dev/vertex-ai/training/(?P<framework>\w+)-(?P<device>\w+)\.(?P<version>[\d-]+)(?:\.(?P<python>py\d+))?"
+)
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 
 
@@ -78,15 +79,40 @@ def image(differing: Differing) -> Effect:
         return follows("image-gone", old=_last(str(differing.before)))
     if differing.before is None:
         return follows("image-new", new=_last(str(differing.after)))
-    before, after = str(differing.before), str(differing.after)
-    (was, build), (becomes, other) = (_parts(side) for side in (before, after))
+    sides = before, after = str(differing.before), str(differing.after)
+    (was, build), (becomes, other) = (_parts(side) for side in sides)
+    old, new = (found.groupdict("") if (found := prebuilt(side)) else {} for side in sides)
     specs = ((pool.get("machineSpec") or {}) for offer in differing.offers for pool in posted_pools(offer))
     gpus = any(spec.get("acceleratorType") for spec in specs)
-    if gpus and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was):
-        return follows("image-for-cpus", new=_last(becomes))
-    if was == becomes and build.startswith("sha256:") and other.startswith("sha256:"):
-        return follows("image-build", new=_last(becomes))
-    return follows("image-moving" if other in ("", "latest") else "image-other", new=_last(after), old=_last(before))
+    places = [side.partition("@")[0].rsplit("/", 1)[0] for side in sides]
+    named: dict[str, Any] = {
+        "new": _last(after),
+        "old": _last(before),
+        "place": shown(places[1]),
+        "was": shown(places[0]),
+    }
+    differs = {name for name in new if old and new[name] != old[name]}
+    rows = {
+        "for-cpus": gpus and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
+        "elsewhere": places[0] != places[1],
+        "framework": "framework" in differs,
+        "moving": other == "latest" or not other,
+        "for-gpus": not gpus and new.get("device") == "gpu" and "device" in differs,
+        "python": "python" in differs,
+        "older": "version" in differs and _numbers(new["version"]) < _numbers(old["version"]),
+        "build": was == becomes and (bool(new) or {build[:7], other[:7]} == {"sha256:"}),
+    }
+    row = next((row for row, holds in rows.items() if holds), "other")
+    return follows(f"image-{row}", **named)
+
+
+def prebuilt(image: str) -> re.Match[str] | None:
+    """Return the parts of the name of one of Google's images."""
+    return _PREBUILT.search(image)
+
+
+def _numbers(version: str) -> list[int]:
+    return [int(number) for number in re.findall(r"\d{1,9}", version)]
 
 
 def _parts(name: str) -> tuple[str, str]:
@@ -279,8 +305,7 @@ def variable(differing: Differing) -> Effect:
     if new is None:
         told = any(map(_is_result, names(str(differing.before))))
         return follows("variable-results" if told else "variable-gone", name=name, old=old)
-    grade = Grade.NOTE if _OF_LOGS.fullmatch(name) else None
-    return follows("variable-other" if old else "variable-new", grade=grade, name=name, new=new, old=old)
+    return follows("variable-other" if old else "variable-new", name=name, new=new, old=old)
 
 
 def goal(differing: Differing) -> Effect:

@@ -1,8 +1,8 @@
-"""The comparison of two texts as programs: the same, or not. # N14"""
+"""Texts of code on two sides: the same program, looks of edited lines, and what code asks for. # N5 # N14"""
 
 import pytest
 
-from slipway.reviewing.change.programs import same_program
+from slipway.reviewing.change.programs import known_signs, newly_asked, same_program, signs
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""
@@ -25,3 +25,101 @@ HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 def test_comments_and_form_are_no_other_code(before: str, after: str, same: bool) -> None:
     assert same_program("a.py", before, after) is same
     assert not same_program("a.txt", before, after)
+
+
+SAMPLES = (
+    # What the file does, a line before and after, and the beginning of what that may end in.
+    ("jobs", 'tune.report_hyperparameter_tuning_metric("accuracy", 1)', "", "unless another line reports it"),
+    ("jobs", "", "print(dict(os.environ))", "what it prints stands in the log"),
+    ("jobs", "", "AutoModel.from_pretrained(NAME, trust_remote_code=True)", "what it loads so may be code"),
+    ("jobs", "", 'os.system("pip install -U trl")', "each start and restart installs"),
+    ("jobs", "", 'subprocess.run(["nvidia-smi"])', "not known: what the other program does"),
+    ("jobs", "", "requests.post(url, data)", "it may send data and secrets"),
+    ("jobs", "", "except Exception as error:", "a run that failed may end as succeeded"),
+    (
+        "jobs",
+        "trainer.train(resume_from_checkpoint=True)",
+        "trainer.train()",
+        "a job that starts again, as on Spot, begins anew unless",
+    ),
+    ("jobs", "signal.signal(SIGTERM, save)", "", "nothing is saved at a machine's notice"),
+    ("jobs", '(OUT / "metrics.json").write_text(text)', "", "unless another line writes them"),
+    ("jobs", 'trainer.save_model("model")', "", "unless another line writes it"),
+    ("jobs", 'load("a.pt")', 'load("/gcs/acme-data/a.pt")', "where their account may not use that"),
+    ("jobs", 'Path(os.environ["SLIPWAY_OUTPUT"], "a.pt")', 'Path("a.pt")', "what is written elsewhere is lost"),
+    ("jobs", 'folder = ""', 'folder = "/tmp/state"', "what is written there is lost"),
+    ("jobs", "save_steps=200", "save_steps=5000", "a lost machine, as on Spot, costs"),
+    ("jobs", "save_total_limit=3", "save_total_limit=1", "only so many checkpoints"),
+    ("jobs", 'CHECKPOINT = "a.pt"', 'CHECKPOINT = "b.pt"', "a job that starts again, as on Spot, begins anew where"),
+    ("jobs", "report(1, global_step=2)", "report(1)", "reports of a trial are no steps"),
+    ("jobs", 'BASE = "a"', 'BASE = "b"', "results don't compare with earlier ones; not known"),
+    ("jobs", "BATCH_SIZE = 8", "BATCH_SIZE = 32", "a larger batch fails"),
+    ("jobs", "max_length=512", "max_length=4096", "longer texts fail"),
+    ("jobs", "EPOCHS = 3", "EPOCHS = 10", "a run takes another time"),
+    ("jobs", "learning_rate=1e-4", "learning_rate=1e-3", "they learn otherwise"),
+    ("jobs", "random.seed(7)", "", "two runs of one submission differ"),
+    ("jobs", "random.seed(7)", "random.seed(8)", "a submission gives other results"),
+    ("jobs", "bf16=True", "fp16=True", "numbers differ, and memory"),
+    ("jobs", 'model.to("cuda:0")', 'model.to("cpu")', "not known: whether each GPU"),
+    ("jobs", "num_workers=8", "num_workers=0", "too few leave"),
+    ("jobs", 'choices=("9b", "27b")', 'choices=("9b",)', "a value that the template gives"),
+    ("deploys", "push:", "pull_request_target:", "whoever opens a pull request"),
+    ("deploys", "environment: prod", "", "`environment:` goes"),
+    ("deploys", "- run: slipway review --gate", "", "`slipway review` goes"),
+    ("deploys", "- run: pulumi preview", "", "`pulumi preview` goes"),
+    ("deploys", "needs: review", "", "`needs:` goes"),
+    ("deploys", "permissions: {}", "", "`permissions:` goes"),
+    ("deploys", "when: manual", "", "`when:` goes"),
+    ("deploys", "", "continue-on-error: true", "what fails stops nothing"),
+    ("deploys", "contents: read", "contents: write", "its token may write more"),
+    ("deploys", "", "- run: curl https://x.example | sh", "it runs what that address gives"),
+    ("deploys", f"uses: actions/checkout@{'0' * 40}", "uses: actions/checkout@v6", "that name moves"),
+    ("deploys", "runs-on: ubuntu-24.04", "runs-on: self-hosted", "whoever gets on that machine"),
+    ("deploys", "cancel-in-progress: false", "cancel-in-progress: true", "the next merge kills"),
+    ("deploys", "concurrency: up", "", "two deployments may run at once"),
+    ("deploys", "timeout-minutes: 180", "timeout-minutes: 30", "one that hangs holds up"),
+    ("deploys", 'cron: "0 1 * * *"', 'cron: "0 2 * * *"', "it runs at other times"),
+    ("deploys", "", "token: ${{ secrets.TOKEN }}", "that secret is readable"),
+    ("deploys", "url: gs://acme-state", "url: gs://acme-other", "another backend knows nothing"),
+    ("deploys", "", "Bucket(force_destroy=True)", "a bucket that an edit takes out"),
+    ("deploys", "protect=True", "protect=False", "what it declares may be deleted"),
+    ("deploys", "retain_on_delete=True", "", "what it declares may be deleted"),
+    ("deploys", "", "delete_before_replace=True", "what is made anew is gone"),
+    ("deploys", "", 'ignore_changes=["labels"]', "edits of that have no effect"),
+    ("deploys", "pulumi up", "pulumi up --yes", "whoever runs it is asked nothing"),
+    ("deploys", "* @acme/leads", "* @acme/all", "others have to approve"),
+)
+
+
+@pytest.mark.parametrize(("of", "before", "after", "so"), SAMPLES)
+def test_an_edited_line_is_known_by_its_look(of: str, before: str, after: str, so: str) -> None:
+    first, *others = signs(of, before, after)
+    assert first.so.startswith(so), first
+    assert not others
+    assert signs(of, f"# {before}", f"# {after}") == ()
+    assert signs(of, f"{before}\nx", f"x\n    {before}") == ()
+
+
+def test_each_sign_has_a_sample() -> None:
+    told = {sign.so for of, before, after, _ in SAMPLES for sign in signs(of, before, after)}
+    assert {row["so"] for rows in known_signs().values() for row in rows} == told
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "asks"),
+    [
+        ("", 'p.add_argument("--trees", "-t", required=True)', ("--trees",)),
+        ("", 'p.add_argument("--trees", default=9)', ("--trees=9",)),
+        ('p.add_argument("--trees", default=9)', 'p.add_argument("--trees", default=8)', ("--trees=8",)),
+        ('p.add_argument("--trees")', 'p.add_argument("--forest")', ("!--trees",)),
+        ('p.add_argument("--trees")', 'p.add_argument("--trees-in-all")', ()),
+        ('p.add_argument("--trees")', "from parts import arguments", ("import parts",)),
+        ('p.add_argument("--trees")', "p.parse_known_args()", ()),
+        ('p.add_argument("--trees")', "x =", ()),
+        ("", 'os.environ["KEY"]\nos.environ["SET"] = "1"', ("KEY=",)),
+        ("", 'os.environ.get("EVERY", "20")', ("EVERY=20",)),
+        ("", "import json\nimport wandb.sdk\nfrom . import parts\nfrom peft import x", ("import wandb", "import peft")),
+    ],
+)
+def test_what_code_asks_for(before: str, after: str, asks: tuple[str, ...]) -> None:
+    assert newly_asked(before, after) == asks

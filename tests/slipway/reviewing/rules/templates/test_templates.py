@@ -103,7 +103,8 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
 
 def test_what_differs_in_one_offer_names_it() -> None:
     other = replace(POOL, request=request(worker_pool(env={"A": "1"})))
-    assert only(LORA, replace(LORA, offers=(other, SPOT))).sentence == "Jobs of `lora` on pool `cpu` run with `A` = `1`"
+    told = only(LORA, replace(LORA, offers=(other, SPOT)))
+    assert told.phrase == "Jobs of {it} on pool `cpu` run with `A` = `1`"
 
 
 def test_a_bucket_and_a_trainer_that_move_are_not_told_of_each_template() -> None:

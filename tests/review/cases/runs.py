@@ -1,0 +1,189 @@
+"""What jobs run: images, requirements, arguments, variables and edited lines of code; and packages that deploy."""
+
+from tests.review.case import Case, Edit, Named, hurts, silent, stops, tells, template
+
+LORA, DIGITS = (f"jobs/{name}/requirements.txt" for name in ("lora", "digits"))
+TASK = "jobs/lora/task.py"
+GPU, CPU = "pytorch-gpu.2-4.py310", "sklearn-cpu.1-6"
+PRINTS = '    print("trained", EVERY)\n'
+PARSES = (
+    "    parser = argparse.ArgumentParser()\n"
+    '    parser.add_argument("--model")\n'
+    '    parser.add_argument("--rank", default=16)\n'
+    '    parser.add_argument("--warmup", default=10)\n'
+)
+PINS = "requirements.txt"
+
+
+def image(says: str, name: str, old: str, new: str, *words: str) -> Case:
+    told = hurts("image-changed | executor-image-changed", name, *words)
+    return Case(says, (template(name, old, new),), (told,), accident="an image that lacked what the code imports")
+
+
+def asks(says: str, old: str, new: str, told: Named, file: str = LORA, given: tuple[Edit, ...] = ()) -> Case:
+    may, accident = ("code-changed", "requirements-changed"), "jobs that failed while they installed"
+    return Case(says, (Edit(file, old, new),), (told,), may=may, given=given, accident=accident)
+
+
+def pins(says: str, new: str, *words: str) -> Case:
+    given = Edit(PINS, "", "pulumi-gcp==9.4.0\nurllib3==2.5.0\n")
+    told, accident = (stops("pins-changed", "", *words),), "a deployment that its own packages broke"
+    return Case(says, (Edit(PINS, "urllib3==2.5.0\n", new),), told, given=(given,), accident=accident)
+
+
+CASES = (
+    image(
+        "Another registry's image", "evals", "acme-ml/evals/judge", "vision-ml/tools/judge", "unless Vertex AI may pull"
+    ),
+    image(
+        "Another framework's image", "lora", GPU, "tf-gpu.2-17.py310", "unless requirements bring what the code imports"
+    ),
+    image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312", "pinned packages without a wheel"),
+    image("An older framework's image", "digits", CPU, "sklearn-cpu.1-5", "what the newer one saved may not load"),
+    image("An image for GPUs, without any", "digits", CPU, "sklearn-gpu.1-6", "an image for GPUs, on machines without"),
+    Case(
+        "A newer build of the same prebuilt image",
+        (template("lora", "py310:20260901", "py310:20261101"),),
+        (tells("executor-image-changed", "lora", "another build"),),
+    ),
+    asks(
+        "A new major version, beside a package that was made for the old one",
+        "transformers==4.46.0",
+        "transformers==5.0.0",
+        hurts("requirements-changed", "lora", "made for the old one may fail", "`peft==0.13.0` stays"),
+        given=(Edit(LORA, "peft==0.13.0\n", "peft==0.13.0\ntransformers==4.46.0\n"),),
+    ),
+    asks(
+        "dask ahead of distributed, which wants the same version",
+        "dask==2025.1.0\n",
+        "dask==2025.3.0\n",
+        stops("requirements-changed", "digits", "fail while they install", "`distributed==2025.1.0`"),
+        file=DIGITS,
+        given=(Edit(DIGITS, "dask==2025.1.0\n", "dask==2025.1.0\ndistributed==2025.1.0\n"),),
+    ),
+    asks(
+        "A build that PyPI can't have",
+        "torch==2.4.1",
+        "torch==2.4.1+cu121",
+        stops("requirements-changed", "lora", "PyPI"),
+    ),
+    asks(
+        "A file of somebody's disk",
+        "peft==0.13.0",
+        "peft @ file:///peft.whl",
+        stops("requirements-changed", "lora", "file"),
+    ),
+    asks(
+        "A line that is for pip alone",
+        "peft==0.13.0",
+        "peft==0.13.0 --no-deps",
+        stops("requirements-changed", "lora", "pip"),
+    ),
+    asks(
+        "An address, extras, an unfinished version and a condition",
+        "torch==2.4.1\npeft==0.13.0\nsafetensors==0.4.5\naccelerate==1.0.0\n",
+        (
+            "torch==2.5.0rc1\npeft @ https://x.example/peft.whl\nsafetensors[all]==0.4.5\n"
+            'accelerate==1.0.0; python_version < "3.10"\n'
+        ),
+        hurts("requirements-changed", "lora", "lies there", "nothing pins", "no finished", "does not hold"),
+        given=(Edit(LORA, "peft==0.13.0\n", "peft==0.13.0\nsafetensors==0.4.5\naccelerate==1.0.0\n"),),
+    ),
+    asks("The image has it too", "torch==2.4.1\n", "", hurts("requirements-changed", "lora", "the image's own counts")),
+    asks(
+        "A package that is built for an hour",
+        "peft==0.13.0\n",
+        "peft==0.13.0\nflash-attn==2.6.3\n",
+        hurts("requirements-changed", "lora", "is built at each start", "`torch==2.4.1` stays"),
+    ),
+    asks(
+        "Gigabytes for GPUs on machines without, and a package of the image's own",
+        "dask==2025.1.0\n",
+        "dask==2025.1.0\ntorch==2.4.1\nnumpy==2.1.0\n",
+        hurts("requirements-changed", "digits", "gigabytes for GPUs", "`numpy==2.1.0` replaces the image's own"),
+        file=DIGITS,
+    ),
+    Case(
+        "An argument that the template gives has another name in the code, and a default counts for nobody",
+        (Edit(TASK, '"--rank", default=16', '"--lora-rank", default=16'), Edit(TASK, "default=10", "default=90")),
+        (
+            stops("arguments-changed", "lora", "`tuner` is started with `--rank`", "exit code 2"),
+            hurts("code-changed", "lora", "nothing sets `--warmup`: `90` counts"),
+        ),
+        given=(Edit(TASK, PRINTS, PARSES),),
+    ),
+    Case(
+        "The code reads a variable that nothing sets, and imports what nothing installs",
+        (Edit(TASK, PRINTS, '    import os\n    import wandb\n\n    wandb.login(os.environ["WANDB_KEY"])\n'),),
+        (
+            hurts("environment-changed", "lora", "`WANDB_KEY`, which nothing sets"),
+            hurts("requirements-changed", "lora", "`wandb`, which no requirement names"),
+        ),
+        may=("code-changed",),
+    ),
+    Case(
+        "A file with tests beside the code",
+        (Edit("jobs/lora/test_task.py", "", "def test_it() -> None:\n    assert True\n"),),
+        (tells("code-changed", "lora", "no run starts it"),),
+    ),
+    Case(
+        "Checkpoints go to the machine's own disk",
+        (Edit(TASK, "EVERY = 20 ", 'EVERY, PLACE = 20, "/tmp/state" '),),
+        (hurts("code-changed", "lora", "lost with the machine", "begins anew", "below `$SLIPWAY_OUTPUT`"),),
+        accident="checkpoints lost with the machine that had them",
+    ),
+    Case(
+        "One GPU of eight",
+        (template("lora", '"NCCL_DEBUG": "WARN"', '"NCCL_DEBUG": "WARN", "CUDA_VISIBLE_DEVICES": "0"'),),
+        (hurts("environment-changed", "lora", "the others of its machine are paid and idle"),),
+        accident="GPUs that were paid and idle for weeks",
+    ),
+    Case(
+        "Who must approve what deploys is written nowhere any more",
+        (Edit(".github/CODEOWNERS"),),
+        (stops("program-edited", "", "others have to approve"),),
+        accident="a file of owners deleted, and nobody asked any more",
+        given=(Edit(".github/CODEOWNERS", "", "* @acme/leads\n"),),
+    ),
+    silent(
+        "Requirements in another order, with a comment",
+        Edit(LORA, "torch==2.4.1\npeft==0.13.0\n", "# for adapters\npeft==0.13.0\ntorch==2.4.1 # as the image\n"),
+    ),
+    silent(
+        "A comment about the seed and the learning rate", Edit(TASK, "EVERY = 20 ", "# seed, lr: 1e-4\nEVERY = 20 ")
+    ),
+    silent(
+        "A page and a test",
+        Edit("docs/new.md", "", "# New\n"),
+        Edit("tests/test_new.py", "", "def test_it() -> None:\n    assert True\n"),
+    ),
+    silent(
+        "A template's variables in another order, and its text on two lines",
+        template(
+            "lora",
+            '    env={"NCCL_DEBUG": "WARN"},\n',
+            '    env={\n        "NCCL_DEBUG": "WAR"\n        "N",\n    },\n',
+        ),
+    ),
+    Case(
+        "More in NCCL's log, and lines as they come",
+        (template("lora", '"WARN"', '"WARN", "NCCL_DEBUG_SUBSYS": "INIT", "PYTHONUNBUFFERED": "1"'),),
+        (tells("environment-changed", "lora", "NCCL_DEBUG_SUBSYS"),),
+    ),
+    Case(
+        "The judge of this week",
+        (template("evals", "1" * 64, "4" * 64),),
+        (tells("image-changed", "evals", "may not compare"),),
+    ),
+    Case(
+        "A page beside the code",
+        (Edit("jobs/digits/README.md", "", "# digits\n"),),
+        (tells("code-changed", "digits", "no run starts it"),),
+    ),
+    pins("A package that deploys goes", "", "what imports one that goes fails"),
+    pins("A package that deploys is not pinned", "urllib3>=2\n", "each run installs what is newest"),
+    pins("A package that deploys is older", "urllib3==1.26.0\n", "an older one may not read"),
+    pins(
+        "A package that deploys is new", "urllib3==2.5.0\nreqeusts==1.0\n", "runs with all that the deployment may do"
+    ),
+)
