@@ -111,6 +111,13 @@ class Vertex:
         call = self._call(f"read cluster {cluster}", "persistentResources.get")
         return _read(call, PersistentResource.read, self._session.get(self._url(cluster), call))
 
+    def persistent_resource_body(self, cluster: str) -> Json:
+        """Return a cluster as the service answers it, which `PersistentResource.read` takes."""
+        call = self._call(f"read cluster {cluster}", "persistentResources.get")
+        body = self._session.get(self._url(cluster), call)
+        _read(call, PersistentResource.read, body)
+        return body
+
     def delete_persistent_resource(self, cluster: str) -> None:
         """Ask for the cluster's end; it passes through STOPPING. Raises Refused while it is being made or rebooted."""
         call = self._call(f"delete cluster {cluster.rsplit('/', 1)[-1]}", "persistentResources.delete")

@@ -67,7 +67,7 @@ def _size_written(pool: PoolSpec) -> str:
     return f"{{min: {pool.min}, max: {pool.max}}}" if pool.autoscaled else str(pool.replicas)
 
 
-def _attached(pool: PoolSpec) -> bool:
+def attached(pool: PoolSpec) -> bool:
     """Tell whether its machines have optional accelerators: all other machines' names tell theirs."""
     return bool(pool.machine.accelerator) and pool.machine.type.startswith("n1-")
 
@@ -100,7 +100,7 @@ POOL: tuple[Field[PoolSpec], ...] = (
     Field("machine", lambda pool: pool.machine.type),
     Field(
         "accelerator",
-        lambda pool: f"{pool.machine.accelerator_count} {pool.machine.accelerator}" if _attached(pool) else "",
+        lambda pool: f"{pool.machine.accelerator_count} {pool.machine.accelerator}" if attached(pool) else "",
         lambda pool: f"{{type: {pool.machine.accelerator}, count: {pool.machine.accelerator_count}}}",
     ),
     Field("disk.type", lambda pool: pool.machine.disk.type),

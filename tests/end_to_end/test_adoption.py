@@ -4,6 +4,7 @@ on as they are. # N13"""
 from typing import Any
 
 import pytest
+import yaml
 
 from slipway.google.provider_errors import ON_ERROR
 from tests.checkouts.checkout import MACHINE, PROJECT, REGION, VERTEX, Checkout
@@ -74,7 +75,9 @@ def settings(checkout: Checkout) -> list[Any]:
 def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, theirs: str) -> None:
     made_by_hand(checkout)
     before, others = lives(checkout, theirs), settings(checkout)
-    said = up(checkout, theirs={"id": theirs, **LIKE_IT})
+    name = f"{VERTEX.removeprefix('/v1/')}/persistentResources/{theirs}"
+    printed = checkout.slipway("pools", "adopt", name, "--print", role="deployer")
+    said = up(checkout, theirs=yaml.safe_load(printed.out)["slipway:persistentResources"][theirs])
     assert f"theirs stands for {theirs}, which somebody else made" in said
     assert ON_ERROR in said
     assert checkout.outputs()["clusters"] == {"theirs": theirs}

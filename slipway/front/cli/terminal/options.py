@@ -34,14 +34,14 @@ WORD = _Word()
 
 
 def catalog_and_output(command: Command) -> Command:
-    return _catalog_option(output_option(command))
+    return catalog_option(output_option(command))
 
 
 def catalog_and_output_with_csv(command: Command) -> Command:
-    return _catalog_option(output_option(command, csv=True))
+    return catalog_option(output_option(command, csv=True))
 
 
-def _catalog_option(command: Command) -> Command:
+def catalog_option(command: Command) -> Command:
     return click.option(
         "--catalog",
         type=WORD,

@@ -14,7 +14,7 @@ from slipway.operating.pool_rows import RECENT, rows, upcoming
 from tests.slipway.google.quota.region import cluster, cpu, h100, job
 
 from .past import Past
-from .stack import Stack, held
+from .stack import PROJECT, REGION, UNSET, Stack, held
 from .test_quota import CATALOG
 
 IDLE = "RUNNING n1-standard-4 0 / 1 / 3 – no job yet 0.25{0} 0.25–0.74{0} 179–537{0}"
@@ -49,6 +49,17 @@ def test_a_cluster_that_no_deployment_has_recorded_is_shown(stack: Stack) -> Non
     assert f"lost-{stack.name} belongs to this stack" in done.err and "fix: pulumi up" in done.err
     rows = stack.run("pools", "--output", "json").json["pools"]
     assert [row["state"] for row in rows] == ["RUNNING", "RUNNING"]
+
+
+def test_the_entry_of_a_cluster_that_somebody_else_made_is_printed(stack: Stack) -> None:  # N13
+    theirs = f"theirs-{stack.name}"
+    stack.make_cluster(cluster=theirs, of="")
+    told = stack.run("pools", "adopt", theirs)
+    assert told.code == 2 and f"fix: slipway pools adopt {theirs} --print" in told.err
+    printed = stack.well("pools", "adopt", theirs, "--print")
+    assert f"    {theirs}:\n      id: {theirs}\n      pools:\n" in printed.out and "next: put it below" in printed.err
+    full = f"projects/{PROJECT}/locations/{REGION}/persistentResources/{theirs}"
+    assert stack.well("pools", "adopt", full, "--print", SLIPWAY_CATALOG=UNSET).out == printed.out
 
 
 @pytest.mark.parametrize(("words", "shown"), [(("pools",), "workers"), (("jobs", "list"), "hello-")])

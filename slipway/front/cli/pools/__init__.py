@@ -15,6 +15,7 @@ import click
 from slipway.base.clock import right_time
 from slipway.base.columns import Column, documents, table_of
 from slipway.base.formatting import few, join
+from slipway.front.cli import Verbs
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.documents import dates_document
 from slipway.front.cli.terminal.frames import watch_option, watched
@@ -42,10 +43,13 @@ def _lists(
         return clusters.result(), active.result(), recent.result()
 
 
-@click.command()
+@click.group(cls=Verbs, package=__name__, invoke_without_command=True)
 @watch_option
 @catalog_and_output
-def command(watch: bool, catalog: str | None, output: str) -> None:
+@click.pass_context
+def command(ctx: click.Context, watch: bool, catalog: str | None, output: str) -> None:
+    if ctx.invoked_subcommand is not None:
+        return
     context = Context(catalog)
     if watch:
         watched(lambda: _look(context.anew(), output), context.clock, output)
