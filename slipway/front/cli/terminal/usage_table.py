@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from typing import Any
 
-from slipway.base.formatting import percent, span, usd
+from slipway.base.formatting import join, percent, span, usd
 from slipway.front.cli.terminal import screen
 from slipway.model.budget import Budget, Ledger, shares
 from slipway.model.prices import Price, exact_text
@@ -31,10 +31,12 @@ def show(usage: Usage) -> None:
         screen.note(
             f"stack {usage.stack} had no jobs and no pools in {span((usage.until - usage.since).total_seconds())}"
         )
+        shown: list[tuple[str, ...]] = []
     else:
         table = _Table(usage)
-        screen.table(table.heads, list(table.rows()), right=table.heads[1:-1], wraps=(table.heads[-1],))
-    for words in _notes(usage):
+        shown = list(table.rows())
+        screen.table(table.heads, shown, right=table.heads[1:-1], wraps=(table.heads[-1],))
+    for words in _notes(usage, shown):
         screen.note(words)
 
 
@@ -122,17 +124,23 @@ class _Table:
         return f"{'≤ ' if amount.at_most else ''}{words}{'' if amount.complete else '+'}"
 
 
-def _notes(usage: Usage) -> Iterator[str]:
+def _notes(usage: Usage, shown: Sequence[tuple[str, ...]]) -> Iterator[str]:
+    """Yield the meaning of the signs that stand in the rows, and what was not read."""
     if usage.rows and usage.by in _NOTES:
         yield _NOTES[usage.by]
-    if any(row.partly_unknown for row in usage.idle):
+    first = len(usage.rows)
+    idle, others = (
+        [cell for row in rows for cell in row[1:]] for rows in (shown[first:-1], [*shown[:first], *shown[-1:]])
+    )
+    if any("not recorded" in cell for cell in idle):
         yield "not recorded: how many machines were up then; the hourly run records it, or slipway record"
-    if any(row.at_most for row in usage.idle):
+    if any("≤" in cell for cell in idle):
         yield "≤ of idle machines: jobs that could not be read may have had some of them"
-    if usage.total.cost_at_most:
+    if any("≤" in cell for cell in others):
         yield "≤: nobody could tell for how long Spot jobs had no machines"
-    if not usage.total.cost_complete:
-        yield "+ and ?: some of it has no known price, or was not recorded or not read"
+    signs = [sign for sign in "+?" if any(cell.endswith(sign) for cell in (*idle, *others))]
+    if signs:
+        yield f"{join(signs)}: some of it has no known price, or was not recorded or not read"
     yield from (f"! not read: {words}" for words in usage.unread)
 
 

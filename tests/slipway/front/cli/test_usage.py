@@ -14,7 +14,7 @@ from slipway.front.cli.terminal import usage_table
 from slipway.model.budget import Budget, Ledger
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import hourly
-from slipway.operating.history.model import MachinesUsed, PoolKey, PoolSample, Sample
+from slipway.operating.history.model import History, MachinesUsed, PoolKey, PoolSample, Sample
 from slipway.operating.history.usage import usage
 from tests.slipway.operating.whatif.past import CPU, SINCE, cluster, history, job, pool
 
@@ -86,6 +86,15 @@ def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssert
         usage_table.show(usage(unread, "team"))
         told = capsys.readouterr()
         assert f"{told.out}\n{told.err}" == snapshot(name=region)
+    signs_of: tuple[tuple[History, set[str]], ...] = (
+        (replace(past, samples=()), {"not recorded", "≤", "+ and ?"}),
+        (history((), (BIG,), days=1), {"not recorded", "?"}),
+        (history(jobs[1:2], (SMALL,), days=1, samples=records), set()),
+    )
+    for known, signs in signs_of:
+        usage_table.show(usage(known, "label:x"))
+        told = capsys.readouterr()
+        assert {line.partition(":")[0] for line in told.err.splitlines()} == signs, told
     usage_table.show_csv(usage(unread, "team"))
     told = capsys.readouterr()
     assert f"{told.out}\n{told.err}" == snapshot(name="csv")
