@@ -11,9 +11,10 @@ from vertex_local.images.recipes import recipe_for
 from slipway.base.errors import ResourceError
 from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.placeholders import fill
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.machines.table import machine
-from slipway.reviewing.change.usual import job_spec, worker_pools
+from slipway.reviewing.change.usual import job_spec, usual_values
 
 USUAL = "dask-digits"
 
@@ -74,7 +75,7 @@ def _not_here(offer: Offer) -> str:
 
 def _cpus(template: Template, offer: Offer) -> int:
     """Return the CPUs of all machines at the default parameters."""
-    pools = filter(None, worker_pools(offer, template))
+    pools = filter(None, fill(job_spec(offer).get("workerPoolSpecs", []), usual_values(template)))
     return sum(machine(pool["machineSpec"]["machineType"]).vcpus * int(pool.get("replicaCount", 1)) for pool in pools)
 
 

@@ -11,17 +11,14 @@ from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template, case_in_words
 from slipway.model.catalog.placeholders import fill
-from slipway.model.kinds import KINDS
+from slipway.model.kinds import CUSTOM_JOB, KINDS
 from slipway.model.prices import dollars
 
 
 def taken(template: Template) -> Mapping[tuple[str, str], int]:
     counts: dict[tuple[str, str], int] = {}
     for offer in usual_offers(template):
-        of_offer: Counter[str] = Counter()
-        for pool, body in zip(offer.pools, worker_pools(offer, template), strict=False):
-            of_offer[pool] += whole(body.get("replicaCount"), template) or 0
-        for pool, count in of_offer.items():
+        for pool, count in takes(offer, usual_values(template)).items():
             if pool:
                 counts.setdefault((offer.cluster, pool), count)
     return counts
@@ -29,21 +26,20 @@ def taken(template: Template) -> Mapping[tuple[str, str], int]:
 
 def largest(template: Template, cluster: str, pool: str) -> int:
     """Return how many of a pool's machines a submission may ask for."""
-    bounded = {parameter.name: parameter.max for parameter in template.parameters if parameter.max is not None}
-    most = {**_values(template), **bounded}
-    asked = [0]
-    for offer in template.offers:
-        if offer.cluster == cluster:
-            bodies = zip(offer.pools, fill(job_spec(offer).get("workerPoolSpecs", []), most), strict=False)
-            counts = [str(body.get("replicaCount", "")) for name, body in bodies if name == pool]
-            asked.append(sum(int(count) for count in counts if count.isdigit()))
-    return max(asked)
+    bounded = (each for each in template.parameters if each.max is not None)
+    values = {**usual_values(template), **{each.name: each.kind.python(each.max) for each in bounded}}
+    return max((takes(offer, values)[pool] for offer in template.offers if offer.cluster == cluster), default=0)
 
 
-def worker_pools(offer: Offer, template: Template) -> list[Mapping[str, Any]]:
-    spec = job_spec(offer)
-    filled = fill(spec.get("workerPoolSpecs", []), _values(template))
-    return list(filled) if isinstance(filled, list) else []
+def takes(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:
+    """Return how many machines of each pool a submission takes, its concurrent trials together; of an empty name those
+    of its own."""
+    kind, filled, counts = KINDS.get(offer.kind, CUSTOM_JOB), fill(offer.request, values), Counter[str]()
+    bodies = kind.spec_of(filled).get("workerPoolSpecs") or ()
+    for pool, body in zip((*offer.pools, *("" for _ in bodies)), bodies, strict=False):
+        count = str(body.get("replicaCount", ""))
+        counts[pool] += int(count) * kind.trials(filled) if count.isdigit() else 0
+    return counts
 
 
 def job_spec(offer: Offer) -> Mapping[str, Any]:
@@ -65,12 +61,14 @@ def machine_types(offer: Offer) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(machine.get("machineType", "")) for machine in machines))
 
 
+_DEAR = 10
+"""USD an hour."""
 _NOUNS: Mapping[str, str] = {SPOT: "Spot", ON_DEMAND: "machines on demand", RESERVATION: "the reservation"}
 
 
 def way(offer: Offer) -> str:
     if offer.capacity_type == POOL:
-        return f"pool `{offer.cluster or offer.dormant}`"
+        return f"pool `{offer.cluster or offer.dormant}`" if offer.cluster or offer.dormant else "a pool"
     return _NOUNS.get(offer.capacity_type, offer.capacity_type)
 
 
@@ -82,6 +80,11 @@ def by_hour(offer: Offer) -> str:
         price = "Vertex AI's fee alone" if offer.capacity_type == RESERVATION else "an unknown price"
         return f"{price} {by(offer)}"
     return f"{dollars(offer.price_per_hour, most='up to')} {by(offer)}"
+
+
+def is_dear(offer: Offer) -> bool:
+    """Tell whether a job pays for machines of its own that cost as much as a team should know."""
+    return offer.capacity_type != POOL and offer.price_per_hour.known >= _DEAR
 
 
 def instead(cost: str, old: Offer) -> str:
@@ -166,11 +169,11 @@ def rounds(template: Template, kind: str = "") -> int:
 
 def whole(value: object, template: Template) -> int | None:
     """Return a number, or the default of the parameter that stands for it."""
-    text = str(fill(value, _values(template)))
+    text = str(fill(value, usual_values(template)))
     return int(text) if text.isdigit() else None
 
 
-def _values(template: Template) -> Mapping[str, Any]:
+def usual_values(template: Template) -> Mapping[str, Any]:
     return {parameter.name: _usual(parameter) for parameter in template.parameters}
 
 

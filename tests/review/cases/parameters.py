@@ -256,7 +256,9 @@ CASES = (
             template("lora", RANK, RANK + '        Parameter("seed", int, default=0, min=0, max=9),\n'),
             template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--seed=${seed}",\n'),
         ),
-        (tells("parameter-added", "lora parameter seed"),),
-        may=("arguments-changed",),
+        (
+            tells("parameter-added", "lora parameter seed"),
+            hurts("arguments-changed", "lora", "--seed=0", "code that does not know that fails"),
+        ),
     ),
 )

@@ -66,7 +66,7 @@ CASES = (
     Case(
         "More workers may be asked for than the pool has machines",
         (template("digits", 'default=4, min=1, max=16, help="worker', 'default=4, min=1, max=64, help="worker'),),
-        (tells("bounds-widened", "digits parameter workers", "16", "64"),),
+        (hurts("bounds-widened", "digits parameter workers", "pool `cpu` has no room for 64", "on Spot"),),
         world=BUSY,
     ),
     Case(

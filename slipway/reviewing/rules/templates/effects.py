@@ -14,8 +14,9 @@ from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import POOL, SPOT
 from slipway.model.catalog.model import Catalog, Offer
-from slipway.model.catalog.placeholders import OUTPUT, names
+from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, names
 from slipway.model.findings.finding import Grade
+from slipway.model.kinds import TUNING_JOB
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables, way
 from slipway.reviewing.rules.resources.trainers import submitters_of
@@ -29,6 +30,7 @@ _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
 _PREBUILT = re.compile(
     r"-docker\.pkg\.dev/vertex-ai/training/(?P<framework>\w+)-(?P<device>\w+)\.(?P<version>[\d-]+)(?:\.(?P<python>py\d+))?"
 )
+_IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 
 
@@ -58,13 +60,20 @@ def machines(differing: Differing) -> Effect:
     if not isinstance(new, Machines):
         return follows("machines-no-more", old=old)
     if (old.type, old.gpus) != (new.type, new.gpus):
-        gpus = f"{new.gpus} instead of {old.gpus}"
-        does = f"run on `{new.type}` instead of `{old.type}`" if new.type != old.type else f"run with {gpus}"
+        whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
+        does = f"run {'on' if new.type != old.type else 'with'} {' instead of '.join(whole)}"
         if 0 < new.gpu_memory < old.gpu_memory:
             return follows("gpu-smaller", does=does, new_gb=new.gpu_memory, old_gb=old.gpu_memory)
-        if old.gpu and not new.gpu:
-            return follows("gpu-gone", does=does, old=old.gpus)
-        return follows("machine-other", does=does, gpus=gpus if new.type != old.type and new.gpus != old.gpus else "")
+        if bool(old.gpu) != bool(new.gpu):
+            return follows("gpu-gone" if old.gpu else "gpu-new", does=does, old=old.gpus)
+        told: dict[str, Any] = {"does": does, "new": new.gpus, "limit": differing.template.limit}
+        if new.gpus != old.gpus:
+            row = "gpu-split" if new.one_gpu < old.one_gpu else "gpu-more" if new.gpu == old.gpu else "gpu-other"
+            return follows(row, one=new.one_gpu, was=old.one_gpu, **told)
+        (family, _, size), (former, _, was) = (side.type.rpartition("-") for side in (new, old))
+        alike = family == former and size.isdigit() and was.isdigit()
+        row = "smaller" if alike and int(size) < int(was) else "larger" if alike else "other"
+        return follows(f"machine-{row}", size=size, was=was, **told)
     if old.count != new.count:
         return follows("machines-count", new=new.count, old=old.count, machine=new.type.partition(" ")[0])
     if old.disk_type != new.disk_type:
@@ -133,8 +142,10 @@ def arguments(differing: Differing) -> Effect:
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
     kept = {name for each in after for name in names(each)}
     lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
-    if lost:
-        return follows("arguments-results", flags=_flags(lost), lost=join(map(shown, lost)))
+    shared = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
+    if lost and not {JOB, REQUEST} & {name for each in shared for name in names(each)}:
+        told: dict[str, Any] = {"flags": _flags(lost), "lost": join(map(shown, lost)), "new": _values(shared)}
+        return follows("arguments-shared" if shared else "arguments-results", **told)
     if not gone and not new:
         return follows("arguments-order")
     changed = {flag(each) for each in gone} & {flag(each) for each in new}
@@ -189,6 +200,8 @@ def secret(differing: Differing) -> Effect:
     values: dict[str, Any] = {"name": name, "old": shown(old), "new": shown(new)}
     if not new:
         return follows("secret-plain" if name in dict(variables(differing.offers)) else "secret-gone", **values)
+    if not old and new in secrets_of(differing.template.old.offers):
+        return follows("secret-known", **values)
     if not old or old != new:
         return follows("secret-other" if old else "secret-new", **values)
     if places[0] != places[1]:
@@ -260,11 +273,13 @@ def timeout(differing: Differing) -> Effect:
     if len(ran) < 2:
         took = f"the last run took {'longer' if longer else 'no longer'}"
         took = took if ran else "not known: how long they take, as none ran lately"
+    trials = differing.template.new.kind == TUNING_JOB.name
     return follows(
         "timeout-shorter-restarts" if differing.template.new.checkpoints else "timeout-shorter",
         grade=Grade.BLOCKING if longer or not ran else Grade.WARNING,
         ends=f"{span(new)} instead of {span(old)}" if old else span(new),
-        took=took,
+        took="not known: how long a trial takes" if trials else took,
+        are="have each trial" if trials else "are",
         limit=span(old) if old else "it without a limit",
     )
 
@@ -282,7 +297,9 @@ def retries(differing: Differing) -> Effect:
 
 
 def restarts(differing: Differing) -> Effect:
-    return follows("restarted" if differing.after == "true" else "not-restarted", again=differing.template.again)
+    alone = all(len(posted_pools(offer)) == 1 for offer in differing.offers)
+    row = "restarts-alone" if alone else "restarted" if differing.after == "true" else "not-restarted"
+    return follows(row, again=differing.template.again)
 
 
 def wait(differing: Differing) -> Effect:
@@ -305,7 +322,8 @@ def variable(differing: Differing) -> Effect:
     if new is None:
         told = any(map(_is_result, names(str(differing.before))))
         return follows("variable-results" if told else "variable-gone", name=name, old=old)
-    return follows("variable-other" if old else "variable-new", name=name, new=new, old=old)
+    row = "variable-other" if old else "variable-new"
+    return follows(row if differing.after else "variable-empty", name=name, new=new, old=old)
 
 
 def goal(differing: Differing) -> Effect:

@@ -17,7 +17,18 @@ from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.change.usual import by_hour, compete, cost, costs, instead, job_spec, machine_types, way, whose
+from slipway.reviewing.change.usual import (
+    by_hour,
+    compete,
+    cost,
+    costs,
+    instead,
+    is_dear,
+    job_spec,
+    machine_types,
+    way,
+    whose,
+)
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
@@ -25,7 +36,7 @@ from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
 _FAIL = "fail where there are no machines"
-_FULL = {POOL: "wait for it, unpaid", FLEX_START: "wait for it, unpaid"}
+_FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
 """The end of jobs for whose machines there is no room, and that can go nowhere else."""
 Offers = Mapping[str, Offer]
 Case = Mapping[str, tuple[Scalar, ...]]
@@ -85,24 +96,14 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
         so = _until_made(template, offer, after)
         yield template.tells("offer-moved", next=way(offer), cluster=clusters[0], jobs=who, part=old, so=so)
     if was.available and not offer.available:
-        waits = offer.lacks_quota or offer.dormant
-        rest = [each for each in after.values() if compete(each, offer) and each.available]
-        why = _why(offer, template.becomes)
-        beside = f"they cost {costs(rest, template.becomes)}" if rest else ""
-        yield template.tells(
-            "offer-unavailable",
-            way=way(offer),
-            jobs=who,
-            part=label,
-            so=facts(why, beside),
-            grade=None if waits else Grade.BLOCKING,
-        )
+        yield from _unavailable(template, label, after)
     elif offer.available and not was.available:
         yield template.tells("offer-available", way=way(offer), jobs=who, part=label)
     before, now = patience(was), patience(offer)
     if was.wait != offer.wait and before != now:
+        nowhere = offer.capacity_type != FLEX_START and not _rest(offer, after)
         yield template.tells(
-            "fallback-wait-ends" if before is None else "fallback-wait",
+            "fallback-wait-nowhere" if nowhere else "fallback-wait-ends" if before is None else "fallback-wait",
             way=way(offer),
             jobs=who,
             part=label,
@@ -113,6 +114,19 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
             so=facts(_growth(offer, template.becomes), after_wait(offer, after)),
             edits=(Edit(f"waits.{offer.capacity_type}", _time(before), _time(now)),),
         )
+
+
+def _unavailable(template: TemplateChange, label: str, after: Offers) -> Iterator[Consequence]:
+    offer, waits = after[label], after[label].lacks_quota or after[label].dormant
+    beside = [each for each in after.values() if compete(each, offer)]
+    rest, who = [each for each in beside if each.available], _jobs(template, offer)
+    if rest or waits or not offer.when:
+        so = facts(_why(offer, template.becomes), f"they cost {costs(rest, template.becomes)}" if rest else "")
+        grade = None if waits else Grade.BLOCKING
+        yield template.tells("offer-unavailable", way=way(offer), jobs=who, part=label, so=so, grade=grade)
+    elif offer is beside[0]:
+        used = template.used.having(lambda job: _is_case(job, offer.when))
+        yield template.tells("case-refused", jobs=who, part=label, used=used, did="were such", grade=Grade.BLOCKING)
 
 
 def patience(offer: Offer) -> float | None:
@@ -225,12 +239,15 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     if not offer.available:
         grade = Grade.WARNING if offer.lacks_quota else None
         return template.tells("offer-added-unavailable", so=_why(offer, template.becomes), grade=grade, **values)
-    so = facts(cost(offer, template.becomes), _ends(template, offer, after))
+    later = "" if overtaken else ", where nothing before it can start"
+    so = facts(f"{cost(offer, template.becomes)}{later}", _ends(template, offer, after))
     if overtaken:
         cluster = template.becomes.clusters.get(offer.cluster)
         free = Grade.NOTE if cluster and not cluster.adopted else None
         return template.tells("offer-added-first", so=so, next=way(after[overtaken]), grade=free, **values)
-    return template.tells("offer-added", so=so, **values)
+    known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
+    dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
+    return template.tells("offer-added", so=so, grade=Grade.WARNING if dear else None, **values)
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
@@ -276,6 +293,10 @@ def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
     return {label: offer for label, offer in listed.items() if label in by_content.values()}
 
 
+def _is_case(job: VertexJob, case: Case) -> bool:
+    return all((job.parameters or {}).get(name) in values for name, values in case.items())
+
+
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
     """Tell whether a job was sent for the offer, on any generation of its cluster, with machines yet or not."""
     name = offer.cluster or offer.dormant
@@ -314,6 +335,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
     for first, then in overtakes[:1]:
         offer = after[first]
         overtaken = [after[later] for earlier, later in overtakes if earlier == first]
+        sooner = [after[earlier] for earlier, later in overtakes if later == then]
         sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
         yield template.tells(
             "offer-order",
@@ -324,7 +346,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             part="order",
             so=facts(
                 "" if offer.available else _why(offer, template.becomes),
-                f"they cost {instead(by_hour(offer), after[then])}",
+                f"they cost {instead(', then '.join(map(by_hour, sooner)), after[then])}",
                 _ends(template, offer, after),
                 _no_wait(offer, overtaken),
             ),
@@ -355,4 +377,4 @@ def _why(offer: Offer, catalog: Catalog) -> str:
     if offer.capacity_type == RESERVATION and holds and not holds & asked:
         there, needed = (join(f"`{each}`" for each in sorted(machines)) for machines in (holds, asked))
         return f"it holds {there}, and they need {needed}"
-    return "it is not available"
+    return "it is not available" if offer.capacity_type != POOL or offer.cluster else "no pool of this stack fits"

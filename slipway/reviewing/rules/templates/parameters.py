@@ -15,9 +15,10 @@ from slipway.model.catalog.placeholders import render
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import costs, machine_types, rounds, whole, worker_pools
+from slipway.reviewing.change.usual import cost, costs, machine_types, rounds, takes, usual_values, way
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import usual_grade
+from slipway.reviewing.rules.templates.replay import first_way
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 
 _MOST_VALUES = 5
@@ -77,7 +78,8 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
     had, has = (shown(parameter.default, name) for parameter in (was, new))
     edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
     if was.type != new.type:
-        yield _tells(template, "parameter-type", name, was=was.type, type=new.type, used=template.used)
+        of = f": {join(map(shown, new.choices), 'or')}" if new.choices else ""
+        yield _tells(template, "parameter-type", name, was=was.type, type=f"{new.type}{of}", used=template.used)
     if new.required and not was.required:
         yield _tells(template, "parameter-required", name, had=had, used=template.used)
     elif was.required and not new.required:
@@ -112,16 +114,12 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str
         grows = "a full one grows, and is paid" if latter[0].capacity_type == POOL else ""
         cost = f"they cost {costs(latter, template.becomes)}"
         return Grade.BLOCKING, facts(f"{machines} instead of {was}", cost, grows)
-    counts = [
-        sum(whole(pool.get("replicaCount"), side) or 0 for pool in worker_pools(offer, side))
-        for side, some in ((old, former), (new, latter))
-        for offer in some[:1]
-    ]
-    if len({*counts}) == 2:
-        return usual, f"they take {counts[1]} machines instead of {counts[0]}"
-    if rounds(old) != rounds(new):
-        return usual, f"they keep their machines for {rounds(new)} rounds of trials instead of {rounds(old)}"
-    return usual, "not known: what the code does with it, so results don't compare with those of before"
+    pairs = ((old, former), (new, latter))
+    counts = dict.fromkeys(takes(offer, usual_values(side)).total() for side, some in pairs for offer in some[:1])
+    more = "they take {1} machines instead of {0}".format(*counts) if len(counts) == 2 else ""
+    longer = f"{rounds(new)} rounds of trials instead of {rounds(old)}, of up to {template.limit} each"
+    unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results don't compare"
+    return usual, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
@@ -140,7 +138,27 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             did="gave such a value",
         )
     if widened:
-        yield _tells(template, "bounds-widened", new.name, values=join(widened))
+        takes_more = _at_most(template, old, new)
+        unknown = f"not known: whether code, memory and the timeout of {template.limit} are made for that"
+        grade = Grade.WARNING if takes_more else None
+        yield _tells(template, "bounds-widened", new.name, values=join(widened), so=takes_more or unknown, grade=grade)
+
+
+def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
+    """Return how a submission of the largest value runs, where it takes another way or price than before."""
+    if old.max is None or new.max is None or new.max <= old.max:
+        return ""
+    sides = ((old, template.old, template.was), (new, template.new, template.becomes))
+    was, now = (
+        first_way({**usual_values(side), new.name: each.kind.python(each.max)}, side, catalog)
+        for each, side, catalog in sides
+    )
+    costs = [cost(each.offer, catalog) if each else "" for each, (*_, catalog) in zip((was, now), sides, strict=True)]
+    if costs[0] == costs[1]:
+        return ""
+    leaves = was and now and now.offer.capacity_type != POOL == was.offer.capacity_type
+    full = f"{way(was.offer)} has no room for {new.max:g}: " if was and leaves else f"with {new.max:g} "
+    return f"{full}they cost {costs[1]}" if now else f"{full}none of their ways to run has room, and they can't start"
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from typing import Any
 
 from slipway.google.jobs import VertexJob
 from slipway.google.quota.metrics import drawn_by
@@ -13,9 +13,10 @@ from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill
 from slipway.model.facts import QuotaLine
+from slipway.model.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import per_hour
-from slipway.reviewing.change.usual import cost
+from slipway.reviewing.change.usual import cost, takes
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import in_words
 
@@ -34,20 +35,26 @@ class Again:
 def again(job: VertexJob, template: Template, catalog: Catalog) -> Again | None:
     """Return the first way that a job's parameters can take; None where they are refused, or no way has room."""
     values = {**{each.name: each.default for each in template.parameters}, **(job.parameters or {})}
+    return first_way(values, template, catalog, job.kind)
+
+
+def first_way(
+    values: Mapping[str, Any], template: Template, catalog: Catalog, kind: JobKind | None = None
+) -> Again | None:
+    """Return the first way that a submission with all these values can take, by default as the usual kind of job."""
+    kind = kind or KINDS.get(template.kind, CUSTOM_JOB)
     if any(each.refusal(values[each.name]) for each in template.parameters):
         return None
     for offer in template.offers:
         fits = all(values.get(name) in wanted for name, wanted in offer.when.items())
-        if not (fits and offer.available and offer.kind == job.kind.name):
+        if not (fits and offer.available and offer.kind == kind.name):
             continue
-        sent, takes = VertexJob.read(fill(offer.request, values), job.kind), Counter[str]()
-        for pool, workers in zip(offer.pools, sent.worker_pools, strict=False):
-            takes[pool] += workers.replicas * sent.trials
+        sent, needs = VertexJob.read(fill(offer.request, values), kind), takes(offer, values)
         cluster = catalog.clusters.get(offer.cluster)
         most = {pool.name: pool.max for pool in cluster.pools} if cluster else {}
-        if all(count <= most.get(pool, 0) for pool, count in takes.items() if pool):
+        if all(count <= most.get(pool, 0) for pool, count in needs.items() if pool):
             cost = per_hour(sent.machines, catalog.region_of(offer.cluster), offer.capacity_type)
-            return Again(replace(offer, price_per_hour=cost), sent.machines, takes)
+            return Again(replace(offer, price_per_hour=cost), sent.machines, needs)
     return None
 
 

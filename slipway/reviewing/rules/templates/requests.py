@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import zip_longest
 
@@ -16,27 +16,30 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, last_part, span
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.placeholders import fill, placeholder
-from slipway.model.catalog.placeholders import names as names_in
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import by, whose
 from slipway.reviewing.consequence import Consequence, consequence
-from slipway.reviewing.rules.templates.effects import Differing, argument, flag
-from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
+from slipway.reviewing.rules.templates.effects import Differing, argument
+from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, flat, trainer
 from slipway.reviewing.rules.templates.offers import recast_offers
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.rules import RULES, SECONDS, Rule
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
-SILENT = re.compile(r"spec/persistentResourceId|labels/slipway-commit(-dirty)?")
-"""Paths that each deployment sets anew."""
+SILENT = re.compile(r"spec/(persistentResourceId|experimentRun)|labels/slipway-commit(-dirty)?")
+"""Paths that each deployment sets anew, or that follow from another one."""
 _ARGUMENTS = ("args", "command")
 _WAIT = "spec/scheduling/maxWaitDuration"
 _POOL = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
-_WHOLE = re.compile(r"(studySpec/(?:metrics|parameters)/[^/]+|modelToUpload|studySpec/[^/]*StoppingSpec)/.*")
-"""Groups of values that come and go as one."""
+_WHOLE = (
+    re.compile(r"(studySpec/(?:metrics|parameters)/[^/]+|modelToUpload|studySpec/[^/]*StoppingSpec)/.*"),
+    re.compile(r"(studySpec/parameters/[^/]+/(?:conditionalParameterSpecs/[^/]+|\w+ValueSpec))/.*"),
+)
+"""Groups of values that come and go as one, each within those before it."""
+_VALUES = re.compile(r"\w+ValueSpec$")
 _GOAL = re.compile(r"studySpec/metrics/([^/]+)")
 _FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*")
 Leaves = dict[str, Leaf]
@@ -156,17 +159,16 @@ class Parameters:
             {name: value for name, value in after.items() if name not in before and name not in renamed.values()},
         )
 
-    def settled(self, before: tuple[str, ...], after: tuple[str, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Leave out arguments that come or go with their parameter, which is reported; an argument that lost its
-        parameter had the parameter's default."""
-        return _settled(before, after, self.gone), _settled(after, before, self.added)
+    def settled(self, before: Leaf | None, after: Leaf | None) -> tuple[Leaf | None, Leaf | None]:
+        """Fill in defaults: a value that loses its parameter had it, and one that gains a parameter has it."""
+        return _settled(before, self.gone), _settled(after, self.added)
 
 
-def _settled(arguments: tuple[str, ...], others: tuple[str, ...], values: Mapping[str, object]) -> tuple[str, ...]:
-    flags = {flag(other) for other in others}
-    left = (each for each in arguments if flag(each) in flags or not values.keys() & set(names_in(each)))
+def _settled(leaf: Leaf | None, values: Mapping[str, object]) -> Leaf | None:
     known = {name: value for name, value in values.items() if value is not None}
-    return tuple(str(fill(each, known)) for each in left)
+    if isinstance(leaf, Machines):
+        return replace(leaf, count=fill(leaf.count, known))
+    return tuple(fill(each, known) for each in leaf) if isinstance(leaf, tuple) else fill(leaf, known)
 
 
 def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parameters) -> Iterator[RequestDifference]:
@@ -177,13 +179,11 @@ def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parame
     trainers = {TRAINER, *(trainer(name) for catalog in (was, becomes) for name in catalog.trainers)}
     for name, other in roles.items():
         yield RequestDifference("role", (name, other))
-    pools = [tuple(filter(None, offer.pools)) for offer in (old, new)]
+    pools = [tuple(dict.fromkeys(filter(None, offer.pools))) for offer in (old, new)]
     if pools[0] != pools[1] and old.cluster == new.cluster:
         yield RequestDifference("pools", (pools[0], pools[1]))
     for path in dict.fromkeys((*before, *after)):
-        a, b = before.get(path), after.get(path)
-        if path.endswith(_ARGUMENTS) and isinstance(a, tuple) and isinstance(b, tuple):
-            a, b = known.settled(a, b)
+        a, b = known.settled(before.get(path), after.get(path))
         waits = path == _WAIT and (old.wait != new.wait or (_is_wait(a, old) and _is_wait(b, new)))
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         moved = path == "spec/serviceAccount" and {a, b} <= trainers
@@ -195,8 +195,10 @@ def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parame
 def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
     """Return the values with those groups as one that only one side has; one metric in the place of another is a
     single difference."""
-    groups = [{match[1] for path in side if (match := _WHOLE.fullmatch(path))} for side in (before, after)]
-    sides = _whole(before, groups[0] - groups[1]), _whole(after, groups[1] - groups[0])
+    sides = before, after
+    for whole in _WHOLE:
+        groups = [{match[1] for path in side if (match := whole.fullmatch(path))} for side in sides]
+        sides = _whole(sides[0], whole, groups[0] - groups[1]), _whole(sides[1], whole, groups[1] - groups[0])
     goals = [[path for path in side if _GOAL.fullmatch(path)] for side in sides]
     if len(goals[0]) == len(goals[1]) == 1:
         for side, (path,) in zip(sides, goals, strict=True):
@@ -205,13 +207,14 @@ def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
     return sides
 
 
-def _whole(leaves: Leaves, groups: set[str]) -> Leaves:
+def _whole(leaves: Leaves, group: re.Pattern[str], groups: set[str]) -> Leaves:
     whole: Leaves = {}
     for path, leaf in leaves.items():
-        match = _WHOLE.fullmatch(path)
+        match = group.fullmatch(path)
         if match and match[1] in groups:
-            text = f"{last_part(path)} {leaf}"
-            whole[match[1]] = f"{whole[match[1]]}, {text}" if match[1] in whole else text
+            values = " ".join(leaf) if isinstance(leaf, tuple) else str(leaf)
+            text, name = f"{last_part(path)} {values}", _VALUES.sub("values", match[1])
+            whole[name] = f"{whole[name]}, {text}" if name in whole else text
         else:
             whole[path] = leaf
     return whole

@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from slipway.google.catalog.lookup import usual_offers
+from slipway.model.catalog.model import Offer
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import account_of, job_spec, secrets_of
+from slipway.reviewing.change.usual import account_of, cost, is_dear, job_spec, secrets_of, takes, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, secret_requirements
@@ -49,10 +50,25 @@ def templates(change: Change) -> Iterator[Consequence]:
 
 
 def _added(template: TemplateChange) -> Iterator[Consequence]:
-    can = any(offer.available for offer in usual_offers(template.new))
+    can = [offer for offer in usual_offers(template.new) if offer.available]
     brings = () if template.change.first else tuple(_brings(template))
-    row, grade = "template-added" if can else "template-added-idle", Grade.BLOCKING if brings else None
-    yield template.tells(row, brings=facts(*brings), grade=grade)
+    row = "template-added" if can else "template-added-idle"
+    grade = Grade.BLOCKING if brings else Grade.WARNING if any(map(is_dear, can[:1])) else None
+    run = () if template.change.first else _run(template, can)
+    yield template.tells(row, brings=facts(*brings, *run), grade=grade)
+
+
+def _run(template: TemplateChange, can: Sequence[Offer]) -> Iterator[str]:
+    """Yield what a usual run of a new template takes."""
+    for offer in can[:1]:
+        yield f"a run costs {cost(offer, template.becomes)}, for up to {template.limit}"
+        cluster = template.becomes.clusters.get(offer.cluster)
+        for name, count in takes(offer, usual_values(template.new)).items():
+            pool = cluster.pool(name) if cluster else None
+            if pool and count == pool.max:
+                yield f"it takes all {count} machines of `{offer.cluster}/{name}`, and others wait"
+        if template.on_spot and not template.new.checkpoints:
+            yield f"one that loses its Spot machine {template.again}"
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:

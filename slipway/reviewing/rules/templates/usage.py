@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from slipway.base.formatting import counted, join
+from slipway.base.formatting import counted, join, span
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.capacity import SPOT
@@ -16,7 +16,7 @@ from slipway.model.catalog.model import Catalog, Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
-from slipway.reviewing.change.usual import posted_pools
+from slipway.reviewing.change.usual import job_spec, posted_pools
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import by_row, usual_grade
 
@@ -84,6 +84,13 @@ class TemplateChange:
     def again(self) -> str:
         """The end of a job of the template that is started again, as far as its file says."""
         return "goes on from its checkpoint" if self.new.checkpoints else "starts from the beginning"
+
+    @property
+    def limit(self) -> str:
+        """The timeout of its jobs: `24 h`."""
+        timeouts = (job_spec(offer).get("scheduling", {}).get("timeout", "") for offer in self.new.offers)
+        seconds = next((str(each).removesuffix("s") for each in timeouts if each), "604800")
+        return span(float(seconds))
 
     @property
     def reports(self) -> tuple[str, ...]:

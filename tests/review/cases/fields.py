@@ -1,0 +1,140 @@
+"""Fields of a template whose edit ends otherwise than it reads: in an upload, in a study, in another place."""
+
+from tests.review.case import BUSY, Case, Edit, Job, World, hurts, imports, more, stack, stops, tells, template
+
+UPLOAD = '"us-docker.pkg.dev/acme-ml/serve@sha256:' + "a" * 64 + '"'
+UPLOADS = (
+    imports("evals", "ModelUpload"),
+    more("evals", f'kinds=("training-pipeline", "custom-job"), model=ModelUpload("judge", {UPLOAD})'),
+)
+VARIANT = '    variants=(\n        Variant(\n            {"model": "27b"},'
+REFUSED = 'Variant({"model": "9b", "precision": "fp32"}, refusal="9b in fp32 needs more than 40 GB")'
+SEARCH = 'Search("depth", "integer", min=2, max=16)'
+LISTED = """Search(
+            "depth",
+            "discrete",
+            values=(2, 4, 8),
+            conditions=(Condition((8,), (Search("width", "integer", min=1, max=4),)),),
+        )"""
+WIDE = '''"""wide: the search, on machines of its own."""
+
+from slipway.template import Disk, JobTemplate, Package, WorkerPool
+
+TEMPLATE = JobTemplate(
+    name="wide",
+    summary="the search, on machines of its own",
+    code=Package("jobs/lora", "lora.task", "us-docker.pkg.dev/vertex-ai/training/pytorch-gpu.2-4.py310:20260901"),
+    worker_pools=(WorkerPool("one", "a3-highgpu-8g", Disk("pd-ssd", 500), args=("--output=${slipway.output}",)),),
+    capacity_types=("on-demand",),
+    timeout_s=86_400,
+)
+'''
+
+CASES = (
+    Case(
+        "All results are written into one folder, and half of a machine's memory is taken away",
+        (
+            template("digits", "--output=${slipway.output}", "--output=gs://acme-results/digits"),
+            template("evals", '"n1-standard-8"', '"n1-standard-4"'),
+        ),
+        (
+            stops("arguments-changed", "digits", "one place for all", "overwrites the one before"),
+            hurts("machines-changed", "evals", "4 vCPUs instead of 8", "the timeout of 2 h stays"),
+        ),
+        may=("run-cost",),
+        accident="runs that wrote over each other's results",
+    ),
+    Case(
+        "A GPU that nothing may use, two smaller ones in the place of one, and code that sees the first alone",
+        (
+            template("evals", '"n1-standard-8"', '"a2-highgpu-1g"'),
+            template("lora", '"a2-highgpu-1g"', '"g2-standard-24"'),
+            template("lora", '{"NCCL_DEBUG": "WARN"}', '{"NCCL_DEBUG": "WARN", "CUDA_VISIBLE_DEVICES": "0"}'),
+        ),
+        (
+            hurts("machines-changed", "evals", "paid for nothing"),
+            hurts("run-cost", "evals", "2.51"),
+            hurts("machines-changed", "lora", "24 GB instead of 40", "unless the code divides it"),
+            hurts("environment-changed", "lora", "paid and idle"),
+        ),
+        may=("run-cost",),
+        accident="GPUs that were paid for and idle",
+    ),
+    Case(
+        "A secret is read under another name, and values that nobody has sent are refused",
+        (
+            template("lora", '"HF_TOKEN": "hf-token"', '"HUB_TOKEN": "hf-token"'),
+            template("lora", VARIANT, VARIANT.replace("variants=(\n", f"variants=(\n        {REFUSED},\n")),
+        ),
+        (
+            stops("secrets-changed", "lora", "HF_TOKEN", "fails"),
+            tells("secrets-changed", "lora", "another name"),
+            hurts("bounds-narrowed", "lora", "precision=fp32", "refused when they are submitted"),
+        ),
+        may=("machines-changed",),
+        accident="a token that code looked for under its old name",
+    ),
+    Case(
+        "A role gets another name, and logs are printed as they come",
+        (
+            template("evals", 'WorkerPool("judge"', 'WorkerPool("referee"'),
+            template("lora", '{"NCCL_DEBUG": "WARN"}', '{"NCCL_DEBUG": "WARN", "PYTHONUNBUFFERED": "1"}'),
+        ),
+        (
+            tells("request-changed", "evals", "--role"),
+            tells("environment-changed", "lora", "what the log has"),
+        ),
+    ),
+    Case(
+        "A study searches some values of a list, one thing more beside one of them, in more trials than its pool holds",
+        (template("tune", SEARCH, LISTED), template("tune", "max=4,", "max=40,"), imports("tune", "Condition")),
+        (
+            hurts("bounds-widened", "tune parameter parallel", "with 40 none of their ways to run has room"),
+            hurts("study-changed", "tune", "values 2 4 8", "none beyond them"),
+            hurts("study-changed", "tune", "search `width` too", "--width"),
+        ),
+        accident="a job that waited for machines that could never come",
+    ),
+    Case(
+        "A variable is set to nothing",
+        (template("evals", '{"REGION": "us-central1"}', '{"REGION": "us-central1", "LEVEL": ""}'),),
+        (tells("environment-changed", "evals", "an empty value is not set"),),
+        accident="a variable that was thought to be set",
+    ),
+    Case(
+        "The model to upload is looked for in another folder, and has the same id each time",
+        (template("evals", UPLOAD, f'{UPLOAD}, artifact="best/", model_id="judge"'),),
+        (
+            stops("request-changed", "evals", "AIP_MODEL_DIR", "fails at its end"),
+            hurts("request-changed", "evals", "once it is taken"),
+        ),
+        given=UPLOADS,
+        accident="a run whose result was looked for where it was not",
+    ),
+    Case(
+        "The last way to run gets a wait, after which nothing follows",
+        (template("evals", "    timeout_s=7200", '    waits={"on-demand": 600},\n    timeout_s=7200'),),
+        (tells("fallback-wait", "evals", "a wait of 10 min ends nothing"),),
+    ),
+    Case(
+        "All machines start again with one, of which there is no other",
+        (
+            imports("evals", "Scheduling"),
+            more("evals", "scheduling=Scheduling(restart_job_on_worker_restart=True)"),
+        ),
+        (tells("scheduling-changed", "evals", "one machine"),),
+    ),
+    Case(
+        "A template that costs a hundred dollars an hour can be submitted",
+        (Edit("templates/wide.py", "", WIDE), stack("    - tune\n", "    - tune\n    - wide\n")),
+        (hurts("template-added", "template wide", "a run costs $101.14/h on demand, for up to 24 h"),),
+        world=BUSY,
+        accident="a bill that nobody had asked for",
+    ),
+    Case(
+        "A small model goes to the pool that large ones wait for",
+        (template("evals", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
+        (tells("offer-added", "evals", "pool"), tells("run-cost", "evals", "others wait")),
+        world=World(jobs=(Job("evals-1", "evals", capacity_type="spot"),)),
+    ),
+)
