@@ -174,8 +174,8 @@ class Denied(CloudError):
 
 class NotFound(CloudError):
     usual = (
-        "it was deleted, or never made: slipway pools and slipway jobs list show what there is; pulumi up makes again "
-        "what a stack declares"
+        "it was deleted, or never made: slipway pools and slipway jobs list show what there is; a deployment makes "
+        "again what a stack declares"
     )
 
 

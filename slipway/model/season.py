@@ -125,11 +125,11 @@ def why_dormant(
         return WhyDormant(f"was given up{when}{limit}", "a higher `generation` in the stack file brings it back")
     if why == "in-place":
         when = f" since {since.astimezone(UTC):%Y-%m-%d %H:%M} UTC" if since else ""
-        return WhyDormant(f"is being replaced in place{when}", "pulumi up offers it again when its successor runs")
+        return WhyDormant(f"is being replaced in place{when}", "a deployment offers it again when its successor runs")
     if since is not None:
         return WhyDormant(f"is out of season since {moment_in_words(since)}")
     if season.begins is None:
-        return WhyDormant("is not there yet: pulumi up offers it when it runs")
+        return WhyDormant("is not there yet: a deployment offers it when it runs")
     if now is not None and season.begins <= now:
         return WhyDormant("comes with the next deployment: its season has begun")
     return WhyDormant(f"is out of season until {moment_in_words(season.begins)}")

@@ -246,7 +246,7 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
         why=f"it has {join(elsewhere)} there; moving would delete them, and stop the jobs that run on them",
         fix=f"put {back} back into stacks/Pulumi.{stack}.yaml, and give {now} a stack of its own\n"
         f"or, with {back} put back, take this one down before it is made anew:\n"
-        f"SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {stack}",
+        f"make destroy STACK={stack}",
     )
 
 

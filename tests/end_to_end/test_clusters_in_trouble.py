@@ -15,7 +15,7 @@ def refused(checkout: Checkout, done: Done, what: str, cluster: str) -> None:
     assert f"error: {what}" in done.err
     assert f"why: {cluster}: " in done.err
     assert "fix: " in done.err
-    assert f"pulumi up --stack {checkout.stack}" in done.err
+    assert f"make up STACK={checkout.stack}" in done.err
 
 
 def delete_by_hand(checkout: Checkout, cluster: str) -> None:

@@ -114,7 +114,7 @@ def a_stock_out_that_lasts_ends_up_with_words_and_leaves_nothing_behind(checkout
     )
     assert said, failed.said
     assert "why: Resources are insufficient" in failed.said
-    assert "fix: run pulumi up again" in failed.said
+    assert "fix: deploy again" in failed.said
     assert "nothing of it is left" in failed.said
     assert checkout.clusters() == {}
     return said[1]

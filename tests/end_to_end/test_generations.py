@@ -146,7 +146,7 @@ def kept_once_more_for_a_damaged_catalog(busy: Busy) -> None:
     ).raise_for_status()
     refused = checkout.slipway("templates")
     assert refused.code == 2
-    assert "with pulumi up" in refused.err
+    assert "deploy the stack, which publishes it again" in refused.err
     said = up(checkout, {})
     assert "the published catalog is damaged" in said
     assert f"{busy.old} is taken over" in said and "no catalog tells of it" in said

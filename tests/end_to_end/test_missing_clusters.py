@@ -12,7 +12,7 @@ from tests.checkouts.shell import wait_for
 pytestmark = pytest.mark.journey
 
 CPU, MORE, LATE = ({"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": most}}}} for most in (2, 3, 4))
-WAITS = "cluster late is not there yet: pulumi up offers it when it runs"
+WAITS = "cluster late is not there yet: a deployment offers it when it runs"
 
 
 def edit(checkout: Checkout, word: str, **clusters: Any) -> None:

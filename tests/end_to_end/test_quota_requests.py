@@ -64,7 +64,7 @@ def nothing_is_made_while_a_request_is_pending(checkout: Checkout) -> None:
     assert done.code != 0, done.said
     assert "quota does not suffice yet" in done.said
     assert "asked for 8: pending" in done.said
-    assert "fix: run pulumi up again" in done.said
+    assert "fix: deploy again" in done.said
     assert checkout.clusters() == {}
     asked = preferences(checkout)
     assert {request["quotaConfig"]["preferredValue"] for request in asked.values()} == {"8", "4"}, (

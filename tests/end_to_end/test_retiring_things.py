@@ -142,7 +142,7 @@ def refused_to_move(checkout: Checkout) -> None:
     move = f"stack {checkout.stack} lives in {REGION} and can't move to {ELSEWHERE}, so nothing was changed"
     assert move in refused.said
     assert f"put gcp:region: {REGION} back into stacks/Pulumi.{checkout.stack}.yaml" in refused.said
-    assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in refused.said
+    assert "make destroy" in refused.said
     assert "is made; " not in refused.said
     assert (checkout.clusters(), checkout.buckets()) == (clusters, buckets)
 

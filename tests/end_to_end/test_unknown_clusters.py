@@ -49,7 +49,7 @@ def test_a_stack_is_taken_down_when_up_has_taken_over_what_its_state_lacks(
     ):
         assert refused.code != 0, refused.said
         assert f"the stack is not taken down: cluster {cluster} (running) would be left" in refused.said
-        assert "pulumi up, which takes it over" in refused.said
+        assert ", which takes it over" in refused.said
         assert f"persistent-resources delete {cluster} --project={PROJECT} --region={REGION}" in refused.said
     assert checkout.clusters() == clusters and set(buckets) == set(checkout.buckets())
 

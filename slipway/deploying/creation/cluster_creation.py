@@ -34,8 +34,7 @@ _REPORT_AFTER_S, _REPORT_EVERY_S, _REPORTED_TRIES = (60, 120, 300), 600, 3
 _KNOWN_BY = (STACK_LABEL, NAME_LABEL, HASH_LABEL)
 _FAILED = "ended in ERROR"
 _NEXT_RUN = (
-    "run pulumi up again: it finds the cluster by its name and labels, waits for it (up to two hours), "
-    "and takes it as it is"
+    "deploy again: it finds the cluster by its name and labels, waits for it (up to two hours), and takes it as it is"
 )
 
 
@@ -175,7 +174,7 @@ class ClusterCreation:
                             f"cluster {id_} is there already, and somebody else made it",
                             why=f"it lacks the labels of this stack ({', '.join(_KNOWN_BY)}); {error.message}",
                             fix="delete it by hand if nobody needs it, or raise `generation` of the cluster; "
-                            "then pulumi up again",
+                            "then deploy again",
                         ) from error
                     self.doubt = False
                     self.cloud.say(f"cluster {id_} was made although the answer did not come: going on with it")
@@ -250,7 +249,7 @@ class ClusterCreation:
         why = (operation.error if operation else "") or "somebody deleted it while it was being made"
         if operation and operation.error_code in _HOPELESS:
             raise ResourceError(
-                f"cluster {self.cluster.id} could not be made", why=why, fix="correct that, then pulumi up"
+                f"cluster {self.cluster.id} could not be made", why=why, fix="correct that, then deploy again"
             )
         raise AgainError(f"is {state.lower()}", why)
 
@@ -261,7 +260,7 @@ class ClusterCreation:
             return ResourceError(
                 f"cluster {living.id} could not be made",
                 why=why,
-                fix=f"correct that, then pulumi up again; {self._rest()}",
+                fix=f"correct that, then deploy again; {self._rest()}",
             )
         return AgainError(_FAILED, why)
 
@@ -292,7 +291,7 @@ class ClusterCreation:
         return (PolicyError if exhausted else ResourceError)(
             f"{what} ({times})",
             why=why,
-            fix=f"{ask}run pulumi up again, which tries again; or give it more time in the stack file "
+            fix=f"{ask}deploy again, which tries again; or give it more time in the stack file "
             "(`createWithin`), or other machines or another region (`alternatives`, or in the place of these); "
             + "\n".join(filter(None, (self._rest(), self.meanwhile))),
         )

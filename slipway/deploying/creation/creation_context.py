@@ -69,7 +69,7 @@ class CreationContext:
         def must_be_idle(names: Sequence[str]) -> None:
             for name in names:
                 stays = f"cluster {name.rsplit('/', 1)[-1]} is not deleted"
-                unfinished_jobs.must_be_idle(self.use(name), stays, then="then pulumi up again", instead=instead)
+                unfinished_jobs.must_be_idle(self.use(name), stays, then="then deploy again", instead=instead)
 
         names = tuple(cluster.name for cluster in clusters)
         return Removal(
@@ -107,7 +107,7 @@ class CreationContext:
             why = error.why if isinstance(error, CloudError) else error.what
             id_ = last_part(name)
             leftover = f"the failed cluster {id_} stays, holds its name and no machines ({why})"
-            self.warn(f"{leftover}; the next pulumi up makes another and clears it")
+            self.warn(f"{leftover}; the next deployment makes another and clears it")
             return leftover
         return ""
 
@@ -190,9 +190,9 @@ def _refusal(missing: list[_Missing], region: str, clusters: Collection[str]) ->
     outlooks = {limit.outlook: limit for limit in missing}
     fixes = []
     if "undecided" in outlooks:
-        fixes.append("run pulumi up again once it is granted, which slipway quota shows")
+        fixes.append("deploy again once it is granted, which slipway quota shows")
     if "too little" in outlooks:
-        fixes.append("run pulumi up again, which asks for more: it has taken over what somebody else asked for")
+        fixes.append("deploy again, which asks for more: it has taken over what somebody else asked for")
     if refused := outlooks.get("refused"):
         command = request_command(refused.metric, refused.enough)
         fixes.append(f"lower `replicas` in the stack file, or ask again: {command}")

@@ -91,7 +91,7 @@ def remove_ahead(clusters: Sequence[PersistentResource], cloud: CreationContext,
     """Remove unneeded clusters before others are made: those may not be had for days, and the engine deletes last, and
     not at all when a creation failed. The interim catalog does not offer them."""
     why = "it is not asked for any more, and nothing is made before it is gone"
-    instead = "pulumi up again: it keeps the cluster until nothing runs on it"
+    instead = "deploy again: it keeps the cluster until nothing runs on it"
     try:
         cloud.removal(clusters, why=why, instead=instead, grace=grace, within=_AHEAD_S).run()
     except Timeout as slow:
@@ -135,8 +135,8 @@ def create_all(
     if errors and made:
         run, them = ("runs and is", "it") if len(made) == 1 else ("run and are", "them")
         warn(
-            f"{join(made.values())} {run} offered and billed although this deployment failed; the next pulumi up takes "
-            f"{them} over, and a destruction deletes {them}"
+            f"{join(made.values())} {run} offered and billed although this deployment failed; the next deployment "
+            f"takes {them} over, and a destruction deletes {them}"
         )
     if len(errors) == 1:
         raise next(iter(errors.values()))
@@ -144,7 +144,7 @@ def create_all(
         raise ResourceError(
             f"{len(errors)} clusters were not made or not waited for",
             why="\n".join(f"{id_}: {_brief(error)}" for id_, error in errors.items()),
-            fix="correct the first of them, then run pulumi up again: it finds those that are being made, and goes on",
+            fix="correct the first of them, then deploy again: it finds those that are being made, and goes on",
         )
     return made
 

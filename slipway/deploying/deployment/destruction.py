@@ -1,5 +1,5 @@
 """A destruction: the engine deletes only what the state has, so it is refused while a cluster of the stack lives that
-the state lacks. `pulumi up` takes such a cluster over."""
+the state lacks. `up` takes such a cluster over."""
 
 from __future__ import annotations
 
@@ -83,13 +83,14 @@ class Destruction:
         if isinstance(living, Unknown):
             raise _cannot_tell("which clusters there are", living)
         if orphans := unknown_to_state(living, self._known, self._stack):
+            them = "it" if len(orphans) == 1 else "them"
             raise PolicyError(
                 f"the stack is not taken down: {in_words(orphans)} would be left",
                 why="made by this stack, and unknown to its state because an up was killed or failed; "
                 "the engine deletes only what the state has, and the rest is billed",
                 fix="\n".join(
                     (
-                        f"pulumi up, which takes {'it' if len(orphans) == 1 else 'them'} over; then again",
+                        f"make up STACK={self._stack}, which takes {them} over; then again",
                         "or, where nobody works there:",
                         *map(_deletion, orphans),
                     )
@@ -103,7 +104,7 @@ class Destruction:
                 f"the stack is not taken down: the roles of {join(stay)} would go, and another stack of the project "
                 "may need them",
                 why="without SLIPWAY_PURPOSE the engine deletes all that the state has",
-                fix="SLIPWAY_PURPOSE=destroy pulumi destroy --run-program, which leaves what others need",
+                fix=f"make destroy STACK={self._stack}, which leaves what others need",
             )
 
     def shared_grants(self) -> tuple[SharedGrant, ...]:

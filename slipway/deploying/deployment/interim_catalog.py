@@ -156,7 +156,7 @@ class InterimCatalog:
             try:
                 self._publish()
             except CloudError as error:
-                self._warn(f"the catalog does not offer {join(ids)} until the next pulumi up: {error.why}")
+                self._warn(f"the catalog does not offer {join(ids)} until the next deployment: {error.why}")
 
     def end(self) -> None:
         """Write the catalog as it was before, where the final one is no other: the engine then writes nothing."""

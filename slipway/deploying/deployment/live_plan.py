@@ -124,8 +124,8 @@ def read_and_plan(
         raise ResourceError(
             "what to deploy can't be decided, so nothing was changed",
             why="\n".join(problems),
-            fix="correct that and run it again (SLIPWAY_LIVE=skip pulumi preview reads nothing; "
-            "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program asks only what is in use)",
+            fix=f"correct that and run it again (SLIPWAY_LIVE=skip make preview STACK={stack.name} reads nothing; "
+            f"make destroy STACK={stack.name} asks only what is in use)",
         )
     refuse(decided.refusals, preview=preview)
     seen = stacks_of(live.clusters)
@@ -259,5 +259,5 @@ def await_provisioned(
     raise Timeout(
         f"{reported} is still being made after {span(_WITHIN_S)}",
         why="a cluster can't be used, changed or deleted while it is being made",
-        fix="run pulumi up again later; slipway pools shows its state",
+        fix="deploy again later; slipway pools shows its state",
     )

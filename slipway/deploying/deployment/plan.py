@@ -178,7 +178,7 @@ def plan(
     if problems:
         return Plan(problems=tuple(problems))
     damage = live.catalog.damage if isinstance(live.catalog, PublishedCatalog) else ""
-    damaged = (f"the published catalog is damaged; pulumi up publishes it anew ({damage})",) if damage else ()
+    damaged = (f"the published catalog is damaged; a deployment publishes it anew ({damage})",) if damage else ()
     busy = {job.persistent_resource_id for job in live.jobs if not job.ended}
     unlisted = any(cluster.in_use and id_ not in busy for id_, cluster in ours.items())
     return Plan(

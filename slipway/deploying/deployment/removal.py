@@ -100,7 +100,7 @@ if TYPE_CHECKING:
 WITHIN_S = 2 * 3600.0
 LOOK_EVERY_S = 10.0
 _FIRST_S, _TRIES = 0.5, 5
-_AGAIN = "run pulumi up again: it goes on from there"
+_AGAIN = "deploy again: it goes on from there"
 
 
 @dataclass

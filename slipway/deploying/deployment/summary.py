@@ -87,7 +87,7 @@ def doubtful_grants(grants: Iterable[SharedGrant], project: str = "") -> tuple[s
         return ()
     whose = join(by_member(doubtful))
     why = "\n  ".join(dict.fromkeys(reason for grant in doubtful for reason in grant.unread))
-    fix = "correct that; the next pulumi up takes away what no stack needs"
+    fix = "correct that; the next deployment takes away what no stack needs"
     if project:
         fix = "\n    ".join(
             ("correct that first, or afterwards:", *(_revocation(grant, project) for grant in doubtful))

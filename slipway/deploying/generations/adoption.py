@@ -63,7 +63,7 @@ def obstacles(
         yield _at(spec, "id", f"{words}; raise `generation` of the cluster that would have it, or {_OUT}")
     elif cluster.state not in _USABLE:
         why = f" ({cluster.error})" if cluster.error else ""
-        then = "pulumi up again when it runs" if cluster.state == "PROVISIONING" else _OUT
+        then = "deploy again when it runs" if cluster.state == "PROVISIONING" else _OUT
         yield _at(spec, "id", f"{id_} is in {cluster.state}{why}, so nobody could submit to it; {then}")
     else:
         yield from differences(spec, cluster)

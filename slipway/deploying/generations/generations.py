@@ -134,7 +134,7 @@ def not_withdrawable(ids: Collection[str], catalog: PublishedCatalog | Unknown |
     if ids and isinstance(catalog, PublishedCatalog) and catalog.whole is None and not catalog.damage:
         yield (
             f"{join(ids)} is to be replaced in place, and another version published the catalog: put the entry back, "
-            "pulumi up once with this version, and make the edit after that"
+            "deploy once with this version, and make the edit after that"
         )
 
 

@@ -106,7 +106,7 @@ def refusal(action: Action, stack: str) -> Refusal:
         )
     jobs = join(job.display_name for job in action.jobs)
     has = "has" if len(action.jobs) == 1 else "have"
-    wait = ways_out(action.jobs, "then pulumi up again") if jobs else ""
+    wait = ways_out(action.jobs, "then deploy again") if jobs else ""
     return Refusal(
         f"cluster {old} is not replaced in place now, so nothing was changed",
         why=f"{f'{jobs} {has} not ended' if jobs else action.why.words}, and {old} would be deleted before "
@@ -140,6 +140,6 @@ def undeletable(
     return Refusal(
         f"the stack is not taken down: cluster {join(names)} {'is' if len(names) == 1 else 'are'} protected",
         why=f"stacks/Pulumi.{stack}.yaml, {keys}: `replacement: protect`, or so it was deployed last",
-        fix="put `replacement: rollover` there, pulumi up, and take the stack down after that",
+        fix="put `replacement: rollover` there, deploy that, and take the stack down after that",
         for_good=True,
     )

@@ -29,7 +29,7 @@ _ELSEWHERE = {
     "run": "slipway submit",
     "status": "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor",
     "ui": "slipway jobs open JOB, for its page in the console",
-    "up": "pulumi up, in the checkout",
+    "up": "make up STACK=NAME, in the checkout",
     "version": "slipway --version",
 }
 """Words that people guess, and the right commands."""

@@ -1,8 +1,8 @@
 """Say what to do about the errors of `pulumi up`, `preview` or `destroy`.
 
 \b
-  pulumi up 2>&1 | tee up.txt; slipway explain up.txt
-  pulumi up 2>&1 | slipway explain -
+  make up STACK=dev ARGS=--yes 2>&1 | tee up.txt; slipway explain up.txt
+  make up STACK=dev ARGS=--yes 2>&1 | slipway explain -
 
 Slipway's own errors say it themselves, and are repeated. The engine and its provider are programs of others, whose
 errors do not. FILE is what one of their runs printed, `-` is stdin. Where neither is found, that is said, with where to
@@ -19,7 +19,7 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD, output_option
 from slipway.reviewing.sources import text_of
 
-_FIX = "name what a run printed: pulumi up 2>&1 | tee up.txt"
+_FIX = "name what a run printed: make up STACK=NAME ARGS=--yes 2>&1 | tee up.txt"
 
 
 @click.command()

@@ -19,7 +19,7 @@ from slipway.model.catalog.model import SCHEMA, Catalog, Template
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.rules.rule import mapping
 
-_ANOTHER = "publish it again with pulumi up, or choose another: slipway use gs://BUCKET"
+_ANOTHER = "deploy the stack, which publishes it again, or choose another: slipway use gs://BUCKET"
 _SHOWN = 1000
 _HALF_A_CHARACTER = re.compile(r"\\u[dD][89a-fA-F]")
 

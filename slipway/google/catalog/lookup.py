@@ -82,7 +82,7 @@ def select_catalog(flag: str | None, environ: Mapping[str, str], folder: Path) -
     raise ConfigError(
         "no catalog chosen",
         why=f"none is named, ${VARIABLE} is not set, and neither you nor this folder have chosen one",
-        fix="slipway use gs://PROJECT-STACK-catalog     (pulumi up shows the address)",
+        fix="slipway use gs://PROJECT-STACK-catalog     (a deployment tells the address)",
     )
 
 
@@ -145,7 +145,7 @@ def fetch(storage: Storage, choice: SelectedCatalog) -> Catalog:
             f"no catalog at {location}",
             why=f"{problem.message} (chosen by {choice.origin})",
             # Where one was given, a remembered other choice would have no effect.
-            fix=("deploy the stack (pulumi up), or choose another catalog: ", another),
+            fix=("deploy the stack, or choose another catalog: ", another),
         ) from problem
     return read(content, str(location))
 
@@ -158,7 +158,7 @@ def find_template(catalog: Catalog, name: str) -> Template:
         raise ConfigError(
             f"template {name} of the catalog {catalog.source} can't be read",
             why=template.unread,
-            fix=f"{updating()}     (if no newer one published it: pulumi up)",
+            fix=f"{updating()}     (if no newer one published it: deploy the stack)",
         )
     if template:
         return template
@@ -265,11 +265,11 @@ def reason(offer: Offer) -> str:
 def remedy(catalog: Catalog, cluster: str, does: str) -> str:
     """Return the way out where a cluster, by its id, failed or is gone. An adopted cluster is its owner's to mend.
 
-    `does` continues the command `pulumi up`: the effect of a deployment on a cluster of the stack's own.
+    `does` continues the command: the effect of a deployment on a cluster of the stack's own.
     """
     entry = catalog.cluster_named(cluster)
     if entry is None or not entry.adopted:
-        return f"pulumi up --stack {catalog.stack}{does}"
+        return f"make up STACK={catalog.stack}{does}"
     return (
         f"ask whoever made {cluster}, which stack {catalog.stack} has adopted as {entry.name}; or take that entry "
         "out of its stack file"

@@ -57,7 +57,7 @@ def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
     freed = usage(leaving, (), old=grounds.old).old.get(line.metric, 0)
     if freed >= line.short:
         names = join(sorted(cluster.id for cluster in leaving))
-        fixes.append(f"run pulumi up without this edit first, which deletes {names} once no job needs that")
+        fixes.append(f"deploy without this edit first, which deletes {names} once no job needs that")
     fixes.append("lower `replicas` in the stack file")
     id_ = quota_of(live, line.metric)
     ask = f"ask for a limit of {enough:,}" + (f" (quota id {id_})" if id_ else "")

@@ -20,7 +20,7 @@ ADVISED = timedelta(days=30)
 """vertex-rules 0.10: the service advises to make a cluster anew after that, for its machines' updates."""
 _RETIRES_WITHIN = timedelta(days=1)
 _MADE_WITHIN = timedelta(hours=2)
-_ANOTHER_ID = "name another id, or take the entry out; then pulumi up"
+_ANOTHER_ID = "name another id, or take the entry out; then deploy"
 
 
 def clusters(picture: Picture) -> Iterator[Finding]:

@@ -148,11 +148,11 @@ class Picture(Place):
 
     @property
     def up(self) -> str:
-        return f"pulumi up --stack {self.stack}"
+        return f"make up STACK={self.stack}"
 
     @property
     def destroy(self) -> str:
-        return f"to take the stack down: SLIPWAY_PURPOSE=destroy pulumi destroy --run-program --stack {self.stack}"
+        return f"to take the stack down: make destroy STACK={self.stack}"
 
     @property
     def go_on(self) -> tuple[str, str]:

@@ -28,7 +28,7 @@ class NotRead:
 
 Limits = Mapping[str, int | NotRead]
 _NOT_LISTED = NotRead("the service lists no such quota")
-_NO_ID = NotRead("the catalog lacks its id until the next pulumi up")
+_NO_ID = NotRead("the catalog lacks its id until the next deployment")
 
 
 def as_clusters_do(candidate: Candidate) -> bool:

@@ -241,5 +241,5 @@ def _inconsistent(template: str, what: str) -> ConfigError:
     return ConfigError(
         f"template {template!r} can't be filled: {what}",
         why="the catalog is not consistent with itself",
-        fix="publish it again: pulumi up",
+        fix="deploy the stack, which publishes it again",
     )

@@ -237,7 +237,7 @@ def _lost_account(request: Request, problem: CloudError) -> str:
     account = request.kind.spec_of(request.body).get("serviceAccount", "")
     if not account or account not in problem.message:
         return ""
-    return f"{problem.fix}\nif it was deleted: pulumi up --stack {request.stack}, which makes it again".lstrip()
+    return f"{problem.fix}\nif it was deleted: make up STACK={request.stack}, which makes it again".lstrip()
 
 
 def _gone(request: Request, why: str) -> JobGoneError:

@@ -2,7 +2,7 @@
 
 ID is that of a cluster which somebody else made, in the project and region of the catalog. By its full name, as gcloud
 ai persistent-resources list shows it, it needs no catalog. Nothing is changed: the entry goes into the file of a stack
-in the same project and region, and the next pulumi up adopts the cluster.
+in the same project and region, and the next deployment adopts the cluster.
 
 \b
   slipway pools adopt team-a-h100 --print

@@ -87,7 +87,7 @@ def test_it_is_made_by_one_request_and_waited_for(snapshot: SnapshotAssertion) -
 def test_one_that_takes_too_long_is_left_to_the_next_run_which_is_said() -> None:
     error = Story([OPERATION], [cluster("PROVISIONING")]).fails(Timeout, made=7200)
     assert error.what.startswith(f"cluster {ID} is still being made")
-    assert "run pulumi up again" in error.fix and "up to two hours" in error.fix
+    assert "deploy again" in error.fix and "up to two hours" in error.fix
 
 
 @pytest.mark.parametrize("status", [408, 429, 500, 502, 503, 504])
@@ -106,7 +106,7 @@ def test_a_refusal_for_quota_has_an_end_of_its_own() -> None:
     error = story.fails(PolicyError, refused=15 * 60)
     assert ID in error.what and "(21 tries in 15 min)" in error.what
     assert error.why == QUOTA
-    assert "slipway quota" in error.fix and "run pulumi up again" in error.fix and "nothing of it is left" in error.fix
+    assert "slipway quota" in error.fix and "deploy again" in error.fix and "nothing of it is left" in error.fix
     assert sum(story.waits.slept) <= 15 * 60
     assert max(story.waits.slept) == 60
 
@@ -167,7 +167,7 @@ def test_a_stock_out_that_lasts_ends_and_says_what_the_next_up_does() -> None:
     assert sum(line.startswith(f"cluster {ID} is accepted") for line in story.said) == 1
     assert "ERROR (8 tries in" in error.what
     assert error.why == STOCK_OUT
-    assert "run pulumi up again" in error.fix and "nothing of it is left" in error.fix
+    assert "deploy again" in error.fix and "nothing of it is left" in error.fix
 
 
 def test_a_wait_says_what_for_which_try_and_until_when() -> None:
@@ -250,7 +250,7 @@ def test_a_failed_one_that_may_have_jobs_stays_which_is_said(use: InUse | Unknow
     error = story.fails(refused=0)
     assert story.vertex.sent == [f"POST {ID}"]
     assert f"the failed cluster {ID} stays" in error.fix and f"({why})" in error.fix
-    assert "the next pulumi up" in story.warned[0]
+    assert "the next deployment" in story.warned[0]
 
 
 def test_a_failure_that_no_second_try_mends_is_cleared_and_said() -> None:
@@ -285,14 +285,14 @@ def test_a_look_that_fails_for_a_moment_does_not_end_it() -> None:
 def test_a_look_that_is_denied_says_that_the_cluster_is_being_made() -> None:
     error = Story([OPERATION], [refused(401, "expired")]).fails()
     assert ID in error.what and "can't be watched" in error.what
-    assert "run pulumi up again" in error.fix
+    assert "deploy again" in error.fix
 
 
 @pytest.mark.parametrize(("silence", "bound"), [(unreachable(), 20), (refused(503), 100)])
 def test_a_service_that_stays_silent_is_not_watched_for_ever(silence: Exception, bound: float) -> None:
     story = Story([OPERATION], [silence])
     error = story.fails(unreachable=20)
-    assert "can't be watched" in error.what and "run pulumi up again" in error.fix
+    assert "can't be watched" in error.what and "deploy again" in error.fix
     assert bound <= sum(story.waits.slept) < bound + 15
 
 

@@ -162,7 +162,7 @@ def test_one_that_goes_already_is_waited_for() -> None:
     assert story.vertex.sent == []
     assert Story([gone()], grace=0).run().vertex.sent == []
     error = Story([STOPS], grace=0).fails(Timeout)
-    assert "within 2 h" in error.what and "pulumi up again" in str(error.fix)
+    assert "within 2 h" in error.what and "deploy again" in str(error.fix)
 
 
 def test_a_refusal_for_its_state_is_tried_again_and_one_that_lives_on_is_named() -> None:
@@ -170,7 +170,7 @@ def test_a_refusal_for_its_state_is_tried_again_and_one_that_lives_on_is_named()
     assert story.vertex.sent == [f"DELETE {ALIVE.id}"] * 2
     failed = Story([cluster("ERROR", id_=ALIVE.id)], grace=0)
     error = failed.fails(ResourceError)
-    assert f"{ALIVE.id} (error) could not be deleted" in error.what and "pulumi up again" in error.fix
+    assert f"{ALIVE.id} (error) could not be deleted" in error.what and "deploy again" in error.fix
     assert len(failed.vertex.sent) == 5
 
 

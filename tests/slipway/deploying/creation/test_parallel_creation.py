@@ -145,7 +145,7 @@ def test_when_one_of_several_fails_the_others_are_made_and_offered_and_what_they
     with pytest.raises(ResourceError) as several:
         made("a", "c")
     assert "3 clusters were not made" in several.value.what and "b waits for quota: pending" in several.value.why
-    assert "pulumi up again" in several.value.fix
+    assert "deploy again" in several.value.fix
 
 
 def test_each_is_offered_as_soon_as_it_runs_but_for_the_last_which_the_engine_publishes() -> None:

@@ -82,7 +82,7 @@ def test_the_refusal_names_them_and_both_ways_out(environ: dict[str, str], servi
     assert error.what == f"the stack is not taken down: cluster {ID} (running) would be left"
     assert "an up was killed or failed" in error.why
     up, _, delete = error.fix.splitlines()
-    assert up == "pulumi up, which takes it over; then again"
+    assert up.startswith("make up STACK=") and up.endswith(", which takes it over; then again")
     assert delete == f"gcloud ai persistent-resources delete {ID} --project=acme --region=us-central1"
     destruction(environ, in_state(ID)).must_leave_none()
 

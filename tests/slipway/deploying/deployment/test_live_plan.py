@@ -82,7 +82,7 @@ def test_a_cloud_that_does_not_answer_stops_it_with_every_reason() -> None:
     assert len(reasons) == 4
     assert "persistentResources.list as the identity of GOOGLE_OAUTH_ACCESS_TOKEN" in reasons[0]
     assert "token" not in error.value.why.replace("ACCESS_TOKEN", "")
-    assert "SLIPWAY_PURPOSE=destroy pulumi destroy --run-program" in error.value.fix
+    assert "make destroy" in error.value.fix
 
 
 @pytest.mark.parametrize(("preview", "reader"), [(False, quota_info), (True, QuotaInfo.read)])

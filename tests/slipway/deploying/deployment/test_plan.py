@@ -158,7 +158,7 @@ def test_a_damaged_catalog_stops_nothing_and_costs_no_cluster() -> None:  # N1
     decided = planned((B,), live(cluster(ID_A, HASH_A), catalog=damaged))
     assert not decided.problems and deleted(decided) == ()
     assert [(item.id, item.why) for item in decided.retiring] == [(ID_A, Why.DAMAGED)]
-    words = "the published catalog is damaged; pulumi up publishes it anew"
+    words = "the published catalog is damaged; a deployment publishes it anew"
     assert decided.notes == (f"{words} (gs://acme-catalog/catalog.json: it is not JSON)",)
     published = PublishedCatalog({"cpu": ID_B}, retiring=(ID_A,))
     after = planned((B,), live(cluster(ID_A, HASH_A), cluster(ID_B, HASH_B), catalog=published))

@@ -125,7 +125,7 @@ def test_a_pool_that_is_not_there_is_named_with_those_that_are() -> None:
         (replace(LIVES, name="x"), f"no cluster team-a in {REGION} of {PROJECT}; there: x; name another"),
         (replace(LIVES, state="ERROR", error="no machines"), "team-a is in ERROR (no machines)"),
         (replace(LIVES, state="STOPPING"), "team-a is in STOPPING"),
-        (replace(LIVES, state="PROVISIONING"), "in PROVISIONING, so nobody could submit to it; pulumi up"),
+        (replace(LIVES, state="PROVISIONING"), "in PROVISIONING, so nobody could submit to it; deploy again"),
         (replace(LIVES, labels={STACK_LABEL: "dev"}), "team-a belongs to stack dev (slipway-stack)"),
         (replace(LIVES, labels={STACK_LABEL: STACK}), "this stack made team-a"),
     ],

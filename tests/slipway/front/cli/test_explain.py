@@ -28,7 +28,7 @@ Diagnostics:
     error: before hook "slipway-create-v1" failed: {NOT_MADE}
       why: cpu-1a2b3c4, 1 n1-standard-4: it ended in ERROR: Resources are insufficient
            cpu-5d6e7f8 (alternative 1), 1 n1-standard-8: it is refused: dial tcp: no such host
-      fix: run pulumi up again, which tries again; nothing of it is left behind or billed
+      fix: deploy again, which tries again; nothing of it is left behind or billed
 
 Outputs:
     onError: "the same command again goes on from what is there"

@@ -46,7 +46,7 @@ def test_a_cluster_that_no_deployment_has_recorded_is_shown(stack: Stack) -> Non
     assert f"theirs-{stack.name}" not in done.out
     (line,) = (line for line in done.out.splitlines() if line.startswith(f"lost-{stack.name}"))
     assert " ".join(line.split()[1:]) == f"workers {IDLE.format('')}"
-    assert f"lost-{stack.name} belongs to this stack" in done.err and "fix: pulumi up" in done.err
+    assert f"lost-{stack.name} belongs to this stack" in done.err and "fix: make up STACK=" in done.err
     rows = stack.run("pools", "--output", "json").json["pools"]
     assert [row["state"] for row in rows] == ["RUNNING", "RUNNING"]
 

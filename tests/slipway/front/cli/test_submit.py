@@ -167,12 +167,12 @@ def test_a_trainers_account_that_was_deleted_is_made_again_by_a_deployment(stack
     for role, code in (("submitter", 3), ("deployer", 4)):
         done = stack.run("submit", "hello", role=role)
         assert done.code == code and stack.jobs() == []
-        assert f"deleted: pulumi up --stack {stack.name}, which makes it" in done.err
+        assert f"deleted: make up STACK={stack.name}, which makes it" in done.err
     found = {
         finding["id"]: finding for finding in stack.run("doctor", "--output", "json", role="deployer").json["findings"]
     }
     assert found["resource-gone"]["sentence"] == f"account {stack.trainer} is not there any more"
-    assert found["resource-gone"]["mend"] == f"pulumi up --stack {stack.name}"
+    assert found["resource-gone"]["mend"] == f"make up STACK={stack.name}"
     assert stack.trainer not in found.get("role-missing", {"sentence": ""})["sentence"]
 
 
@@ -185,13 +185,13 @@ def test_a_cluster_in_error_and_one_that_is_gone(stack: Stack) -> None:
     assert done.code == 4 and "cluster cpu is in ERROR" in done.err
     assert "Resources are insufficient in region" in done.err
     typed = f"reboot broken-{stack.name} --region={REGION} --project={PROJECT}, which keeps its id"
-    fix = f"  fix: pulumi up --stack {stack.name}, or gcloud ai persistent-resources {typed}"
+    fix = f"  fix: make up STACK={stack.name}, or gcloud ai persistent-resources {typed}"
     assert fix in stack.run("pools").err
 
     stack.catalog["clusters"]["cpu"]["id"] = f"gone-{stack.name}"
     stack.publish()
     done = stack.run("submit", "hello")
-    assert done.code == 4 and "error: cluster cpu is gone" in done.err and "pulumi up --stack" in done.err
+    assert done.code == 4 and "error: cluster cpu is gone" in done.err and "make up STACK=" in done.err
     planned = stack.run("submit", "hello", "--dry-run")
     assert (planned.code, planned.err) == (4, done.err) and planned.json["labels"]["slipway-template"] == "hello"
     pools = stack.well("pools")

@@ -119,7 +119,7 @@ def test_a_cluster_that_is_adopted_is_its_owners_to_mend() -> None:  # N13
     theirs = Cluster("theirs", (), id="team-a", adopted=Adoption("team-a"))
     clusters = {"cpu": Cluster("cpu", (), id="cpu-1a2b3c4"), "theirs": theirs}
     catalog = Catalog("prod", "acme", "us-central1", "", False, "w", "t", clusters, (), {})
-    assert remedy(catalog, "cpu-1a2b3c4", ", which makes it again").startswith("pulumi up --stack prod, ")
+    assert remedy(catalog, "cpu-1a2b3c4", ", which makes it again").startswith("make up STACK=prod, ")
     assert remedy(catalog, "team-a", ", which makes it again").startswith("ask whoever made team-a,")
 
 

@@ -71,7 +71,7 @@ def test_without_a_catalog_nobody_can_submit() -> None:
     finding = found(published=None)["catalog-missing"]
     assert finding.grade is Grade.BLOCKING and finding.sentence == "stack prod has no catalog: nobody can submit"
     damaged = found(published=PublishedCatalog(damage="not valid JSON"))["catalog-damaged"]
-    assert "(not valid JSON)" in damaged.sentence and damaged.fix == "pulumi up --stack prod"
+    assert "(not valid JSON)" in damaged.sentence and damaged.fix == "make up STACK=prod"
 
 
 def test_a_catalog_older_than_the_stack_names_the_newest_commit(snapshot: SnapshotAssertion) -> None:

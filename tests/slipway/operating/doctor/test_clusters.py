@@ -97,7 +97,7 @@ def test_a_generation_that_retires_for_long_names_its_jobs_or_says_that_it_is_id
     assert finding.sentence == "cluster cpu-12e063a has been retiring for 6 days: tune-27b-x1 is on it, $0.46/h"
     assert finding.fix == "slipway jobs show tune-27b-x1"
     finding = found(lives(days=6, used=1), lives(OLD), published=RETIRING)["cluster-retires-long"]
-    assert finding.sentence.endswith("it is idle, $0.46/h") and finding.fix == f"pulumi up --stack {STACK}"
+    assert finding.sentence.endswith("it is idle, $0.46/h") and finding.fix == f"make up STACK={STACK}"
     patient = published(catalog(cluster("cpu", retire_within=timedelta(days=7)), retiring=(OLD.id,)))
     assert found(lives(days=6, used=1), lives(OLD, used=1), published=patient) == {}
 

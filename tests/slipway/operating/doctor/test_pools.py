@@ -59,7 +59,7 @@ def test_an_idle_limit_is_waited_for_and_then_a_deployment_does_it() -> None:  #
         return found(lives(), jobs=(), recent=(DONE,), published=published(catalog(limited)))
 
     assert told(3) == {}
-    assert told(1.5)["pool-idle"].fix == "pulumi up --stack prod"
+    assert told(1.5)["pool-idle"].fix == "make up STACK=prod"
 
 
 def test_a_job_beside_a_pool_that_has_its_machines_free(snapshot: SnapshotAssertion) -> None:
