@@ -5,13 +5,19 @@
 
 import re
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from slipway.authoring.stack.stack import Stack, parse
 from slipway.authoring.stack.structure import schema
 from slipway.authoring.stack.yaml_file import from_text
+from slipway.authoring.template.stack_machines import on_stack
 from slipway.model.fingerprint import fingerprint_of
+from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.template import WorkerPool
+from tests.docs.console import blocks
+from tests.docs.test_job_template import BASE
 from tests.review.case import STACK, Case, Edit
 from tests.review.checkout import text
 from tests.review.play import play
@@ -35,6 +41,7 @@ TITLES = {
     "BudgetEntry": "`slipway:budget`",
     "TrainerEntry": "One of `slipway:trainers`",
     "QuotaEntry": "`slipway:quota`",
+    "MachineEntry": "One of `slipway:machines`",
     "ReservationEntry": "One of `slipway:reservations`",
     "PolicyEntry": "`slipway:policy`",
     "PolicyRulesEntry": "`mandatory` and `advisory` of a policy",
@@ -46,6 +53,25 @@ Definition = Mapping[str, Any]
 def test_the_page_has_every_key() -> None:
     match = _KEYS.search(PAGE.read_text("utf-8"))
     assert match and match[0] == made(), "python -m tests.docs.test_stack_file writes it"
+
+
+def test_a_key_for_a_machine_is_what_the_page_says() -> None:  # D3, D6
+    keyed, _ = (parse(from_text(block, STACK)) for block in blocks(PAGE, "yaml"))
+    chief = WorkerPool("trainer", machine="gpu", disk=Disk("pd-standard", 300))
+    pools = (chief, replace(chief, role="other", machine="small"))
+    found = on_stack(replace(BASE, worker_pools=pools, parameters=(), variants=()), keyed)
+    assert [pool.spec for pool in found.worker_pools] == [
+        MachineSpec("n1-standard-8", "NVIDIA_TESLA_T4", 1, Disk("pd-ssd", 200)),
+        MachineSpec("n1-standard-8", disk=Disk("pd-standard", 300)),
+    ]
+
+
+def test_anchors_repeat_what_they_name() -> None:  # D6
+    _, repeated = (parse(from_text(block, STACK)) for block in blocks(PAGE, "yaml"))
+    vision, speech, tests = repeated.clusters
+    assert vision.pools == tests.pools and vision.pools[0].max == 4
+    assert speech.pools[0].machine == vision.pools[0].machine and speech.pools[0].max == 2
+    assert (vision.labels, speech.labels) == ({"team": "vision"}, {"team": "speech"})
 
 
 def made() -> str:

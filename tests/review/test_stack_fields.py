@@ -7,7 +7,7 @@ import pytest
 
 from slipway.authoring.stack import config, entries
 from slipway.authoring.stack.entries import Entry
-from tests.review.case import Case, Edit, h100, stack
+from tests.review.case import Case, Edit, h100, stack, template
 from tests.review.play import play
 
 DISK = "machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }"
@@ -16,6 +16,12 @@ RESERVED = "machine: a3-highgpu-8g, machines: 2"
 PEERING = "domain: a.acme.example., targetProject: acme-net, targetNetwork: shared"
 SMALL = "{ type: NVIDIA_TESLA_T4, count: 1 }"
 T4_POOL = f"{{ machine: n1-standard-8, accelerator: {SMALL}, disk: {{ type: pd-ssd, sizeGb: 100 }}, replicas: 1 }}"
+
+
+KEYED = (
+    stack("  slipway:policy:\n", "  slipway:machines: { judges: { machine: n1-standard-8 } }\n  slipway:policy:\n"),
+    template("evals", '"judge", "n1-standard-8"', '"judge", "judges"'),
+)
 
 
 def rule(line: str) -> Edit:
@@ -77,6 +83,11 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "DnsPeeringEntry.targetProject": attached(PEERING.replace("acme-net", "acme-other")),
     "DnsPeeringEntry.targetNetwork": attached(PEERING.replace("shared", "other")),
     "EncryptionEntry.kmsKey": h100("encryption: { kmsKey: projects/p/locations/us-central1/keyRings/r/cryptoKeys/l }"),
+    "MachineEntry.machine": stack("judges: { machine: n1-standard-8 }", "judges: { machine: n1-standard-16 }"),
+    "MachineEntry.accelerator": stack(
+        "{ machine: n1-standard-8 }", f"{{ machine: n1-standard-8, accelerator: {SMALL} }}"
+    ),
+    "MachineEntry.disk": stack("{ machine: n1-standard-8 }", "{ machine: n1-standard-8, disk: { sizeGb: 200 } }"),
     "PoolEntry.machine": stack("machine: n1-standard-4", "machine: n1-standard-16"),
     "PoolEntry.accelerator": stack(f", accelerator: {SMALL}", ""),
     "PoolEntry.disk": stack(DISK, "machine: a3-highgpu-8g"),
@@ -134,6 +145,7 @@ GIVEN: dict[str, tuple[Edit, ...]] = {
     "AcceleratorEntry.type": T4,
     "AcceleratorEntry.count": T4,
     "PoolEntry.accelerator": T4,
+    **{f"MachineEntry.{key}": KEYED for key in ("machine", "accelerator", "disk")},
     "TrainerEntry.account": (
         stack("  slipway:policy:\n", "  slipway:trainers: { ml: { account: ml-jobs } }\n  slipway:policy:\n"),
     ),

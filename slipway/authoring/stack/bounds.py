@@ -17,6 +17,7 @@ from slipway.base.formatting import join, nearest, quoted, short
 from slipway.model.cluster import PROJECT
 from slipway.model.findings.grades import BY_WORD, REVIEWED, wrong
 from slipway.model.fingerprint import LONGEST_NAME
+from slipway.model.machines.spec import KEY
 from slipway.model.machines.table import regions
 from slipway.model.rules.job import NETWORK as NETWORK_FORM
 from slipway.model.rules.reservations import PATH, SHARING
@@ -203,4 +204,10 @@ RESERVATION_PATH = _text(
 ATTRIBUTION_LABEL = Bound(_label, {"enum": ["false", False]})
 EMAIL = Bound(_email, {"pattern": MAIL, "patternErrorMessage": "an e-mail address"})
 MEMBER = Bound(invalid_member, {"pattern": PATTERN, "patternErrorMessage": f"{join(FORMS, 'or')} and whom it names"})
+MACHINE_KEY = _text(
+    KEY.pattern,
+    "{} can't be a machine's key",
+    "lowercase letters, digits and _, a letter first; machine types have a hyphen, keys have none",
+    longest=63,
+)
 TRAINER, TRAINERS_ACCOUNT = _account_id("trainer"), _account_id("account")

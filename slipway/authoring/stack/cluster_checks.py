@@ -83,7 +83,7 @@ def _season(cluster: DocumentPart) -> None:
 
 
 def _pool(pool: DocumentPart, region: str | None) -> None:
-    shape = machine_of(pool)
+    shape = check_machine(pool)
     if shape is not None and reserved_only(shape.accelerator):
         pool["machine"].wrong(
             f"{shape.type} machines are given to reservations only, which no persistent resource takes",
@@ -92,10 +92,15 @@ def _pool(pool: DocumentPart, region: str | None) -> None:
     if shape is not None and region is not None and (lacking := lacks(region, shape.accelerator)):
         part = pool["accelerator"]["type"] if pool["accelerator"].value is not None else pool["machine"]
         part.wrong(*lacking)
-    disk = pool["disk"]["type"].of(str)
-    if disk in DISK_TYPES and shape is not None and disk not in shape.disks:
-        pool["disk"]["type"].wrong(f"{shape.type} can't have {disk}", " or ".join(shape.disks))
     _replicas(pool["replicas"])
+
+
+def check_machine(part: DocumentPart) -> Machine | None:
+    """Check a machine with its accelerator and disk, or a type alone. Return the machine, if it is valid."""
+    shape, disk = machine_of(part), part["disk"]["type"].of(str)
+    if disk in DISK_TYPES and shape is not None and disk not in shape.disks:
+        part["disk"]["type"].wrong(f"{shape.type} can't have {disk}", " or ".join(shape.disks))
+    return shape
 
 
 def _replicas(replicas: DocumentPart) -> None:
@@ -110,8 +115,9 @@ def _replicas(replicas: DocumentPart) -> None:
 
 
 def machine_of(pool: DocumentPart) -> Machine | None:
-    """Return the machine of an entry with `machine` and `accelerator`, if it is valid."""
-    type_ = pool["machine"].of(str)
+    """Return the machine of an entry with `machine` and `accelerator`, or of a type alone, if it is valid."""
+    typed = pool if pool.of(str) is not None else pool["machine"]
+    type_ = typed.of(str)
     if type_ is None:
         return None
     accelerator = pool["accelerator"]
@@ -123,7 +129,7 @@ def machine_of(pool: DocumentPart) -> Machine | None:
     except MachineError as error:
         missing_count = error.field == "accelerator" and accelerator["count"].value is None
         if not missing_count:
-            part = pool["machine"] if error.field == "machine" else accelerator
+            part = typed if error.field == "machine" else accelerator
             part = part[error.field] if error.field in ("type", "count") else part
             part.wrong(error.what, error.fix)
     return None

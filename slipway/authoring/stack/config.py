@@ -9,7 +9,7 @@ from pydantic import BaseModel, ConfigDict, Field, Strict, create_model
 
 from slipway.authoring.policy.rules import RULES
 from slipway.authoring.stack import bounds
-from slipway.authoring.stack.entries import ClusterEntry, Entry, QuotaEntry, ReservationEntry
+from slipway.authoring.stack.entries import ClusterEntry, Entry, KeyedMachine, QuotaEntry, ReservationEntry
 
 Members = Annotated[tuple[Annotated[str, bounds.MEMBER], ...], Strict(False)]
 """IAM members; the file has a list, and their order means nothing."""
@@ -153,6 +153,12 @@ class ConfigEntry(BaseModel):
         default={},
         alias="slipway:reservations",
         description="Reserved machines by the name that templates use for the capacity type `reservation`.",
+    )
+    machines: dict[Annotated[str, bounds.MACHINE_KEY], KeyedMachine] = Field(
+        default={},
+        alias="slipway:machines",
+        description='Machines by the key that templates may name in place of a machine type: machine="small".',
+        examples=["{small: n1-standard-8}"],
     )
     workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
     trainers: dict[Annotated[str, bounds.TRAINER_NAME], TrainerEntry] = Field(

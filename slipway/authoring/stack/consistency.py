@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterable, Mapping
 
 from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
-from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, machine_of
+from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, check_machine, machine_of
 from slipway.authoring.stack.config import OWN_KEYS
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake
 from slipway.base.formatting import nearest, quoted
@@ -46,6 +46,8 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
             what = f"{located} is not in the stack's region {home}, so no job can use it"
             reservation["path"].wrong(what, f"a reservation in {home}-…")
         machine_of(reservation)
+    for _, machine in config["slipway:machines"].items():
+        check_machine(machine)
     quota = config["slipway:quota"]
     if quota["mode"].value == "request" and not quota["contactEmail"].value:
         quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")

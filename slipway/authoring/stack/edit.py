@@ -57,6 +57,7 @@ def _config(stack: Stack) -> dict[str, Any]:
         "slipway:templates": list(stack.templates),
         "slipway:workspace": stack.workspace.model_dump(by_alias=True, exclude_none=True),
         "slipway:reservations": {name: reservation_entry(held) for name, held in stack.reservations.items()},
+        "slipway:machines": {key: entry.model_dump(by_alias=True) for key, entry in stack.machines.items()},
         "slipway:trainers": {name: trainer.model_dump(by_alias=True) for name, trainer in stack.trainers.items()},
         **({"slipway:budget": codec.write(stack.budget)} if stack.budget else {}),
     }

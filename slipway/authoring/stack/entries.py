@@ -82,6 +82,24 @@ class PoolEntry(Entry):
     )
 
 
+class MachineEntry(Entry):
+    """Machines that templates name by this key: machine="small"."""
+
+    machine: str = Field(
+        description="Machine type.", examples=["n1-standard-8"], json_schema_extra={"enum": list(machine_types())}
+    )
+    accelerator: AcceleratorEntry | None = None
+    disk: DiskEntry | None = Field(default=None, description="The template's own when left out.")
+
+
+KeyedMachine = Annotated[
+    Annotated[str, Field(json_schema_extra={"enum": list(machine_types())}), Tag(FIXED)]
+    | Annotated[MachineEntry, Tag(RANGE)],
+    Discriminator(lambda value: RANGE if isinstance(value, dict | MachineEntry) else FIXED),
+]
+"""A machine type, or the machine with what it has."""
+
+
 class EncryptionEntry(Entry):
     kms_key: str = Field(
         description="Customer-managed key, in the stack's region.",

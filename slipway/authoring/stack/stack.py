@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from slipway.authoring.stack import declared
 from slipway.authoring.stack.config import PolicyEntry, TrainerEntry, WorkspaceEntry
 from slipway.authoring.stack.consistency import check_rules, default_trainer
-from slipway.authoring.stack.entries import Entry, QuotaEntry
+from slipway.authoring.stack.entries import Entry, MachineEntry, QuotaEntry
 from slipway.authoring.stack.secrets import check_secrets
 from slipway.authoring.stack.structure import StackFile, check_structure
 from slipway.authoring.stack.yaml_file import Document, StackErrors
@@ -37,6 +37,8 @@ class Stack:
     templates: tuple[str, ...] = ()
     #: The reservations, by the names that templates use.
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
+    #: The machines that templates may name, by key.
+    machines: Mapping[str, MachineEntry] = field(default_factory=dict)
     #: The other trainers, by the names that templates use.
     trainers: Mapping[str, TrainerEntry] = field(default_factory=dict)
     budget: Budget | None = None
@@ -127,6 +129,10 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         # A key of the budget is a field by the same name.
         budget=Budget(**config.budget.model_dump()) if config.budget is not None else None,
         reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
+        machines={
+            key: MachineEntry(machine=entry) if isinstance(entry, str) else entry
+            for key, entry in config.machines.items()
+        },
         trainers={
             key: _completed(entry, {"account": default_trainer(name, key)}) for key, entry in config.trainers.items()
         },

@@ -195,13 +195,17 @@ def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str
 
 
 def _pool(template: Declaration, pool: WorkerPool) -> Iterator[str]:
-    try:
-        shape = pool.shape
-    except MachineError as error:
-        yield f"{error.what} ({error.fix})"
-        return
-    if pool.spec.disk.type not in shape.disks:
-        yield f"disk {pool.disk.type!r} does not fit {shape.type}; fitting: {', '.join(shape.disks)}"
+    if pool.key:  # Its machine is known once there is a stack.
+        if pool.accelerator or pool.accelerator_count or pool.tpu_topology:
+            yield f"machine {pool.key!r} is a key of the stack, which says its accelerators; leave them out"
+    else:
+        try:
+            shape = pool.shape
+        except MachineError as error:
+            yield f"{error.what} ({error.fix})"
+            return
+        if pool.spec.disk.type not in shape.disks:
+            yield f"disk {pool.disk.type!r} does not fit {shape.type}; fitting: {', '.join(shape.disks)}"
     yield from _count(template, "replicas", pool.replicas, "machines")
     if pool.code is not None:
         yield from map(": ".join, pool.code.problems())

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 
-from slipway.model.machines.spec import Disk, MachineSpec, is_tpu, machine_or_tpu
+from slipway.model.machines.spec import KEY, Disk, MachineSpec, is_tpu, machine_or_tpu
 from slipway.model.machines.table import Machine, MachineError
 from slipway.model.rules.code import MODULE, SCRIPT
 from slipway.model.rules.workers import POSITIONS
@@ -66,7 +66,8 @@ Code = Package | Image
 class WorkerPool:
     """A role of a job: equal machines that all run the same code.
 
-    - `machine` and `disk`: exactly those of a pool, where the job is to run on one.
+    - `machine` and `disk`: exactly those of a pool, where the job is to run on one. A `machine` without a hyphen is a
+      key under `slipway:machines` of the stack file, which says the type, its accelerators and, if it likes, the disk.
     - `replicas`: the number of machines, or a placeholder of an int parameter.
     - `args`: the arguments of the code.
     - `position`: one of POSITIONS; without it the pool takes the place after the pool before it.
@@ -88,6 +89,11 @@ class WorkerPool:
     reservation: str | None = None
     tpu_topology: str | None = None
     env: Mapping[str, str] = field(default_factory=dict)
+
+    @property
+    def key(self) -> str:
+        """The stack's key that its machine is named by; empty for a machine type."""
+        return self.machine if KEY.fullmatch(self.machine) else ""
 
     @cached_property
     def shape(self) -> Machine:

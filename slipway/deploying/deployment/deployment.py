@@ -18,6 +18,7 @@ from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.load import load, source
 from slipway.authoring.template.proof import Placement, StackResources, prove_all
+from slipway.authoring.template.stack_machines import on_stack
 from slipway.authoring.template.worker_pool import Package
 from slipway.deploying.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
 from slipway.deploying.deployment.publication import (
@@ -76,7 +77,7 @@ class ProvenStack:
 
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
     """Prove the templates in `folder`. Raises ConfigError for those that can't be read, or fit nowhere."""
-    templates = {template.name: template for template in load(stack.templates, folder)}
+    templates = {template.name: on_stack(template, stack) for template in load(stack.templates, folder)}
     placements = prove_all(templates.values(), StackResources(stack.clusters, stack.region, stack.reservations))
     sources = {name: source(name, folder) for name in templates}
     options = [option for cluster in stack.clusters for option in cluster.options]

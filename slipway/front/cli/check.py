@@ -151,9 +151,10 @@ def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileMistak
         return ()
     from slipway.authoring.template.load import load
     from slipway.authoring.template.proof import misfits
+    from slipway.authoring.template.stack_machines import on_stack
 
     names = DocumentPart(document)["config"]["slipway:templates"]
-    templates = {name: load((name,), folder)[0] for name in stack.templates}
+    templates = {name: on_stack(load((name,), folder)[0], stack) for name in stack.templates}
     for cluster in stack.clusters:
         for number, unfit in misfits(templates.values(), cluster).items():
             called = cluster.options[number].called

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from slipway.model.machines.table import Machine, MachineError, default_disk, machine, rows
+
+KEY = re.compile("[a-z][a-z0-9_]*")
+"""The form of a stack's key for a machine. Every machine type has a hyphen, so that none is taken for a key."""
 
 
 def is_tpu(type: str) -> bool:

@@ -68,6 +68,20 @@ CASES = (
         accident="a default a hundred times as large",
     ),
     Case(
+        "A key for a machine is twice the machine, for every template that names it",
+        (stack("small: n1-standard-8", "small: n1-standard-16"),),
+        (
+            hurts("machines-changed", "evals", "`n1-standard-16` instead of `n1-standard-8`"),
+            hurts("run-cost", "template evals", "$0.22/h on Spot → $0.41/h on Spot"),
+        ),
+        given=(
+            stack("  slipway:policy:\n", "  slipway:machines: { small: n1-standard-8 }\n  slipway:policy:\n"),
+            template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
+        ),
+        world=BUSY,
+        accident="a value that many jobs share, edited for one of them",
+    ),
+    Case(
         "On-demand machines are tried before Spot machines",
         (template("evals", '("spot", "on-demand")', '("on-demand", "spot")'),),
         (

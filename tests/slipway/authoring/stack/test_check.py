@@ -127,6 +127,7 @@ MANY = ", ".join(f'"V{number}": "1"' for number in range(100))
         ("stacks/Pulumi.prod.yaml", "[train]", "[trian]", "no template 'trian'"),
         ("stacks/Pulumi.prod.yaml", "n1-standard-8", "n1-standard-4", "template train fits no pool"),
         ("templates/train.py", "capacity_types=", 'trainer="eval", capacity_types=', "trainer eval, which"),
+        ("templates/train.py", '"n1-standard-8"', '"small"', "names machine 'small', which stack prod does not have"),
         ("templates/train.py", "train.task", "train.tusk", "no module train.tusk"),
         (
             "templates/train.py",
@@ -146,6 +147,25 @@ def test_what_a_deployment_would_refuse_of_a_template_is_said_at_its_line(
     result = run()
     assert result.exit_code == 2 and "Pulumi.prod.yaml:11  slipway:templates[0]: " in result.output
     assert said in result.output, result.output
+
+
+def test_a_machine_s_key_is_each_stack_s_own_and_each_stack_says_what_breaks_there(checkout: Path) -> None:  # D3, D6
+    template = checkout / "templates" / "train.py"
+    template.write_text(template.read_text().replace('"n1-standard-8"', '"small"'))
+    small = "  slipway:machines: {small: n1-standard-4, gpu: {machine: n1-standard-8, disk: {type: pd-ssd}}}\n"
+    files = {
+        "dev": GOOD.replace("n1-standard-8", "n1-standard-4") + small,
+        "eu": GOOD + small,
+        "prod": GOOD + small.replace("n1-standard-4", "n1-standard-8"),
+        "us": GOOD + small.replace("small:", "smal:"),
+    }
+    for name, text in files.items():
+        (checkout / "stacks" / f"Pulumi.{name}.yaml").write_text(text)
+    said = run().output
+    assert "ok  dev " in said and "ok  prod" in said and "2 errors in 2 of 4 stack files" in said
+    assert "Pulumi.eu.yaml:11  slipway:templates[0]: template train fits no pool of this stack" in said
+    assert "Pulumi.us.yaml:11  slipway:templates[0]: template train names machine 'small', which stack us " in said
+    assert "did you mean machine='smal'?" in said
 
 
 def test_json_and_the_schema_stand_alone_on_stdout(checkout: Path) -> None:

@@ -58,6 +58,9 @@ STACK = read(
             machine: n1-standard-8
             accelerator: { type: NVIDIA_TESLA_T4, count: 1 }
             machines: 2
+        slipway:machines:
+          small: n1-standard-8
+          gpu: { machine: n1-standard-8, accelerator: { type: NVIDIA_TESLA_T4, count: 1 }, disk: { sizeGb: 200 } }
         slipway:trainers: { evals: { submitters: [group:evals@acme.example] } }
         slipway:templates: [dask-digits, gemma2-lora]
         slipway:workspace: { submitters: [group:ml@acme.example], code: true, confirmAbove: 20.5, board: true }
