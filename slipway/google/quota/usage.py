@@ -8,15 +8,18 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Container, Iterable, Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, QuotaLimit, Unknown
 from slipway.google.quota.metrics import Need, needs_of, rank
-from slipway.google.quota.report import OfferDraw
 from slipway.model.cluster import ClusterSpec, CurrentCluster, PoolSpec
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.machines.table import MachineError
+
+if TYPE_CHECKING:  # A report is a table, and a call from Python loads none.
+    from slipway.google.quota.report import OfferDraw
 
 _NOT_STARTED = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PAUSED"})
 
