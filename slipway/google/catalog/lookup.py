@@ -258,8 +258,9 @@ def named(template: Template, offers: tuple[Offer, ...], wanted: str, argument: 
 
 
 def reason(offer: Offer) -> str:
-    """Return the catalog's reason why an offer is not available."""
-    return offer.why or "not available; the catalog does not say why"
+    """Return the catalog's reason why an offer is not available. More quota may have been granted since."""
+    why = offer.why or "not available; the catalog does not say why"
+    return f"{why} (at the last deployment)" if offer.lacks_quota else why
 
 
 def remedy(catalog: Catalog, cluster: str, does: str) -> str:

@@ -112,8 +112,9 @@ class Preflight:
     ) -> Choice:
         """Return the choice of `choose`, with the candidates that it could never move to.
 
-        Where the template has planned the waits, the last deployment's judgement of these stands. Where the submission
-        has, they are judged anew; for a job that starts now only those that could not run at the last deployment.
+        Where the template has planned the waits, the last deployment's judgement of these stands, but for quota, which
+        may have been granted since. Where the submission has, they are judged anew; for a job that starts now only
+        those that could not run at the last deployment.
 
         Raises the errors of `choose` and `judge`.
         """
@@ -123,11 +124,19 @@ class Preflight:
         later = candidates[candidates.index(choice.taken.candidate) + 1 :]
         unavailable = [candidate for candidate in later if not candidate.offer.available]
         if prepared.asked.waits or prepared.asked.then:
-            doubtful = unavailable if choice.starts else later
-            hopeless = [judged for judged in self.judge(doubtful) if judged.verdict.outcome is Outcome.NEVER]
+            judged = list(self.judge(unavailable if choice.starts else later))
         else:
-            hopeless = [judged for judged in map(offline, unavailable) if judged]
+            judged = [self._judged_at_once(candidate) for candidate in unavailable]
+        hopeless = (later for later in judged if later.verdict.outcome is Outcome.NEVER)
         return replace(choice, hopeless=tuple(hopeless))
+
+    def _judged_at_once(self, candidate: Candidate) -> JudgedCandidate:
+        """Judge without the pages of a list: by limits that have an id, else by the last deployment's."""
+        from slipway.google.quota.metrics import quota_id
+        from slipway.using.submission.quota_verdict import draws
+
+        by_id = all(quota_id(need.metric, self._catalog.quotas) for need in draws(candidate))
+        return (None if by_id else offline(candidate)) or self._judged(candidate)
 
     def _judged(self, candidate: Candidate) -> JudgedCandidate:
         impossible = offline(candidate, reserved=self._catalog.reservations, limits_follow=True)
@@ -194,7 +203,7 @@ class Preflight:
         clusters = () if self._home_clusters is None else _or_none(self._home_clusters)
         known = [limits[need.metric] for need in draws(candidate) if need.metric in limits]
         if candidate.offer.lacks_quota and (not known or any(isinstance(limit, NotRead) for limit in known)):
-            return _never(candidate, f"{reason(candidate.offer)} (at the last deployment; the limit can't be read now)")
+            return _never(candidate, f"{reason(candidate.offer)}; the limit can't be read now")
         active = _or_none(self._quota_users[candidate.region])
         all_read = active is None or self._most_users is None or len(active) < self._most_users
         return on_own_machines(candidate, candidate.region, limits, active, clusters, all_read=all_read)

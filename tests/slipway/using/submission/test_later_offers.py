@@ -61,12 +61,25 @@ POOL, SPOT, ON_DEMAND = DEPLOYED.templates["digits"].offers
 LACKING = replace(SPOT, available=False, why="quota: short by 3", lacks_quota=True)
 
 
-def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run() -> None:  # N3
-    """`--wait-for pool=30` on a free pool said that it then moves on to spot, which had no quota."""
-    asked = SubmissionRequest("digits", waits={"pool": 30.0}, then=("spot",))
+@pytest.mark.parametrize(
+    ("asked", "wait"),
+    [
+        (SubmissionRequest("digits", waits={"pool": 30.0}, then=("spot",)), POOL.wait),
+        (SubmissionRequest("digits"), 30.0),
+    ],
+    ids=["planned by the submitter", "planned by the template"],
+)
+def test_where_a_job_starts_now_it_is_not_said_to_move_on_to_what_can_never_run(  # N3
+    asked: SubmissionRequest, wait: float | None
+) -> None:
+    """`--wait-for pool=30` on a free pool said that it then moves on to spot, which had no quota; a template's own wait
+    that spot can never run, whose quota had been granted since."""
+    disks = "custom_model_training_pd_ssd"
+    listed, ids = {disks: -1}, {disks: "CustomModelTrainingPdSsdPerProjectPerRegion"}
     for limit, never in ((3, ["spot can never run"]), (4, [])):  # What was granted since then counts.
-        show, service = Told(), Service(launcher=True, starts=[1], limit=limit, busy=0)
-        sent(service, show, with_offers(POOL, LACKING, ON_DEMAND), asked)
+        show, service = Told(), Service(launcher=True, starts=[1], limit=limit, busy=0, listed=listed, ids=ids)
+        deployed = replace(with_offers(replace(POOL, wait=wait), LACKING, ON_DEMAND), quotas=ids)
+        sent(service, show, deployed, asked)
         (choice,) = show.choices
         assert choice.taken.verdict.text.startswith("starts now")
         assert [never_runs(offer).partition(":")[0] for offer in choice.hopeless] == never
