@@ -145,6 +145,8 @@ def arguments(differing: Differing) -> Effect:
     shared = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in shared for name in names(each)}:
         told: dict[str, Any] = {"flags": _flags(lost), "lost": join(map(shown, lost)), "new": _values(shared)}
+        of = join(f"`{name}`" for each in shared for name in names(each))
+        told["all"] = f"all with the same {of}" if of else "all"
         return follows("arguments-shared" if shared else "arguments-results", **told)
     if not gone and not new:
         return follows("arguments-order")
@@ -322,8 +324,7 @@ def variable(differing: Differing) -> Effect:
     if new is None:
         told = any(map(_is_result, names(str(differing.before))))
         return follows("variable-results" if told else "variable-gone", name=name, old=old)
-    row = "variable-other" if old else "variable-new"
-    return follows(row if differing.after else "variable-empty", name=name, new=new, old=old)
+    return follows("variable-other" if old else "variable-new", name=name, new=new, old=old)
 
 
 def goal(differing: Differing) -> Effect:

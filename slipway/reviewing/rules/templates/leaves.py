@@ -171,7 +171,9 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
     for key, item in value.items() if isinstance(value, Mapping) else _entries(value):
         here = f"{path}{key}"
         if key == "env" and isinstance(item, list):
-            yield from ((f"{here}/{each.get('name', '')}", str(each.get("value", ""))) for each in item)
+            # An empty one is not set.
+            names = (f"{each.get('name', '')}{'' if each.get('value') else '='}" for each in item)
+            yield from ((f"{here}/{name}", str(each.get("value", ""))) for name, each in zip(names, item, strict=True))
         elif isinstance(item, list) and item and not any(isinstance(each, Mapping | list) for each in item):
             yield here, tuple(map(_word, item))
         elif isinstance(item, Mapping | list) and item:

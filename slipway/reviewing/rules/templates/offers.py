@@ -30,7 +30,7 @@ from slipway.reviewing.change.usual import (
     whose,
 )
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.templates.replay import as_sent
+from slipway.reviewing.rules.templates.replay import as_sent, is_case
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 
 _A_DAY = 24 * 3600
@@ -48,7 +48,7 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     for label in before:
         case = recast[label][1] if label in recast else before[label].when
         if label not in after and (case or label not in recast):
-            yield _gone(template, before[label], label, after, case)
+            yield _gone(template, label, before, after, case)
     kept = {new: old for old, (news, _) in recast.items() for new in news} | {
         label: label for label in after if label in before
     }
@@ -125,8 +125,8 @@ def _unavailable(template: TemplateChange, label: str, after: Offers) -> Iterato
         grade = None if waits else Grade.BLOCKING
         yield template.tells("offer-unavailable", way=way(offer), jobs=who, part=label, so=so, grade=grade)
     elif offer is beside[0]:
-        used = template.used.having(lambda job: _is_case(job, offer.when))
-        yield template.tells("case-refused", jobs=who, part=label, used=used, did="were such", grade=Grade.BLOCKING)
+        used = template.used.having(lambda job: is_case(job, offer.when))
+        yield template.tells("case-refused", jobs=who, part=label, used=used, did="sent such", grade=Grade.BLOCKING)
 
 
 def patience(offer: Offer) -> float | None:
@@ -170,15 +170,16 @@ def _jobs(template: TemplateChange, offer: Offer) -> str:
     return f"{JOBS}{whose([offer], template.new)}"
 
 
-def _gone(template: TemplateChange, offer: Offer, label: str, after: Offers, case: Case) -> Consequence:
+def _gone(template: TemplateChange, label: str, before: Offers, after: Offers, case: Case) -> Consequence:
     """Tell that an offer is gone, for a case of parameters."""
-    narrowed = replace(offer, when=case)
+    offer, narrowed = before[label], replace(before[label], when=case)
     left = [each for each in after.values() if compete(each, narrowed) and each.available]
     so = ""
     if left and offer.available:
-        full = f"they {_FULL.get(left[0].capacity_type, _FAIL)}"
-        alone = full if len(left) == 1 and patience(left[0]) is None else ""
-        so = facts(f"they cost {_in_place_of(template, offer, left)}", _ends(template, left[0], after), alone)
+        later = list(before)[list(before).index(label) + 1 :]
+        was_last = not any(other in after and compete(before[other], offer) for other in later)
+        ends = after_wait(left[-1], after) if was_last and (left[1:] or patience(left[0]) is None) else ""
+        so = facts(f"they cost {_in_place_of(template, offer, left)}", _ends(template, left[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     usual = cost(left[0], template.becomes) if left else ""
     seen = tuple(as_sent(used.jobs, case, template, usual)) if offer.available else ()
@@ -291,10 +292,6 @@ def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
             case = tuple(sorted(offer.when.items()))
             by_content.setdefault((offer.capacity_type, offer.cluster, offer.dormant, case), label)
     return {label: offer for label, offer in listed.items() if label in by_content.values()}
-
-
-def _is_case(job: VertexJob, case: Case) -> bool:
-    return all((job.parameters or {}).get(name) in values for name, values in case.items())
 
 
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:

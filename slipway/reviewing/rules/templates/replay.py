@@ -58,14 +58,17 @@ def first_way(
     return None
 
 
+def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
+    return all((job.parameters or {}).get(name) in values for name, values in case.items())
+
+
 def as_sent(
     jobs: Iterable[VertexJob], case: Mapping[str, tuple[Scalar, ...]], template: TemplateChange, usual: str
 ) -> Iterator[str]:
     """Yield what jobs of a case of parameters cost when they are sent again, where that is not the usual cost."""
     told = {usual}
     for job in jobs:
-        mine = all((job.parameters or {}).get(name) in values for name, values in case.items())
-        way = again(job, template.new, template.becomes) if mine else None
+        way = again(job, template.new, template.becomes) if is_case(job, case) else None
         costs = cost(way.offer, template.becomes) if way else ""
         if way and costs not in told:
             told.add(costs)

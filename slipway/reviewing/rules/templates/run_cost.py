@@ -54,20 +54,17 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         before = old.templates.get(name)
         changed = list(_changed(before, template)) if before else []
         for who, (was, now) in changed[:1]:
+            moves_in = now.offer.capacity_type == POOL != was.offer.capacity_type
             yield consequence(
                 "run-cost",
                 Subject("template", name),
                 _costs(was, now),
                 who=f"{who} of {IT}",
-                so="they hold its machines, and others wait" if _moves_in(was, now) else "",
+                so="they hold its machines, and others wait" if moves_in else "",
                 details=(f"{other} {_costs(*sides)}" for other, sides in changed[1:]),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
             )
-
-
-def _moves_in(was: _Run, now: _Run) -> bool:
-    return now.offer.capacity_type == POOL != was.offer.capacity_type
 
 
 def _costs(was: _Run, now: _Run) -> str:
