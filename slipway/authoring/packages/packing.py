@@ -9,7 +9,8 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from slipway.authoring.packages.source_package import SourcePackage, assemble, requirement_lines, script_sources
+from slipway.authoring.packages.requirements import requirement_lines
+from slipway.authoring.packages.source_package import SourcePackage, assemble, script_sources
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.errors import ConfigError, Fix, PolicyError
 from slipway.google.storage import Location

@@ -5,13 +5,13 @@ from __future__ import annotations
 import hashlib
 import io
 import json
-import re
 import tarfile
 import zlib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
+from slipway.authoring.packages.requirements import requirement_lines
 from slipway.base.errors import ConfigError
 from slipway.base.files import write_atomically
 from slipway.model.rules.code import SCRIPT
@@ -125,26 +125,10 @@ def short_hash(digest: str) -> str:
 
 
 def requirements(folder: Path) -> tuple[str, ...]:
-    """Return the requirements in the folder's requirements.txt. Raises ConfigError for options, which are pip's."""
+    """Return the requirements in the folder's requirements.txt. Raises ConfigError."""
     path = folder / "requirements.txt"
-    return requirement_lines(path.read_bytes(), f"{folder.name}/{path.name}") if path.is_file() else ()
-
-
-def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
-    """Return the requirements in the file `name`. Raises ConfigError for options, and for invalid UTF-8."""
-    try:
-        text = content.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise ConfigError(f"{name} is not valid UTF-8", why=str(error), fix="save it in UTF-8") from error
-    lines = [re.sub(r"(^|\s)#.*", "", line).strip() for line in text.splitlines()]
-    options = [line for line in lines if line.startswith("-")]
-    if options:
-        raise ConfigError(
-            f"{name}: {options[0]!r} is an option of pip",
-            why="the requirements become the package's install_requires, which takes requirements only",
-            fix="list the requirements themselves",
-        )
-    return tuple(line for line in lines if line)
+    name = f"{folder.parent.name}/{folder.name}/{path.name}"
+    return requirement_lines(path.read_bytes(), name) if path.is_file() else ()
 
 
 def is_packed(path: PurePath) -> bool:

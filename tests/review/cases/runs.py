@@ -71,7 +71,7 @@ CASES = (
         "A file of somebody's disk",
         "peft==0.13.0",
         "peft @ file:///peft.whl",
-        stops("requirements-changed", "lora", "file"),
+        stops("preview-failed", "", "requirements.txt:2", "file or folder of this machine"),
     ),
     asks(
         "A line that is for pip alone",

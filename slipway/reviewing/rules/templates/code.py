@@ -34,7 +34,7 @@ _SET_BY_OTHERS = re.compile(
 )
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 _DIRECTIONS = (
-    *("unread", "gone", "file", "local", "moving", "git", "url", "marker", "new", "loosened", "extras"),
+    *("unread", "gone", "local", "moving", "git", "url", "marker", "new", "loosened", "extras"),
     *("unfinished", "major", "older", "other", "newer", "gone-of-image", "pinned"),
 )
 """The moves of a requirement, the gravest first: each has a row."""
@@ -222,8 +222,8 @@ def _direction(before: str, after: str, *, of_image: bool) -> str:
     """Return how a requirement moves, as specifiers compare; `other` for what they can't tell."""
     if after and "git+" in after:
         return "git" if _COMMIT.search(after) else "moving"
-    if "@ file:" in after or "://" in after:
-        return "file" if "@ file:" in after else "url"
+    if "://" in after:
+        return "url"
     if not after:
         return "gone-of-image" if of_image else "gone"
     # Needed only where requirements differ: importing it costs time.

@@ -138,11 +138,39 @@ def test_a_link_out_of_the_package_is_refused(tmp_path: Path) -> None:
         build("greeter", folder)
 
 
-@pytest.mark.parametrize("line", ["-r other.txt", "--index-url https://example.com", "-e ."])
-def test_options_of_pip_are_refused(tmp_path: Path, line: str) -> None:
+@pytest.mark.parametrize(
+    ("line", "said"),
+    [
+        *((line, "is an option of pip") for line in ("-r other.txt", "--index-url https://example.com", "-e .")),
+        *(
+            (line, "is a file or folder of this machine")
+            for line in (
+                "six @ file:///six.whl",
+                "file:six",
+                "../six",
+                "libs/six",
+                "six @ ./six",
+                "dist/six-1.0.tar.gz",
+            )
+        ),
+    ],
+)
+def test_what_no_job_can_install_is_refused_with_its_line(tmp_path: Path, line: str, said: str) -> None:
+    folder = tmp_path / "jobs" / "greeter"
+    folder.mkdir(parents=True)
+    (folder / "requirements.txt").write_text(f"six==1.17.0\n\n{line}  # ours\n")
+    with pytest.raises(ConfigError) as error:
+        requirements(folder)
+    assert error.value.what == f"jobs/greeter/requirements.txt:3: '{line}' {said}"
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["six", "six @ https://x.example/six.whl", "six @ git+ssh://git@x.example/six.git", "six==1; os_name == 'a/b'"],
+)
+def test_what_is_fetched_is_no_file_of_this_machine(tmp_path: Path, line: str) -> None:
     (tmp_path / "requirements.txt").write_text(line)
-    with pytest.raises(ConfigError, match="is an option of pip"):
-        requirements(tmp_path)
+    assert requirements(tmp_path) == (line,)
 
 
 def test_requirements_are_utf_8_with_or_without_a_mark(tmp_path: Path) -> None:
