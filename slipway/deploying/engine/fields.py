@@ -15,7 +15,7 @@ from slipway.deploying.engine.touched import said
 from slipway.model.findings.finding import Grade
 
 _NOTE, _WARNING, _BLOCKING = Grade.NOTE, Grade.WARNING, Grade.BLOCKING
-_WEEK = 7 * 86400
+_WEEK = 7 * 86400.0
 _USUAL, _ENFORCED = "STANDARD", "enforced"
 _RETENTION, _VERSIONS = "retention-changed", "versioning-changed"
 
@@ -111,9 +111,15 @@ _KEY = Effect(
     "encrypts new objects with key {new}",
     "not known: whether Cloud Storage may use it, else every write fails",
     _WARNING,
-    "let the project's Cloud Storage agent use the key first (`roles/cloudkms.cryptoKeyEncrypterDecrypter`)",
+    "let the project's Cloud Storage agent use the key first (`roles/cloudkms.cryptoKeyEncrypterDecrypter`), and never "
+    "destroy it: what it encrypted is lost with it",
 )
-_SOFT = Effect("keeps deleted objects for {new}, until now for {old}", "they are paid as before", kind=_RETENTION)
+_SOFT = Effect(
+    "keeps what is deleted or written over for {new}, until now for {old}",
+    "it is paid for that long, each checkpoint that a later one replaces too",
+    instead="keep the shorter time where checkpoints are large",
+    kind=_RETENTION,
+)
 
 FIELDS: Mapping[str, Rule] = {
     "lifecycleRules": lifecycle,
@@ -138,7 +144,7 @@ FIELDS: Mapping[str, Rule] = {
         ),
     ),
     "softDeletePolicy": Field(
-        _SOFT,
+        replace(_SOFT, so="a deletion by mistake can be undone, and is paid, for that long", instead=""),
         replace(
             _SOFT,
             does="keeps nothing that is deleted, until now for {old}",
@@ -146,13 +152,25 @@ FIELDS: Mapping[str, Rule] = {
             grade=_BLOCKING,
             instead="keep some days: only what is deleted is paid for",
         ),
-        falls=replace(_SOFT, so="a deletion by mistake can be undone for that time alone", grade=_BLOCKING),
+        falls=replace(
+            _SOFT,
+            so="a deletion by mistake can be undone for that time alone",
+            grade=_BLOCKING,
+            instead="keep the days",
+        ),
+        changes=_SOFT,
         # By default, the cloud keeps deleted objects for a week.
         value=_seconds("retentionDurationSeconds", _WEEK),
         text=span,
     ),
     "versioning": Field(
-        Effect("keeps and bills earlier versions of what jobs overwrite or delete", "", _WARNING, "", _VERSIONS),
+        Effect(
+            "keeps and bills earlier versions of what jobs overwrite or delete",
+            "a checkpoint that is written over each hour is paid as often, until a rule deletes old versions",
+            _WARNING,
+            "let a lifecycle rule delete them (`numNewerVersions`, `daysSinceNoncurrentTime`)",
+            _VERSIONS,
+        ),
         Effect(
             "keeps no earlier versions of what is overwritten or deleted",
             "what a mistake or a job writes over is lost",

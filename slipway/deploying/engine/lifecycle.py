@@ -12,6 +12,9 @@ from slipway.model.findings.finding import Grade
 
 LEAST_DAYS: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
 """The least days that an object is paid for, by its storage class."""
+_CLEANS = "AbortIncompleteMultipartUpload"
+_DOES = {"Delete": "deletes", "SetStorageClass": "moves", _CLEANS: "drops unfinished uploads of"}
+"""By a rule's action, the verb that follows "Bucket `x`"."""
 _OF_ALL = "what is older goes at once, results and checkpoints of running jobs too"
 _OF_SOME = "what is older goes at once, and what jobs wrote there with it"
 
@@ -61,8 +64,9 @@ def lifecycle(before: Any, after: Any) -> Iterator[Effect]:
         return
     # Several rules may move objects to colder classes: the costs of the first are enough to know.
     cold = (cost_of_class(mapping(rule.get("action")).get("storageClass")) for rule in added)
-    so = next(filter(None, cold), "they stay, and are paid for" if not added else "")
-    yield Effect(does, so, Grade.WARNING, kind="lifecycle-changed")
+    so = next(filter(None, cold), "they stay, and are paid for" if any(map(_deletes, gone)) else "")
+    grade = Grade.NOTE if all(_action(rule) == _CLEANS for rule in (*gone, *added)) else Grade.WARNING
+    yield Effect(does, so, grade, kind="lifecycle-changed")
 
 
 def _milder(rule: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
@@ -71,18 +75,19 @@ def _milder(rule: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
     return rule.get("action") == before.get("action") and new == old and later
 
 
+def _action(rule: Mapping[str, Any]) -> str:
+    return str(mapping(rule.get("action")).get("type"))
+
+
 def _deletes(rule: Mapping[str, Any]) -> bool:
-    return bool(mapping(rule.get("action")).get("type") == "Delete")
+    return _action(rule) == "Delete"
 
 
 def _rule(body: Mapping[str, Any]) -> str:
     """Return a rule's effect: deletes `claims/` after 30 days"""
-    action = mapping(body.get("action"))
-    does, to = str(action.get("type")), ""
-    if _deletes(body):
-        does = "deletes"
-    elif does == "SetStorageClass":
-        does, to = "moves", f" to {said(action.get('storageClass'))}"
+    does, to = _DOES.get(_action(body), _action(body)), ""
+    if does == "moves":
+        to = f" to {said(mapping(body.get('action')).get('storageClass'))}"
     return f"{does} {_what(body)}{to} {_when(body)}".rstrip()
 
 

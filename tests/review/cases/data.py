@@ -23,7 +23,7 @@ from tests.review.engine import (
 )
 from tests.slipway.reviewing.builders import step
 
-SECRET = "gcp:secretmanager/secret:Secret"
+SECRET, RESERVATION = "gcp:secretmanager/secret:Secret", "gcp:compute/reservation:Reservation"
 OBJECT = "gcp:storage/bucketObject:BucketObject"
 DAY = {"action": {"type": "Delete"}, "condition": {"age": 1}}
 MONTH = {"action": {"type": "Delete"}, "condition": {"age": 30, "matchesPrefixes": ["jobs/"]}}
@@ -107,6 +107,23 @@ CASES = (
             softDeletePolicy={"retentionDurationSeconds": 0},
         ),
         accident="deletions that could not be undone",
+    ),
+    Case(
+        "What is deleted can be had back for a day, and could for the cloud's week",
+        names=(stops("retention-changed", "acme-work", "7 days", "for that time alone"),),
+        steps=edits_work({}, softDeletePolicy={"retentionDurationSeconds": 86_400}),
+        accident="deletions that could not be undone",
+    ),
+    Case(
+        "The machines that were bought for large jobs are given up",
+        names=(stops("resource-deleted", "bought", "which jobs of `lora` name", "may not come again"),),
+        steps=deletes(RESERVATION, "bought", {"name": "bought"}, "projects/acme-ml/reservations/bought"),
+        accident="a reservation given back that nobody could get again",
+    ),
+    Case(
+        "A new bucket lies on another continent than the machines",
+        names=(tells("bucket-created", "acme-corpus", "jobs in us-central1 read it from EU"),),
+        steps=does(step("create", BUCKET, "corpus", new={"name": "acme-corpus", "location": "EU"})),
     ),
     Case(
         "Earlier versions of objects are not kept any more",

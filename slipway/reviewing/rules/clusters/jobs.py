@@ -20,6 +20,7 @@ from slipway.reviewing.rules.words import have_ended, jobs, owned
 
 _CONTENT = re.compile("source|content|detectMd5hash")
 PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
+IMAGES = "gcp:artifactregistry/repository:"
 
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -31,7 +32,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "network attachment": ("gcp:compute/networkAttachment:",),
     "key": ("gcp:kms/cryptoKey:",),
     "reservation": ("gcp:compute/reservation:",),
-    "images": ("gcp:artifactregistry/repository:",),
+    "images": (IMAGES,),
 }
 """The things that jobs need, each with a row for its loss, and the engine's types that are one."""
 _FULL_NAMES = {

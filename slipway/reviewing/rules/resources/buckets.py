@@ -52,8 +52,11 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
         _WHO,
         "bucket",
         _so(touched, role, change),
-        # Its own policy stays as it is.
-        details=[f"`{bound.member}` has `{bound.role}` already{bound.under}" for bound in _bound(name, change)],
+        details=[
+            *filter(None, [_away(touched, change.new.region) if touched.fate in (Fate.ADOPTED, Fate.REPLACED) else ""]),
+            # Its own policy stays as it is.
+            *(f"`{bound.member}` has `{bound.role}` already{bound.under}" for bound in _bound(name, change)),
+        ],
         field=f"slipway:workspace.{role}Bucket" if at_home and not announced else "",
         announced=announced,
     )
@@ -69,18 +72,28 @@ def _so(touched: Touched, role: str, change: Change) -> str:
             return "two of one name are refused, so the deployment would fail"
         case Fate.FORGOTTEN if role == WORK:
             return _UNREADABLE
+        case Fate.CREATED if not role:
+            return _away(touched, change.new.region)
         case Fate.ADOPTED if isinstance(change.policies.get(touched.physical, _UNASKED), Unknown):
             name = touched.physical
             return f"not asked: who may use it already (`gcloud storage buckets get-iam-policy gs://{name}`)"
         case Fate.ADOPTED:
             return "whoever may use it already still may"
-        case Fate.CREATED if role:
+        case Fate.CREATED:
             theirs = (change.new.work_elsewhere or {}).items()
             return next(
                 (f"for what jobs in {region} write" for region, name in theirs if name == touched.physical),
                 _PURPOSES[role],
             )
     return ""
+
+
+def _away(touched: Touched, region: str) -> str:
+    """Return what follows where it surely lies elsewhere. Which regions a dual-region has is not known here."""
+    place = str(touched.becomes.get("location", ""))
+    around = {"EU": "europe-", "US": "us-", "ASIA": "asia-"}.get(place.upper(), place.lower())
+    away = "-" in around and not region.startswith(around)
+    return f"jobs in {region} read it from {place}: more slowly, and paid by size" if away else ""
 
 
 def _role(touched: Touched) -> str:

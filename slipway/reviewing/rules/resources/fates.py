@@ -11,7 +11,7 @@ from slipway.deploying.engine.touched import Fate, InputDifference, Touched, dif
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import Consequence, consequence
-from slipway.reviewing.rules.table import follows
+from slipway.reviewing.rules.table import ROWS, follows
 
 GUARDS: Mapping[str, tuple[object, str]] = {
     "deletionProtection": (True, "its protection from deletion is off"),
@@ -46,7 +46,7 @@ def fate(
     `announced`: it was kept for jobs alone, and nothing needs it any more."""
     if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    row = follows(f"{what}-{touched.fate.name.lower()}")
+    row = follows(of_type(f"{what}-{touched.fate.name.lower()}", touched))
     if touched.fate is Fate.REPLACED and not touched.destroyed:
         row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
     if announced:
@@ -66,6 +66,12 @@ def fate(
         *(("what it depends on is made anew",) if touched.fate is Fate.REPLACED and not tops else ()),
     )
     yield told_by(row, subject, who, edits=edits_of(because), details=details, field=field)
+
+
+def of_type(row: str, touched: Touched, *more: str) -> str:
+    """Return the first of a row's words for resources of this type, `more` behind them, or else the row itself."""
+    words = (f"{row} {title(touched)}{f' {word}' if word else ''}" for word in more or ("",))
+    return next((word for word in words if word in ROWS), row)
 
 
 def told_by(effect: Effect, subject: Subject, who: str, so: str = "", **parts: Any) -> Consequence:

@@ -19,6 +19,7 @@ from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs
 
 _ACCOUNTS = ".iam.gserviceaccount.com"
+_ENCRYPTS = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 _WIDER: Mapping[str, tuple[str, ...]] = {"user": ("group:", "domain:"), "group": ("domain:",)}
@@ -159,8 +160,9 @@ def _judged(member: AccessChange) -> tuple[str, Grade | None, str]:
     runs, reads = member.submitters, member.reads
     if member.widens:
         kind, grade = _kind_of(member)
+        on_one = kind == "access-added" and all(grant.place for grant in member.gets)
         return (
-            f"{kind}-by-grant",
+            f"{kind}{'-on-one' if on_one else ''}-by-grant",
             grade,
             f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else "",
         )
@@ -173,6 +175,8 @@ def _judged(member: AccessChange) -> tuple[str, Grade | None, str]:
     if runs:
         sure = any(grant.ours or grant.place in member.change.new.buckets for grant in member.loses)
         return "access-gone-of-jobs", Grade.BLOCKING if sure else None, ""
+    if all(grant.role == _ENCRYPTS for grant in member.loses):
+        return "access-gone-of-key", None, ""
     return "access-gone", Grade.NOTE if member.member in _EVERYBODY else None, ""
 
 

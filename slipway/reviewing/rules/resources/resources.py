@@ -31,9 +31,11 @@ from slipway.model.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.clusters.jobs import IMAGES, name_of
 from slipway.reviewing.rules.resources.exposure import opening
-from slipway.reviewing.rules.resources.fates import GUARDS, UNRULED, edits_of, fate, title, told_by, unguarded
+from slipway.reviewing.rules.resources.fates import GUARDS, UNRULED, edits_of, fate, of_type, title, told_by, unguarded
 from slipway.reviewing.rules.table import by_row, follows
+from slipway.reviewing.rules.words import named
 
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
@@ -48,13 +50,24 @@ def resources(change: Change) -> Iterator[Consequence]:
     for touched in change.touched:
         if not _told(touched):
             subject = Subject("resource", title(touched), touched.name)
-            who = f"`{touched.physical}` ({title(touched)})"
+            naming = named(f"`{name}`" for name in _naming(touched, change))
+            who = f"`{touched.physical}` ({title(touched)}{f', which jobs of {naming} name' if naming else ''})"
             yield from fate(touched, subject, who, "other")
             if touched.fate is Fate.CHANGED:
                 yield from _changed(touched, subject, who)
     let_go = [f"`{touched.physical}`" for touched in change.touched if _is_package(touched) and unguarded(touched)]
     if let_go:
         yield by_row("packages-let-go", Subject("packages"), details=let_go)
+
+
+def _naming(touched: Touched, change: Change) -> Iterator[str]:
+    """Yield the templates whose jobs name it, by the end of its full name or by where its images lie."""
+    if touched.old and touched.fate is not Fate.FORGOTTEN:
+        images = touched.type.startswith(IMAGES) and name_of(touched.old, "images", change)
+        called = re.escape(images.rstrip("/") if images else "/".join(touched.old.id.split("/")[-2:]))
+        for name, template in change.new.templates.items():
+            if "/" in called and any(re.search(rf"{called}(?![\w-])", str(offer.request)) for offer in template.offers):
+                yield name
 
 
 def _told(touched: Touched) -> bool:
@@ -111,7 +124,8 @@ def _effect(touched: Touched, edited: Sequence[InputDifference], hidden: Mapping
     guards = {key: value for key, (value, _) in GUARDS.items()}
     if not hidden and all(guards.get(each.path) == each.after is not None for each in edited):
         return follows("edited-guarded")
-    return UNRULED
+    some = [word for each in edited for word in (f"{each.path} {each.sides[1]}", top(each.path))]
+    return UNRULED if hidden else follows(of_type("edited-unruled", touched, *some))
 
 
 def _permissions(touched: Touched) -> Effect:

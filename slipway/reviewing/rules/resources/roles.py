@@ -18,12 +18,22 @@ ALLOWS: Mapping[str, Mapping[str, str]] = {
         "cloudquotas.viewer": "see the quota of {}",
         "logging.viewer": "read {every} log of {}",
         "monitoring.viewer": "see {every} metric of {}",
+        "bigquery.jobUser": "run queries that {} pays",
+        "editor": "change {and} delete nearly {every}thing in {}",
+        "owner": "do {every}thing in {}, {and} give {every}body {every} role",
     },
     "account": {"iam.serviceAccountUser": "run any code as {}"},
     "bucket": {
         "storage.objectCreator": "write new objects into {}",
         "storage.objectUser": "read, overwrite {and} delete {every} object of {}",
         "storage.objectViewer": "read {every} object of {}",
+    },
+    "secret": {"secretmanager.secretAccessor": "read {}"},
+    "repository": {"artifactregistry.reader": "pull images {and} packages of {}"},
+    "crypto key": {"cloudkms.cryptoKeyEncrypterDecrypter": "encrypt {and} decrypt with {}"},
+    "dataset": {
+        "bigquery.dataViewer": "read {every} table of {}",
+        "bigquery.dataEditor": "read, write {and} delete {every} table of {}",
     },
 }
 """By a role's resource, in a grant's own word, empty for a project: roles, less `roles/`. `{}` is replaced by that one
