@@ -47,17 +47,27 @@ def _limits(old: Budget, new: Budget, teams: frozenset[str]) -> Iterator[Consequ
         if was != now:
             edit = Edit(key, *("" if limit is None else usd(limit) for limit in (was, now)))
             # A user is self-declared, and never refused.
-            end = "-refused" if new.enforce and not key.startswith("users.") else "-warned"
+            of_user = key.startswith("users.")
+            end = "-refused" if new.enforce and not of_user else "-warned"
             row = f"budget-{moves(was, now)}{'' if now is None else end}"
-            if key.startswith("teams.") and now is not None and teams and key.removeprefix("teams.") not in teams:
+            if now is None and key != "stack" and new.stack is not None:
+                row = "budget-dropped-within"
+            elif key.startswith("teams.") and now is not None and teams and key.removeprefix("teams.") not in teams:
                 row = "budget-for-nobody"
+            elif now == 0 and end == "-refused":
+                row = "budget-nothing"
             values: dict[str, Any] = {"who": who, "key": key, "before": edit.before, "after": edit.after}
-            values["teams"] = join(f"`{team}`" for team in sorted(teams))
-            yield by_row(row, Subject("budget", key), edits=[edit], **values)
-    if old.enforce != new.enforce:
+            values |= {"teams": join(f"`{team}`" for team in sorted(teams)), "stack": usd(new.stack or 0)}
+            freed = now is None and not of_user and old.enforce and not _in_words(new)
+            yield by_row(row, Subject("budget", key), edits=[edit], grade=Grade.BLOCKING if freed else None, **values)
+    if old.enforce != new.enforce and (new.enforce or _in_words(new)):
         edits = (Edit("enforce", str(old.enforce).lower(), str(new.enforce).lower()),)
         yield by_row(
-            "budget-enforced" if new.enforce else "budget-only-warns",
+            "budget-only-warns"
+            if not new.enforce
+            else "budget-enforced"
+            if _in_words(new)
+            else "budget-enforced-on-nobody",
             Subject("budget", "enforce"),
             edits=edits,
             limits=_in_words(new),
@@ -67,7 +77,7 @@ def _limits(old: Budget, new: Budget, teams: frozenset[str]) -> Iterator[Consequ
 def _in_words(budget: Budget) -> str:
     limits = {"the stack's": budget.stack, **{f"team {name}'s": limit for name, limit in budget.teams.items()}}
     told = named(f"{whose} {usd(limit)}" for whose, limit in limits.items() if limit is not None)
-    return f"{told} a month" if told else "any budget of the stack or a team"
+    return told and f"{told} a month"
 
 
 def _share(old: Budget, new: Budget, costs: Money) -> Iterator[Consequence]:

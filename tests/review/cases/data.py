@@ -121,8 +121,27 @@ CASES = (
         accident="a reservation given back that nobody could get again",
     ),
     Case(
+        "Uploads that were never finished are dropped after a week",
+        names=(tells("lifecycle-changed", "acme-work", "drops unfinished uploads of every object after 7 days"),),
+        steps=edits_work(
+            {},
+            lifecycleRules=[{"action": {"type": "AbortIncompleteMultipartUpload"}, "condition": {"age": 7}}],
+        ),
+    ),
+    Case(
+        "A secret is declared that has no value yet",
+        names=(tells("resource-created", "wandb-key", "it is empty"),),
+        steps=does(step("create", SECRET, "wandb-key", new={"secretId": "wandb-key"})),
+    ),
+    Case(
+        "An alert of the cloud's own billing has another amount, which stops nothing",
+        names=(tells("resource-changed", "ml", "it stops nothing"),),
+        steps=updates("gcp:billing/budget:Budget", "ml", {"displayName": "ml", "amount": 1}, amount=3),
+    ),
+    Case(
         "A new bucket lies on another continent than the machines",
         names=(tells("bucket-created", "acme-corpus", "jobs in us-central1 read it from EU"),),
+        accident="data read across an ocean, and paid by size",
         steps=does(step("create", BUCKET, "corpus", new={"name": "acme-corpus", "location": "EU"})),
     ),
     Case(

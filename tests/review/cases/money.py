@@ -57,6 +57,37 @@ CASES = (
         accident="a limit that stopped everybody in the middle of a month",
     ),
     Case(
+        "The budget is nothing from now on, while jobs run and pools stay",
+        (stack("{ stack: 80000, enforce: true }", "{ stack: 0, enforce: true }"),),
+        (stops("budget-changed", "budget stack", "may spend nothing", "refused at once", "pools stay paid"),),
+        given=(BUDGETED,),
+        world=BUSY,
+        accident="a limit that stopped everybody in the middle of a month",
+    ),
+    Case(
+        "A team's limit goes, and the stack's stays: the team may take all of it",
+        (stack("teams: { ml: 5000 }, enforce", "enforce"),),
+        (hurts("budget-changed", "budget teams.ml", "up to the stack's $80,000", "leave others nothing"),),
+        given=(BUDGETED, stack("{ stack: 80000, enforce", "{ stack: 80000, teams: { ml: 5000 }, enforce")),
+        accident="a limit dropped in haste",
+    ),
+    Case(
+        "The only budget goes, and nothing is refused any more",
+        (stack("  slipway:budget: { stack: 80000, enforce: true }\n", ""),),
+        (stops("budget-changed", "budget stack", "without a limit"),),
+        given=(BUDGETED,),
+        accident="a limit dropped in haste",
+    ),
+    Case(
+        "A user's limit is to be enforced, and only warns",
+        (stack("  slipway:policy:\n", "  slipway:budget: { users: { bo: 100 }, enforce: true }\n  slipway:policy:\n"),),
+        (
+            hurts("budget-changed", "budget enforce", "refuses nobody", "a user's only warns"),
+            tells("budget-changed", "budget users.bo", "only warned of"),
+        ),
+        accident="a limit that nobody was held to",
+    ),
+    Case(
         "The usual number of workers is four times as large, for everybody who does not say one",
         (template("digits", 'Parameter("workers", int, default=4', 'Parameter("workers", int, default=16'),),
         (

@@ -1,6 +1,6 @@
 """People and access: members who lose or gain access, and the rights of the jobs' own account."""
 
-from tests.review.case import BUSY, Case, hurts, stack, stops, tells
+from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells
 from tests.review.engine import (
     ACCOUNT,
     ON_BUCKET,
@@ -19,6 +19,7 @@ from tests.review.engine import (
 BINDING, POLICY = "gcp:projects/iAMBinding:IAMBinding", "gcp:projects/iAMPolicy:IAMPolicy"
 KEY = "gcp:serviceaccount/key:Key"
 TEAM, ADA = "group:ml@acme.example", "user:ada@acme.example"
+NIGHTLY = "serviceAccount:nightly@acme-ml.iam.gserviceaccount.com"
 THE_TRAINER = f"serviceAccount:{TRAINER}"
 THE_ACCOUNT = {"accountId": "trainer", "email": TRAINER, "project": PROJECT}
 
@@ -37,6 +38,24 @@ CASES = (
         (stops("submitter-gone", "serviceAccount:nightly@", "digits-night"),),
         world=BUSY,
         accident="a robot that nobody thought of",
+    ),
+    Case(
+        "The account of the nightly search leaves while nothing of it runs: tonight it is refused",
+        (stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),),
+        (stops("submitter-gone", "serviceAccount:nightly@", "what submits `digits` as it fails"),),
+        world=World(jobs=(Job("digits-night", "digits", "nightly", state="SUCCEEDED", hours=9.0),)),
+        accident="a robot that nobody thought of",
+    ),
+    Case(
+        "Nobody may submit any more, and the pools are paid",
+        (
+            stack(
+                f"    submitters:\n      - {TEAM}\n      - {ADA}\n      - {NIGHTLY}\n",
+                "    submitters: []\n",
+            ),
+        ),
+        tuple(stops("submitter-gone", member, "nobody is left") for member in (TEAM, ADA, NIGHTLY)),
+        accident="everybody shut out by an edit of one line",
     ),
     Case(
         "The team's group gives way to the whole domain",

@@ -73,9 +73,21 @@ CASES = (
     Case(
         "One who may submit as both loses the trainer",
         (stack(f"        - {ADA}\n        - {TEAM}\n", f"        - {TEAM}\n"),),
-        (stops("trainer-access-gone", ADA, "lora"),),
+        (stops("trainer-access-gone", ADA, "lora", f"unless in `{TEAM}`"),),
         given=(trainer(ADA, TEAM), LORA),
         world=BUSY,
+        accident="a person shut out of one job of many",
+    ),
+    Case(
+        "A trainer is declared that no template names yet",
+        (trainer(ADA),),
+        (tells("trainer-added", "tuning", "Templates that choose it"),),
+    ),
+    Case(
+        "The last who may submit as the trainer leaves it",
+        (stack(f"      submitters:\n        - {ADA}\n", "      submitters: []\n"),),
+        (stops("trainer-access-gone", ADA, "nobody is left who can submit `lora`"),),
+        given=(trainer(ADA), LORA),
         accident="a person shut out of one job of many",
     ),
     Case(

@@ -20,7 +20,6 @@ from slipway.reviewing.rules.words import have_ended, jobs, owned
 
 _CONTENT = re.compile("source|content|detectMd5hash")
 PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
-IMAGES = "gcp:artifactregistry/repository:"
 
 
 _NEEDS: Mapping[str, tuple[str, ...]] = {
@@ -32,7 +31,7 @@ _NEEDS: Mapping[str, tuple[str, ...]] = {
     "network attachment": ("gcp:compute/networkAttachment:",),
     "key": ("gcp:kms/cryptoKey:",),
     "reservation": ("gcp:compute/reservation:",),
-    "images": (IMAGES,),
+    "images": ("gcp:artifactregistry/repository:",),
 }
 """The things that jobs need, each with a row for its loss, and the engine's types that are one."""
 _FULL_NAMES = {

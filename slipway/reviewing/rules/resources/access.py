@@ -47,10 +47,21 @@ class AccessChange:
 
     @cached_property
     def jobs(self) -> tuple[VertexJob, ...]:
-        address = self.account
-        names = {label_value(address), label_value(address.partition("@")[0]), label_value(last_part(address))}
         known = distinct(self.change.jobs) if self.single else ()
-        return tuple(job for job in known if job.user in names - {""})
+        return tuple(job for job in known if job.user in self._names)
+
+    @cached_property
+    def sent(self) -> tuple[str, ...]:
+        """The templates that they submitted in the last days."""
+        some = self.change.jobs_by_template.items() if self.single else ()
+        return tuple(name for name, jobs in some if any(job.user in self._names for job in jobs))
+
+    @cached_property
+    def _names(self) -> frozenset[str]:
+        """The names that their jobs may have as their user."""
+        address = self.account
+        short = (address, address.partition("@")[0], last_part(address))
+        return frozenset(map(label_value, short)) - {""}
 
     @property
     def submitters(self) -> str:

@@ -16,13 +16,13 @@ from slipway.reviewing.rules.resources.access import AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, rights
 from slipway.reviewing.rules.resources.trainers import secrets, trainers_alone
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import jobs
+from slipway.reviewing.rules.words import jobs, named
 
 _ACCOUNTS = ".iam.gserviceaccount.com"
 _ENCRYPTS = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
 _PEOPLE = ("user:", "group:", "domain:")
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
-_WIDER: Mapping[str, tuple[str, ...]] = {"user": ("group:", "domain:"), "group": ("domain:",)}
+_WIDER: Mapping[str, tuple[str, ...]] = {"user": ("group:", "domain:"), "group": ("group:", "domain:")}
 """Members by whom one may stay a submitter: nobody reads who is in a group or a domain."""
 
 
@@ -60,11 +60,7 @@ def _gone(member: AccessChange) -> Consequence:
         Subject("member", member.member),
         so=_end(member),
         other=next(iter(others), ""),
-        details=(
-            *jobs(member.jobs, change.now),
-            *_of_many(member),
-            *(() if stay else ("nobody is left who may submit",)),
-        ),
+        details=(*jobs(member.jobs, change.now), *_of_many(member)),
         grade=Grade.WARNING if others and kind == "user" else None,
     )
 
@@ -76,7 +72,13 @@ def _end(member: AccessChange) -> str:
         return f"roles in the project stay, as {who_needs(needed, '`')} them"
     if needed is not None:
         return "roles in the project stay, as nobody could tell who else needs them"
-    return "jobs sent so far go on" if member.jobs or _of_many(member) else ""
+    if not member.change.after.people:
+        return "nobody is left who may submit, and pools stay paid"
+    ends = ["jobs sent so far go on"] if member.jobs or _of_many(member) else []
+    # A person reads of it, and a script does not.
+    by_itself = member.sent if member.member.startswith("serviceAccount:") else ()
+    ends += [f"what submits {named(f'`{name}`' for name in by_itself)} as it fails"] if by_itself else []
+    return "; ".join(ends)
 
 
 def _of_many(member: AccessChange) -> tuple[str, ...]:
@@ -89,8 +91,9 @@ def _added(member: AccessChange) -> Consequence:
     change, who = member.change, crowd(member.member)
     stranger = _stranger(member)
     alone = trainers_alone(change.after, member.member)
-    readable = secrets(change.new, change.new.trainer)
-    so = f"any code that is submitted so runs as the account that reads {readable}" if readable else ""
+    accounts = [change.after.trainers[name].account for name in alone] or [change.new.trainer]
+    readable = next(filter(None, (secrets(change.new, account) for account in accounts)), "")
+    so = f"any code of theirs can read {readable}" if readable else ""
     return by_row(
         f"{'domain' if who else 'submitter'}-added{'-alone' if alone else ''}",
         Subject("member", member.member),

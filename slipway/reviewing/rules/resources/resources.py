@@ -31,7 +31,6 @@ from slipway.model.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.jobs import IMAGES, name_of
 from slipway.reviewing.rules.resources.exposure import opening
 from slipway.reviewing.rules.resources.fates import GUARDS, UNRULED, edits_of, fate, of_type, title, told_by, unguarded
 from slipway.reviewing.rules.table import by_row, follows
@@ -40,6 +39,7 @@ from slipway.reviewing.rules.words import named
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 _FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
+_IMAGES = "{location}-docker.pkg.dev/{project}/{repositoryId}"
 _ADMITS = "attributeCondition"
 """The input of a workload identity provider that tells which repositories may deploy as the stack's identity."""
 _PROVIDER = "__provider"
@@ -63,8 +63,9 @@ def resources(change: Change) -> Iterator[Consequence]:
 def _naming(touched: Touched, change: Change) -> Iterator[str]:
     """Yield the templates whose jobs name it, by the end of its full name or by where its images lie."""
     if touched.old and touched.fate is not Fate.FORGOTTEN:
-        images = touched.type.startswith(IMAGES) and name_of(touched.old, "images", change)
-        called = re.escape(images.rstrip("/") if images else "/".join(touched.old.id.split("/")[-2:]))
+        where = {"location": "", "project": change.old.project, **touched.was}
+        images = "repositoryId" in where and _IMAGES.format_map(where)
+        called = re.escape(images or "/".join(touched.old.id.split("/")[-2:]))
         for name, template in change.new.templates.items():
             if "/" in called and any(re.search(rf"{called}(?![\w-])", str(offer.request)) for offer in template.offers):
                 yield name

@@ -30,7 +30,10 @@ def trainers(change: Change) -> Iterator[Consequence]:
         else:
             if name and old.account != new.account:  # The workspace's own is reported with the templates.
                 subject, edits = Subject("trainer", name), (Edit("account", old.account, new.account),)
-                yield by_row("trainer-account-changed", subject, trainer=_words(old), name=name, edits=edits)
+                told = _quoted((*_runs(new, change.new), *sorted(_secrets(change.new, new.account))))
+                yield by_row(
+                    "trainer-account-changed", subject, trainer=_words(old), name=name, edits=edits, details=told
+                )
             yield from _access(old, new, change)
     yield from (_gone(old) for name, old in before.items() if name not in after)
     for name, template in change.new.templates.items():
@@ -128,14 +131,16 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
     so = f"it reads {read}, which any code of theirs can read then"
     so = so if read else f"so they may do all that `{new.account}` may"
     values: dict[str, Any] = {"trainer": _words(new), "templates": _names(runs), "so": so, "field": _field(new)}
-    gone = "trainer-access-gone" if runs else "trainer-access-gone-unused"
+    gone = "trainer-access-gone" if runs and new.submitters else f"trainer-access-gone-{'all' if runs else 'unused'}"
     for member in new.submitters:
         if member in stay and member not in old.submitters:
             subject = Subject("member", member, part)
             yield by_row("trainer-access-added", subject, details=(f"account `{new.account}`",), **values)
     for member in old.submitters:
         if member in stay and member not in new.submitters:
-            yield by_row(gone, Subject("member", member, part), **values)
+            others = [other for other in new.submitters if member.startswith("user:") and other.startswith("group:")]
+            unless = f", unless in {_names(others)}" if others else ""
+            yield by_row(gone, Subject("member", member, part), unless=unless, **values)
 
 
 def _moved(was: Template, template: Template, change: Change) -> Iterator[Consequence]:
@@ -146,7 +151,9 @@ def _moved(was: Template, template: Template, change: Change) -> Iterator[Conseq
     gained = [member for member in new.submitters if member not in old.submitters]
     own = _secrets(change.new, new.account, only=template.name)
     more = _secrets(change.new, new.account) - own - _secrets(change.old, old.account)
-    end = "common" if own and not new.name else "secret" if own else "more" if more else "people" if gained else "plain"
+    fresh = new.account not in (change.old.trainer, *change.old.trainers.values())
+    of_own = "common" if not new.name else "new" if fresh else "secret"
+    end = of_own if own else "more" if more else "people" if gained else "plain"
     yield by_row(
         f"trainer-changed-{end}{'-refused' if lost else ''}",
         Subject("template", template.name, "trainer"),
