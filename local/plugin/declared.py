@@ -3,8 +3,6 @@
 from threading import Lock
 from typing import Any
 
-from google.protobuf import empty_pb2
-
 from .engine_log import EngineLog
 from .protos import messages
 from .provider import type_and_name
@@ -26,10 +24,10 @@ class AsDeclared:
         with self._lock:
             new, self._said = token not in self._said, self._said | {token}
         if new and self._log is not None:
-            self._log.info(
-                request.urn,
-                f"the local cloud has no {token}: it is taken as declared and nothing is made. The real one makes it",
+            words = (
+                f"the local cloud has no {token}: it is taken as declared and nothing is made. The real one makes it"
             )
+            self._log.tell(request.urn, words)
         return messages.CheckResponse(inputs=request.news)
 
     def diff(self, request: Any) -> Any:
@@ -53,24 +51,12 @@ class AsDeclared:
 
     def create(self, request: Any) -> Any:
         """Give the inputs back, with the name for an id."""
-        state = _state(request.urn, request.properties)
+        state = declared_state(request.urn, request.properties)
         id = "" if request.preview else state.fields["name"].string_value or type_and_name(request.urn)[1]
         return messages.CreateResponse(id=id, properties=state)
 
-    def read(self, request: Any) -> Any:
-        """Give the state back as it is."""
-        return messages.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
 
-    def update(self, request: Any) -> Any:
-        """Give the new inputs back."""
-        return messages.UpdateResponse(properties=_state(request.urn, request.news))
-
-    def delete(self, request: Any) -> Any:
-        """Do nothing, as nothing was made."""
-        return empty_pb2.Empty()
-
-
-def _state(urn: str, inputs: Any) -> Any:
+def declared_state(urn: str, inputs: Any) -> Any:
     """Return the inputs as a state. One without a name gets its own: most types make one up, and others use it."""
     state = type(inputs)()
     state.CopyFrom(inputs)

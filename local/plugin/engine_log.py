@@ -20,14 +20,10 @@ class EngineLog:
     def error(self, urn: str, what: str) -> None:
         """Report an error of a resource."""
         message = f"sdk-v2/provider2.go:571: sdk.helper_schema: {what}: provider=google-beta@{VERSION}"
-        self._log(engine.LogSeverity.ERROR, urn, message)
+        self.tell(urn, message, engine.LogSeverity.ERROR)
 
-    def info(self, urn: str, what: str) -> None:
-        """Tell of a resource."""
-        self._log(engine.LogSeverity.INFO, urn, what)
-
-    def _log(self, severity: Any, urn: str, message: str) -> None:
-        """Log without waiting for an engine that does not listen."""
+    def tell(self, urn: str, message: str, severity: Any = engine.LogSeverity.INFO) -> None:
+        """Tell of a resource, without waiting for an engine that does not listen."""
         request = engine.LogRequest(severity=severity, message=message, urn=urn)
         with contextlib.suppress(grpc.RpcError):
             self._stub.Log(request, timeout=_WITHIN_S)

@@ -9,7 +9,7 @@ from google.protobuf import any_pb2, empty_pb2
 from google.rpc import status_pb2
 
 from . import VERSION, settings
-from .declared import AsDeclared
+from .declared import AsDeclared, declared_state
 from .engine_log import EngineLog
 from .kind import Found
 from .pace import CancelledError, Pace
@@ -108,7 +108,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
 
     def Read(self, request: Any, context: Any) -> Any:  # noqa: N802
         if not _knows(request.urn):
-            return self._declared.read(request)
+            return messages.ReadResponse(id=request.id, properties=request.properties, inputs=request.inputs)
         provider, token = self._configured(context), type_and_name(request.urn)[0]
         state, inputs = decode(request.properties), decode(request.inputs)
         read = _answered(
@@ -125,7 +125,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
 
     def Update(self, request: Any, context: Any) -> Any:  # noqa: N802
         if not _knows(request.urn):
-            return self._declared.update(request)
+            return messages.UpdateResponse(properties=declared_state(request.urn, request.news))
         provider, token = self._configured(context), type_and_name(request.urn)[0]
         old, inputs = decode(request.olds).values, decode(request.news)
         doing = f"updating {request.urn}"
@@ -148,7 +148,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
 
     def Delete(self, request: Any, context: Any) -> Any:  # noqa: N802
         if not _knows(request.urn):
-            return self._declared.delete(request)
+            return empty_pb2.Empty()
         provider, token = self._configured(context), type_and_name(request.urn)[0]
         state = decode(request.properties).values
         self._changed(

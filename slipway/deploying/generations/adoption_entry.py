@@ -15,12 +15,11 @@ from slipway.authoring.stack.yaml_file import StackErrors, from_text
 from slipway.base.errors import ConfigError
 from slipway.deploying.generations.adoption import obstacles
 from slipway.google.clusters import PersistentResource
-from slipway.model.cluster import Adoption, ClusterSpec, PoolSpec
+from slipway.model.cluster import Adoption, ClusterSpec
 from slipway.model.cluster_fields import attached
 from slipway.model.fingerprint import LONGEST_NAME
 
 _CLUSTERS = "slipway:persistentResources"
-_READ_ALONE = ("usedReplicaCount",)
 
 
 def entry_of(body: Mapping[str, Any], project: str, region: str) -> tuple[str, str]:
@@ -34,7 +33,8 @@ def entry_of(body: Mapping[str, Any], project: str, region: str) -> tuple[str, s
     adoption = Adoption(cluster.id)
     clusters = {_CLUSTERS: {name: _entry(replace(cluster.spec, name=name, adopted=adoption))}}
     place = {"gcp:project": project, "gcp:region": region, "gcp:addPulumiAttributionLabel": "false"}
-    wrong = [f"{path}: a stack file has no such key" for path in _unsaid(body, cluster.spec)]
+    unsaid = _beyond(_settings(body), _settings(cluster.spec.request()))
+    wrong = [f"{path}: a stack file has no such key" for path in unsaid]
     try:
         (spec,) = parse(from_text(_yaml({"config": {**place, **clusters}}), ""), stack="adopting").clusters
     except StackErrors as error:
@@ -48,35 +48,28 @@ def entry_of(body: Mapping[str, Any], project: str, region: str) -> tuple[str, s
 
 
 def _entry(spec: ClusterSpec) -> dict[str, Any]:
-    """Return the entry without what is usual, the id first."""
-    entry = dict(cluster_entry(replace(spec, pools=tuple(map(_written, spec.pools)))))
+    """Return the entry, the id first, without what is usual, what machines' names tell, and what pools began with."""
+    entry = dict(cluster_entry(replace(spec, pools=tuple(replace(pool, replicas=pool.min) for pool in spec.pools))))
+    for pool in spec.pools:
+        if not attached(pool):
+            entry["pools"][pool.name].pop("accelerator", None)
     usual = {"serviceAccount": {"custom": True}, "reservedIpRanges": []}
     return {"id": entry.pop("id"), **{key: value for key, value in entry.items() if usual.get(key) != value}}
-
-
-def _written(pool: PoolSpec) -> PoolSpec:
-    """Return a pool without accelerators that its machines' name tells, and without what it began with."""
-    machine = pool.machine if attached(pool) else replace(pool.machine, accelerator=None, accelerator_count=0)
-    return replace(pool, machine=machine, replicas=pool.min)
 
 
 def _yaml(values: Mapping[str, Any]) -> str:
     return yaml.safe_dump(values, sort_keys=False, default_flow_style=None, allow_unicode=True, width=120)
 
 
-def _unsaid(body: Mapping[str, Any], spec: ClusterSpec) -> Iterator[str]:
-    """Yield the settings of a cluster that are none of ours."""
-    request = spec.request()
-    runs = "resourceRuntimeSpec"
-    yield from _beyond(body.get(runs, {}), request.get(runs, {}), runs)
-    asked = {pool["id"]: pool for pool in request["resourcePools"]}
-    for pool in body.get("resourcePools", ()):
-        yield from _beyond(pool, asked[pool["id"]], f"pools.{pool['id']}")
+def _settings(body: Mapping[str, Any]) -> dict[str, Any]:
+    pools = {pool["id"]: pool for pool in body.get("resourcePools", ())}
+    return {"pools": pools, "resourceRuntimeSpec": body.get("resourceRuntimeSpec", {})}
 
 
-def _beyond(answer: Mapping[str, Any], asked: Mapping[str, Any], path: str) -> Iterator[str]:
-    for key, value in answer.items():
+def _beyond(body: Mapping[str, Any], said: Mapping[str, Any], path: str = "") -> Iterator[str]:
+    """Yield the paths of a body's values that are not said."""
+    for key, value in body.items():
         if isinstance(value, Mapping):
-            yield from _beyond(value, asked.get(key, {}), f"{path}.{key}")
-        elif value and key not in asked and key not in _READ_ALONE and not str(value).endswith("_UNSPECIFIED"):
-            yield f"{path}.{key}"
+            yield from _beyond(value, said.get(key, {}), f"{path}{key}.")
+        elif value and key not in said and key != "usedReplicaCount" and not str(value).endswith("_UNSPECIFIED"):
+            yield f"{path}{key}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.kinds import KINDS
@@ -11,7 +11,7 @@ from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import Deployment, PastJob
 
-_Changes = Mapping[tuple[str, str, MachineSpec], MachineSpec]
+_Changes = dict[tuple[str, str, MachineSpec], MachineSpec]
 """The new machine of a template, by its label, the capacity type and the machine that it asked for."""
 
 
@@ -19,11 +19,10 @@ class MachineChanges:
     """The machines that past jobs would ask for under a catalog, each by the catalog in force when it was sent."""
 
     def __init__(self, deployments: Sequence[Deployment], deployed: Catalog, new: Catalog) -> None:
-        since_deployed = _changes(deployed, new)
+        own = _changes(deployed, new)
         self._times = [deployment.at for deployment in deployments]
         # The first deployment stands for the time before it.
-        self._by_time = [{**since_deployed, **_changes(deployment.catalog, new)} for deployment in deployments]
-        self._by_time = self._by_time or [{**since_deployed}]
+        self._by_time = [{**own, **_changes(deployment.catalog, new)} for deployment in deployments] or [own]
 
     def __bool__(self) -> bool:
         return any(self._by_time)
@@ -39,7 +38,7 @@ def _changes(old: Catalog, new: Catalog) -> _Changes:
 
     Offers with another number of worker pools tell nothing.
     """
-    changes: dict[tuple[str, str, MachineSpec], MachineSpec] = {}
+    changes: _Changes = {}
     for name in old.templates.keys() & new.templates.keys():
         later = {_key(offer): offer for offer in new.templates[name].offers}
         for offer in old.templates[name].offers:

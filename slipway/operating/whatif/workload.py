@@ -47,12 +47,7 @@ class Workload:
 
 
 def workload(
-    history: History,
-    catalog: Catalog,
-    load: PastLoad,
-    changes: MachineChanges | None = None,
-    *,
-    edited: bool = False,
+    history: History, catalog: Catalog, load: PastLoad, changes: MachineChanges | None = None, *, edited: bool = False
 ) -> Workload:
     """Return the jobs of a history. Jobs created before it only hold machines.
 

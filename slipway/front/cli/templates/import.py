@@ -12,6 +12,7 @@ FILE is what gcloud ai custom-jobs create --config takes. The template is writte
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -37,8 +38,7 @@ def command(file: str, name: str | None, summary: str | None, code: str | None, 
     called = name or _NO_NAME.sub("-", path.stem.lower()).strip("-")
     naming = Naming(called, summary or f"imported from {path.name}", (code or "").rstrip("/"))
     target = Path("templates", f"{called.replace('-', '_')}.py")
-    wrong = None if prints else _wrong_place(target)
-    also = [flag_mistake(*wrong)] if wrong else []
+    also = [] if prints else [flag_mistake(*wrong) for wrong in _wrong_places(target)]
     imported = read(text_of(file, "name a job file in YAML, as UTF-8", strict=True), file, naming, also)
     source = python_source(imported.template)
     for note in imported.notes:
@@ -52,10 +52,9 @@ def command(file: str, name: str | None, summary: str | None, code: str | None, 
     screen.note(f"next: add {called} to slipway:templates of a stack file, then slipway check")
 
 
-def _wrong_place(target: Path) -> tuple[str, str] | None:
-    """Return the reason why a template can't be written there, and what to do."""
+def _wrong_places(target: Path) -> Iterator[tuple[str, str]]:
+    """Yield the reason why a template can't be written there, and what to do."""
     if not target.parent.is_dir():
-        return "there is no folder templates/ here", "run it in the repository's root, or add --print"
-    if target.exists():
-        return f"{target} exists, and was not overwritten", "--name ANOTHER, or --print to see what it would be"
-    return None
+        yield "there is no folder templates/ here", "run it in the repository's root, or add --print"
+    elif target.exists():
+        yield f"{target} exists, and was not overwritten", "--name ANOTHER, or --print to see what it would be"
