@@ -18,6 +18,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "template": ((str,), "a template's name"),
     "like": ((str, _NONE), "a job's name, or a Job"),
     "capacity": ((str, _NONE), "a capacity type's name"),
+    "pool": ((str, _NONE), "cluster/pool"),
     "kind": ((str, _NONE), "a kind's name"),
     "wait_for": ((Mapping, _NONE), 'times by capacity type: {"pool": "30m"}'),
     "then": ((Iterable,), "a capacity type's name, or several"),

@@ -37,6 +37,7 @@ def submit(
     *,
     like: str | Job | None = None,
     capacity: str | None = None,
+    pool: str | None = None,
     kind: str | None = None,
     wait_for: Mapping[str, str | float] | None = None,
     then: str | Sequence[str] = (),
@@ -53,6 +54,7 @@ def submit(
     `like`: a job in place of a template, or its name. Its template, kind, code and parameters are taken over, and other
     arguments hold in their place; differences that can't be avoided go to the logger.
     `capacity` and `kind`: the command's `--capacity` and `--as`; None takes the template's first that can run.
+    `pool`: `cluster/pool`, that one and no other place.
     `wait_for`: the time to wait for a capacity type before the next is taken, as `{"pool": "30m"}` or in seconds, in
     that order; 0 for flex-start waits forever.
     `then`: the types after those that are waited for.
@@ -72,7 +74,7 @@ def submit(
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
     """
     model = like.resource_name if isinstance(like, Job) else like
-    check(like=model, capacity=capacity, kind=kind, wait_for=wait_for, then=then)
+    check(like=model, capacity=capacity, pool=pool, kind=kind, wait_for=wait_for, then=then)
     check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
@@ -84,6 +86,7 @@ def submit(
         template=template or "",
         params=params_as_typed(params),
         capacity_type=capacity,
+        pool=pool or "",
         kind=kind,
         waits=waits(waits_as_typed(wait_for)),
         then=types(then),

@@ -52,6 +52,7 @@ def sweep(
     runs: Runs,
     *,
     capacity: str | None = None,
+    pool: str | None = None,
     then: str | Sequence[str] = (),
     kind: str | None = None,
     request_id: str | None = None,
@@ -69,7 +70,7 @@ def sweep(
 
     `runs`: `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
     run of each entry, or the path of a sweep's file.
-    `capacity`, `kind`, `catalog`, `code`, `labels` and `note`: those of `slipway.submit`.
+    `capacity`, `pool`, `kind`, `catalog`, `code`, `labels` and `note`: those of `slipway.submit`.
     `then`: the types to take where the runs would wait. Without any, all runs wait for the first capacity type that can
     ever run them.
     `request_id`: the sweep's id, which else follows from its content; another id makes the same runs another sweep.
@@ -86,7 +87,7 @@ def sweep(
     Raises ConfigError with all mistakes at once, AuthError, ResourceError, PolicyError and AnswerUnknown of
     `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. Runs accepted by then go on.
     """
-    check(template=template, runs=runs, capacity=capacity, then=then, kind=kind)
+    check(template=template, runs=runs, capacity=capacity, pool=pool, then=then, kind=kind)
     check(request_id=request_id, catalog=catalog, labels=labels, note=note)
     check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate, yes=yes)
     if rate < 0:
@@ -98,6 +99,7 @@ def sweep(
         template=template,
         params=params_as_typed(params, of_sweep=True),
         capacity_type=capacity,
+        pool=pool or "",
         kind=kind,
         overrides=overrides_of(labels, note),
     )

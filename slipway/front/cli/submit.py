@@ -66,6 +66,9 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
     shell_complete=completions.capacity_types,
     help="Where the machines come from. Default: the template's first type that can run.",
 )
+@click.option(
+    "--pool", type=WORD, metavar="CLUSTER/POOL", shell_complete=completions.pools, help="This pool and no other place."
+)
 @click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
 @click.option(
     "--wait-for",

@@ -9,9 +9,9 @@ from functools import cached_property, partial
 from typing import Any
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import counted, join, short
+from slipway.base.formatting import counted, join, nearest, quoted, short
 from slipway.google.catalog.lookup import find_kind, find_template, named, standing
-from slipway.model.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
+from slipway.model.capacity import CAPACITY_TYPES, POOL, WAIT_BY_THEMSELVES
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.kinds import KINDS, JobKind
@@ -34,6 +34,8 @@ class SubmissionRequest:
     params: Mapping[str, str] = field(default_factory=dict)
     #: None for the template's first.
     capacity_type: str | None = None
+    #: `cluster/pool`, whose offer alone is taken; empty for any.
+    pool: str = ""
     #: None for the template's first.
     kind: str | None = None
     #: Seconds by capacity type until the next type is taken; for flex-start 0 is forever.
@@ -182,9 +184,11 @@ def _ordered(
 ) -> list[tuple[Offer, float | None]]:
     """Put the offers in order, each with its wait: as the flags say, else as the template does."""
     waits, then = asked.waits, asked.then
+    if asked.pool:
+        return [(offer, None) for offer in _on_pool(template, offers, asked)]
     if asked.capacity_type is not None:
         if then or set(waits) - WAIT_BY_THEMSELVES:
-            raise nothing_after(asked.capacity_type)
+            raise nothing_after(asked)
         return [(offer, waits.get(offer.capacity_type)) for offer in named(template, offers, asked.capacity_type)]
     twice = [name for name in then if (name in waits and name not in WAIT_BY_THEMSELVES) or then.count(name) > 1]
     if twice:
@@ -220,14 +224,45 @@ def _ordered(
     ]
 
 
+def _on_pool(template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest) -> tuple[Offer, ...]:
+    """Return the offer of the pool that is asked for, also while its cluster is away."""
+    if asked.waits or asked.then:
+        raise nothing_after(asked)
+    if asked.capacity_type not in (None, POOL):
+        raise ConfigError(
+            f"pool {short(asked.pool)} has no machines of capacity type {short(asked.capacity_type or '')}",
+            fix="give the pool or the capacity type",
+        )
+    fitting = tuple(
+        offer
+        for offer in offers
+        if asked.pool in pools_of(offer) or (offer.dormant and asked.pool.startswith(f"{offer.dormant}/"))
+    )
+    if fitting:
+        return fitting
+    known = dict.fromkeys(pool for offer in offers for pool in pools_of(offer))
+    raise ConfigError(
+        f"{template.name} is not offered on pool {quoted(asked.pool)}",
+        why=f"it fits {join(known, 'or') or 'no pool'}",
+        fix=({"pool": nearest(asked.pool, known) or next(iter(known))},) if known else "leave it out",
+    )
+
+
+def pools_of(offer: Offer) -> tuple[str, ...]:
+    """Return the pools of an offer: `cpu/workers`."""
+    return tuple(dict.fromkeys(f"{offer.cluster}/{pool}" for pool in offer.pools if pool))
+
+
 def likely(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate that is most likely taken: the first that was available at the last deployment."""
     return next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
 
 
-def nothing_after(capacity_type: str) -> ConfigError:
+def nothing_after(asked: SubmissionRequest) -> ConfigError:
+    only = f"pool {short(asked.pool)} is the only one" if asked.pool else ""
+    only = only or f"capacity {short(asked.capacity_type or '')} is the only type"
     return ConfigError(
-        f"capacity {short(capacity_type)} is the only type to use, so nothing can come after it",
+        f"{only} to use, so nothing can come after it",
         fix="name one type, or name several with their waits",
     )
 

@@ -108,11 +108,11 @@ def like(
         kind=kind,
         overrides=overrides,
     )
-    same = replace(asked, params=recorded, capacity_type=None, waits={}, then=(), team="")
+    same = replace(asked, params=recorded, capacity_type=None, pool="", waits={}, then=(), team="")
     differences = [*kinds, *gone]
     if not kinds:
         differences += _changes(catalog, job, same)
-    if not (swept or given.capacity_type or given.waits or given.then):
+    if not (swept or given.capacity_type or given.pool or given.waits or given.then):
         asked = replace(asked, then=_preferred(catalog, asked, job))
     on_top = [
         f"{name}={short(value)} ({short(recorded[name]) if name in recorded else 'the default'} then)"

@@ -151,8 +151,8 @@ def plan_sweep(
 def _check_then(
     template: Template, asked: SubmissionRequest, groups: Iterable[PreparedSubmission], then: tuple[str, ...]
 ) -> None:
-    if then and asked.capacity_type is not None:
-        raise nothing_after(asked.capacity_type)
+    if then and (asked.pool or asked.capacity_type is not None):
+        raise nothing_after(asked)
     offered = tuple(offer for group in groups for offer, _ in group.offers)
     for name in then:
         named(template, offered, name, "then")

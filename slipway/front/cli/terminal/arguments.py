@@ -49,6 +49,7 @@ class SubmitArguments:
     template: str
     params: tuple[str, ...] = ()
     capacity_type: str | None = None
+    pool: str | None = None
     kind: str | None = None
     wait_for: tuple[str, ...] = ()
     then: tuple[str, ...] = ()
@@ -75,6 +76,7 @@ class SubmitArguments:
         words += [word for label in self.labels for word in ("--label", label)]
         for flag, value in (
             ("--capacity", self.capacity_type),
+            ("--pool", self.pool),
             ("--as", self.kind),
             ("--code", self.code),
             ("--sweep", self.sweep),
@@ -108,6 +110,7 @@ class SubmitArguments:
             template=self.template,
             params=assignments(self.params),
             capacity_type=self.capacity_type,
+            pool=self.pool or "",
             kind=self.kind,
             waits=self._waits(),
             then=self.then,

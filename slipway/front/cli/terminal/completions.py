@@ -148,6 +148,15 @@ capacity_types = _completion(_capacity_types)
 
 
 @_completion
+def pools(context: Context, ctx: click.Context, _: str) -> Iterator[tuple[str, str]]:
+    from slipway.using.submission.candidates import pools_of
+
+    template = _template_of(context, ctx)
+    offers = template.offers if template else ()
+    return ((pool, "") for offer in offers for pool in pools_of(offer))
+
+
+@_completion
 def waits(context: Context, ctx: click.Context, incomplete: str) -> Iterator[tuple[str, str]]:
     return ((f"{name}=", help) for name, help in _capacity_types(context, ctx, incomplete))
 

@@ -40,6 +40,7 @@ def test_what_the_catalog_has_is_suggested(stack: Stack) -> None:
     assert offered(stack, "submit", "hello", "-p", "none=") == {} == offered(stack, "submit", "nobody", "-p", "")
     types = offered(stack, "submit", "hello", "--capacity", "")
     assert types == {"pool": CAPACITY_TYPES["pool"].when, "spot": "not available: no quota"}
+    assert list(offered(stack, "submit", "hello", "--pool", "")) == ["cpu/workers"]
     assert list(offered(stack, "submit", "hello", "--wait-for", "p")) == ["pool="]
     assert list(offered(stack, "submit", "hello", "--then", "pool,")) == ["pool,spot"]
     assert "flex-start" in offered(stack, "submit", "--capacity", "")

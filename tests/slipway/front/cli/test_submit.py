@@ -92,6 +92,11 @@ MOVE = (*HELLO, "--wait-for", "pool=5m", "--then")
         ((*HELLO, "--wait-for", "pool=5m", "--wait-for", "spot=5m"), "there is nothing to move on to"),
         ((*MOVE, "pool"), "comes twice|name each type once"),
         ((*HELLO, "--capacity", "pool", "--then", "spot"), "capacity pool is the only type to use"),
+        (
+            (*HELLO, "--pool", "cpu/wrkers"),
+            "not offered on pool 'cpu/wrkers'|it fits cpu/workers|fix: --pool cpu/workers",
+        ),
+        ((*HELLO, "--pool", "cpu/workers", "--then", "spot"), "pool cpu/workers is the only one to use"),
         ((*HELLO, "--rate", "5"), "--rate is for sweeps"),
         ((*HELLO, "--experiment", "digits"), "hello belongs to no experiment"),
         ((*HELLO, "--experiment-run", "A b"), "invalid --experiment-run 'A b'"),

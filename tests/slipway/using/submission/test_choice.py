@@ -144,6 +144,34 @@ def test_a_reason_that_all_offers_share_is_said_once_and_quota_only_where_it_lac
     assert str(error.value).splitlines() == snapshot
 
 
+def test_a_pool_that_is_named_is_the_only_offer() -> None:  # P4
+    found = catalog(launcher=True)
+    pool, *others = (template := found.templates["digits"]).offers
+    more = (
+        pool,
+        replace(pool, cluster="", pools=(), dormant="h100"),
+        replace(pool, cluster="big", pools=("a", "", "b")),
+    )
+    found = replace(found, templates={"digits": replace(template, offers=(*more, *others))})
+
+    def taken(asked: str, **fields: Any) -> list[tuple[str, float | None]]:
+        prepared = prepare(found, SubmissionRequest("digits", pool=asked, **fields), "ada")
+        return [(offer.cluster or offer.dormant, wait) for offer, wait in prepared.offers]
+
+    assert taken("big/b") == taken("big/a", capacity_type="pool") == [("big", None)]
+    assert taken("cpu/workers") == [("cpu", None)] and taken("h100/workers") == [("h100", None)], "told when it is away"
+    for asked, fields, said in (
+        ("cpu/worker", {}, "digits is not offered on pool 'cpu/worker'; it fits cpu/workers, big/a or big/b"),
+        ("cpu", {}, "pool='cpu/workers'"),
+        ("big/a", {"then": ("spot",)}, "pool big/a is the only one to use, so nothing can come after it"),
+        ("big/a", {"waits": {"pool": 60.0}}, "pool big/a is the only one to use"),
+        ("big/a", {"capacity_type": "spot"}, "pool big/a has no machines of capacity type spot"),
+    ):
+        with pytest.raises(ConfigError) as refused:
+            taken(asked, **fields)
+        assert said in f"{refused.value.what}; {refused.value.why}; {refused.value.fix}"
+
+
 VISION, LANGUAGE, ADA = "group:vision@acme.example", "group:Language.Models@acme.example", "user:ada@acme.example"
 TRAINER, EVALS, OTHER = (f"{name}@acme-ml.iam.gserviceaccount.com" for name in ("trainer", "evals", "other"))
 
