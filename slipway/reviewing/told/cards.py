@@ -69,7 +69,8 @@ class Card:
             again = _PRONOUNS.get(part.who, part.who) if part.who == who else part.who
             again = again if again.startswith(_NAMES) else f"{again[:1].lower()}{again[1:]}"
             more = f"{again} {part.does}".strip()
-            if part.grade > Grade.NOTE and _words(f"{told} {more}") <= LONGEST and part.called == lead.called:
+            fits = _words(f"{told} {more}") <= LONGEST and part.does not in told
+            if part.grade > Grade.NOTE and fits and part.called == lead.called:
                 told, who = f"{told}; {more}", part.who
         return told
 
@@ -81,7 +82,7 @@ class Card:
     def rows(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
         """Yield rows: a label, values before and after with the people and things concerned, and what follows."""
         for row in _ROWS:
-            for place, (middle, follows) in enumerate(self._row(row)):
+            for place, (middle, follows) in enumerate(dict.fromkeys(self._row(row))):
                 yield ("" if place else row.value), middle, follows
 
     def _row(self, row: Row) -> Iterator[tuple[tuple[str, ...], str]]:

@@ -39,7 +39,7 @@ CASES = (
         NETWORK,
         "networks/training",
         "networks/shared",
-        "nothing starts in a second network while jobs run in `training`",
+        "nothing starts in it while jobs run in another network",
         kind="key-unchecked",
         accident="a second network, which the service took only once the first was idle",
     ),

@@ -81,7 +81,8 @@ def _fate(cluster: ClusterChange, change: Change) -> str:
         goes = "retires" if retires else "deleted"
         return "gone" if cluster.gone else "cleared" if cluster.failed else goes
     if old is None and dormant:
-        return "awaited" if dormant.awaited else "wanted" if dormant.why == "idle" else "season"
+        begun = "season" if new.season.begins else "made"
+        return "awaited" if dormant.awaited else "wanted" if dormant.why == "idle" else begun
     if old is None:
         return "there" if cluster.new_in_cloud else "made"
     if cluster.returns:

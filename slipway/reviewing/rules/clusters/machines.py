@@ -140,9 +140,8 @@ def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
 
 def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str) -> str:
     """Return `alternative 1: 1–4 a2-highgpu-8g, −$62.10/h idle`; `alternative 2 in us-east4: the same machines, …`"""
-    if not other.region:
-        return f"alternative {number}: {_words(first, other)}"
-    return f"alternative {number} in {other.region}: {_words(first, other)}, {_far(home)}"
+    where, far = (f" in {other.region}", f", {_far(home)}") if other.region else ("", "")
+    return f"alternative {number}{where}: {_words(first, other)}{far}"
 
 
 def _far(home: str) -> str:

@@ -7,7 +7,7 @@ from typing import Any
 
 from slipway.google.catalog.lookup import unused_pools
 from slipway.model.catalog.clusters import Cluster, Pool
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.model import Catalog, Template
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
@@ -78,7 +78,12 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             new=new.machine,
             old=old.machine,
             min=new.min,
-            key="machine" if other else _low(new),
+            free="it has grown" if new.autoscaled else "others have ended",
+            key=_size(new, "min")
+            if not other
+            else "machine"
+            if old.machine.type != new.machine.type
+            else "accelerator",
             edits=_both(old, new),
             cost=_idle_cost(old),
         )
@@ -93,7 +98,7 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     further, more = new.max > old.max, new.min > old.min
     if further or more:
         row = "more-and-further" if more and further else "more" if more else "further"
-        yield _of_pool(row, place, edits=_both(old, new), key=_high(new) if further else _low(new))
+        yield _of_pool(row, place, edits=_both(old, new), key=_size(new, "max") if further else _size(new, "min"))
 
 
 def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
@@ -117,7 +122,7 @@ def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Cons
             *seen[1:],
             *(f"beyond {new.max}: {line}" for line in ways if not hit or any(f"`{name}`" in line for name in hit)),
         ),
-        key=_high(new),
+        key=_size(new, "max"),
     )
 
 
@@ -145,43 +150,38 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
                 "pool-unused" if pool.min else "pool-unused-empty",
                 place,
                 monthly=monthly if paid.known else "an unknown amount",
-                details=[f"`{name}` ran on it" for name in _users(place, change.old)],
+                details=[f"`{name}` ran on it" for name, old in change.old.templates.items() if _takes(old, place)],
                 grade=Grade.BLOCKING if known and pool.min and (gpus or paid.known >= _MUCH) else None,
                 cost=_idle_cost(pool),
             )
 
 
-def _users(place: _Place, catalog: Catalog) -> Iterator[str]:
-    cluster, pool = place
-    for name, template in catalog.templates.items():
-        if any(offer.cluster == cluster and pool in offer.pools for offer in template.offers):
-            yield name
+def _takes(template: Template, place: _Place) -> bool:
+    return any(offer.cluster == place[0] and place[1] in offer.pools for offer in template.offers)
 
 
 def _minimum_below_default(change: Change) -> Iterator[Consequence]:
     old, new = change.old, change.new
-    waiting: dict[_Place, dict[str, int]] = {}
+    waiting: dict[_Place, tuple[Pool, Pool, dict[str, int]]] = {}
     for name, template in new.templates.items():
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, needs in taken(template).items():
             was, pool = _pool(old.clusters, place), _pool(new.clusters, place)
             if was and pool and place in before and needs > pool.min and before[place] <= was.min:
-                waiting.setdefault(place, {})[name] = needs
-    for place, needs_of in waiting.items():
-        was, pool = _pool(old.clusters, place), _pool(new.clusters, place)
-        if was and pool:
-            yield _of_pool(
-                "minimum-below-default",
-                place,
-                templates=named(map("`{}`".format, needs_of)),
-                most=max(needs_of.values()),
-                machine=pool.machine,
-                min=pool.min,
-                edits=_both(was, pool) if was.min != pool.min else (),
-                details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
-                part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",
-                key=_low(pool) if pool.min < was.min else "",
-            )
+                waiting.setdefault(place, (was, pool, {}))[2][name] = needs
+    for place, (was, pool, needs_of) in waiting.items():
+        yield _of_pool(
+            "minimum-below-default",
+            place,
+            templates=named(map("`{}`".format, needs_of)),
+            most=max(needs_of.values()),
+            machine=pool.machine,
+            min=pool.min,
+            edits=_both(was, pool) if was.min != pool.min else (),
+            details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
+            part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",
+            key=_size(pool, "min") if pool.min < was.min else "",
+        )
 
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:
@@ -195,7 +195,10 @@ def _idle(catalog: Catalog) -> frozenset[_Place]:
     offers = (offer for template in catalog.templates.values() for offer in template.offers)
     awaited = {offer.dormant for offer in offers}
     unused = unused_pools(pools_by_place, catalog.templates.values())
-    return frozenset(place for place in unused if place[0] not in awaited)
+    # Of equal pools an offer names the first, and jobs find room on each.
+    used = {(place[0], pool.machine) for place, pool in pools_by_place.items() if place not in unused}
+    alone = (place for place in unused if (place[0], pools_by_place[place].machine) not in used)
+    return frozenset(place for place in alone if place[0] not in awaited)
 
 
 def _clusters(catalog: Catalog) -> Mapping[str, Cluster]:
@@ -216,9 +219,5 @@ def _idle_cost(pool: Pool) -> float:
     return float((pool.price_per_hour * pool.min).known)
 
 
-def _low(pool: Pool) -> str:
-    return "replicas.min" if pool.autoscaled else "replicas"
-
-
-def _high(pool: Pool) -> str:
-    return "replicas.max" if pool.autoscaled else "replicas"
+def _size(pool: Pool, end: str) -> str:
+    return f"replicas.{end}" if pool.autoscaled else "replicas"

@@ -20,7 +20,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import CREATE_WITHIN_S, PROTECT
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
-from slipway.model.prices import Price, dollars, is_steep
+from slipway.model.prices import dollars, is_steep
 from slipway.model.season import Season, moment_in_words
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
@@ -59,12 +59,6 @@ class _Setting(NamedTuple):
         return self.harms is not None and value is not None and (was is None or self.harms(value, was))
 
 
-_BACK = {
-    "until": "nothing brings it back by itself: move the date while its machines are there",
-    "idleLimit": "nothing brings it back by itself: a higher `generation` does, if its machines are found",
-    "from": "give it an earlier date, or none",
-}
-"""The way back from a date, by its key."""
 _DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
 _TOO_LONG = timedelta(hours=2, minutes=30)
 """A wait that the run of a workflow, which ends after three hours, hardly outlives."""
@@ -102,7 +96,7 @@ def _dated(cluster: Cluster, events: Iterable[str]) -> Iterator[Consequence]:
     for row in _SETTINGS:
         if row.value(cluster) != row.value(undated):
             edit = row.edit(undated, cluster)
-            yield _tells(row, cluster, edit, so="", instead="", grade=Grade.NOTE, details=events)
+            yield _tells(row, cluster, edit, so="", grade=Grade.NOTE, details=events)
 
 
 def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -> Iterator[Consequence]:
@@ -112,16 +106,15 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
         if row.value(old) == row.value(new) or (not dated and bool(old.adopted) != bool(new.adopted)):
             continue
         harms = row.harmful(old, new) and not (dated and was_asleep and asleep)
-        dearer = _for_ever(row, new) or (row.key == "until" and _dearer(old, new, change.now))
+        so, dearer = _shift(row, old, new, change.now)
         soon = harms and row.key == "until" and row.value(new) - change.now < _SOON
         away = [f"then {line}" for line in without_cluster(change.new, new.name)] if harms and dated else []
         yield _tells(
             row,
             new,
             row.edit(old, new),
-            harms=harms,
-            so=_so(row, old, new),
-            instead=_BACK[row.key] if harms and dated and not asleep else "",
+            harms=harms and not (dated and asleep),
+            so=so,
             details=(*away, *(events if dated else ())),
             grade=Grade.BLOCKING if soon else None if harms or dearer else Grade.NOTE,
         )
@@ -136,35 +129,22 @@ def _tells(row: _Setting, cluster: Cluster, edit: Edit, *, harms: bool = False, 
     )
 
 
-def _so(row: _Setting, old: Cluster, new: Cluster) -> str:
-    """Return why it is dormant; else how much sooner or later it ends."""
-    was, ends = row.value(old), row.value(new)
-    if ends is None and _for_ever(row, new):
-        return f"{costs(new)}, until somebody takes it out"
-    if row.key == "until" and was and ends and ends > was and not isinstance(new, DormantCluster):
-        paid = dollars(_until(new, was), per="")
-        return f"{span((ends - was).total_seconds())} later, {paid} more with nothing running"
-    sooner = row.key == "until" and was and ends and ends < was
-    return _reason(new) or (f"{span((was - ends).total_seconds())} earlier than before" if sooner else "")
-
-
-def _for_ever(row: _Setting, new: Cluster) -> bool:
-    """Tell whether a cluster that costs something lost the last bound of its time."""
-    bound = new.season.ends or new.season.idle_limit
-    return row.key in ("until", "idleLimit") and not (bound or isinstance(new, DormantCluster)) and price(new).known > 0
-
-
-def _until(cluster: Cluster, since: datetime) -> Price:
-    """Return what a cluster costs from a time to its end, with nothing running."""
-    ends = cluster.season.ends or since
-    return price(cluster) * (Decimal(max((ends - since).total_seconds(), 0)) / 3600)
-
-
-def _dearer(old: Cluster, new: Cluster, now: datetime) -> bool:
-    """Tell whether a later end costs more than a stack's tolerance."""
-    if isinstance(new, DormantCluster) or not (old.season.ends and new.season.ends):
-        return False
-    return is_steep(*(_until(side, now).known for side in (old, new)))
+def _shift(row: _Setting, old: Cluster, new: Cluster, now: datetime) -> tuple[str, bool]:
+    """Return how much longer a cluster is wanted, or why it is dormant; and whether that costs notably more."""
+    was, value = row.value(old), row.value(new)
+    if row.kind == _SEASON and was and value and (row.key == "from" or not isinstance(new, DormantCluster)):
+        longer = (value - was).total_seconds()
+        if longer < 0 or row.key == "from":
+            shift = f"{span(abs(longer))} {'earlier' if longer < 0 else 'later'} than before"
+            return "" if row.key == "idleLimit" else shift, False
+        so_far = was - now if row.key == "until" else was
+        before, more = (price(new) * (Decimal(max(seconds, 0)) / 3600) for seconds in (so_far.total_seconds(), longer))
+        steep = is_steep(before.known, (before + more).known)
+        return f"{span(longer)} later, {dollars(more, per='')} more with nothing running", steep
+    bound = row.kind == _MODE or value or new.season.ends or new.season.idle_limit
+    if bound or row.key == "from" or isinstance(new, DormantCluster):
+        return _reason(new), False
+    return f"{costs(new)}, until somebody takes it out", price(new).known > 0
 
 
 def _reason(cluster: Cluster) -> str:
