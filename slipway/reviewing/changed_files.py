@@ -46,7 +46,11 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     texts = {file: (text_of(file), text_of(str(checkout / file))) for file in both if file not in links}
     code = {file: sides for file, sides in texts.items() if file.startswith("jobs/")}
     acts = {file: sides for file, sides in texts.items() if deploys(file) and not has_pins(file)}
-    gone = {file: (text_of(file), "") for file in removed if deploys(file) and Path(file).is_file()}
+    alone = {
+        file: (_text(Path(file)), _text(checkout / file))
+        for file in (touched - texts.keys() if head else ())
+        if (deploys(file) or file.startswith("jobs/")) and not _is_link(checkout, file)
+    }
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     return Files(
         touched=frozenset(touched),
@@ -55,16 +59,16 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         pins={file: edited for file, sides in texts.items() if has_pins(file) and (edited := changed(*sides))},
         same=same,
         lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
-        signs={
-            file: signs("jobs" if file in code else "deploys", *sides)
-            for file, sides in (code | acts | gone).items()
-            if file not in same
-        },
+        signs=signs({file: sides for file, sides in (code | acts | alone).items() if file not in same}),
         asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
         reports=dict(_reports(checkout)) if head and touched else {},
         stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
     )
+
+
+def _text(path: Path) -> str:
+    return text_of(str(path)) if path.is_file() else ""
 
 
 def _listed(text: str) -> Iterator[tuple[str, list[str]]]:

@@ -59,8 +59,10 @@ def change_of(case: Case) -> Change:
     after, failed = _declared(case.given, case.edits, case.world)
     edited, code = frozenset(edit.file for edit in case.edits), _sides(case, lambda file: file.startswith("jobs/"))
     acts = _sides(case, lambda file: deploys(file) and not has_pins(file))
-    gone = {
-        edit.file: (text(edit.file, case.given), "") for edit in case.edits if edit.new is None and deploys(edit.file)
+    alone = {
+        file: (text(file, case.given), text(file, (*case.given, *case.edits)))
+        for file in edited
+        if deploys(file) or file.startswith("jobs/")
     }
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     steps = case.steps(deployed.facts.catalog) if case.steps else None
@@ -79,11 +81,7 @@ def change_of(case: Case) -> Change:
             frozenset(edit.file for edit in case.edits if edit.new is None),
             same=same,
             lines={file: edited_lines(file, *sides) for file, sides in {**code, **acts}.items() if file not in same},
-            signs={
-                file: signs("jobs" if file in code else "deploys", *sides)
-                for file, sides in {**code, **acts, **gone}.items()
-                if file not in same
-            },
+            signs=signs({file: sides for file, sides in {**alone, **code, **acts}.items() if file not in same}),
             asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
             reports={at: line for file in _JOBS for at, line in reported(file, text(file, (*case.given, *case.edits)))},
             pins={file: found for file, sides in _sides(case, has_pins).items() if (found := changed(*sides))},

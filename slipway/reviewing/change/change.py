@@ -50,7 +50,7 @@ class Files:
     same: frozenset[str] = frozenset()
     #: The edited places of the other files of jobs, and of those that deploy or judge.
     lines: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
-    #: The signs of the same.
+    #: The signs of the same, by folders of jobs and as `deploys`.
     signs: Mapping[str, tuple[Sign, ...]] = field(default_factory=dict)
     #: What edited files of jobs ask for that they did not.
     asks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

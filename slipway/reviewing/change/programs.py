@@ -88,28 +88,56 @@ def known_signs() -> Mapping[str, list[dict[str, str]]]:
     return table
 
 
-def signs(of: str, before: str, after: str) -> tuple[Sign, ...]:
-    """Return the signs of lines that go, come, or do either, each line once. `of`: what the file does, `jobs` or
-    `deploys`. A comment is none, nor a line that only moves."""
+def signs(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, tuple[Sign, ...]]:
+    """Return the signs of edited files, by the folder of a job, and by `deploys` for what deploys or judges. A line
+    that only moves, be it to another file of its group, is none."""
+    groups: dict[str, list[tuple[str, str]]] = {}
+    for file, texts in sides.items():
+        groups.setdefault("/".join(file.split("/")[:2]) if file.startswith("jobs/") else "deploys", []).append(texts)
+    return {
+        group: signs_of(group.partition("/")[0], *("\n".join(side) for side in zip(*texts, strict=True)))
+        for group, texts in groups.items()
+    }
+
+
+def signs_of(group: str, before: str, after: str) -> tuple[Sign, ...]:
+    """Return the signs of lines that go, come, or do either, each line once; a comment is none."""
     both = [[line.strip()[:_WIDEST] for line in text[:_MOST_READ].splitlines()] for text in (before, after)]
     others = map(frozenset, both[::-1])
     gone, came = ([line for line in side if line not in other] for side, other in zip(both, others, strict=True))
-    # A line in another one's place is told with it.
+    # A line in another one's place is told with it, by the parts that differ.
     beside = dict(zip(came + gone, gone + came, strict=True)) if len(gone) == len(came) else {}
     found: dict[str, Sign] = {}
-    for place, row in enumerate(known_signs()[of]):
+    for place, row in enumerate(known_signs()[group]):
         pattern = re.compile(row.get("goes") or row.get("comes") or row["moves"], re.IGNORECASE)
         old, new = (
-            {m[0].casefold(): x for x in side if x[:1] != "#" and (m := pattern.search(x))} for side in (gone, came)
+            {
+                m[0].casefold(): line
+                for line in side
+                if line[:1] != "#" and (m := pattern.search(_differing(line, beside.get(line, ""))))
+            }
+            for side in (gone, came)
         )
         told = old | new if "moves" in row else old if "goes" in row else new
         known = new if "goes" in row else old if "comes" in row else {}
-        line = next((line for text, line in told.items() if text not in known and line not in found), "")
-        if line:
-            found |= dict.fromkeys(
-                (line, beside.get(line, "")), Sign(place, row["so"], row.get("instead", ""), _lines([line]))
-            )
+        if line := next((line for text, line in told.items() if text not in known and line not in found), ""):
+            sign = Sign(place, row["so"], row.get("instead", ""), _lines([line]))
+            found |= dict.fromkeys((line, beside.get(line, "")), sign)
     return tuple(dict.fromkeys(found.values()))
+
+
+def _differing(line: str, other: str) -> str:
+    parts = [list(_arguments(side)) for side in (line, other)]
+    own, theirs = ([part for part in side if part not in beside] for side, beside in (parts, parts[::-1]))
+    return ", ".join(own) if other and (own or theirs) else line
+
+
+def _arguments(line: str) -> Iterator[str]:
+    """Yield the parts of a line between commas, each with the last name before it."""
+    name = ""
+    for part in line.split(","):
+        name = part.rpartition("=")[0] or name
+        yield f"{name}= {part}".strip(" =()[]{}")
 
 
 def _lines(lines: list[str]) -> str:

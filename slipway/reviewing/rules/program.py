@@ -49,7 +49,7 @@ def _edited(files: Files) -> Iterator[Consequence]:
     edited = [file for file in sorted(files.touched - files.pins.keys()) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file}`" for file in edited]
-        first, *signs = [*sorted(sign for file in edited for sign in files.signs.get(file, ())), None]
+        first, *signs = [*files.signs.get("deploys", ()), None]
         yield by_row(
             "program-signed" if first else "program-edited",
             Subject("program"),

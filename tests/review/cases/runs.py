@@ -39,6 +39,12 @@ CASES = (
         "Another framework's image", "lora", GPU, "tf-gpu.2-17.py310", "unless requirements bring what the code imports"
     ),
     image("An image of another Python", "lora", GPU, "pytorch-gpu.2-4.py312", "pinned packages without a wheel"),
+    Case(
+        "A newer framework than the image has",
+        (Edit(LORA, "torch==2.4.1", "torch==2.6.0"),),
+        (hurts("requirements-changed", "lora", "`torch==2.6.0` over the 2.4 of their image"),),
+        may=("code-changed", "requirements-changed"),
+    ),
     image("An older framework's image", "digits", CPU, "sklearn-cpu.1-5", "what the newer one saved may not load"),
     image("An image for GPUs, without any", "digits", CPU, "sklearn-gpu.1-6", "an image for GPUs, on machines without"),
     Case(

@@ -9,6 +9,8 @@ from pathlib import Path
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
+from slipway.model.catalog.model import Template
+from slipway.model.findings.finding import Grade
 from slipway.model.labels import Launched
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.pins import package
@@ -60,6 +62,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
     yield from _unmet(template, edited)
     yield from _apart(template)
+    yield from _over(template)
     # The name depends on its contents, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
@@ -67,8 +70,9 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
     elif other and (edited or not (touched or old.requirements != new.requirements)):
         lines = [edit for file in edited for edit in files.lines.get(file, ())]
-        first, *signs = [*sorted(sign for file in edited for sign in files.signs.get(file, ())), None]
+        first, *signs = [*sorted(sign for root in folders(new) for sign in files.signs.get(f"jobs/{root}", ())), None]
         more = len(lines) - _MOST_LINES
+        unreported = bool(new.study and first and first.place == 0 and not template.reports)
         row = "code-signed" if first else "code-changed" if edited else "code-unseen"
         yield template.tells(
             "code-tests" if edited and all(map(_TESTS.search, edited)) else row,
@@ -76,6 +80,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
             files=few(map("`{}`".format, edited)),
             so=first.so if first else "",
             instead=first.instead if first else "",
+            grade=Grade.BLOCKING if unreported else None,
             edits=lines[:_MOST_LINES],
             details=[
                 *(
@@ -148,7 +153,7 @@ def _quoted(names: Iterable[str]) -> str:
 
 def _installed(template: TemplateChange, field: str) -> Consequence:
     before, after = (_by_package(side.requirements) for side in (template.old, template.new))
-    image = next((found for uri in _executors(template) if (found := prebuilt(uri))), None)
+    image = _image(template.new)
     brings = _PACKAGES["images"].get(image["framework"] if image else "", ())
     moves = {
         name: _direction(before.get(name, ""), after.get(name, ""), of_image=name in brings)
@@ -184,9 +189,21 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
     )
 
 
-def _executors(template: TemplateChange) -> Iterator[str]:
-    for offer in template.new.offers:
-        yield from (str((pool.get("pythonPackageSpec") or {}).get("executorImageUri")) for pool in posted_pools(offer))
+def _image(template: Template) -> re.Match[str] | None:
+    """Return the parts of the name of Google's image that its code runs in."""
+    specs = (pool.get("pythonPackageSpec") or {} for offer in template.offers for pool in posted_pools(offer))
+    return next((found for spec in specs if (found := prebuilt(str(spec.get("executorImageUri"))))), None)
+
+
+def _over(template: TemplateChange) -> Iterator[Consequence]:
+    """Find a framework that is installed at each start, as the image has another version of it than is pinned."""
+    sides = [(_image(side), _by_package(side.requirements)) for side in (template.old, template.new)]
+    for name in _PACKAGES["images"].get(sides[1][0]["framework"] if sides[1][0] else "", ())[:1]:
+        both = [(image and image["version"].replace("-", "."), lines.get(name, "")) for image, lines in sides]
+        has, line = both[1]
+        pinned = line.partition("==")[2]
+        if both[0] != both[1] and has and pinned and not f"{pinned}.".startswith(f"{has}."):
+            yield template.tells("requirement-over-image", part="image and pin", line=_shown(line), has=has)
 
 
 def _beside(
@@ -213,9 +230,7 @@ def _apart(template: TemplateChange) -> Iterator[Consequence]:
     lines = _by_package(template.new.requirements)
     pins = [lines[name] for name in _PACKAGES["alike"] if "==" in lines.get(name, "")]
     if len({line.partition("==")[2] for line in pins}) > 1 and template.old.requirements != template.new.requirements:
-        yield template.tells(
-            "requirements-apart", part="requirements", lines=join(f"`{_shown(line)}`" for line in pins)
-        )
+        yield template.tells("requirements-apart", part="versions", lines=join(f"`{_shown(line)}`" for line in pins))
 
 
 def _direction(before: str, after: str, *, of_image: bool) -> str:

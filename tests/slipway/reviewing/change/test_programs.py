@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.reviewing.change.programs import known_signs, newly_asked, same_program, signs
+from slipway.reviewing.change.programs import known_signs, newly_asked, same_program, signs, signs_of
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""
@@ -42,6 +42,10 @@ SAMPLES = (
         "trainer.train()",
         "a job that starts again, as on Spot, begins anew unless",
     ),
+    ("jobs", "", "assert gpus == 8", "a run that does not meet it ends"),
+    ("jobs", "", "gradient_checkpointing=True", "a step takes another time"),
+    ("jobs", "fit(args.seed, 1)", "fit(args.seed, n_jobs=2)", "too few leave"),
+    ("deploys", "versioning=True", "versioning=False", "what is overwritten"),
     ("jobs", "signal.signal(SIGTERM, save)", "", "nothing is saved at a machine's notice"),
     ("jobs", '(OUT / "metrics.json").write_text(text)', "", "unless another line writes them"),
     ("jobs", 'trainer.save_model("model")', "", "unless another line writes it"),
@@ -93,15 +97,20 @@ SAMPLES = (
 
 @pytest.mark.parametrize(("of", "before", "after", "so"), SAMPLES)
 def test_an_edited_line_is_known_by_its_look(of: str, before: str, after: str, so: str) -> None:
-    first, *others = signs(of, before, after)
+    first, *others = signs_of(of, before, after)
     assert first.so.startswith(so), first
     assert not others
-    assert signs(of, f"# {before}", f"# {after}") == ()
-    assert signs(of, f"{before}\nx", f"x\n    {before}") == ()
+    assert signs_of(of, f"# {before}", f"# {after}") == ()
+    assert signs_of(of, f"{before}\nx", f"x\n    {before}") == ()
+
+
+def test_a_line_that_moves_to_another_file_is_none() -> None:
+    moved = {"jobs/a/x.py": ("seed(1)", ""), "jobs/a/y.py": ("", "    seed(1)"), "up.yaml": ("needs: x", "")}
+    assert {group: len(some) for group, some in signs(moved).items()} == {"jobs/a": 0, "deploys": 1}
 
 
 def test_each_sign_has_a_sample() -> None:
-    told = {sign.so for of, before, after, _ in SAMPLES for sign in signs(of, before, after)}
+    told = {sign.so for of, before, after, _ in SAMPLES for sign in signs_of(of, before, after)}
     assert {row["so"] for rows in known_signs().values() for row in rows} == told
 
 
