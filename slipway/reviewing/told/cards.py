@@ -64,7 +64,7 @@ class Card:
         # Of facts, the first one is the heaviest.
         cuts = (whole, whole.partition("; ")[0])
         told, who = next((cut for cut in cuts if _words(cut) <= LONGEST), lead.phrase), lead.who
-        for part in self.parts[1:]:
+        for part in (part for part in self.parts if part.phrase != lead.phrase):
             # A pronoun is for whom the line has named last.
             again = _PRONOUNS.get(part.who, part.who) if part.who == who else part.who
             again = again if again.startswith(_NAMES) else f"{again[:1].lower()}{again[1:]}"
