@@ -54,7 +54,7 @@ copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no sta
 	export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true PATH="$(abspath $(VENV))/bin:$$PATH"
 OF_COPY = --stack "$(STACK)" --config-file ".slipway/Pulumi.$(STACK).yaml"
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review events preview up refresh destroy select shell verify-cloud setup lock release site help
+.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review events preview up refresh destroy select bootstrap shell verify-cloud setup lock release site help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -127,6 +127,14 @@ preview up refresh destroy: setup
 
 select: setup ## select a stack, made where there is none, with its reviewed file left as it is: make select STACK=dev [KEY=gcpkms://…] [LAPTOP=1]
 	@$(call engine,deployer); $(PY) -m local.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"
+
+bootstrap: LAPTOP =
+bootstrap: setup ## once, by who owns the projects: CI's identities, states and keys, as bootstrap/ has them; of LAPTOP=1 a preview
+	@$(call engine,owner); state=$(if $(LAPTOP),../.slipway/bootstrap,state); cd bootstrap; mkdir -p ../.slipway "$$state"; \
+	export PULUMI_BACKEND_URL="file://./$$state?metadata=skip" PULUMI_CONFIG_PASSPHRASE= PULUMI_DISABLE_CHECKPOINT_BACKUPS=true; \
+	pulumi stack select --create ci; $(if $(LAPTOP),exec pulumi preview --stack ci $(ARGS);) pulumi up --stack ci $(ARGS); \
+	pulumi stack output settings --stack ci >../.slipway/settings.sh; \
+	echo 'Read .slipway/settings.sh, which tells your forge; then type: bash .slipway/settings.sh'
 
 shell: ## what a shell on the laptop needs: eval "$(make shell AS=owner|deployer|previewer|submitter|EMAIL [STACK=dev])"
 	@$(MAKE) -s --no-print-directory setup >&2; $(PY) -m local.shell --as "$(AS)" $(OF_STACK)

@@ -46,6 +46,8 @@ class _Mocks(mocks.Mocks):
                 "member": f"serviceAccount:{email}",
                 "name": f"projects/{PROJECT}/serviceAccounts/{email}",
             }
+        if args.typ.startswith("gcp:iam/workloadIdentityPool"):
+            computed = {"name": f"projects/4711/locations/global/workloadIdentityPools/{args.name}"}
         return f"{args.name}-id", {**args.inputs, **computed}
 
     def call(self, args: mocks.MockCallArgs) -> tuple[dict[Any, Any], list[tuple[str, str]] | None]:

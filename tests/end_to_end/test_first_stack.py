@@ -17,7 +17,7 @@ from tests.local.conftest import FAST, ROOT
 
 pytestmark = pytest.mark.journey
 PAGE = ROOT / "docs" / "first-stack.md"
-STACK = Path("stacks", "Pulumi.dev.yaml")
+STACK, BOOTSTRAP = Path("stacks", "Pulumi.dev.yaml"), Path("bootstrap", "Pulumi.ci.yaml")
 ASKS = "slipway init acme-training"
 PERSON = 'eval "$(make shell AS=submitter)"; export SLIPWAY_USER=ada'
 WHERE = "import slipway.components.program as program; print(program.__file__)"
@@ -98,7 +98,11 @@ def its_people_submit_and_its_files_stay(shell: Shell) -> None:
         shell.well(line)
     drift = shell.well('eval "$(make shell AS=previewer)"; slipway drift .slipway/dev.events')
     assert "nobody changed anything of stack dev by hand" in drift
-    assert shell.well("git status --short").splitlines() == [f" M {STACK}"]
+    asked = shell.type_("make bootstrap LAPTOP=1")
+    assert asked.code and "does not say which repository is let in" in asked.out
+    declared = shell.well(f"sed -i 's/repository: .*/repository: \"4711\"/' {BOOTSTRAP}; make bootstrap LAPTOP=1")
+    assert "gcp:serviceaccount:Account acme-ml-dev-slipway-deploy create" in declared
+    assert shell.well("git status --short").splitlines() == [f" M {BOOTSTRAP}", f" M {STACK}"]
     # What was submitted is noted with the laptop's state, apart from that of real clouds.
     assert list((shell.folder / ".vertex-local" / "journal" / "requests" / "acme-ml-dev").rglob("*.json"))
 

@@ -25,7 +25,7 @@ from slipway.front.cli.terminal.starter import Place, Record
 from slipway.reviewing.forge_table import FORGES, GITHUB
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
-_DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES", *starter_files.published(())}
+_DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES", "FORGE", *starter_files.published(())}
 _PIPELINE = ".gitlab-ci.yml"
 _DEV = "stacks/Pulumi.dev.yaml"
 _TO_BE_ADDED = {*(f".{name}/CODEOWNERS" for name in FORGES), _PIPELINE}
@@ -198,7 +198,8 @@ def _values(place: Place, known: Mapping[str, str], templates: tuple[str, ...] =
     paths = "*" if folder == "." else f"/{folder}/".replace(" ", "\\ ")
     name = known.get("NAME") or _name(place)
     includes = starter_files.includes(known, stacks, folder, "slipway" if folder == "." else f"slipway-{name}")
-    derived = {"STACKS": json.dumps(stacks), "FOLDER": folder, "PATHS": paths, "INCLUDES": includes}
+    forge = known.get("CI", GITHUB.name)
+    derived = {"STACKS": json.dumps(stacks), "FOLDER": folder, "PATHS": paths, "INCLUDES": includes, "FORGE": forge}
     return {**known, "NAME": name, **derived, **starter_files.published(templates)}
 
 

@@ -19,7 +19,7 @@ def test_a_repository_that_checks_itself_is_written(folder: Path) -> None:
     done = well(folder, "init", "training", *FLAGS)
     made = folder / "training"
     files = {".github", ".gitignore", ".starter.json", "Makefile", "Pulumi.yaml", "README.md", "__main__.py"}
-    files |= {"requirements-local.txt", "requirements.txt", "jobs", "stacks", "templates", "tests"}
+    files |= {"requirements-local.txt", "requirements.txt", "bootstrap", "jobs", "stacks", "templates", "tests"}
     assert {path.split("/")[0] for path in tree(made)} == files
     assert len((made / "__main__.py").read_text().splitlines()) == 3
     stack = yaml.safe_load((made / "stacks" / "Pulumi.dev.yaml").read_text())["config"]
@@ -67,7 +67,7 @@ def test_a_folder_with_spaces_is_fine_and_its_makefile_says_what_it_can_do(folde
     assert yaml.safe_load((made / "Pulumi.yaml").read_text())["name"] == "our-training"
     told = subprocess.check_output(["make", "--no-print-directory", "help"], cwd=made, text=True)
     targets = ["help", "setup", "check", "test", "demo", "demo-down", "review", "events", "preview", "up", "refresh"]
-    assert [line.split()[1] for line in told.splitlines()] == [*targets, "destroy", "select", "shell"]
+    assert [line.split()[1] for line in told.splitlines()] == [*targets, "destroy", "select", "bootstrap", "shell"]
 
 
 def test_what_pages_have_people_type_is_the_same_in_this_checkout(folder: Path) -> None:

@@ -1,0 +1,179 @@
+"""`bootstrap/` of a team's repository, under Pulumi's mocks: whom it lets in, and what each may do. # D5 # P5"""
+
+import json
+import re
+import runpy
+import shlex
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import pytest
+import yaml
+from pulumi.runtime.config import set_all_config
+from vertex_local import identities
+
+from tests.ci.conftest import ROOT, Workflow
+from tests.components.conftest import Asked, declared, every, only
+from tests.slipway.front.cli.init.commands import FLAGS, well
+
+GUIDE, OF_GITLAB = ((ROOT / "docs" / name).read_text() for name in ("ci.md", "gitlab.md"))
+JOBS = "".join(path.read_text() for path in (ROOT / "slipway" / "front" / "starter" / "gitlab").glob("*.yml"))
+PREVIEW, DEPLOY = "acme-ml-dev-slipway-preview", "acme-ml-dev-slipway-deploy"
+
+
+@dataclass(frozen=True)
+class Bootstrap:
+    """All that the program declares, and each command that tells the forge, in words."""
+
+    asked: list[Asked]
+    settings: list[list[str]]
+
+    def of(self, type: str) -> list[Asked]:
+        return [item for item in self.asked if item.type == type]
+
+
+@pytest.fixture(scope="module")
+def begun(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Bootstrap]:
+    def run(forge: str) -> Bootstrap:
+        folder = tmp_path_factory.mktemp(forge)
+        well(folder, "init", "training", *FLAGS, "--ci", forge, "--prod", "acme-ml-prod")
+        program = folder / "training" / "bootstrap"
+        config = yaml.safe_load((program / "Pulumi.ci.yaml").read_text())["config"]
+        set_all_config({**config, "gcp:project": "acme-ml-ci", "bootstrap:repository": "4711"})
+        told: list[str] = []
+        asked = declared(lambda: runpy.run_path(str(program))["settings"].apply(told.append))
+        set_all_config({})
+        return Bootstrap(asked, [shlex.split(line) for line in told[0].splitlines()[1:]])
+
+    return run
+
+
+@pytest.fixture(scope="module")
+def github(begun: Callable[[str], Bootstrap]) -> Bootstrap:
+    return begun("github")
+
+
+@pytest.fixture(scope="module")
+def gitlab(begun: Callable[[str], Bootstrap]) -> Bootstrap:
+    return begun("gitlab")
+
+
+def roles(github: Bootstrap, account: str) -> set[str]:
+    """The roles on the stack's project, without those of a condition."""
+    named = every(github.asked, "gcp:projects/iAMMember:IAMMember")
+    return {item.inputs["role"] for name, item in named.items() if name.startswith(account)}
+
+
+@pytest.mark.parametrize(("account", "role"), [(PREVIEW, "previewer"), (DEPLOY, "deployer")])
+def test_a_stacks_project_grants_what_the_journeys_are_run_with(github: Bootstrap, account: str, role: str) -> None:
+    local = {name for name, members in identities.HOME.bindings.items() if identities.ROLES[role] in members}
+    conditional = {"previewer": {"roles/storage.objectViewer"}, "deployer": {"roles/resourcemanager.projectIamAdmin"}}
+    assert roles(github, account) | conditional[role] == local
+
+
+def test_preview_reads_and_changes_nothing_and_the_page_has_each_role(github: Bootstrap) -> None:
+    types = ("gcp:storage/bucketIAMMember:BucketIAMMember", "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember")
+    on_state = [item for type_ in types for item in github.of(type_)]
+    reads = {item.inputs["role"] for item in on_state if "preview" in item.inputs["member"]} | roles(github, PREVIEW)
+    assert all(re.search(r"[vV]iewer$|securityReviewer$|Decrypter$", role) for role in reads), reads
+    table = GUIDE.split("## The identities")[1].split("\n## ")[0]
+    given = {item.inputs["role"] for item in (*on_state, *github.of("gcp:projects/iAMMember:IAMMember"))}
+    assert given == set(re.findall(r"roles/[\w.]+", table))
+    catalog = every(github.asked, "gcp:projects/iAMMember:IAMMember")["dev-catalog"].inputs["condition"]
+    assert catalog["expression"] == "resource.name.startsWith('projects/_/buckets/acme-ml-dev-dev-catalog')"
+
+
+def test_the_deployer_can_hand_out_the_submitters_roles_only(github: Bootstrap) -> None:
+    binding = every(github.asked, "gcp:projects/iAMMember:IAMMember")["acme-ml-dev-submitters"].inputs
+    assert binding["role"] == "roles/resourcemanager.projectIamAdmin"
+    assert "modifiedGrantsByRole" in binding["condition"]["expression"]
+    assert set(re.findall(r"'roles/([^']+)'", binding["condition"]["expression"])) == {
+        "aiplatform.user",
+        "cloudquotas.viewer",
+        "monitoring.viewer",
+        "logging.viewer",
+    }
+
+
+@pytest.mark.parametrize("forge", ["github", "gitlab"])
+def test_only_jobs_of_this_repository_are_lent_an_account(forge: str, request: pytest.FixtureRequest) -> None:
+    """The reader is lent to pull requests, and to main without an environment; the other to main in a stack's."""
+    bootstrap: Bootstrap = request.getfixturevalue(forge)
+    lent = every(bootstrap.asked, "gcp:serviceaccount/iAMMember:IAMMember")
+    pool = f"/workloadIdentityPools/{forge}/attribute."
+    whom = {name: item.inputs["member"].partition(pool)[2] for name, item in lent.items() if "prod" not in name}
+    assert whom == {
+        "acme-ml-dev-pull-requests": "event/pull_request",
+        "acme-ml-dev-main": "deployment/refs/heads/main:none",
+        "dev": "deployment/refs/heads/main:dev",
+        "dev-schedule": "deployment/refs/heads/main:dev-schedule",
+    }
+    readers = {name for name, item in lent.items() if "preview" in item.inputs["serviceAccountId"]}
+    assert readers == {f"acme-ml-{stack}-{jobs}" for stack in ("dev", "prod") for jobs in ("pull-requests", "main")}
+    provider = only(bootstrap.asked, "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider").inputs
+    assert re.fullmatch(r"assertion\.(repository|project)_id == '4711'", provider["attributeCondition"])
+    assert set(provider["attributeMapping"]) == {"google.subject", "attribute.event", "attribute.deployment"}
+
+
+def test_a_merge_request_is_never_taken_for_main(gitlab: Bootstrap) -> None:
+    provider = only(gitlab.asked, "gcp:iam/workloadIdentityPoolProvider:WorkloadIdentityPoolProvider").inputs
+    claims = provider["attributeMapping"]
+    main = {"pipeline_source": "push", "ref_path": "refs/heads/main", "ref_protected": "true"}
+    of_main = [
+        main,
+        {**main, "environment": "prod"},
+        {**main, "pipeline_source": "schedule", "environment": "dev-schedule"},
+    ]
+    assert [judged(claims["attribute.deployment"], ref) for ref in of_main] == [
+        "refs/heads/main:none",
+        "refs/heads/main:prod",
+        "refs/heads/main:dev-schedule",
+    ]
+    for other in ({"pipeline_source": "merge_request_event"}, {"ref_protected": "false"}):
+        assert judged(claims["attribute.deployment"], {**main, "environment": "prod", **other}) == "none"
+    assert judged(claims["attribute.event"], {**main, "pipeline_source": "merge_request_event"}) == "pull_request"
+    assert judged(claims["attribute.event"], main) == "other"
+    assert "ref" not in claims["google.subject"], (
+        "a subject is no longer than Google takes, whatever a branch is called"
+    )
+
+
+def judged(expression: str, claims: dict[str, str]) -> str:
+    """An expression of Google's (CEL), as far as these are, by Python's."""
+    words = re.sub(r"has\(assertion\.(\w+)\)", lambda match: str(match[1] in claims), expression)
+    words = re.sub(r"assertion\.(\w+)", lambda match: repr(claims.get(match[1], "")), words).replace("&&", "and")
+    words = re.sub(r"\(([^()?]+) \? ([^()]+) : ([^()]+)\)", r"(\2 if \1 else \3)", words)
+    return str(eval(re.sub(r"(.+?) \? (.+) : (.+)", r"(\2) if (\1) else (\3)", words)))
+
+
+def test_github_is_told_what_the_workflows_read(github: Bootstrap, workflows: dict[str, Workflow]) -> None:
+    text = "".join(workflow.text for workflow in workflows.values())
+    read = set(re.findall(r"vars\.([A-Z_]+)", text)) | set(re.findall(r"vars\[format\('([A-Z_]+)_\{0\}'", text))
+    elsewhere = (ROOT / "docs" / "backends.md").read_text()
+    read -= set(re.findall(r"`((?:PREVIEW|DEPLOY)_BACKEND_IDENTITY)", elsewhere))
+    told = [command for command in github.settings if command[:3] == ["gh", "variable", "set"]]
+    assert {re.sub("_(dev|prod)$", "", command[3]) for command in told} == read
+    assert all(f"`{name}" in GUIDE.split("## Variables")[1] for name in read)
+    alone = [command[command.index("--env") + 1] for command in told if command[3] == "DEPLOY_SERVICE_ACCOUNT"]
+    assert alone == ["dev", "dev-schedule", "prod", "prod-schedule"]
+    (policy,) = {command[-1] for command in github.settings if command[:2] == ["gh", "api"]}
+    assert json.loads(policy.removeprefix("<<<"))["deployment_branch_policy"]["protected_branches"]
+    assert ["make", "select", "STACK=dev"] in [command[1:4] for command in github.settings]
+
+
+def test_gitlab_is_told_what_its_jobs_read(gitlab: Bootstrap) -> None:
+    read = set(re.findall(r"(?:of_stack|settings) ([A-Z_]+)\b", JOBS)) | {"WORKLOAD_IDENTITY_PROVIDER"}
+    told = {re.sub("_(dev|prod)$", "", command[3]) for command in gitlab.settings if command[0] == "glab"}
+    assert told == read and not [command for command in gitlab.settings if command[0] == "gh"]
+    for name in ("slipway-reviewed", "INSIST", "RELEASE_LOCK"):
+        assert f"`{name}`" in OF_GITLAB and name.removeprefix("slipway") in JOBS
+    assert set(re.findall(r"SLIPWAY[:=](\w+)", OF_GITLAB)) == {"up", "doctor"}
+
+
+def test_the_checks_to_require_are_reported_by_jobs_of_those_names(workflows: dict[str, Workflow]) -> None:  # D7
+    required = re.findall(r"`(\w+)`", GUIDE.split("require the checks ")[1].split(";")[0])
+    assert required == ["test", "check", "previewed", "reviewed"]
+    jobs = workflows["preview"].jobs()
+    for name in required:
+        assert "strategy" not in jobs[name], "a matrix reports under names with its values"
+        assert jobs[name].get("if", "always()") == "always()", "a skipped check counts as passed"
