@@ -75,6 +75,18 @@ CASES = (
         accident="a token that code looked for under its old name",
     ),
     Case(
+        "Values that were refused together may be submitted",
+        (template("lora", f"        {REFUSED},\n", ""),),
+        (tells("bounds-widened", "lora", "precision=fp32", "its file refused them"),),
+        given=(template("lora", VARIANT, VARIANT.replace("variants=(\n", f"variants=(\n        {REFUSED},\n")),),
+    ),
+    Case(
+        "A whole number may be a fraction from now on",
+        (template("evals", "int, default=8, min=1, max=512", "float, default=8.0, min=1, max=512"),),
+        (hurts("parameter-type", "evals parameter batch", "code gets `1.0` for 1"),),
+        accident="a program that could not read `8.0`",
+    ),
+    Case(
         "A role gets another name, and logs are printed as they come",
         (
             template("evals", 'WorkerPool("judge"', 'WorkerPool("referee"'),

@@ -10,7 +10,7 @@ from slipway.base.formatting import join, span
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
@@ -49,6 +49,9 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
         case = recast[label][1] if label in recast else before[label].when
         if label not in after and (case or label not in recast):
             yield _gone(template, label, before, after, case)
+    opened = [before[label] for label, (news, _) in recast.items() if _opens(before[label], after[news[0]])]
+    for words, offer in {case_in_words(offer.when): offer for offer in opened}.items():
+        yield template.tells("case-allowed", jobs=f"{JOBS}{whose([offer], template.old)}", part=f"case {words}")
     kept = {new: old for old, (news, _) in recast.items() for new in news} | {
         label: label for label in after if label in before
     }
@@ -83,6 +86,11 @@ def recast_offers(
         if news:
             pairs[label] = tuple(news), {name: values for name, values in missing.items() if values}
     return pairs
+
+
+def _opens(was: Offer, offer: Offer) -> bool:
+    """Tell whether an offer takes jobs that the template's file refused."""
+    return offer.available and not (was.available or was.lacks_quota or was.dormant or was.capacity_type == POOL)
 
 
 def _place(offer: Offer) -> tuple[str, str, str]:

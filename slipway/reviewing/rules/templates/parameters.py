@@ -79,7 +79,10 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
     edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
     if was.type != new.type:
         of = f": {join(map(shown, new.choices), 'or')}" if new.choices else ""
-        yield _tells(template, "parameter-type", name, was=was.type, type=f"{new.type}{of}", used=template.used)
+        if (was.type, new.type) == ("int", "float"):
+            yield _tells(template, "parameter-type-wider", name)
+        else:
+            yield _tells(template, "parameter-type", name, was=was.type, type=f"{new.type}{of}", used=template.used)
     if new.required and not was.required:
         yield _tells(template, "parameter-required", name, had=had, used=template.used)
     elif was.required and not new.required:
