@@ -53,6 +53,8 @@ class PoolRow:
     getting_ready: int = 0
     #: The number of jobs that have no machines yet.
     waiting: int = 0
+    #: The teams whose jobs alone the cluster takes; none where it takes everybody's.
+    teams: tuple[str, ...] = ()
 
     @property
     def state(self) -> str:
@@ -176,6 +178,7 @@ def _row(
         holders=_holders([job for job in here if not job.waits], cluster, pool),
         getting_ready=getting_ready,
         waiting=len(without_machines) - getting_ready,
+        teams=catalog.owners(declared.name) if declared else (),
     )
 
 

@@ -33,6 +33,7 @@ from slipway.reviewing.rules.resources.data import data
 from slipway.reviewing.rules.resources.exposure import exposure
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.resources import resources
+from slipway.reviewing.rules.resources.teams import teams
 from slipway.reviewing.rules.resources.trainers import trainers
 from slipway.reviewing.rules.templates.templates import templates
 
@@ -55,6 +56,7 @@ COMPARISONS: tuple[Comparison, ...] = (
     templates,
     people,
     trainers,
+    teams,
     exposure,
     buckets,
     data,

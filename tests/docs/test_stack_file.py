@@ -13,6 +13,7 @@ from slipway.authoring.stack.stack import Stack, parse
 from slipway.authoring.stack.structure import schema
 from slipway.authoring.stack.yaml_file import from_text
 from slipway.authoring.template.stack_machines import on_stack
+from slipway.model.budget import Budget
 from slipway.model.fingerprint import fingerprint_of
 from slipway.model.machines.spec import Disk, MachineSpec
 from slipway.template import WorkerPool
@@ -41,6 +42,7 @@ TITLES = {
     "BudgetEntry": "`slipway:budget`",
     "TrainerEntry": "One of `slipway:trainers`",
     "QuotaEntry": "`slipway:quota`",
+    "TeamEntry": "One of `slipway:teams`",
     "MachineEntry": "One of `slipway:machines`",
     "ReservationEntry": "One of `slipway:reservations`",
     "PolicyEntry": "`slipway:policy`",
@@ -56,7 +58,7 @@ def test_the_page_has_every_key() -> None:
 
 
 def test_a_key_for_a_machine_is_what_the_page_says() -> None:  # D3, D6
-    keyed, _ = (parse(from_text(block, STACK)) for block in blocks(PAGE, "yaml"))
+    keyed, *_ = (parse(from_text(block, STACK)) for block in blocks(PAGE, "yaml"))
     chief = WorkerPool("trainer", machine="gpu", disk=Disk("pd-standard", 300))
     pools = (chief, replace(chief, role="other", machine="small"))
     found = on_stack(replace(BASE, worker_pools=pools, parameters=(), variants=()), keyed)
@@ -66,8 +68,15 @@ def test_a_key_for_a_machine_is_what_the_page_says() -> None:  # D3, D6
     ]
 
 
+def test_members_of_teams_submit_and_their_budgets_are_the_stack_s() -> None:  # P4
+    _, teams, _ = (parse(from_text(block, STACK)) for block in blocks(PAGE, "yaml"))
+    everybody = ("group:ml-platform@acme.example", "group:vision@acme.example", "group:language@acme.example")
+    assert teams.workspace.submitters == everybody and teams.teams["vision"].clusters == ("h100",)
+    assert teams.budget == Budget(teams={"vision": 20000.0}, enforce=True)
+
+
 def test_anchors_repeat_what_they_name() -> None:  # D6
-    _, repeated = (parse(from_text(block, STACK)) for block in blocks(PAGE, "yaml"))
+    *_, repeated = (parse(from_text(block, STACK)) for block in blocks(PAGE, "yaml"))
     vision, speech, tests = repeated.clusters
     assert vision.pools == tests.pools and vision.pools[0].max == 4
     assert speech.pools[0].machine == vision.pools[0].machine and speech.pools[0].max == 2

@@ -18,6 +18,10 @@ SMALL = "{ type: NVIDIA_TESLA_T4, count: 1 }"
 T4_POOL = f"{{ machine: n1-standard-8, accelerator: {SMALL}, disk: {{ type: pd-ssd, sizeGb: 100 }}, replicas: 1 }}"
 
 
+TEAM = stack(
+    "  slipway:policy:\n",
+    "  slipway:teams: { vision: { submitters: [user:ada@acme.example], clusters: [h100] } }\n  slipway:policy:\n",
+)
 KEYED = (
     stack("  slipway:policy:\n", "  slipway:machines: { judges: { machine: n1-standard-8 } }\n  slipway:policy:\n"),
     template("evals", '"judge", "n1-standard-8"', '"judge", "judges"'),
@@ -106,6 +110,11 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     "ReservationEntry.accelerator": stack(RESERVED, f"machine: n1-standard-8, accelerator: {SMALL}, machines: 2"),
     "ReservationEntry.machines": stack("machines: 2", "machines: 1"),
     "ServiceAccountEntry.custom": h100("serviceAccount: { custom: false }"),
+    "TeamEntry.submitters": stack(
+        "[user:ada@acme.example], clusters: [h100]", "[user:eve@acme.example], clusters: [h100]"
+    ),
+    "TeamEntry.clusters": stack("clusters: [h100]", "clusters: [h100, cpu]"),
+    "TeamEntry.budget": stack("clusters: [h100]", "clusters: [h100], budget: 20000"),
     "TrainerEntry.account": stack("account: ml-jobs", "account: ml-runs"),
     "TrainerEntry.submitters": stack(
         "  slipway:policy:\n",
@@ -145,6 +154,7 @@ GIVEN: dict[str, tuple[Edit, ...]] = {
     "AcceleratorEntry.type": T4,
     "AcceleratorEntry.count": T4,
     "PoolEntry.accelerator": T4,
+    **{f"TeamEntry.{key}": (TEAM,) for key in ("submitters", "clusters", "budget")},
     **{f"MachineEntry.{key}": KEYED for key in ("machine", "accelerator", "disk")},
     "TrainerEntry.account": (
         stack("  slipway:policy:\n", "  slipway:trainers: { ml: { account: ml-jobs } }\n  slipway:policy:\n"),

@@ -30,6 +30,7 @@ LARGEST_POOL = 1_000_000  # The service names no bound; this one is far beyond a
 LONGEST_TEMPLATE = 50
 LONGEST_DISPLAY_NAME = 128
 LONGEST_TRAINER = 30
+LONGEST_TEAM = 63  # as a label's value
 NAME = "[a-z]([a-z0-9-]*[a-z0-9])?"
 ACCOUNT = "[a-z][a-z0-9-]{4,28}[a-z0-9]"
 BUCKET = "[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]"
@@ -173,6 +174,7 @@ CLUSTER_ID = _text(
 )
 POOL_NAME = _name("pool", 63, "")
 TEMPLATE_NAME = _name("template", LONGEST_TEMPLATE, ": dask-digits")
+TEAM_NAME = _name("team", LONGEST_TEAM, ": vision")
 TRAINER_NAME = _name("trainer", LONGEST_TRAINER, ": evals")
 RESERVATION_NAME = _text(NAME, "{} can't be a reservation's name", "lowercase letters, digits and dashes: h100")
 DISPLAY_NAME = Bound(_display_name, {"minLength": 1, "maxLength": LONGEST_DISPLAY_NAME})

@@ -69,6 +69,25 @@ class TrainerEntry(Entry):
     )
 
 
+class TeamEntry(Entry):
+    """A team: its members submit, and its clusters take the jobs that count for it alone."""
+
+    submitters: Members = Field(
+        default=(),
+        description="IAM members of the team, who may submit as those of `slipway:workspace` may.",
+        examples=["[group:vision@acme.example]"],
+    )
+    clusters: Annotated[tuple[Annotated[str, bounds.CLUSTER_NAME], ...], Strict(False)] = Field(
+        default=(),
+        description="Clusters to which `submit` sends this team's jobs alone; what several teams list is theirs "
+        "together, and what none lists is everybody's.",
+        examples=["[h100]"],
+    )
+    budget: Annotated[float, bounds.COST] | None = Field(
+        default=None, description="USD a month, in place of the team's part of `slipway:budget`.", examples=[20000]
+    )
+
+
 _SETTINGS: Mapping[str, Any] = {
     "regions": list[Annotated[str, bounds.REGION]],
     "names": list[str],
@@ -165,6 +184,9 @@ class ConfigEntry(BaseModel):
         default={},
         alias="slipway:trainers",
         description='Other accounts for jobs, by the name that templates choose one by: trainer="evals".',
+    )
+    teams: dict[Annotated[str, bounds.TEAM_NAME], TeamEntry] = Field(
+        default={}, alias="slipway:teams", description="Teams by the name that their jobs count for."
     )
     policy: PolicyEntry = Field(default=PolicyEntry(), alias="slipway:policy")
     budget: BudgetEntry | None = Field(

@@ -64,6 +64,7 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     _trainers(config, stack)
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
+    _teams(config)
     return tuple(root.mistakes)
 
 
@@ -135,3 +136,18 @@ def _trainers(config: DocumentPart, stack: str) -> None:
                 "an account of its own: secrets and people belong to accounts",
             )
         seen.setdefault(account or derived, f"trainer {name}" if name else "slipway:workspace")
+
+
+def _teams(config: DocumentPart) -> None:
+    """Check that a team's clusters are the stack's, and that its budget stands in one place."""
+    clusters = [name for name, _ in config["slipway:persistentResources"].items()]
+    for name, team in config["slipway:teams"].items():
+        _no_repeats(team["submitters"])
+        _no_repeats(team["clusters"])
+        for part in team["clusters"].entries():
+            if (cluster := part.of(str)) is not None and cluster not in clusters:
+                near = nearest(cluster, clusters)
+                known = f"one of {', '.join(clusters)}" if clusters else "declare it under slipway:persistentResources"
+                part.wrong(f"there is no cluster {quoted(cluster)}", f"did you mean `{near}`?" if near else known)
+        if team["budget"].value is not None and config["slipway:budget"]["teams"][name].value is not None:
+            team["budget"].wrong("slipway:budget has a part for this team as well", "keep one of them")

@@ -59,5 +59,8 @@ def _config(stack: Stack) -> dict[str, Any]:
         "slipway:reservations": {name: reservation_entry(held) for name, held in stack.reservations.items()},
         "slipway:machines": {key: entry.model_dump(by_alias=True) for key, entry in stack.machines.items()},
         "slipway:trainers": {name: trainer.model_dump(by_alias=True) for name, trainer in stack.trainers.items()},
+        "slipway:teams": {
+            name: team.model_dump(by_alias=True, exclude_none=True) for name, team in stack.teams.items()
+        },
         **({"slipway:budget": codec.write(stack.budget)} if stack.budget else {}),
     }

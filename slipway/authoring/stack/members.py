@@ -80,7 +80,8 @@ def check_warnings(document: Document) -> tuple[FileMistake, ...]:
     """Return warnings in the order of the lines. Mistaken values have none."""
     root = DocumentPart(document)
     config = root["config"]
-    entries = [config["slipway:workspace"], *(trainer for _, trainer in config["slipway:trainers"].items())]
+    others = (part for key in ("slipway:trainers", "slipway:teams") for _, part in config[key].items())
+    entries = [config["slipway:workspace"], *others]
     members = [member for entry in entries for member in entry["submitters"].entries()]
     for member in members:
         name = member.of(str) or ""

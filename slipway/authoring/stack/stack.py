@@ -8,7 +8,7 @@ from pathlib import PurePath
 from typing import Any, TypeVar
 
 from slipway.authoring.stack import declared
-from slipway.authoring.stack.config import PolicyEntry, TrainerEntry, WorkspaceEntry
+from slipway.authoring.stack.config import ConfigEntry, PolicyEntry, TeamEntry, TrainerEntry, WorkspaceEntry
 from slipway.authoring.stack.consistency import check_rules, default_trainer
 from slipway.authoring.stack.entries import Entry, MachineEntry, QuotaEntry
 from slipway.authoring.stack.secrets import check_secrets
@@ -41,6 +41,8 @@ class Stack:
     machines: Mapping[str, MachineEntry] = field(default_factory=dict)
     #: The other trainers, by the names that templates use.
     trainers: Mapping[str, TrainerEntry] = field(default_factory=dict)
+    #: The teams. Their members are among the workspace's submitters, and their budgets in `budget`.
+    teams: Mapping[str, TeamEntry] = field(default_factory=dict)
     budget: Budget | None = None
 
     @property
@@ -125,9 +127,8 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         quota=config.quota,
         policy=config.policy,
         templates=tuple(config.templates),
-        workspace=_completed(config.workspace, usual),
-        # A key of the budget is a field by the same name.
-        budget=Budget(**config.budget.model_dump()) if config.budget is not None else None,
+        workspace=_completed(config.workspace, usual).model_copy(update={"submitters": _submitters(config)}),
+        budget=_budget(config),
         reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
         machines={
             key: MachineEntry(machine=entry) if isinstance(entry, str) else entry
@@ -136,7 +137,22 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         trainers={
             key: _completed(entry, {"account": default_trainer(name, key)}) for key, entry in config.trainers.items()
         },
+        teams={key: team.model_copy(update={"budget": None}) for key, team in config.teams.items()},
     )
+
+
+def _submitters(config: ConfigEntry) -> tuple[str, ...]:
+    of_teams = (member for team in config.teams.values() for member in team.submitters)
+    return tuple(dict.fromkeys((*config.workspace.submitters, *of_teams)))
+
+
+def _budget(config: ConfigEntry) -> Budget | None:
+    of_teams = {name: team.budget for name, team in config.teams.items() if team.budget is not None}
+    if config.budget is None and not of_teams:
+        return None
+    # A key of the budget is a field by the same name.
+    budget = Budget(**config.budget.model_dump()) if config.budget else Budget()
+    return replace(budget, teams={**budget.teams, **of_teams})
 
 
 def _completed(entry: T, usual: Mapping[str, str]) -> T:

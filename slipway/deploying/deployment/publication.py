@@ -109,6 +109,7 @@ def catalog_of(
         dormant={dormancy.spec.name: published_dormant(dormancy, stack.region) for dormancy in plan.dormant},
         reservations={reservation.path: reservation for reservation in stack.reservations.values()},
         confirm_above=stack.workspace.confirm_above,
+        teams={name: model.Team(team.submitters, team.clusters) for name, team in stack.teams.items()},
         budget=stack.budget,
         board=stack.workspace.board or None,
         submitters=submitters_of(stack),

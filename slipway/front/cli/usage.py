@@ -29,6 +29,7 @@ from slipway.front.cli.terminal.options import WORD, catalog_and_output_with_csv
 def command(since: str, by: str, catalog: str | None, output: str) -> None:
     from slipway.base import codec
     from slipway.base.clock import right_time
+    from slipway.base.formatting import join
     from slipway.front.cli.terminal import usage_table
     from slipway.operating.history.ledger import ledger, month_begins
     from slipway.operating.history.reader import read_history, time_back
@@ -49,6 +50,9 @@ def command(since: str, by: str, catalog: str | None, output: str) -> None:
     if output == "csv":
         usage_table.show_csv(usage(history, by))
         return
-    usage_table.show(usage(history, by))
+    owners = {
+        cluster: join(published.owners(cluster)) for team in published.teams.values() for cluster in team.clusters
+    }
+    usage_table.show(usage(history, by), owners)
     if published.budget and spent:
         usage_table.show_budget(published.budget, spent, published.stack)

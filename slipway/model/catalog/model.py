@@ -198,6 +198,15 @@ class Template:
 
 
 @dataclass(frozen=True)
+class Team:
+    """A team of the stack."""
+
+    submitters: Texts = ()
+    #: The names of the clusters that take its jobs alone.
+    clusters: Texts = ()
+
+
+@dataclass(frozen=True)
 class Catalog:
     """The offers of one stack."""
 
@@ -236,6 +245,7 @@ class Catalog:
     #: Members, by the address of the trainer that they may submit as: the project's other stacks leave them their
     #: roles.
     submitters: Mapping[str, Texts] = field(default_factory=dict)
+    teams: Mapping[str, Team] = field(default_factory=dict)
     #: None where the stack file names none.
     budget: Budget | None = None
     #: The hourly run writes the page into the catalog's bucket.
@@ -274,6 +284,10 @@ class Catalog:
         """The regions of `regions_ever` without a cluster on offer: the stack left them, or may go there."""
         offered = {cluster.region for cluster in self.clusters.values()}
         return (*(region for region in self.other_regions or () if region not in offered), *(self.former_regions or ()))
+
+    def owners(self, cluster: str) -> tuple[str, ...]:
+        """Return the teams whose jobs alone a cluster takes, by its name; none where it takes everybody's."""
+        return tuple(name for name, team in self.teams.items() if cluster in team.clusters)
 
     def region_of(self, cluster: str) -> str:
         """Return the region of an offer's cluster, by its name; the stack's own where the name is empty."""

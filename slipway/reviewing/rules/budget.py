@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import Any
 
 from slipway.base.formatting import join, percent, usd
@@ -25,20 +25,23 @@ _DAYS = HOURS_OF_A_MONTH / 24
 def budgets(change: Change) -> Iterator[Consequence]:
     old, new = change.old.budget or Budget(), change.new.budget or Budget()
     if not change.first:
-        yield from _limits(old, new, _teams(change.after))
+        yield from _limits(old, new, _teams(change.after), {*change.old.teams, *change.new.teams})
     if not change.unknown and new.stack:
         yield from _share(old, new, money(change))
 
 
 def _teams(facts: Facts) -> frozenset[str]:
-    """Return the teams that jobs may count for: the templates' own, and the groups of submitters."""
+    """Return the teams that jobs may count for: the templates' own, the stack's, and the groups of other submitters."""
     offers = (offer for template in facts.catalog.templates.values() for offer in template.offers)
-    groups = (label_value(member.partition("group:")[2].partition("@")[0]) for member in facts.people)
-    return frozenset({*((offer.request.get("labels") or {}).get(TEAM, "") for offer in offers), *groups} - {""})
+    teams = facts.catalog.teams
+    others = set(facts.people) - {member for team in teams.values() for member in team.submitters}
+    groups = (label_value(member.partition("group:")[2].partition("@")[0]) for member in others)
+    return frozenset({*teams, *((offer.request.get("labels") or {}).get(TEAM, "") for offer in offers), *groups} - {""})
 
 
-def _limits(old: Budget, new: Budget, teams: frozenset[str]) -> Iterator[Consequence]:
-    """Find changed limits: a raised or dropped one removes the brake; a lowered one may stop people."""
+def _limits(old: Budget, new: Budget, teams: frozenset[str], declared: Collection[str]) -> Iterator[Consequence]:
+    """Find changed limits: a raised or dropped one removes the brake; a lowered one may stop people. `declared`: teams
+    with an entry of their own in the stack file."""
     pairs = [("The stack", "stack", old.stack, new.stack)]
     for noun, before, after in (("team", old.teams, new.teams), ("user", old.users, new.users)):
         names = sorted({*before, *after})
@@ -58,6 +61,7 @@ def _limits(old: Budget, new: Budget, teams: frozenset[str]) -> Iterator[Consequ
                 row = "budget-nothing"
             values: dict[str, Any] = {"who": who, "key": key, "before": edit.before, "after": edit.after}
             values |= {"teams": join(f"`{team}`" for team in sorted(teams)), "stack": usd(new.stack or 0)}
+            values["field"] = f"slipway:{key}.budget" if key.partition("teams.")[2] in declared else ""
             freed = now is None and not of_user and old.enforce and not _in_words(new)
             yield by_row(row, Subject("budget", key), edits=[edit], grade=Grade.BLOCKING if freed else None, **values)
     if old.enforce != new.enforce and (new.enforce or _in_words(new)):

@@ -22,7 +22,7 @@ from slipway.using.jobs.verdict import Verdict
 from slipway.using.submission.own_labels import require_free
 from slipway.using.submission.parameters import resolve
 from slipway.using.submission.request import Request, RequestOverrides, fill
-from slipway.using.submission.team import team_of_submission
+from slipway.using.submission.team import barred, team_of_submission
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Candidate:
     region: str = ""
     #: The edit of the stack file that brings its dormant cluster back, where the cluster does not return by itself.
     edit: str = ""
+    #: The reason why the team that it counts for may not use its cluster; empty where it may.
+    barred: str = ""
 
     @cached_property
     def request(self) -> Request:
@@ -123,6 +125,7 @@ class PreparedSubmission:
                 roles=offer.roles or self.template.roles,
                 region=self.catalog.region_of(offer.cluster),
                 edit=self.catalog.dormant[offer.dormant].edit if offer.dormant in self.catalog.dormant else "",
+                barred=barred(self.catalog, offer.cluster or offer.dormant, self.team),
             )
             for offer, wait in self.offers
         )
@@ -255,7 +258,8 @@ def pools_of(offer: Offer) -> tuple[str, ...]:
 
 def likely(candidates: Sequence[Candidate]) -> Candidate:
     """Return the candidate that is most likely taken: the first that was available at the last deployment."""
-    return next((candidate for candidate in candidates if candidate.offer.available), candidates[0])
+    can = (candidate for candidate in candidates if candidate.offer.available and not candidate.barred)
+    return next(can, candidates[0])
 
 
 def nothing_after(asked: SubmissionRequest) -> ConfigError:

@@ -237,6 +237,9 @@ def offline(
 
     `reserved`: reservations by path. `limits_follow`: quota will be read, so the catalog's word on it does not count.
     """
+    if candidate.barred:
+        place = candidate.offer.cluster or candidate.offer.dormant
+        return JudgedCandidate(candidate, Verdict(Outcome.NEVER, f"may not run on {place}", (candidate.barred,)))
     if not candidate.offer.available and not (limits_follow and candidate.offer.lacks_quota):
         return JudgedCandidate(candidate, _never(candidate, reason(candidate.offer)))
     from slipway.model.rules.table import check

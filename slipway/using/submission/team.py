@@ -43,11 +43,27 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
 
 
 def _groups(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
-    """Return the names of the groups that may submit as the offer's account, by the part of their addresses before the
-    @; of all groups of the stack where that account is none of its trainers."""
+    """Return the teams that may submit as the offer's account, and the groups in no team, by the part of their
+    addresses before the @; those of all trainers where that account is none of the stack's."""
     known = catalog.submitters
     kind = KINDS.get(offer.kind)
     account = str(kind.spec_of(offer.request).get("serviceAccount", "")) if kind else ""
     members = known.get(account, tuple(member for submitters in known.values() for member in submitters))
-    groups = (member.removeprefix(_GROUP).partition("@")[0] for member in members if member.startswith(_GROUP))
-    return tuple(dict.fromkeys(filter(None, map(label_value, groups))))
+    return tuple(dict.fromkeys(name for member in members for name in _names(catalog, member) if name))
+
+
+def _names(catalog: Catalog, member: str) -> tuple[str, ...]:
+    group = member.removeprefix(_GROUP).partition("@")[0] if member.startswith(_GROUP) else ""
+    teams = tuple(name for name, team in catalog.teams.items() if member in team.submitters)
+    return teams or (label_value(group),)
+
+
+def barred(catalog: Catalog, cluster: str, team: str) -> str:
+    """Return whose a cluster is and who may use it, where a team's jobs may not; empty where they may."""
+    owners = catalog.owners(cluster)
+    if not owners or team in owners:
+        return ""
+    members = join(dict.fromkeys(member for owner in owners for member in catalog.teams[owner].submitters), "or")
+    may = f"{members} may, with --team {owners[0]} or SLIPWAY_TEAM={owners[0]}" if members else "nobody is in it yet"
+    this = f"team {team}" if team else "no team"
+    return f"cluster {cluster} is of team {join(owners)}, and this counts for {this}; {may}"

@@ -25,6 +25,20 @@ THE_ACCOUNT = {"accountId": "trainer", "email": TRAINER, "project": PROJECT}
 
 CASES = (
     Case(
+        "The H100 machines become one team's, and everybody else is sent away",
+        (
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams: { vision: { submitters: [user:ada@acme.example], clusters: [h100] } }\n"
+                "  slipway:policy:\n",
+            ),
+        ),
+        (hurts("cluster-team", "h100", TEAM, NIGHTLY, "it is of team `vision`", "slipway:teams.vision.clusters"),),
+        world=BUSY,
+        accident="machines that a neighbouring team had counted on",
+        never=(ADA,),
+    ),
+    Case(
         "A person who has a job running leaves the submitters",
         (stack("      - user:ada@acme.example\n", ""),),
         (hurts("submitter-gone", ADA, "tune-27b-x1", "unless in `group:ml@acme.example`"),),

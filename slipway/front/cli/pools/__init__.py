@@ -87,6 +87,7 @@ def pool_columns(now: datetime, *, several_regions: bool) -> tuple[Column[PoolRo
         Column(None, lambda row: row.cluster.id, "clusterId"),
         Column("POOL", lambda row: row.pool.id, "pool", name=True),
         Column("REGION" if several_regions else None, lambda row: row.region, "region"),
+        Column("TEAM", lambda row: row.teams, "teams", lambda row: join(row.teams), optional=True),
         Column("STATE", lambda row: row.state, "state"),
         Column(None, lambda row: row.cluster.error or None, "error"),
         Column("MACHINE", lambda row: row.pool.machine.type, "machine", lambda row: str(row.pool.machine), wraps=True),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 
@@ -20,20 +20,22 @@ _CSV = (
     *("part", "name", "jobs", "machine_hours", "accelerator_hours", "wait_p50_seconds", "wait_p95_seconds"),
     *("pool_cost", "beside_cost", "cost", "cost_complete", "cost_at_most"),
 )
+_NOBODY: Mapping[str, str] = {}
 _NOTES = {
     "user": "users are as jobs' labels say: the service does not tell who made a job",
     "team": "teams are as jobs' labels say: reviewed for a template's and a stack's only group, else self-declared",
 }
 
 
-def show(usage: Usage) -> None:
+def show(usage: Usage, owners: Mapping[str, str] = _NOBODY) -> None:
+    """Print the table. `owners`: by cluster, the teams that it belongs to."""
     if not usage.rows and not usage.idle:
         screen.note(
             f"stack {usage.stack} had no jobs and no pools in {span((usage.until - usage.since).total_seconds())}"
         )
         shown: list[tuple[str, ...]] = []
     else:
-        table = _Table(usage)
+        table = _Table(usage, owners)
         shown = list(table.rows())
         screen.table(table.heads, shown, right=table.heads[1:-1], wraps=(table.heads[-1],))
     for words in _notes(usage, shown):
@@ -76,8 +78,8 @@ def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
 
 
 class _Table:
-    def __init__(self, usage: Usage) -> None:
-        self._usage = usage
+    def __init__(self, usage: Usage, owners: Mapping[str, str]) -> None:
+        self._usage, self._owners = usage, owners
         self._accelerators = bool(usage.total.accelerator_hours)
         self._cents = usage.total.cost.known < _WHOLE_FROM
         head = usage.by.removeprefix(LABEL).upper()
@@ -86,7 +88,8 @@ class _Table:
 
     def rows(self) -> Iterator[tuple[str, ...]]:
         for row in self._usage.rows:
-            yield self._row(row.name or "(none)", row)
+            name = self._owned(row.name) if self._usage.by == "pool" else row.name
+            yield self._row(name or "(none)", row)
         yield from map(self._idle, _counted(self._usage))
         yield self._row("total", self._usage.total)
 
@@ -95,8 +98,13 @@ class _Table:
         money = (self._money(amount) for amount in (row.pool_cost, row.beside_cost, row.cost))
         return (name, f"{row.jobs:,}", *hours, _waits(row.waits), *money, "")
 
+    def _owned(self, pool: str) -> str:
+        """Return `h100/workers (vision)`, the pool alone where it is everybody's."""
+        owner = self._owners.get(pool.partition("/")[0])
+        return f"{pool} ({owner})" if owner else pool
+
     def _idle(self, row: IdleRow) -> tuple[str, ...]:
-        name = f"idle {row.pool}"
+        name = f"idle {self._owned(row.pool)}"
         if not row.known_hours:
             unknown = ("?" for _ in self._amounts(row))
             return (name, "", *unknown, "", "?", "", "?", "not recorded")

@@ -14,6 +14,7 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.resources.access import AccessChange, access, usual
 from slipway.reviewing.rules.resources.roles import above, rights
+from slipway.reviewing.rules.resources.teams import field_of
 from slipway.reviewing.rules.resources.trainers import secrets, trainers_alone
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, named
@@ -60,6 +61,7 @@ def _gone(member: AccessChange) -> Consequence:
         Subject("member", member.member),
         so=_end(member),
         other=next(iter(others), ""),
+        field=field_of(change.old, member.member),
         details=(*jobs(member.jobs, change.now), *_of_many(member)),
         grade=Grade.WARNING if others and kind == "user" else None,
     )
@@ -98,6 +100,7 @@ def _added(member: AccessChange) -> Consequence:
         f"{'domain' if who else 'submitter'}-added{'-alone' if alone else ''}",
         Subject("member", member.member),
         so=so,
+        field=field_of(change.new, member.member),
         trainers=join(f"`{name}`" for name in alone),
         first=next(iter(alone), ""),
         who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, {stranger}," if stranger else IT,

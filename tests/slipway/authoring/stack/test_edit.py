@@ -58,6 +58,9 @@ STACK = read(
             machine: n1-standard-8
             accelerator: { type: NVIDIA_TESLA_T4, count: 1 }
             machines: 2
+        slipway:teams:
+          vision: { submitters: [group:vision@acme.example, group:ml@acme.example], clusters: [team-a] }
+          language: { budget: 5000 }
         slipway:machines:
           small: n1-standard-8
           gpu: { machine: n1-standard-8, accelerator: { type: NVIDIA_TESLA_T4, count: 1 }, disk: { sizeGb: 200 } }

@@ -23,6 +23,15 @@ IDLE = "RUNNING n1-standard-4 0 / 1 / 3 – no job yet 0.25{0} 0.25–0.74{0} 17
 def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:
     heads, row = stack.well("pools").out.splitlines()[:2]
     assert heads.split("  ")[0] == "CLUSTER" and " ".join(row.split()) == f"cpu workers {IDLE.format('')}"
+    stack.catalog["teams"] = {"vision": {"submitters": ["group:vision@acme.example"], "clusters": ["cpu"]}}
+    stack.publish()
+    table = stack.well("pools").out
+    assert table.split()[2] == "TEAM" and table.splitlines()[1].split()[2] == "vision"
+    refused = stack.run("submit", "hello", "-p", "code=1", "--capacity", "pool")
+    assert refused.code == 5 and "hello may not run on cpu" in refused.err, refused.err
+    assert "cluster cpu is of team vision" in refused.err and "group:vision@acme.example may" in refused.err
+    del stack.catalog["teams"]
+    stack.publish()
     name = held(stack, 2)
     row = stack.run("pools", "--output", "json").json["pools"][0]
     assert (row["busy"], row["live"], row["max"]) == (2, 2, 3) and row["jobs"] == [name]

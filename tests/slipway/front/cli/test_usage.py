@@ -95,6 +95,9 @@ def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssert
         usage_table.show(usage(known, "label:x"))
         told = capsys.readouterr()
         assert {line.partition(":")[0] for line in told.err.splitlines()} == signs, told
+    usage_table.show(usage(past, "pool"), {"h100": "vision"})
+    names = [line.split("  ")[0] for line in capsys.readouterr().out.splitlines()]
+    assert "h100/workers (vision)" in names and "idle h100/workers (vision)" in names and "cpu/all" in names
     usage_table.show_csv(usage(unread, "team"))
     told = capsys.readouterr()
     assert f"{told.out}\n{told.err}" == snapshot(name="csv")

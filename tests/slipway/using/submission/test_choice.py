@@ -10,13 +10,14 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.base.errors import ConfigError, PolicyError, ResourceError
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog, Offer, Team, Template
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.model.prices import UNKNOWN
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, prepare
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
 from slipway.using.submission.choice import JudgedCandidate, broken, choose, not_taken
 from slipway.using.submission.later_offers import LaterOffers
+from slipway.using.submission.preflight import offline, offline_candidate
 from slipway.using.submission.quota_verdict import Limits, NotRead, draws, on_own_machines
 from slipway.using.submission.request import Request
 from tests.builders.pools import CPU, resource_pool
@@ -211,6 +212,18 @@ TEAMS = {
 }
 
 
+def owned(of: Catalog, *clusters: str) -> Catalog:
+    """Return the stack with a team of people of several groups, whose clusters these are."""
+    teams = {"seeing": Team((VISION, ADA), clusters), "talking": Team((LANGUAGE,), ())}
+    return replace(of, teams=teams)
+
+
+TEAMS |= {
+    "a declared team has its members, not their groups' names": (owned(stack(VISION, ADA)), "", "", "seeing"),
+    "and is named by its name": (owned(stack(VISION, LANGUAGE, ADA)), "talking", "seeing", "talking"),
+}
+
+
 @pytest.mark.parametrize(("of", "flag", "variable", "team"), TEAMS.values(), ids=TEAMS)
 def test_a_submission_counts_for_a_team(of: Catalog, flag: str, variable: str, team: str) -> None:
     candidates = prepared(of, flag, variable)
@@ -231,6 +244,24 @@ def test_a_team_that_may_not_submit_it_is_refused(of: Catalog, flag: str, variab
     with pytest.raises(ConfigError) as refused:
         prepared(of, flag, variable)
     assert refused.value.fix == says
+
+
+def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is_left() -> None:  # P4 N19
+    of = owned(stack(VISION, LANGUAGE, ADA), "cpu")
+
+    def reasons(team: str, capacity: str | None = None) -> list[str]:
+        asked = SubmissionRequest("digits", capacity_type=capacity, team=team)
+        found = (offline(candidate) for candidate in prepare(of, asked, "ada").candidates)
+        return [judged.verdict.text + ": " + "; ".join(judged.reasons) if judged else "" for judged in found]
+
+    may = f"{VISION} or {ADA} may, with --team seeing or SLIPWAY_TEAM=seeing"
+    said = "may not run on cpu: cluster cpu is of team seeing, and this counts for team {}; " + may
+    assert reasons("talking") == [said.format("talking"), "", ""] and reasons("seeing") == ["", "", ""]
+    assert reasons("", "pool") == [said.format("none").replace("team none", "no team")]
+    with pytest.raises(PolicyError) as refused:
+        offline_candidate(prepare(of, SubmissionRequest("digits", capacity_type="pool", team="talking"), "ada"))
+    assert refused.value.what == "digits may not run on cpu" and may in refused.value.why
+    assert likely(prepare(of, SubmissionRequest("digits", team="talking"), "ada").candidates).label == "spot"
 
 
 def test_a_submission_counts_for_one_team_by_whichever_offer_it_starts() -> None:  # N3
