@@ -106,7 +106,9 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
-@click.option("--team", type=WORD, metavar="NAME", help="The team that it counts for: a group that may submit it.")
+@click.option(
+    "--team", type=WORD, metavar="NAME", help="The team that it counts for: the stack's, or a group that may submit it."
+)
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the job; may be repeated.")
 @click.option("--note", metavar="TEXT", help="What to remember of it: a line that lists show.")
 @click.option(

@@ -194,6 +194,10 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
 
 
 def _remedies(template: str, seen: list[JudgedCandidate]) -> str:
+    if all(judged.candidate.barred for judged in seen):
+        return (
+            "name the team if you are in it, or have the cluster listed for yours too: slipway:teams in the stack file"
+        )
     dormant = {
         judged.candidate.offer.dormant: judged.candidate.edit for judged in seen if judged.candidate.offer.dormant
     }

@@ -37,7 +37,7 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
         )
     raise ConfigError(
         f"{given} is none of the teams that may submit {template.name}",
-        why=f"{join(groups) or 'none'} may: a team is a group among the submitters of stack {catalog.stack}",
+        why=f"{join(groups) or 'none'} may: a team of stack {catalog.stack} or a group among its submitters",
         fix=" or ".join(f"--team {group}" for group in groups[:3]) if len(groups) > 1 else "leave out --team",
     )
 

@@ -261,6 +261,7 @@ def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is
     with pytest.raises(PolicyError) as refused:
         offline_candidate(prepare(of, SubmissionRequest("digits", capacity_type="pool", team="talking"), "ada"))
     assert refused.value.what == "digits may not run on cpu" and may in refused.value.why
+    assert "name the team if you are in it" in str(refused.value.fix)
     assert likely(prepare(of, SubmissionRequest("digits", team="talking"), "ada").candidates).label == "spot"
 
 
