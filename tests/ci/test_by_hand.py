@@ -16,6 +16,7 @@ from tests.checkouts.git import git
 from tests.ci.conftest import ROOT
 from tests.docs.console import blocks
 
+PAGE = (ROOT / "docs" / "by-hand.md").read_text()
 COPIED, KEPT = (
     [line.removeprefix("$ ") for line in block.splitlines()]
     for block in blocks(ROOT / "docs" / "by-hand.md", "console")
@@ -85,6 +86,11 @@ def test_a_copy_takes_what_the_engine_writes(shell: Shell) -> None:  # N8
     for command in (preview, up):
         assert shell.clean() in shell.type(command)
         assert shell.changed() == ""
+    for command in ("make events STACK=dev", "make refresh STACK=dev ARGS=--yes", "make destroy STACK=dev"):
+        assert f"`{command.removesuffix(' ARGS=--yes')}`" in PAGE
+        shell.type(command)
+        assert shell.changed() == "", command
+    assert '"summaryEvent"' in (shell.folder / ".slipway" / "dev.events").read_text()
     assert "with local changes." in shell.type("pulumi preview --stack dev"), "the engine writes before it runs"
     assert shell.changed() == f" M {FILE}\n"
 
