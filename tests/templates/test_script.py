@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from tests import package_index
 from tests.checkouts.shell import slipway, wait_for
 from tests.local.conftest import ROOT
 
@@ -96,6 +97,14 @@ def test_script_finds_own_modules_requirements_and_data_and_its_results_are_kept
     assert 'script: hello six two words its $HOME $(date) "so"' in failed.lines
     assert "script: it went wrong" in failed.lines and failed.state == "FAILED"
     assert failed.metrics == {"rows": 3} and failed.output("steps.txt") == b"x"
+
+
+def test_script_takes_packages_from_an_index_of_ones_own(stack: Stack, tmp_path: Path) -> None:
+    (tmp_path / "train.py").write_text("import acme_words\nprint(acme_words.HELLO)\n")
+    with package_index.served() as host:
+        (tmp_path / "requirements.txt").write_text(f"--index-url http://{host}/simple/\nacme-words==1.0\n")
+        job = submitted(stack, tmp_path, "python train.py").finished()
+    assert "script: hello from the index" in job.lines
 
 
 def test_script_that_is_cancelled_has_its_last_words_and_its_results_are_kept(stack: Stack, tmp_path: Path) -> None:

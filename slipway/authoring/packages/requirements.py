@@ -11,6 +11,15 @@ from slipway.base.errors import ConfigError
 _LOCAL = re.compile(
     r"([\w.\[\],\s-]+@\s*)?(file:|(?!\w[\w+.-]*://)(~?[^\s@;<>=!~\[]*/|[^\s@;<>=!]+\.(whl|zip|tar\.gz)(\s|$)))"
 )
+_OPTION = re.compile(r"^-[\w-]*")
+_INDEX = re.compile(r"(-i|--index-url|--extra-index-url)[\s=]\s*(.*)")
+# pip itself trusts plain HTTP on loopback alone.
+_ADDRESS = re.compile(r"(https://[\w.-]+(:\d+)?|http://(127\.0\.0\.1|localhost)(:\d+)?)(/[\w.~:/-]*)?")
+
+
+def names_index(line: str) -> bool:
+    """Tell whether a line of the requirements names an index, and not a package."""
+    return line.startswith("-")
 
 
 def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
@@ -26,17 +35,26 @@ def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
 def _read(text: str, name: str) -> Iterator[str]:
     for number, whole in enumerate(text.splitlines(), 1):
         line = re.sub(r"(^|\s)#.*", "", whole).strip()
-        if line.startswith("-"):
+        if match := _INDEX.fullmatch(line):
+            if not _ADDRESS.fullmatch(match[2]):
+                raise ConfigError(
+                    f"{name}:{number}: an index is https://HOST/PATH/ alone",
+                    why="a password, token or query in it would stand in git, in the catalog and in each job's package",
+                    fix="leave it out, and revoke it if it was pushed: to Artifact Registry a job signs in as its "
+                    "service account",
+                )
+            line = f"{'--extra-index-url' if 'extra' in match[1] else '--index-url'} {match[2]}"
+        elif line.startswith("-"):
             raise ConfigError(
-                f"{name}:{number}: {line!r} is an option of pip",
-                why="the requirements become the package's install_requires, which takes requirements only",
+                f"{name}:{number}: {_OPTION.findall(line)[0]!r} is an option of pip",
+                why="a job installs what is named, from PyPI or from --index-url and --extra-index-url",
                 fix="list the requirements themselves",
             )
         if _LOCAL.match(line):
             raise ConfigError(
                 f"{name}:{number}: {line!r} is a file or folder of this machine",
                 why="no job has it: the package of a job holds its own folder alone",
-                fix="put that code into the job's folder, or publish a wheel of it and name that",
+                fix="put that code into the job's folder, or publish a wheel of it on an index that it names",
             )
         if line:
             yield line

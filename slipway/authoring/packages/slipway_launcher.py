@@ -41,6 +41,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
 
 if TYPE_CHECKING or __package__:
+    from slipway.authoring.packages.slipway_index import InstallError, install, wanted
     from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
     from slipway.authoring.packages.slipway_storage import (
         PASSING,
@@ -53,6 +54,7 @@ if TYPE_CHECKING or __package__:
         token,
     )
 else:
+    from slipway_index import InstallError, install, wanted
     from slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
     from slipway_storage import PASSING, ROLE, Storage, StorageError, call, patiently, storage_base, token
 
@@ -345,6 +347,15 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             ROLE,
         )
     if owner == job:
+        try:
+            install(wanted(), environ)
+        except InstallError as error:
+            return refuse(
+                "the packages of this job can't be installed, so its code does not start",
+                str(error),
+                "names and versions are those of requirements.txt; Artifact Registry needs "
+                "roles/artifactregistry.reader for the job's service account",
+            )
         try:
             known = {**environ, **secrets(environ)}
         except SecretError as error:

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from slipway.authoring.packages.requirements import requirement_lines
+from slipway.authoring.packages.requirements import names_index, requirement_lines
 from slipway.base.errors import ConfigError
 from slipway.base.files import write_atomically
 from slipway.model.rules.code import SCRIPT
@@ -20,8 +20,8 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 # Not 0: setuptools builds a wheel from it, and a zip file has no time before 1980.
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
-_LAUNCHER = ("slipway_launcher", "slipway_results", "slipway_storage")
-"""Modules of every package: the launcher, and what it keeps results with."""
+_LAUNCHER = ("slipway_index", "slipway_launcher", "slipway_results", "slipway_storage")
+"""Modules of every package: the launcher, and what it installs packages and keeps results with."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +88,8 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
     sources = {**sources, **_bundled(*_LAUNCHER)}
+    if any(map(names_index, needed)):  # The launcher installs it all: the service's own pip knows PyPI alone.
+        sources["slipway_requirements.py"] = f"LINES = {list(needed)!r}\n".encode()
     digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
     short = short_hash(digest)
     # The version tells one build from another wherever an installer compares only name and version.
@@ -161,6 +163,7 @@ def _description(
 ) -> dict[str, bytes]:
     modules = sorted(name.removesuffix(".py") for name in sources if "/" not in name)
     folders = sorted({name.partition("/")[0] for name in sources if "/" in name})
+    by_service = [] if any(map(names_index, needed)) else list(needed)
     # No pyproject.toml: with setup.py alone, pip uses the image's own setuptools where it can.
     setup = f"""from setuptools import find_packages, setup
 
@@ -170,7 +173,7 @@ setup(
     packages=find_packages(),
     py_modules={json.dumps(modules)},
     include_package_data=True,
-    install_requires={list(needed)!r},
+    install_requires={by_service!r},
 )
 """
     return {

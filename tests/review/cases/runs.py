@@ -74,12 +74,6 @@ CASES = (
         stops("requirements-changed", "lora", "PyPI"),
     ),
     asks(
-        "A file of somebody's disk",
-        "peft==0.13.0",
-        "peft @ file:///peft.whl",
-        stops("preview-failed", "", "requirements.txt:2", "file or folder of this machine"),
-    ),
-    asks(
         "A line that is for pip alone",
         "peft==0.13.0",
         "peft==0.13.0 --no-deps",
@@ -94,6 +88,12 @@ CASES = (
         ),
         hurts("requirements-changed", "lora", "lies there", "nothing pins", "no finished", "does not hold"),
         given=(Edit(LORA, "peft==0.13.0\n", "peft==0.13.0\nsafetensors==0.4.5\naccelerate==1.0.0\n"),),
+    ),
+    asks(
+        "Packages come from another index as well",
+        "torch==2.4.1\n",
+        "--extra-index-url https://wheels.acme.example/simple/\ntorch==2.4.1\n",
+        stops("requirements-changed", "lora", "https://wheels.acme.example/simple/", "whoever can publish", "highest"),
     ),
     asks("The image has it too", "torch==2.4.1\n", "", hurts("requirements-changed", "lora", "the image's own counts")),
     asks(

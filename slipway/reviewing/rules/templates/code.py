@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 
+from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
 from slipway.model.catalog.model import Template
@@ -22,6 +23,7 @@ from slipway.reviewing.rules.templates.effects import flag, prebuilt
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
+_PYPI = "https://pypi.org/simple/"
 _UNLESS = "unless that fits: not known whether the image's other packages go with it"
 _COMMIT = re.compile(r"@[0-9a-f]{40}\b")
 _NAME = re.compile(r"[\w.-]+")
@@ -55,9 +57,11 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     touched = sorted(files.touched_below(folders(new)))
     # An image that takes the package's place is reported, with what its launcher did.
     becomes_image = bool(old.package) and not new.package
-    if not becomes_image and sorted(old.requirements) != sorted(new.requirements):
-        field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
+    field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
+    if not becomes_image and _by_package(old.requirements) != _by_package(new.requirements):
         yield _installed(template, field)
+    if not becomes_image and indexes(old.requirements) != indexes(new.requirements):
+        yield _elsewhere(template, field)
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side))) for side in (new, old)]
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
     yield from _unmet(template, edited)
@@ -206,6 +210,27 @@ def _over(template: TemplateChange) -> Iterator[Consequence]:
             yield template.tells("requirement-over-image", part="image and pin", line=_shown(line), has=has)
 
 
+def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
+    """Return the indexes that a job's packages are taken from, as pip reads the lines that name them."""
+    first, others = _PYPI, list[str]()
+    for option, _, index in (line.partition(" ") for line in requirements if names_index(line)):
+        if option == "--index-url":
+            first = index
+        else:
+            others.append(index)
+    return (first, *others)
+
+
+def _elsewhere(template: TemplateChange, field: str) -> Consequence:
+    before, after = (indexes(side.requirements) for side in (template.old, template.new))
+    every = "; of a name that several have the highest version is taken, whoever made it" if after[1:] else ""
+    values = [few(f"`{bare(index, longest=100)}`" for index in side) for side in (before, after)]
+    edits = [Edit(f"index in {_REQUIREMENTS}", *(value.replace("`", "") for value in values))]
+    return template.tells(
+        "requirements-index", part="index", before=values[0], after=values[1], every=every, field=field, edits=edits
+    )
+
+
 def _beside(
     moves: Mapping[str, str], after: Mapping[str, str], image: re.Match[str] | None, brings: Iterable[str]
 ) -> Iterator[str]:
@@ -279,7 +304,7 @@ def _direction(before: str, after: str, *, of_image: bool) -> str:
 def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
     """Return the lines of each package, which may have several by their markers, as one."""
     lines: dict[str, list[str]] = {}
-    for line in requirements:
+    for line in (line for line in requirements if not names_index(line)):
         match = _NAME.match(line.strip())
         lines.setdefault(package(match[0]) if match else line, []).append(line)
     return {name: ", ".join(sorted(some)) for name, some in lines.items()}

@@ -15,7 +15,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import account_of, cost, is_dear, job_spec, secrets_of, takes, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.templates.code import code, secret_requirements
+from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import no_offer_left, offers
 from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
@@ -72,7 +72,7 @@ def _run(template: TemplateChange, can: Sequence[Offer]) -> Iterator[str]:
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
-    """Yield what a new template opens that no other does: an account, a secret, a shell."""
+    """Yield what a new template opens that no other does: an account, a secret, an index of packages, a shell."""
     new, catalog = template.new, template.becomes
     others = [each for each in catalog.templates.values() if each.name != new.name]
     common = {catalog.trainer, *catalog.trainers.values(), ""}
@@ -82,6 +82,9 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     read = {secret for each in others for secret in secrets_of(each.offers)}
     for secret in sorted({*secrets_of(new.offers)} - read):
         yield f"it reads secret `{secret}`, as no other template does"
+    asked = {index for each in others for index in indexes(each.requirements)}
+    for index in sorted({*indexes(new.requirements)} - asked - {*indexes(())}):
+        yield f"it installs what is published at `{index}`, as no other template does"
     if any(job_spec(offer).get("enableWebAccess") for offer in new.offers):
         yield "it opens a shell in the browser, with all that its account may do"
 

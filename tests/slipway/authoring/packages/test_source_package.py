@@ -141,7 +141,7 @@ def test_a_link_out_of_the_package_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "said"),
     [
-        *((line, "is an option of pip") for line in ("-r other.txt", "--index-url https://example.com", "-e .")),
+        *((line, "is an option of pip") for line in ("-r", "-e", "--find-links")),
         *(
             (line, "is a file or folder of this machine")
             for line in (
@@ -162,6 +162,36 @@ def test_what_no_job_can_install_is_refused_with_its_line(tmp_path: Path, line: 
     with pytest.raises(ConfigError) as error:
         requirements(folder)
     assert error.value.what == f"jobs/greeter/requirements.txt:3: '{line}' {said}"
+
+
+INDEX = "https://us-python.pkg.dev/acme-ml/wheels/simple/"
+
+
+def test_what_comes_from_an_index_is_left_to_the_launcher(sources: Path) -> None:
+    """The service's own pip knows PyPI alone, which may have another package of that name."""
+    (sources / "requirements.txt").write_text(f"-i {INDEX}\n--extra-index-url=https://pypi.org/simple\nsix==1.17.0\n")
+    package = build("greeter", sources)
+    lines = (f"--index-url {INDEX}", "--extra-index-url https://pypi.org/simple", "six==1.17.0")
+    files = members(package.content)
+    assert package.requirements == lines
+    assert files["greeter-1.0/slipway_requirements.py"].decode() == f"LINES = {list(lines)!r}\n"
+    assert b"install_requires=[]" in files["greeter-1.0/setup.py"]
+
+
+@pytest.mark.parametrize(
+    "index",
+    [
+        "https://ada:k3y@x.example/simple/",
+        "https://k3y@x.example/",
+        "https://x.example/?token=k3y",
+        "http://x.example/k3y",
+    ],
+)
+def test_an_index_with_a_password_is_refused_and_not_repeated(tmp_path: Path, index: str) -> None:
+    (tmp_path / "requirements.txt").write_text(f"--extra-index-url {index}\n")
+    with pytest.raises(ConfigError, match=r"requirements\.txt:1: an index is https://HOST/PATH/ alone") as error:
+        requirements(tmp_path)
+    assert "k3y" not in str(error.value)
 
 
 @pytest.mark.parametrize(

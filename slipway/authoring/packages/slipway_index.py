@@ -1,0 +1,65 @@
+"""Installs what a job's requirements.txt lists where that names an index, before the job's code starts.
+
+Vertex AI's own pip knows PyPI alone. This one runs in the job, as the job's account: to Artifact Registry it signs in
+with a token of that account, which stands in a file that is gone when pip ends, and in no request, argument or log.
+
+Like the launcher, which is beside it in the package, it runs inside prebuilt training images, hence: standard library
+only, and nothing newer than Python 3.8.
+"""
+
+from __future__ import annotations
+
+import importlib
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.parse
+from pathlib import Path
+from typing import TYPE_CHECKING, Mapping  # noqa: UP035 (Python 3.8)
+
+if TYPE_CHECKING or __package__:
+    from slipway.authoring.packages.slipway_storage import patiently, token
+else:
+    from slipway_storage import patiently, token
+
+REQUIREMENTS = "slipway_requirements"
+"""The module with the `LINES` of requirements.txt; only packages whose requirements name an index have it."""
+REGISTRY = "-python.pkg.dev"
+"""The end of each host of Artifact Registry's Python repositories, and of no other host."""
+
+
+class InstallError(Exception):
+    """The packages of a job could not be installed."""
+
+
+def wanted() -> list[str]:
+    """The lines that are installed here; none where Vertex AI's own pip has installed all."""
+    try:
+        return list(importlib.import_module(REQUIREMENTS).LINES)
+    except ModuleNotFoundError:
+        return []
+
+
+def install(lines: list[str], environ: Mapping[str, str]) -> None:
+    """Have pip install the lines. Raises InstallError."""
+    if not lines:
+        return
+    indexes = (urllib.parse.urlsplit(line.split()[-1]).hostname or "" for line in lines if line.startswith("-"))
+    hosts = sorted({host for host in indexes if host.endswith(REGISTRY)})
+    # Not into the image's own packages, unless a variable of the template says so.
+    known = {"PIP_USER": "1", "PIP_NO_INPUT": "1", "PIP_DISABLE_PIP_VERSION_CHECK": "1", **environ}
+    with tempfile.TemporaryDirectory(prefix="slipway-") as folder:  # which nobody else may read
+        file = Path(folder, "requirements.txt")
+        file.write_text("\n".join(lines) + "\n", encoding="utf-8")
+        if hosts:
+            try:
+                bearer = patiently(lambda: token(environ), time.sleep)
+            except OSError as error:
+                raise InstallError(f"no token of the job's account for {hosts[0]}: {error}") from error
+            known["NETRC"] = str(Path(folder, "netrc"))
+            signs = [f"machine {host} login oauth2accesstoken password {bearer}\n" for host in hosts]
+            Path(known["NETRC"]).write_text("".join(signs), encoding="utf-8")
+        code = subprocess.call([sys.executable, "-m", "pip", "install", "--requirement", str(file)], env=known)
+    if code:
+        raise InstallError(f"pip, whose lines are above, ended with {code}")
