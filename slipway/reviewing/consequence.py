@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Annotated
 
 from slipway.base.codec import As, At, MaybeText
-from slipway.model.findings.finding import FindingKind, Grade, Section, Subject
+from slipway.model.findings.finding import FindingKind, Grade, Section, Shown, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.edits import Edit
 
@@ -55,6 +55,11 @@ class Consequence:
     @property
     def of(self) -> FindingKind:
         return KINDS[self.kind]
+
+    @property
+    def in_table(self) -> bool:
+        """Tell whether the table's column has it, so that no line needs to; an approval is asked for in a line."""
+        return self.of.shown is Shown.IN_TABLE and self.grade is not Grade.BLOCKING
 
     @property
     def thing(self) -> tuple[str, str]:

@@ -15,7 +15,7 @@ from slipway.authoring.stack.members import FORMS, MAIL, PATTERN, invalid_member
 from slipway.authoring.stack.secrets import shown
 from slipway.base.formatting import join, nearest, quoted, short
 from slipway.model.cluster import PROJECT
-from slipway.model.findings.grades import BY_WORD, REVIEWED, wrong
+from slipway.model.findings.grades import BY_WORD, REVIEWED, SUMS, wrong
 from slipway.model.fingerprint import LONGEST_NAME
 from slipway.model.machines.spec import KEY
 from slipway.model.machines.table import regions
@@ -157,6 +157,7 @@ def _account_id(key: str) -> Bound:
 KIND = _choice(tuple(REVIEWED), "no review tells of {named}", "one of the kinds in docs/findings.md")
 GRADE = _choice(tuple(BY_WORD), "{named} is no grade", "blocking, warning or change")
 GRADES = Bound(wrong, {})
+SUM = _choice(SUMS, "nothing is asked about {named}", f"{' or '.join(SUMS)}")
 DISK_TYPE = _choice(DISK_TYPES, "unknown disk type {named}", f"one of {', '.join(DISK_TYPES)}")
 DISK_SIZE = _number(SMALLEST_DISK, LARGEST_DISK, "a disk can't have {} GB", f"{SMALLEST_DISK} to {LARGEST_DISK:,}")
 AT_LEAST_ONE = _number(1, None, "a pool can't have {} machines", "1 or more; to have none, remove the pool")

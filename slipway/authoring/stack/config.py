@@ -116,6 +116,12 @@ class PolicyEntry(Entry):
         description="Grades of a review's consequences in place of the usual ones (docs/findings.md), by kind.",
         examples=["{submitter-gone: warning}"],
     )
+    approve_above: dict[Annotated[str, bounds.SUM], Annotated[float, bounds.COST]] = Field(
+        default={},
+        description="USD a month: a change that adds more, with nothing running or with every pool at its maximum, "
+        "needs an approval.",
+        examples=["{idle-cost: 500, most-cost: 5000}"],
+    )
 
 
 class BudgetEntry(Entry):

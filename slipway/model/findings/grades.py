@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from slipway.model.findings.finding import FindingKind, Grade, Section
 from slipway.model.findings.kinds import KINDS
 
 GRADES = "grades"
 """The key of a policy that has a team's own grades."""
+APPROVE_ABOVE, SUMS = "approveAbove", ("idle-cost", "most-cost")
+"""The key of a policy that has, by kind, the USD a month from which on more of them need an approval; those kinds."""
 BY_WORD: Mapping[str, Grade] = {grade.review_word: grade for grade in Grade}
 REVIEWED: Mapping[str, FindingKind] = {word: kind for word, kind in KINDS.items() if kind.section is not Section.HEALTH}
 """The kinds in reviews."""
+
+
+def asks_above(policies: Iterable[Mapping[str, Mapping[str, object]]], kind: str) -> float | None:
+    """Return the least of the policies' sums for a kind. A program under review may have given anything."""
+    sums = (policy.get(APPROVE_ABOVE, {}).get(kind) for policy in policies)
+    return min((float(each) for each in sums if isinstance(each, int | float)), default=None)
 
 
 def is_announced(kind: str, grade: Grade) -> bool:

@@ -13,6 +13,7 @@ from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Grade, Subject
+from slipway.model.findings.grades import asks_above
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed
 from slipway.reviewing.change.change import Change, Side
@@ -40,6 +41,10 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 Hourly = Annotated[Price, As(_read_price, _write_price, "a price")]
 
+_INSTEAD = {
+    "idle-cost": "lower the pools' `min`: they grow to `max` while jobs wait",
+    "most-cost": "lower the pools' `max`: jobs beyond it wait",
+}
 _ROBOT = "serviceAccount:"
 
 
@@ -100,10 +105,9 @@ def costs(change: Change) -> Iterator[Consequence]:
     if change.unknown:
         return
     costs_now = money(change)
-    yield from _shift(
-        "idle-cost", "with nothing running", costs_now.idle, steep=not change.first and costs_now.idle.steep
-    )
-    yield from _shift("most-cost", "with every pool at its maximum", costs_now.most, steep=False)
+    steep = not change.first and costs_now.idle.steep
+    yield from _shift(change, "idle-cost", "with nothing running", costs_now.idle, steep=steep)
+    yield from _shift(change, "most-cost", "with every pool at its maximum", costs_now.most, steep=False)
     if not change.first:
         yield from _confirmation(change, change.old.confirm_above, change.new.confirm_above)
         yield from _unpriced(change.old, change.new)
@@ -121,19 +125,23 @@ def _sum(clusters: Iterable[Cluster], *, most: bool = False) -> Price:
     return sum((price(cluster, most=most) for cluster in clusters if not cluster.adopted), Price())
 
 
-def _shift(kind: str, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:
+def _shift(change: Change, kind: str, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:
     if amount.before == amount.after:
         return
     month = abs(amount.monthly)
+    # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
+    edited = change.new.dirty or change.new.revision != change.old.revision
+    most = asks_above((change.before.policy, change.after.policy), kind) if edited and amount.told else None
+    asks = most is not None and float(amount.monthly) > most
     yield by_row(
         kind if amount.told else f"{kind}-unknown",
         Subject("stack"),
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",
-        difference=signed(amount.difference),
-        instead="lower the pools' `min`: they grow to `max` while jobs wait" if steep else "",
+        difference=signed(amount.difference) + (f"; above ${most:,.0f} a month it needs an approval" if asks else ""),
+        instead=_INSTEAD[kind] if steep or asks else "",
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
-        grade=Grade.WARNING if steep else None,
+        grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
         cost=float(amount.difference),
     )
 

@@ -11,13 +11,13 @@ from slipway.authoring.policy.rules import BY_KEY, violations
 from slipway.base.formatting import short
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
-from slipway.model.findings.grades import GRADES, moved
+from slipway.model.findings.grades import APPROVE_ABOVE, GRADES, SUMS, asks_above, moved
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.change import Change, Side, grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import by_row, usual_grade
+from slipway.reviewing.rules.table import by_row, moves, usual_grade
 
 _OURS = "slipway"
 """The pack of this repository, whose rules are those of the stack file, reported by the facts."""
@@ -55,6 +55,7 @@ def policy(change: Change) -> Iterator[Consequence]:
     }
     yield from _changed(change.before.policy, change.after.policy, let_in)
     yield from _regraded(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
+    yield from _approvals(change.before.policy, change.after.policy)
 
 
 def policy_in_words(change: Change) -> str:
@@ -161,3 +162,21 @@ def _regraded(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[C
         subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
         row = _GRADED[was > becomes, Grade.BLOCKING in (was, becomes)]
         yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)
+
+
+def _approvals(
+    before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]
+) -> Iterator[Consequence]:
+    for kind in SUMS:
+        was, becomes = asks_above([before], kind), asks_above([after], kind)
+        if was != becomes:
+            sums = [f"above ${each:,.0f} a month more" if each is not None else "never" for each in (was, becomes)]
+            rarer = moves(was, becomes) in ("raised", "dropped")
+            yield by_row(
+                "approval-rarer" if rarer else "approval-sooner",
+                Subject("policy", APPROVE_ABOVE, kind),
+                kind=kind,
+                before=sums[0],
+                after=sums[1],
+                edits=(Edit(f"{APPROVE_ABOVE}.{kind}", *sums),),
+            )

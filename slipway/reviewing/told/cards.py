@@ -157,7 +157,7 @@ def arranged(reviews: Sequence[Review]) -> Lines:
 
 
 def _in_table(line: Line) -> bool:
-    return all(part.of.shown is Shown.IN_TABLE for part in line.card.parts)
+    return all(part.in_table for part in line.card.parts)
 
 
 def _weight(part: Consequence) -> tuple[object, ...]:

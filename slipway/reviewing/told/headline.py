@@ -35,7 +35,7 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
     money = "" if in_table else _money(reviews, first)
     every = (*lines.opened, *lines.folded)
     alike = [line for line in every if (line.card.grade, line.card.on_main) == (first.grade, first.on_main)]
-    alike = [line for line in alike if line.card is first or line.card.lead.of.shown is not Shown.IN_TABLE]
+    alike = [line for line in alike if line.card is first or not line.card.lead.in_table]
     return start + _clauses(alike, LONGEST - len(start.replace("`", "")) - len(money)) + money
 
 

@@ -13,7 +13,23 @@ ASKED = stack("    trainer: trainer\n", "    trainer: trainer\n    confirmAbove:
 
 BUDGETED = stack("  slipway:policy:\n", "  slipway:budget: { stack: 80000, enforce: true }\n  slipway:policy:\n")
 
+ASKS_ABOVE = stack("    advisory:\n", "    approveAbove: { idle-cost: 50000, most-cost: 100000 }\n    advisory:\n")
+
 CASES = (
+    Case(
+        "Two more H100 machines at most, and a higher sum from which on that needs an approval",
+        (
+            stack("replicas: { min: 2, max: 4 } }", "replicas: { min: 2, max: 6 } }"),
+            stack("most-cost: 100000", "most-cost: 900000"),
+        ),
+        (
+            stops("most-cost", "stack", "$147,666 a month more", "above $100,000 a month it needs an approval"),
+            stops("policy-weaker", "approveAbove", "above $900,000", "above $100,000"),
+        ),
+        may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "quota-short-at-most"),
+        given=(ASKS_ABOVE,),
+        accident="a limit with a zero too many",
+    ),
     Case(
         "A submission may cost a hundred times as much before anybody is asked",
         (stack("confirmAbove: 4\n", "confirmAbove: 400\n"),),

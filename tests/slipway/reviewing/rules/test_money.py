@@ -83,6 +83,23 @@ def test_a_rise_is_a_warning_beyond_a_tenth_of_the_month_or_10_dollars_an_hour(
     assert said(change(old, new))["run-cost"].grade is grade
 
 
+@pytest.mark.parametrize(
+    ("deployed", "declared", "commit", "grade"),
+    [
+        (None, {"idle-cost": 10_000}, "b", Grade.BLOCKING),
+        ({"idle-cost": 10_000}, {"idle-cost": 90_000}, "b", Grade.BLOCKING),  # no change makes itself harmless
+        ({"idle-cost": 10_000}, None, "a", Grade.WARNING),  # what comes by itself was approved with its commit
+        ({"idle-cost": 20_000, "most-cost": 10_000}, {"idle-cost": "any"}, "b", Grade.WARNING),  # $14,600
+    ],
+)
+def test_from_a_sum_of_the_stacks_own_on_more_money_needs_an_approval(
+    deployed: Any, declared: Any, commit: str, grade: Grade
+) -> None:
+    before = replace(facts(cost("100"), commit="a"), policy={"approveAbove": deployed or {}})
+    after = replace(facts(cost("120"), commit=commit), policy={"approveAbove": declared or {}})
+    assert said(change(before, after))["idle-cost"].grade is grade
+
+
 @pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])
 def test_the_table_has_in_bold_what_a_stack_does_not_tolerate(after: str, shown: str) -> None:
     amounts = money(change(facts(cost("100", high=1)), facts(cost(after, high=1))))
