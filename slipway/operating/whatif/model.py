@@ -94,7 +94,7 @@ class ReplayedJob:
 
     @property
     def moved(self) -> bool:
-        """Whether it has other machines than in the past."""
+        """Tell whether its machines differ from those of the past."""
         had = self.past.machines if self.past else ()
         return self.past is not None and [used.machine for used in had] != [group.machine for group in self.machines]
 

@@ -8,7 +8,7 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from functools import lru_cache
+from functools import cache, lru_cache
 from itertools import count
 from pathlib import Path
 
@@ -23,14 +23,13 @@ _WIDEST = 4096
 _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
+_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _OWN_SCOPES = (ast.Lambda, ast.NamedExpr)
-SIGNS: Mapping[str, list[dict[str, str]]] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
-"""By the group of files, the gravest first."""
 
 
 def same_program(file: str, before: str, after: str) -> bool:
-    """Tell whether a file has the same code, with other comments, in another form, or with other names of a
-    comprehension's variables. It is parsed as bytes, since a first line may declare another coding."""
+    """Tell whether a file has the same code, with other comments or docstrings, in another form, or with other names of
+    a comprehension's variables. It is parsed as bytes, since a first line may declare another coding."""
     try:
         return file.endswith(".py") and _form(before) == _form(after)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -42,6 +41,8 @@ def _form(text: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, _COMPREHENSIONS):
             _rename(node, numbers)
+        elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
+            del node.body[0]
     return ast.dump(tree)
 
 
@@ -84,6 +85,12 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
     )
 
 
+@cache
+def known_signs() -> Mapping[str, list[dict[str, str]]]:
+    table: Mapping[str, list[dict[str, str]]] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
+    return table
+
+
 def signs(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, tuple[Sign, ...]]:
     """Return the signs of edited files, by the folder of a job, and by `deploys` for what deploys or judges. A line
     that only moves, be it to another file of its group, is none."""
@@ -104,7 +111,7 @@ def signs_of(group: str, before: str, after: str) -> tuple[Sign, ...]:
     # A line in another one's place is told with it, by the parts that differ.
     beside = dict(zip(came + gone, gone + came, strict=True)) if len(gone) == len(came) else {}
     found: dict[str, Sign] = {}
-    for place, row in enumerate(SIGNS[group]):
+    for place, row in enumerate(known_signs()[group]):
         pattern = re.compile(row.get("goes") or row.get("comes") or row["moves"], re.IGNORECASE)
         old, new = (
             {

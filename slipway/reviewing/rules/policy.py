@@ -32,6 +32,13 @@ _LETS_IN = {
     "ownServiceAccount": "a template may run as everybody's trainer, and all submitters' code reads its secrets",
 }
 """Things that a milder setting lets in, by the rule's key, where its text does not say it."""
+_GRADED = {
+    (True, True): "grade-needs-no-approval",
+    (True, False): "grade-no-warning",
+    (False, True): "grade-needs-approval",
+    (False, False): "grade-warning",
+}
+"""Rows, by whether a grade is milder, and whether it decides on an approval."""
 
 
 def policy(change: Change) -> Iterator[Consequence]:
@@ -47,11 +54,7 @@ def policy(change: Change) -> Iterator[Consequence]:
         breach.subject.name: breach.sentence for key, breach in strict.items() if key not in before and key not in after
     }
     yield from _changed(change.before.policy, change.after.policy, let_in)
-    for kind, was, becomes in moved(*(facts.policy.get(GRADES, {}) for facts in (change.before, change.after))):
-        subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
-        decides = "approval" if Grade.BLOCKING in (was, becomes) else "warning"
-        row = f"grade-{'no-' if was > becomes else ''}{decides}"
-        yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)
+    yield from _regraded(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
     yield from _approvals(change.before.policy, change.after.policy)
 
 
@@ -152,6 +155,13 @@ def _shown(setting: Any) -> str:
     if setting is None or setting is True:
         return "" if setting is None else "true"
     return f"{setting:g}" if isinstance(setting, float) else f"{setting}"
+
+
+def _regraded(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Consequence]:
+    for kind, was, becomes in moved(before, after):
+        subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
+        row = _GRADED[was > becomes, Grade.BLOCKING in (was, becomes)]
+        yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)
 
 
 def _approvals(

@@ -15,7 +15,7 @@ from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import deploys
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import ROWS, by_row
+from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
 GUARD = "slipway-guard-v1"
@@ -27,6 +27,8 @@ _LATER = {
 }
 """By a key that neither the catalog nor a resource has: the row of what follows at the next deployment."""
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
+_MOVES = ("pins-gone", "pins-open", "pins-major", "pins-older", "pins-new", "pins-changed")
+"""The rows of packages' moves, the gravest first."""
 _OF_RESOURCES = re.compile(rf"pulumi|{NAME}")
 """Packages that decide what becomes of resources."""
 _LONGEST, _MOST_LINES = 300, 8
@@ -39,11 +41,7 @@ def program(change: Change) -> Iterator[Consequence]:
     preview = change.preview
     if preview and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)
-    for file in sorted(change.files.removed):
-        if match := STACK_FILE.fullmatch(file):
-            here = match[1] == change.stack and not change.first
-            row, subject = "this-stack-gone" if here else "stack-gone", Subject("stack", match[1])
-            yield by_row(row, subject, file=file, stack=match[1])
+    yield from _stacks_gone(change)
     yield from _edited(change.files)
 
 
@@ -63,8 +61,7 @@ def _edited(files: Files) -> Iterator[Consequence]:
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
     if pins:
-        # The rows of moves stand by their gravity.
-        row = min(map(_move, pins), key=[*ROWS].index)
+        row = min((_move(pin) for pin in pins), key=_MOVES.index)
         yield by_row(row, Subject("program", "packages"), pins=named(map(str, pins)), file=min(files.pins), edits=pins)
 
 
@@ -81,6 +78,14 @@ def _move(pin: Edit) -> str:
     if versions[1] < versions[0]:
         return "pins-older"
     return "pins-major" if versions[0][:1] < versions[1][:1] and _OF_RESOURCES.match(pin.key) else "pins-changed"
+
+
+def _stacks_gone(change: Change) -> Iterator[Consequence]:
+    for file in sorted(change.files.removed):
+        if match := STACK_FILE.fullmatch(file):
+            here = match[1] == change.stack and not change.first
+            row, subject = "this-stack-gone" if here else "stack-gone", Subject("stack", match[1])
+            yield by_row(row, subject, file=file, stack=match[1])
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:

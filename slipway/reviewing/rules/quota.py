@@ -38,13 +38,7 @@ def quota(change: Change) -> Iterator[Consequence]:
             yield from (*_now(change, draw), *_at_most(change, draw))
     yield from _requested(change)
     yield from _unknown(change, drawn)
-    old, new = change.before.quota, change.after.quota
-    for key, before, after in (("mode", old.mode, new.mode), ("strict", old.strict, new.strict)):
-        row = f"quota-{key}-{after}".lower()
-        if before != after and old.mode and row in ROWS:
-            subject = Subject("quota", "check" if key == "mode" else key)
-            edits = (Edit(key, str(before).lower(), str(after).lower()),)
-            yield by_row(row, subject, key=key, before=before, edits=edits)
+    yield from _checks(change)
 
 
 def quota_in_words(change: Change) -> str:
@@ -191,3 +185,13 @@ def _unknown(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence
         parts = (live_at(change, draw.line.region).limits for draw in fresh)
         so = next((str(part) for part in parts if isinstance(part, Unknown)), "")
         yield by_row("quota-unknown", Subject("quota"), what=named(draw.what for draw in fresh), so=so)
+
+
+def _checks(change: Change) -> Iterator[Consequence]:
+    old, new = change.before.quota, change.after.quota
+    for key, before, after in (("mode", old.mode, new.mode), ("strict", old.strict, new.strict)):
+        row = f"quota-{key}-{after}".lower()
+        if before != after and old.mode and row in ROWS:
+            subject = Subject("quota", "check" if key == "mode" else key)
+            edits = (Edit(key, str(before).lower(), str(after).lower()),)
+            yield by_row(row, subject, key=key, before=before, edits=edits)

@@ -2,8 +2,7 @@
 
 A row's word is its kind, where the kind has no other row. In the phrases `{it}` is the subject's name, and other words
 in braces are the values that the rule fills in. A part that is missing is empty, `who` is the subject itself, and the
-grade is the kind's. Rows of a package's moves stand by their gravity.
-A cluster's fate has the side that is `paid`: `old`, `new`, or the new one `beside` the old.
+grade is the kind's.
 """
 
 from __future__ import annotations

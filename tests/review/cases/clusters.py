@@ -297,6 +297,13 @@ CASES = (
         never=("can't be renamed",),
     ),
     Case(
+        "A cluster of small machines is called otherwise, while a job runs on it",
+        (stack("    cpu:\n      displayName: cpu of research", "    batch:\n      displayName: batch of research"),),
+        (hurts("cluster-retires", "cluster cpu", "has ended", "`batch`", "another cluster"),),
+        may=(),
+        world=BUSY,
+    ),
+    Case(
         "The engine would delete the cluster that a second one is to be made beside",
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
         (

@@ -5,11 +5,10 @@ from typing import Any
 
 import pytest
 
-from vertex_local.identities import HOME
 from vertex_local.testing.calling import PARENT
 from vertex_local.testing.local_cloud import LocalCloud
 
-TRAINER = HOME.compute_default
+TRAINER = "deployer@local-project.iam.gserviceaccount.com"
 
 
 @pytest.fixture

@@ -32,17 +32,7 @@ def deletions(change: Change) -> Iterator[Consequence]:
     for id_ in dict.fromkeys((*gone, *undeclared(change))):
         there = (change.living or {}).get(id_)
         if change.jobs_on(id_) or (there and there.in_use):
-            on_it = distinct(change.jobs_on(id_))
-            # All of the cluster's machines are lost, or, where they are unknown, those of its jobs.
-            held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
-            causes = (*filter(None, (_lacks(there),)), *_causes(gone.get(id_)), *jobs(on_it, change.now))
-            yield by_row(
-                "jobs-cancelled",
-                Subject("cluster", _name(id_, change)),
-                jobs=owned(on_it, "") or "A job that no list shows yet",
-                details=(f"its id is `{id_}`", *causes),
-                cost=float(sum(per_hour(some, region or change.old.region).known for region, some in held)),
-            )
+            yield _cancelled(id_, gone.get(id_), there, change)
         if change.living is None or there:
             yield from _destruction(id_, gone.get(id_), there, change)
         elif id_ in gone and (where := _unread_place(gone[id_], change)):
@@ -76,6 +66,19 @@ def _unread_place(gone: Touched, change: Change) -> str:
     project, region = gone.was.get("project") or catalog.project, gone.was.get("location") or catalog.region
     read = catalog.project in ("", project) and region in (catalog.region, *regions())
     return "" if read else f"{region} of project {project}"
+
+
+def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Consequence:
+    on_it, name = distinct(change.jobs_on(id_)), _name(id_, change)
+    # All of the cluster's machines are lost, or, where they are unknown, those of its jobs.
+    held = [(there.region, there.machines)] if there else [(job.region, job.machines) for job in on_it]
+    return by_row(
+        "jobs-cancelled",
+        Subject("cluster", name),
+        jobs=owned(on_it, "") or "A job that no list shows yet",
+        details=(f"its id is `{id_}`", *filter(None, (_lacks(there),)), *_causes(gone), *jobs(on_it, change.now)),
+        cost=float(sum(per_hour(some, region or change.old.region).known for region, some in held)),
+    )
 
 
 def _destruction(

@@ -25,8 +25,14 @@ _WASTE = 10
 """USD an hour, some $7,300 a month, that nobody should pay for an edit of a name or a label."""
 _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
+_FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short", "failed", "spent")
+"""Fates by which machines must be found with nothing in their place."""
 _LAST = {"retires": "it", "returns": "the newer cluster"}
 """The cluster on which jobs finish, by its fate, where it is not the old one."""
+_AGAIN = ("by-hand", "first", "cut-short", "failed", "spent")
+"""Fates of which the kind depends on whether the entry was edited."""
+_PAID = (*_FOUND, "there", "beside", "wasted")
+"""Fates after which the new cluster is paid."""
 
 
 def clusters(change: Change) -> Iterator[Consequence]:
@@ -54,14 +60,14 @@ def _made_again(cluster: ClusterChange, change: Change) -> bool:
 def _told(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Consequence:
     other = _renamed(cluster, listed)
     fate = _fate(cluster, change)
-    paid = {"old": cluster.old, "new": cluster.new, "beside": cluster.new}.get(ROWS[f"fate-{fate}"].get("paid", ""))
-    edited = f"fate-{fate}-edited"
+    paid = cluster.old if fate.startswith("in-place") or (cluster.new is None and fate != "gone") else None
+    paid = cluster.new if fate in _PAID else paid
     return of_cluster(
-        edited if cluster.edits and edited in ROWS else f"fate-{fate}",
+        f"fate-{fate}{'-edited' if fate in _AGAIN and cluster.edits else ''}",
         cluster.name,
         edits=cluster.edits,
         details=_details(cluster, fate, change),
-        grade=_grade(cluster, fate, other),
+        grade=_grade(cluster, fate),
         key=None if cluster.stays else cluster.key,
         cost=price(paid) if paid else None,
         **_values(cluster, other, listed, change),
@@ -173,18 +179,19 @@ def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]
         yield f"`{old.id}` {_end(cluster, 'then')}"
     elif only := new if old is None else old if new is None else None:
         yield from (f"its id is `{only.id}`", *of.pools_of(only))
-    found = ROWS[f"fate-{fate}"].get("paid") == "new" and not cluster.new_in_cloud
-    if new and found and scarce(new) and of.minimum_machines(new):
+    if new and scarce(new) and of.minimum_machines(new) and not cluster.new_in_cloud and fate in _FOUND:
         yield of.within(new)
     if fate.startswith("in-place"):
         yield from (f"until the new one is there, {line}" for line in without_cluster(change.new, cluster.name))
         yield from jobs(cluster.jobs, change.now)
 
 
-def _grade(cluster: ClusterChange, fate: str, other: ClusterChange | None) -> Grade | None:
+def _grade(cluster: ClusterChange, fate: str) -> Grade | None:
     """Return the grade where it is not the kind's."""
     old, dormant, doomed = cluster.old, cluster.dormant_after, cluster.jobs and not cluster.retires
     match fate:
+        case "failed" | "gone" | "cleared":
+            return Grade.NOTE  # It was deployed, and only its cost returns; or nothing is lost.
         case "wasted":
             return None if any(edit.key == "generation" for edit in cluster.edits) else Grade.BLOCKING
         case "in-place" | "in-place-busy":
@@ -192,7 +199,7 @@ def _grade(cluster: ClusterChange, fate: str, other: ClusterChange | None) -> Gr
         case "retires" | "deleted" if dormant and old and dormant.season == old.season:
             return Grade.NOTE  # The stack file announced it.
         case "retires" | "deleted":
-            return None if (old and scarce(old)) or other or doomed else Grade.WARNING
+            return None if (old and scarce(old)) or doomed else Grade.WARNING
         case _:
             return None
 

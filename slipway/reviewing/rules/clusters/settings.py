@@ -78,12 +78,7 @@ def settings(change: Change) -> Iterator[Consequence]:
     for name in dict.fromkeys((*before, *after)):
         old, new, events = before.get(name), after.get(name), coming.get(name, ())
         if old and new:
-            yield from _edited(old, new, events, change)
-            lacks, lacked = (
-                set(side.lacks or ()) if isinstance(side, DormantCluster) else set() for side in (new, old)
-            )
-            if lacks - lacked:
-                yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
+            yield from (*_edited(old, new, events, change), *_waits(old, new))
         elif new:
             if isinstance(new, DormantCluster):
                 when = moment_in_words(new.season.begins) if new.season.begins else "later"
@@ -93,14 +88,7 @@ def settings(change: Change) -> Iterator[Consequence]:
                 yield from _dated(new, events)
         elif isinstance(old, DormantCluster):
             yield of_cluster("season-given-up", name, key="")
-    # Quota that is newly short for a coming day. No grade depends on Google's answer, which must not make an approved
-    # change worse.
-    was, ready = _ready(change)
-    for name, readiness in ready.items():
-        lacked_before = {line.key: line.short for line in was[name].lacking} if name in was else {}
-        if any(line.short > lacked_before.get(line.key, 0) for line in readiness.lacking):
-            when = moment_in_words(readiness.begins)
-            yield of_cluster("season-not-ready", name, when=when, why=str(readiness.why), key="from")
+    yield from _not_ready(change)
 
 
 def _dated(cluster: Cluster, events: Iterable[str]) -> Iterator[Consequence]:
@@ -175,6 +163,23 @@ def due(change: Change) -> Iterator[str]:
     for name, events in coming.items():
         if name in before and before[name].season == after[name].season:
             yield from events
+
+
+def _not_ready(change: Change) -> Iterator[Consequence]:
+    """Find quota that is newly short for a coming day. No grade depends on Google's answer, which must not make an
+    approved change worse."""
+    was, ready = _ready(change)
+    for name, readiness in ready.items():
+        lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
+        if any(line.short > lacked.get(line.key, 0) for line in readiness.lacking):
+            when = moment_in_words(readiness.begins)
+            yield of_cluster("season-not-ready", name, when=when, why=str(readiness.why), key="from")
+
+
+def _waits(old: Cluster, new: Cluster) -> Iterator[Consequence]:
+    lacks, lacked = ({*side.lacks} if isinstance(side, DormantCluster) and side.lacks else set() for side in (new, old))
+    if lacks - lacked:
+        yield of_cluster("season-waits", new.name, quota=join(map(in_words, sorted(lacks))), key="")
 
 
 @once

@@ -40,10 +40,7 @@ def exposure(change: Change) -> Iterator[Consequence]:
             yield from _opened(touched)
         if touched.type.startswith(_DENYING):
             yield from _denied(touched, change)
-        named_by = next((key for type_, key in _KEYS.items() if touched.type.startswith(type_)), "")
-        if named_by and touched.fate in _LETTING:
-            account = last_part(str(touched.becomes.get(named_by, "")))
-            yield by_row("key-made", Subject("key", touched.name), account=account)
+        yield from _key(touched)
 
 
 def opening(touched: Touched) -> InputDifference | None:
@@ -64,6 +61,13 @@ def _opened(touched: Touched) -> Iterator[Consequence]:
             to = "anybody with a Google account"
         subject, edits = Subject("resource", name, touched.name), edits_of((opened,))
         yield by_row("opened", subject, to=to, place=touched.physical, type=name, edits=edits)
+
+
+def _key(touched: Touched) -> Iterator[Consequence]:
+    named_by = next((key for type_, key in _KEYS.items() if touched.type.startswith(type_)), "")
+    if named_by and touched.fate in _LETTING:
+        account = last_part(str(touched.becomes.get(named_by, "")))
+        yield by_row("key-made", Subject("key", touched.name), account=account)
 
 
 def _denied(touched: Touched, change: Change) -> Iterator[Consequence]:

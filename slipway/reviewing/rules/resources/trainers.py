@@ -35,10 +35,7 @@ def trainers(change: Change) -> Iterator[Consequence]:
                     "trainer-account-changed", subject, trainer=_words(old), name=name, edits=edits, details=told
                 )
             yield from _access(old, new, change)
-    for name, old in before.items():
-        if name not in after:
-            so = f"{_names(old.submitters)} can't submit as it" if old.submitters else ""
-            yield by_row("trainer-gone", Subject("trainer", name), trainer=_words(old), so=so, details=_listed(old))
+    yield from (_gone(old) for name, old in before.items() if name not in after)
     for name, template in change.new.templates.items():
         if name in change.old.templates:
             yield from _moved(change.old.templates[name], template, change)
@@ -115,6 +112,12 @@ def _added(trainer: TrainerFacts, catalog: Catalog) -> Consequence:
         so=f"{_names(trainer.submitters)} may run any code as it" if trainer.submitters else "nobody may submit them",
         details=_listed(trainer),
     )
+
+
+def _gone(trainer: TrainerFacts) -> Consequence:
+    so = f"{_names(trainer.submitters)} can't submit as it" if trainer.submitters else ""
+    subject = Subject("trainer", trainer.name)
+    return by_row("trainer-gone", subject, trainer=_words(trainer), so=so, details=_listed(trainer))
 
 
 def _listed(trainer: TrainerFacts) -> tuple[str, ...]:

@@ -19,7 +19,7 @@ from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import posted_pools, variables
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS
-from slipway.reviewing.rules.templates.effects import PREBUILT, flag
+from slipway.reviewing.rules.templates.effects import flag, prebuilt
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
@@ -29,12 +29,19 @@ _COMMIT = re.compile(r"@[0-9a-f]{40}\b")
 _NAME = re.compile(r"[\w.-]+")
 _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
+
+
 # By the service, torchrun, the launcher or the system (vertex-rules 3.5).
 _SET_BY_OTHERS = re.compile(
     r"(AIP|CLOUD_ML|SLIPWAY|GOOGLE|MASTER|LOCAL|CUDA|NVIDIA|PYTHON)_?\w*|CLUSTER_SPEC|TF_CONFIG|RANK|WORLD_SIZE|GROUP_RANK"
     r"|HOME|PATH|USER|HOSTNAME|TMPDIR"
 )
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
+_DIRECTIONS = (
+    *("unread", "gone", "local", "moving", "git", "url", "marker", "new", "loosened", "extras"),
+    *("unfinished", "major", "older", "other", "newer", "gone-of-image", "pinned"),
+)
+"""The moves of a requirement, the gravest first: each has a row."""
 _PACKAGES = json.loads(Path(__file__).with_name("packages.json").read_text("utf-8"))
 """What goes with what, is built from source, or is in Google's images, by the names of packages."""
 _CALENDAR = 1000
@@ -48,10 +55,18 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells("code-foreign", part="code", package=new.package)
         return
     touched = sorted(files.touched_below(folders(new)))
-    yield from _requirements(template, touched)
+    # An image that takes the package's place is reported, with what its launcher did.
+    becomes_image = bool(old.package) and not new.package
+    field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
+    if not becomes_image and _by_package(old.requirements) != _by_package(new.requirements):
+        yield _installed(template, field)
+    if not becomes_image and indexes(old.requirements) != indexes(new.requirements):
+        yield _elsewhere(template, field)
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side))) for side in (new, old)]
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
     yield from _unmet(template, edited)
+    yield from _apart(template)
+    yield from _over(template)
     # The name depends on its contents, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
@@ -91,8 +106,7 @@ def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]
     every = template.change.files.asks
     for role, module, given in _started(template):
         # Another file that starts by itself has arguments of its own.
-        read = {file for file in edited if "__main__" not in every.get(file, ())}
-        for ask in (ask for file in {module, *read} for ask in every.get(file, ())):
+        for ask in (ask for file in {module, *edited} for ask in _asks(every.get(file, ()), whole=file == module)):
             if ask.startswith("--") and "=" not in ask and not {*ask.split("/")} & given:
                 wrong.setdefault(("arguments-unmet", role), {})[ask] = None
             elif ask[0] == "!" and ask[1:] in given:
@@ -105,6 +119,10 @@ def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]
     there = " ".join((*folders(template.new), *map(package, template.new.requirements)))
     if unmet := [ask[7:] for ask in asks if ask.startswith("import ") and package(ask[7:]) not in there]:
         yield template.tells("imports-unmet", part="imports", names=_quoted(unmet))
+
+
+def _asks(asks: tuple[str, ...], *, whole: bool) -> tuple[str, ...]:
+    return asks if whole or "__main__" not in asks else ()
 
 
 def _started(template: TemplateChange) -> Iterator[tuple[str, str, frozenset[str]]]:
@@ -137,48 +155,18 @@ def _quoted(names: Iterable[str]) -> str:
     return join(f"`{name}`" for name in dict.fromkeys(names))
 
 
-def _requirements(template: TemplateChange, touched: Iterable[str]) -> Iterator[Consequence]:
-    """Find moved requirements, packages of one version that are pinned at two, and a framework that is installed at
-    each start, as the image has another version of it than is pinned."""
-    sides = template.old, template.new
-    before, after = (_by_package(side.requirements) for side in sides)
-    was, image = map(_image, sides)
+def _installed(template: TemplateChange, field: str) -> Consequence:
+    before, after = (_by_package(side.requirements) for side in (template.old, template.new))
+    image = _image(template.new)
     brings = _PACKAGES["images"].get(image["framework"] if image else "", ())
     moves = {
         name: _direction(before.get(name, ""), after.get(name, ""), of_image=name in brings)
         for name in dict.fromkeys((*after, *before))
         if before.get(name) != after.get(name)
     }
-    # An image that takes the package's place is reported, with what its launcher did.
-    becomes_image = bool(template.old.package) and not template.new.package
-    field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
-    if moves and not becomes_image:
-        yield _installed(template, field, moves, (before, after), [*_beside(moves, after, image, brings)])
-    if not becomes_image and indexes(template.old.requirements) != indexes(template.new.requirements):
-        yield _elsewhere(template, field)
-    pins = [after[name] for name in _PACKAGES["alike"] if "==" in after.get(name, "")]
-    if moves and len({line.partition("==")[2] for line in pins}) > 1:
-        yield template.tells("requirements-apart", part="versions", lines=join(f"`{_shown(line)}`" for line in pins))
-    had, has = (side["version"].replace("-", ".") if side else "" for side in (was, image))
-    for name in brings[:1]:
-        line = after.get(name, "")
-        pinned = line.partition("==")[2]
-        if (had != has or name in moves) and has and pinned and not f"{pinned}.".startswith(f"{has}."):
-            yield template.tells("requirement-over-image", part="image and pin", line=_shown(line), has=has)
-
-
-def _installed(
-    template: TemplateChange,
-    field: str,
-    moves: Mapping[str, str],
-    sides: tuple[Mapping[str, str], Mapping[str, str]],
-    beside: Iterable[str],
-) -> Consequence:
-    before, after = sides
-    # The rows of moves stand by their gravity.
-    worst = min(moves.values(), key=lambda direction: [*ROWS].index(f"requirement-{direction}"))
+    worst = min(moves.values(), key=_DIRECTIONS.index)
     alike = [name for name, direction in moves.items() if direction == worst]
-    lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in sides]
+    lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in (before, after)]
     return template.tells(
         f"requirement-{worst}",
         part="requirements",
@@ -200,7 +188,7 @@ def _installed(
                 for name, direction in moves.items()
                 if direction != worst and name in after
             ),
-            *beside,
+            *_beside(moves, after, image, brings),
         ],
     )
 
@@ -208,7 +196,18 @@ def _installed(
 def _image(template: Template) -> re.Match[str] | None:
     """Return the parts of the name of Google's image that its code runs in."""
     specs = (pool.get("pythonPackageSpec") or {} for offer in template.offers for pool in posted_pools(offer))
-    return next((found for spec in specs if (found := PREBUILT.search(str(spec.get("executorImageUri"))))), None)
+    return next((found for spec in specs if (found := prebuilt(str(spec.get("executorImageUri"))))), None)
+
+
+def _over(template: TemplateChange) -> Iterator[Consequence]:
+    """Find a framework that is installed at each start, as the image has another version of it than is pinned."""
+    sides = [(_image(side), _by_package(side.requirements)) for side in (template.old, template.new)]
+    for name in _PACKAGES["images"].get(sides[1][0]["framework"] if sides[1][0] else "", ())[:1]:
+        both = [(image and image["version"].replace("-", "."), lines.get(name, "")) for image, lines in sides]
+        has, line = both[1]
+        pinned = line.partition("==")[2]
+        if both[0] != both[1] and has and pinned and not f"{pinned}.".startswith(f"{has}."):
+            yield template.tells("requirement-over-image", part="image and pin", line=_shown(line), has=has)
 
 
 def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
@@ -249,6 +248,14 @@ def _beside(
             for each in (each for each in pairs if each in after and each not in moves):
                 stays = f"`{_shown(after[each])}` stays"
                 yield f"{stays}: not known whether it goes with {line}; else they fail while they install"
+
+
+def _apart(template: TemplateChange) -> Iterator[Consequence]:
+    """Find packages of one version that are pinned at two."""
+    lines = _by_package(template.new.requirements)
+    pins = [lines[name] for name in _PACKAGES["alike"] if "==" in lines.get(name, "")]
+    if len({line.partition("==")[2] for line in pins}) > 1 and template.old.requirements != template.new.requirements:
+        yield template.tells("requirements-apart", part="versions", lines=join(f"`{_shown(line)}`" for line in pins))
 
 
 def _direction(before: str, after: str, *, of_image: bool) -> str:

@@ -14,7 +14,7 @@ from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import POOL, SPOT
 from slipway.model.catalog.model import Catalog, Offer
-from slipway.model.catalog.placeholders import JOB, REQUEST, names
+from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, names
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.reviewing.change.secret_values import bare, shown
@@ -25,13 +25,11 @@ from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, tr
 from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
-# The output's own placeholder among them.
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
-PREBUILT = re.compile(
+_PREBUILT = re.compile(
     r"-docker\.pkg\.dev/vertex-ai/training/(?P<framework>\w+)-(?P<device>\w+)\.(?P<version>[\d-]+)(?:\.(?P<python>py\d+))?"
 )
-"""The parts of the name of one of Google's images."""
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 
@@ -92,7 +90,7 @@ def image(differing: Differing) -> Effect:
         return follows("image-new", new=_last(str(differing.after)))
     sides = before, after = str(differing.before), str(differing.after)
     (was, build), (becomes, other) = (_parts(side) for side in sides)
-    old, new = (found.groupdict("") if (found := PREBUILT.search(side)) else {} for side in sides)
+    old, new = (found.groupdict("") if (found := prebuilt(side)) else {} for side in sides)
     specs = ((pool.get("machineSpec") or {}) for offer in differing.offers for pool in posted_pools(offer))
     gpus = any(spec.get("acceleratorType") for spec in specs)
     places = [side.partition("@")[0].rsplit("/", 1)[0] for side in sides]
@@ -117,6 +115,11 @@ def image(differing: Differing) -> Effect:
     return follows(f"image-{row}", **named)
 
 
+def prebuilt(image: str) -> re.Match[str] | None:
+    """Return the parts of the name of one of Google's images."""
+    return _PREBUILT.search(image)
+
+
 def _numbers(version: str) -> list[int]:
     return [int(number) for number in re.findall(r"\d{1,9}", version)]
 
@@ -138,7 +141,7 @@ def arguments(differing: Differing) -> Effect:
     before, after = (leaf if isinstance(leaf, tuple) else () for leaf in (differing.before, differing.after))
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
     kept = {name for each in after for name in names(each)}
-    lost = [each for each in gone if any(_RESULTS.search(name) and name not in kept for name in names(each))]
+    lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
     shared = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in shared for name in names(each)}:
         told: dict[str, Any] = {"flags": _flags(lost), "lost": join(map(shown, lost)), "new": _values(shared)}
@@ -154,6 +157,10 @@ def arguments(differing: Differing) -> Effect:
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
     return follows(f"arguments-{'fewer' if less else 'more' if more else 'other'}", how=join(parts))
+
+
+def _is_result(name: str) -> bool:
+    return name == OUTPUT or bool(_RESULTS.search(name))
 
 
 def command(differing: Differing) -> Effect:
@@ -207,14 +214,19 @@ def secret(differing: Differing) -> Effect:
 
 def account(differing: Differing) -> Effect:
     sides = ((differing.before, differing.template.was), (differing.after, differing.template.becomes))
-    addresses = [_known(catalog).get(str(leaf), str(leaf or "")).partition("@")[0] for leaf, catalog in sides]
-    old, new = (shown(address) if address else "an account of Google's" for address in addresses)
+    old, new = (_address(leaf, catalog) for leaf, catalog in sides)
     if old == new:
         old, new = (shown(str(leaf).removesuffix(".iam.gserviceaccount.com")) for leaf, _ in sides)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(differing.offers)))
     becomes = str(differing.after)
     new_trainer = becomes.startswith(trainer("")) and becomes not in map(trainer, differing.template.was.trainers)
-    row = f"account-{'new' if new_trainer else 'other'}{'-secrets' if secrets else ''}"
+    row = (
+        f"account-{'new-' if new_trainer else ''}secrets"
+        if secrets
+        else "account-new"
+        if new_trainer
+        else "account-other"
+    )
     row = "account-common" if secrets and differing.after == TRAINER else row
     return follows(row, details=_refused(differing), new=new, old=old, secrets=secrets)
 
@@ -228,6 +240,11 @@ def _refused(differing: Differing) -> tuple[str, ...]:
     before, after = map(submitters_of, (change.before, change.after), accounts)
     lost = [f"`{member}` may not submit it any more" for member in before if member not in after]
     return (*lost, differing.template.used.words()) if lost else ()
+
+
+def _address(leaf: Leaf | None, catalog: Catalog) -> str:
+    address = _known(catalog).get(str(leaf), str(leaf or "")).partition("@")[0]
+    return shown(address) if address else "an account of Google's"
 
 
 def _known(catalog: Catalog) -> Mapping[str, str]:
@@ -290,22 +307,22 @@ def restarts(differing: Differing) -> Effect:
 def wait(differing: Differing) -> Effect:
     after = of_kinds(differing.template)[1]
     before, now = (
-        "as long as the service likes"
-        if leaf is None
-        else "for ever"
-        if leaf == "0s"
-        else span(float(str(leaf).removesuffix("s")))
+        "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else _seconds(leaf)
         for leaf in (differing.before, differing.after)
     )
     ends = next((after_wait(offer, after) for offer in differing.offers if offer in after.values()), "")
     return follows("wait", now=now, before=before, ends="" if now == "for ever" else ends)
 
 
+def _seconds(leaf: Leaf) -> str:
+    return span(float(str(leaf).removesuffix("s")))
+
+
 def variable(differing: Differing) -> Effect:
     name = differing.name
     old, new = (None if leaf is None else shown(leaf, name) for leaf in (differing.before, differing.after))
     if new is None:
-        told = any(map(_RESULTS.search, names(str(differing.before))))
+        told = any(map(_is_result, names(str(differing.before))))
         return follows("variable-results" if told else "variable-gone", name=name, old=old)
     return follows("variable-other" if old else "variable-new", name=name, new=new, old=old)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -339,8 +339,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
     overtakes = sorted(pairs, key=lambda pair: (now.index(pair[0]), was.index(pair[1])))
     for first, then in overtakes[:1]:
         offer = after[first]
-        waited = any(after[later].capacity_type == FLEX_START for earlier, later in overtakes if earlier == first)
-        fails = waited and patience(offer) is None and offer.capacity_type in (ON_DEMAND, SPOT)
+        overtaken = [after[later] for earlier, later in overtakes if earlier == first]
         sooner = [after[earlier] for earlier, later in overtakes if later == then]
         sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
         yield template.tells(
@@ -354,10 +353,18 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
                 "" if offer.available else _why(offer, template.becomes),
                 f"they cost {instead(', then '.join(map(by_hour, sooner)), after[then])}",
                 _ends(template, offer, after),
-                "without machines they fail, where flex-start would have waited" if fails else "",
+                _no_wait(offer, overtaken),
             ),
             edits=(Edit("capacity_types", *sides),),
         )
+
+
+def _no_wait(offer: Offer, overtaken: Iterable[Offer]) -> str:
+    """Return that jobs fail which would have waited for machines."""
+    waits = any(each.capacity_type == FLEX_START for each in overtaken)
+    if not waits or patience(offer) is not None or offer.capacity_type not in (ON_DEMAND, SPOT):
+        return ""
+    return "without machines they fail, where flex-start would have waited"
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:

@@ -159,6 +159,10 @@ class Parameters:
             {name: value for name, value in after.items() if name not in before and name not in renamed.values()},
         )
 
+    def settled(self, before: Leaf | None, after: Leaf | None) -> tuple[Leaf | None, Leaf | None]:
+        """Fill in defaults: a value that loses its parameter had it, and one that gains a parameter has it."""
+        return _settled(before, self.gone), _settled(after, self.added)
+
 
 def _settled(leaf: Leaf | None, values: Mapping[str, object]) -> Leaf | None:
     known = {name: value for name, value in values.items() if value is not None}
@@ -179,8 +183,7 @@ def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parame
     if pools[0] != pools[1] and old.cluster == new.cluster:
         yield RequestDifference("pools", (pools[0], pools[1]))
     for path in dict.fromkeys((*before, *after)):
-        # A value that loses its parameter had its default, and one that gains a parameter has it.
-        a, b = _settled(before.get(path), known.gone), _settled(after.get(path), known.added)
+        a, b = known.settled(before.get(path), after.get(path))
         waits = path == _WAIT and (old.wait != new.wait or (_is_wait(a, old) and _is_wait(b, new)))
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         moved = path == "spec/serviceAccount" and {a, b} <= trainers

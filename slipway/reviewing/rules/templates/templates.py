@@ -92,12 +92,15 @@ def _brings(template: TemplateChange) -> Iterator[str]:
 def _flags(template: TemplateChange) -> Iterator[Consequence]:
     old, new, change = template.old, template.new, template.change
     # Otherwise it is reported for the stack.
-    if change.before.code == change.after.code and old.code_flag != new.code_flag:
-        row, used = ("code_flag-on", None) if new.code_flag else ("code_flag-off", template.used)
-        yield template.tells(row, used=used)
-    if old.checkpoints != new.checkpoints:
+    if change.before.code == change.after.code and new.code_flag and not old.code_flag:
+        yield template.tells("code_flag-on")
+    elif change.before.code == change.after.code and old.code_flag and not new.code_flag:
+        yield template.tells("code_flag-off", used=template.used)
+    if new.checkpoints and not old.checkpoints:
+        yield template.tells("checkpoints-on", part="checkpoints")
+    elif old.checkpoints and not new.checkpoints:
         lost = "one whose Spot machine is taken away" if template.on_spot else "one that loses a machine"
-        yield template.tells(f"checkpoints-{'on' if new.checkpoints else 'off'}", part="checkpoints", lost=lost)
+        yield template.tells("checkpoints-off", part="checkpoints", lost=lost)
 
 
 def _kinds(template: TemplateChange) -> Iterator[Consequence]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.reviewing.change.programs import SIGNS, newly_asked, same_program, signs, signs_of
+from slipway.reviewing.change.programs import known_signs, newly_asked, same_program, signs, signs_of
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""
@@ -15,6 +15,8 @@ HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
         ("x = 1\n", "x = 2\n", False),
         ("x = 1\n", "x =\n", False),
         ("x =\n", "x =\n", False),
+        ('def f():\n    """a"""\n    g()\n', 'def f():\n    """b"""\n    g()\n', True),
+        ('x = """a"""\n', 'x = """b"""\n', False),
         ("y = [x for x in a]\n", "y = [each for each in a]\n", True),
         ("y = [x for x in x]\n", "y = [each for each in each]\n", False),
         ("y = [(x, z) for x in a]\n", "y = [(z, z) for z in a]\n", False),
@@ -30,6 +32,7 @@ def test_comments_and_form_are_no_other_code(before: str, after: str, same: bool
 SAMPLES = (
     # What the file does, a line before and after, and the beginning of what that may end in.
     ("jobs", 'tune.report_hyperparameter_tuning_metric("accuracy", 1)', "", "unless another line reports it"),
+    ("jobs", 'hyperparameter_metric_tag="a",', 'hyperparameter_metric_tag="b",', "a study that judges by another"),
     ("jobs", "", "print(dict(os.environ))", "what it prints stands in the log"),
     ("jobs", "", "AutoModel.from_pretrained(NAME, trust_remote_code=True)", "what it loads so may be code"),
     ("jobs", "", 'os.system("pip install -U trl")', "each start and restart installs"),
@@ -111,7 +114,7 @@ def test_a_line_that_moves_to_another_file_is_none() -> None:
 
 def test_each_sign_has_a_sample() -> None:
     told = {sign.so for of, before, after, _ in SAMPLES for sign in signs_of(of, before, after)}
-    assert {row["so"] for rows in SIGNS.values() for row in rows} == told
+    assert {row["so"] for rows in known_signs().values() for row in rows} == told
 
 
 @pytest.mark.parametrize(
