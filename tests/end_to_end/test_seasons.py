@@ -61,7 +61,7 @@ def test_a_season_ends_when_its_jobs_have_ended_and_begins_again(
 
 def it_ends_and_the_job_goes_on(checkout: Checkout, old: str, job: Any) -> None:
     told = up(checkout, **{"from": LONG_AGO, "until": date(2026, 2, 1)})
-    assert "out of season since 2026-02-01" in told and job["displayName"] in told
+    assert "out of season since 2026-02-01" in told
     assert checkout.outputs()["retiring"] == [old] and checkout.clusters() == {old: "RUNNING"}
     assert checkout.job_state(job["name"]) == "JOB_STATE_RUNNING"
     refused = checkout.slipway("submit", "nap", "-p", "say=x", "--capacity", "pool")

@@ -100,6 +100,7 @@ for module in pkgutil.walk_packages(slipway.__path__, "slipway.", onerror=lambda
         "slipway.authoring.stack",
         "slipway.deploying.deployment.",
         "slipway.deploying.creation.",
+        "slipway.deploying.generations.adoption_entry",
         "slipway.authoring.template.",
         "slipway.reviewing.preview_text",
     )

@@ -57,7 +57,7 @@ def test_what_one_gives_up_stays_where_the_other_needs_it(
 
     # Dev is destroyed: prod still needs the team's roles, and nobody needs bea's.
     refused = dev.pulumi("destroy")
-    assert refused.code != 0 and "SLIPWAY_PURPOSE=destroy" in refused.said
+    assert refused.code != 0 and "make destroy STACK=dev" in refused.said
     done = dev.destroy()
     assert done.code == 0 and dev.resources() == []
     assert f"the roles of {TEAM} stay, as stack prod needs them" in done.said
