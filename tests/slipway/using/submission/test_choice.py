@@ -1,5 +1,5 @@
-"""The first offer that can run is taken, others are told with their reasons; the team that it counts for; and whether
-quota has room for a job on machines of its own. # N3 # N19"""
+"""The first offer that can run is taken, others are told with their reasons; and whether quota has room for a job on
+machines of its own. # N3"""
 
 from dataclasses import replace
 from typing import Any
@@ -10,21 +10,18 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.base.errors import ConfigError, PolicyError, ResourceError
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Catalog, Offer, Team, Template
+from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.kinds import CUSTOM_JOB, TUNING_JOB, JobKind
 from slipway.model.prices import UNKNOWN
 from slipway.using.jobs.verdict import Outcome, Verdict
-from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
+from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, prepare
 from slipway.using.submission.choice import JudgedCandidate, broken, choose, not_taken
-from slipway.using.submission.later_offers import LaterOffers
-from slipway.using.submission.preflight import offline, offline_candidate
 from slipway.using.submission.quota_verdict import Limits, NotRead, draws, on_own_machines
 from slipway.using.submission.request import Request
 from tests.builders.pools import CPU, resource_pool
 
 from .conftest import cluster, job
 from .fallback_command import catalog
-from .service import Context, Service
 
 FULL = Verdict(Outcome.FULL, "pool full: h100/workers has 1 of 1 machine busy with tune-27b-x1", holder="tune-27b-x1")
 BUSY = Verdict(Outcome.WAITS, "flex-start: …", ("quota h100_gpus us-central1: needs 8, limit 8, used 8",))
@@ -171,107 +168,6 @@ def test_a_pool_that_is_named_is_the_only_offer() -> None:  # P4
         with pytest.raises(ConfigError) as refused:
             taken(asked, **fields)
         assert said in f"{refused.value.what}; {refused.value.why}; {refused.value.fix}"
-
-
-VISION, LANGUAGE, ADA = "group:vision@acme.example", "group:Language.Models@acme.example", "user:ada@acme.example"
-TRAINER, EVALS, OTHER = (f"{name}@acme-ml.iam.gserviceaccount.com" for name in ("trainer", "evals", "other"))
-
-
-def stack(*members: str, team: str = "", account: str = TRAINER, evals: tuple[str, ...] = ()) -> Catalog:
-    """A stack whose template has a label `team`, if any, and runs as one of two trainers."""
-    found = catalog(launcher=True)
-    template = found.templates["digits"]
-
-    def labelled(request: Any) -> Any:
-        own = {"team": team} if team else {}
-        job = {**request["jobSpec"], "serviceAccount": account}
-        return {**request, "labels": {**request["labels"], **own}, "jobSpec": job}
-
-    offers = tuple(replace(offer, request=labelled(offer.request)) for offer in template.offers)
-    return replace(
-        found, templates={"digits": replace(template, offers=offers)}, submitters={TRAINER: members, EVALS: evals}
-    )
-
-
-def prepared(of: Catalog, flag: str = "", variable: str = "") -> PreparedSubmission:
-    return prepare(of, SubmissionRequest("digits", team=flag), "ada", variable)
-
-
-TEAMS = {
-    "the template's comes first": (stack(VISION, LANGUAGE, team="judges"), "", "vision", "judges"),
-    "the only group": (stack(VISION, ADA), "", "", "vision"),
-    "and may be named, whatever the variable says": (stack(VISION), "vision", "elsewhere", "vision"),
-    "as a label has it": (stack(LANGUAGE), "", "", "language-models"),
-    "two groups, and nobody says which": (stack(VISION, LANGUAGE), "", "", ""),
-    "the variable": (stack(VISION, LANGUAGE), "", "vision", "vision"),
-    "the flag before the variable": (stack(VISION, LANGUAGE), "language.models", "vision", "language-models"),
-    "groups of another trainer do not count": (stack(VISION, evals=(LANGUAGE,)), "", "", "vision"),
-    "all groups, for an account that is no trainer": (stack(VISION, account=OTHER, evals=(LANGUAGE,)), "", "", ""),
-    "no group: the variable is of other stacks": (stack(ADA), "", "vision", ""),
-    "names that no label can have": (stack("group:@", "group:***@acme.example"), "", "", ""),
-}
-
-
-def owned(of: Catalog, *clusters: str) -> Catalog:
-    """Return the stack with a team of people of several groups, whose clusters these are."""
-    teams = {"seeing": Team((VISION, ADA), clusters), "talking": Team((LANGUAGE,), ())}
-    return replace(of, teams=teams)
-
-
-TEAMS |= {
-    "a declared team has its members, not their groups' names": (owned(stack(VISION, ADA)), "", "", "seeing"),
-    "and is named by its name": (owned(stack(VISION, LANGUAGE, ADA)), "talking", "seeing", "talking"),
-}
-
-
-@pytest.mark.parametrize(("of", "flag", "variable", "team"), TEAMS.values(), ids=TEAMS)
-def test_a_submission_counts_for_a_team(of: Catalog, flag: str, variable: str, team: str) -> None:
-    candidates = prepared(of, flag, variable)
-    labels = candidates.candidates[0].body["labels"]
-    assert (candidates.team, labels.get("slipway-team", "")) == (team, team)
-
-
-@pytest.mark.parametrize(
-    ("of", "flag", "variable", "says"),
-    [
-        (stack(VISION, LANGUAGE, team="judges"), "vision", "", "leave out --team"),
-        (stack(VISION, LANGUAGE), "", "judges", "--team vision or --team language-models"),
-        (stack(), "vision", "", "leave out --team"),
-        (stack(VISION, LANGUAGE), "***", "vision", "--team vision or --team language-models"),
-    ],
-)
-def test_a_team_that_may_not_submit_it_is_refused(of: Catalog, flag: str, variable: str, says: str) -> None:
-    with pytest.raises(ConfigError) as refused:
-        prepared(of, flag, variable)
-    assert refused.value.fix == says
-
-
-def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is_left() -> None:  # P4 N19
-    of = owned(stack(VISION, LANGUAGE, ADA), "cpu")
-
-    def reasons(team: str, capacity: str | None = None) -> list[str]:
-        asked = SubmissionRequest("digits", capacity_type=capacity, team=team)
-        found = (offline(candidate) for candidate in prepare(of, asked, "ada").candidates)
-        return [judged.verdict.text + ": " + "; ".join(judged.reasons) if judged else "" for judged in found]
-
-    may = f"{VISION} or {ADA} may, with --team seeing or SLIPWAY_TEAM=seeing"
-    said = "may not run on cpu: cluster cpu is of team seeing, and this counts for team {}; " + may
-    assert reasons("talking") == [said.format("talking"), "", ""] and reasons("seeing") == ["", "", ""]
-    assert reasons("", "pool") == [said.format("none").replace("team none", "no team")]
-    with pytest.raises(PolicyError) as refused:
-        offline_candidate(prepare(of, SubmissionRequest("digits", capacity_type="pool", team="talking"), "ada"))
-    assert refused.value.what == "digits may not run on cpu" and may in refused.value.why
-    assert "name the team if you are in it" in str(refused.value.fix)
-    assert likely(prepare(of, SubmissionRequest("digits", team="talking"), "ada").candidates).label == "spot"
-
-
-def test_a_submission_counts_for_one_team_by_whichever_offer_it_starts() -> None:  # N3
-    """The stack lets another group submit while it waits."""
-    began, now = stack(VISION), replace(stack(VISION, LANGUAGE), commit="b" * 40)
-    context: Any = Context(Service(launcher=True, published=now), began)
-    later = LaterOffers.after(context, prepared(began).under("r1"), 0).anew()
-    assert later.prepared.catalog is now
-    assert {candidate.body["labels"]["slipway-team"] for candidate in later.candidates} == {"vision"}
 
 
 CPUS, ON_DEMAND = "custom_model_training_preemptible_cpus", "custom_model_training_cpus"

@@ -1,0 +1,115 @@
+"""The team that a submission counts for, and whose clusters it may use. # N3 # N19 # P4"""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from slipway.base.errors import ConfigError, PolicyError
+from slipway.model.catalog.model import Catalog, Team
+from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely, prepare
+from slipway.using.submission.later_offers import LaterOffers
+from slipway.using.submission.preflight import offline, offline_candidate
+
+from .fallback_command import catalog
+from .service import Context, Service
+
+VISION, LANGUAGE, ADA = "group:vision@acme.example", "group:Language.Models@acme.example", "user:ada@acme.example"
+TRAINER, EVALS, OTHER = (f"{name}@acme-ml.iam.gserviceaccount.com" for name in ("trainer", "evals", "other"))
+
+
+def stack(*members: str, team: str = "", account: str = TRAINER, evals: tuple[str, ...] = ()) -> Catalog:
+    """A stack whose template has a label `team`, if any, and runs as one of two trainers."""
+    found = catalog(launcher=True)
+    template = found.templates["digits"]
+
+    def labelled(request: Any) -> Any:
+        own = {"team": team} if team else {}
+        job = {**request["jobSpec"], "serviceAccount": account}
+        return {**request, "labels": {**request["labels"], **own}, "jobSpec": job}
+
+    offers = tuple(replace(offer, request=labelled(offer.request)) for offer in template.offers)
+    return replace(
+        found, templates={"digits": replace(template, offers=offers)}, submitters={TRAINER: members, EVALS: evals}
+    )
+
+
+def prepared(of: Catalog, flag: str = "", variable: str = "") -> PreparedSubmission:
+    return prepare(of, SubmissionRequest("digits", team=flag), "ada", variable)
+
+
+TEAMS = {
+    "the template's comes first": (stack(VISION, LANGUAGE, team="judges"), "", "vision", "judges"),
+    "the only group": (stack(VISION, ADA), "", "", "vision"),
+    "and may be named, whatever the variable says": (stack(VISION), "vision", "elsewhere", "vision"),
+    "as a label has it": (stack(LANGUAGE), "", "", "language-models"),
+    "two groups, and nobody says which": (stack(VISION, LANGUAGE), "", "", ""),
+    "the variable": (stack(VISION, LANGUAGE), "", "vision", "vision"),
+    "the flag before the variable": (stack(VISION, LANGUAGE), "language.models", "vision", "language-models"),
+    "groups of another trainer do not count": (stack(VISION, evals=(LANGUAGE,)), "", "", "vision"),
+    "all groups, for an account that is no trainer": (stack(VISION, account=OTHER, evals=(LANGUAGE,)), "", "", ""),
+    "no group: the variable is of other stacks": (stack(ADA), "", "vision", ""),
+    "names that no label can have": (stack("group:@", "group:***@acme.example"), "", "", ""),
+}
+
+
+def owned(of: Catalog, *clusters: str) -> Catalog:
+    """Return the stack with a team of people of several groups, whose clusters these are."""
+    teams = {"seeing": Team((VISION, ADA), clusters), "talking": Team((LANGUAGE,), ())}
+    return replace(of, teams=teams)
+
+
+TEAMS |= {
+    "a declared team has its members, not their groups' names": (owned(stack(VISION, ADA)), "", "", "seeing"),
+    "and is named by its name": (owned(stack(VISION, LANGUAGE, ADA)), "talking", "seeing", "talking"),
+}
+
+
+@pytest.mark.parametrize(("of", "flag", "variable", "team"), TEAMS.values(), ids=TEAMS)
+def test_a_submission_counts_for_a_team(of: Catalog, flag: str, variable: str, team: str) -> None:
+    candidates = prepared(of, flag, variable)
+    labels = candidates.candidates[0].body["labels"]
+    assert (candidates.team, labels.get("slipway-team", "")) == (team, team)
+
+
+@pytest.mark.parametrize(
+    ("of", "flag", "variable", "says"),
+    [
+        (stack(VISION, LANGUAGE, team="judges"), "vision", "", "leave out --team"),
+        (stack(VISION, LANGUAGE), "", "judges", "--team vision or --team language-models"),
+        (stack(), "vision", "", "leave out --team"),
+        (stack(VISION, LANGUAGE), "***", "vision", "--team vision or --team language-models"),
+    ],
+)
+def test_a_team_that_may_not_submit_it_is_refused(of: Catalog, flag: str, variable: str, says: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        prepared(of, flag, variable)
+    assert refused.value.fix == says
+
+
+def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is_left() -> None:  # P4 N19
+    of = owned(stack(VISION, LANGUAGE, ADA), "cpu")
+
+    def reasons(team: str, capacity: str | None = None) -> list[str]:
+        asked = SubmissionRequest("digits", capacity_type=capacity, team=team)
+        found = (offline(candidate) for candidate in prepare(of, asked, "ada").candidates)
+        return [judged.verdict.text + ": " + "; ".join(judged.reasons) if judged else "" for judged in found]
+
+    may = f"{VISION} or {ADA} may, with --team seeing or SLIPWAY_TEAM=seeing"
+    said = "may not run on cpu: cluster cpu is of team seeing, and this counts for team {}; " + may
+    assert reasons("talking") == [said.format("talking"), "", ""] and reasons("seeing") == ["", "", ""]
+    assert reasons("", "pool") == [said.format("none").replace("team none", "no team")]
+    with pytest.raises(PolicyError) as refused:
+        offline_candidate(prepare(of, SubmissionRequest("digits", capacity_type="pool", team="talking"), "ada"))
+    assert refused.value.what == "digits may not run on cpu" and may in refused.value.why
+    assert "name the team if you are in it" in str(refused.value.fix)
+    assert likely(prepare(of, SubmissionRequest("digits", team="talking"), "ada").candidates).label == "spot"
+
+
+def test_a_submission_counts_for_one_team_by_whichever_offer_it_starts() -> None:  # N3
+    """The stack lets another group submit while it waits."""
+    began, now = stack(VISION), replace(stack(VISION, LANGUAGE), commit="b" * 40)
+    context: Any = Context(Service(launcher=True, published=now), began)
+    later = LaterOffers.after(context, prepared(began).under("r1"), 0).anew()
+    assert later.prepared.catalog is now
+    assert {candidate.body["labels"]["slipway-team"] for candidate in later.candidates} == {"vision"}
