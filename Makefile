@@ -43,7 +43,10 @@ STACK ?= local
 NEWEST := .slipway/newest-gcp
 # Where no STACK is named all is on this laptop, as `make demo` is; one that is named is on your backend, unless LAPTOP=1.
 LAPTOP ?= $(if $(filter file,$(origin STACK))$(filter local,$(STACK)),1)
-AS ?= deployer
+# AS is a variable of make's own, so that `?=` would leave it.
+ifeq ($(origin AS),default)
+AS := deployer
+endif
 OF_STACK = $(if $(filter local,$(STACK)),,--stack "$(STACK)")
 # The engine, and the shell's own login or, with LAPTOP, that of somebody of the laptop: engine WHO.
 engine = $(if $(LAPTOP),environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK)); eval "$$environment";) \

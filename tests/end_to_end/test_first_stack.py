@@ -96,6 +96,7 @@ def its_people_submit_and_its_files_stay(shell: Shell) -> None:
     # What is typed on a stack is of the laptop where none is named, and gives the engine a copy of its file.
     for line in ("make select", "make preview", "make events", "make up ARGS=--yes"):
         shell.well(line)
+    assert "deployer" in shell.well("make shell"), "who is meant where nobody is named"
     drift = shell.well('eval "$(make shell AS=previewer)"; slipway drift .slipway/dev.events')
     assert "nobody changed anything of stack dev by hand" in drift
     asked = shell.type_("make bootstrap LAPTOP=1")
