@@ -11,7 +11,6 @@ from slipway.base.errors import ConfigError
 _LOCAL = re.compile(
     r"([\w.\[\],\s-]+@\s*)?(file:|(?!\w[\w+.-]*://)(~?[^\s@;<>=!~\[]*/|[^\s@;<>=!]+\.(whl|zip|tar\.gz)(\s|$)))"
 )
-_SIGNED_IN = re.compile(r"://[^/@\s]*:[^/@\s]*@")
 _OPTION = re.compile(r"^-[\w-]*")
 _INDEX = re.compile(r"(-i|--index-url|--extra-index-url)[\s=]\s*(.*)")
 # pip itself trusts plain HTTP on loopback alone.
@@ -50,12 +49,6 @@ def _read(text: str, name: str) -> Iterator[str]:
                 f"{name}:{number}: {_OPTION.findall(line)[0]!r} is an option of pip",
                 why="a job installs what is named, from PyPI or from --index-url and --extra-index-url",
                 fix="list the requirements themselves",
-            )
-        elif _SIGNED_IN.search(line):
-            raise ConfigError(
-                f"{name}:{number}: the address of this requirement has a password in it",
-                why="it would stand in git, in the catalog and in each job's package",
-                fix="leave it out, and revoke it if it was pushed",
             )
         if _LOCAL.match(line):
             raise ConfigError(

@@ -194,14 +194,6 @@ def test_an_index_with_a_password_is_refused_and_not_repeated(tmp_path: Path, in
     assert "k3y" not in str(error.value)
 
 
-@pytest.mark.parametrize("line", ["six @ https://ada:k3y@x.example/six.whl", "git+https://a:k3y@x.example/six.git"])
-def test_an_address_with_a_password_is_refused_and_not_repeated(tmp_path: Path, line: str) -> None:
-    (tmp_path / "requirements.txt").write_text(f"{line}\n")
-    with pytest.raises(ConfigError, match=r"requirements\.txt:1: the address of this requirement") as error:
-        requirements(tmp_path)
-    assert "k3y" not in str(error.value)
-
-
 @pytest.mark.parametrize(
     "line",
     ["six", "six @ https://x.example/six.whl", "six @ git+ssh://git@x.example/six.git", "six==1; os_name == 'a/b'"],
