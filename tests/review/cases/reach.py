@@ -1,4 +1,4 @@
-"""What a cluster needs besides machines, what an edit takes from it, and pools that a template outgrows."""
+"""Networks, keys and labels that an edit of a cluster needs or takes away, and pools that a template outgrows."""
 
 from tests.review.case import BUSY, LARGE, Case, Job, World, h100, hurts, silent, stack, stops, tells
 from tests.review.cases.clusters import ANEW, WORKERS

@@ -1,4 +1,4 @@
-"""What jobs run: images, requirements, arguments, variables and edited lines of code; and packages that deploy."""
+"""Code that jobs run: images, requirements, arguments, variables and edited lines of code; and packages that deploy."""
 
 from tests.review.case import Case, Edit, Named, hurts, silent, stops, tells, template
 

@@ -43,7 +43,7 @@ _DIRECTIONS = (
 )
 """The moves of a requirement, the gravest first: each has a row."""
 _PACKAGES = json.loads(Path(__file__).with_name("packages.json").read_text("utf-8"))
-"""What goes with what, is built from source, or is in Google's images, by the names of packages."""
+"""Packages that go together, are built from source, or are in Google's images, by name."""
 _CALENDAR = 1000
 """The least first number of a version that is a year."""
 

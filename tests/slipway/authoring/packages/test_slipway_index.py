@@ -1,4 +1,4 @@
-"""What a requirements.txt takes from an index of its own is installed in the job, as the job's account. # D3 # P5"""
+"""Packages from an index that requirements.txt names are installed in the job, as the job's account. # D3 # P5"""
 
 import os
 from pathlib import Path

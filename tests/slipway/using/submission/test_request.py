@@ -109,8 +109,8 @@ def test_no_part_of_an_expansion_is_smuggled_in(template: str, expected: str, a:
 
 @given(text=st.text("$(){}aHOME ", max_size=16), a=st.text("$(){}a", max_size=4))
 def test_a_template_may_hold_any_text_beside_its_placeholders(text: str, a: str) -> None:
-    """As it was written in a job file; a `$` right before a value is the one thing that needs a space of its own, and a
-    `$(` that the text leaves open ends at a value's `)`, as the service reads it."""
+    """Text stays as it was written in a job file; a `$` right before a value is the one thing that needs a space of its
+    own, and a `$(` that the text leaves open ends at a value's `)`, as the service reads it."""
     assume(not re.search(r"\$\([^)]*$", re.sub(r"\$\$|\$\([^)]*\)", "", text)))
     written = f"{escaped(text)} ${{a}}"
     assert names(unescaped(written)) == ("a",)
