@@ -120,7 +120,7 @@ def command(
     reviews = [beside(review, main[review.stack]) if review.stack in main else review for review in reviews]
     shut = unannounced(reviews) if scheduled else unapproved(reviews)
     words = words_of(os.environ)
-    why, fix = "", f"have the {words.change} approved, or mend it"
+    why, fix = "", f"have the {words.change} approved, or change what it says"
     if scheduled:
         fix = f"deploy main by hand ({words.by_hand}), or put back what was changed by hand"
     reviews = [located(review, Path(head)) for review in reviews] if head else reviews
@@ -140,7 +140,7 @@ def command(
         why, fix = result.objection
     if (gate or scheduled) and (listed := list(shut)):
         if any(finding.kind and KINDS[finding.kind].failed for finding in listed):
-            why, fix = "", "mend it: no approval deploys what the deployment refuses"
+            why, fix = "", "correct it: no approval deploys what the deployment refuses"
         for finding in listed:
             sentence = hidden(finding.sentence, in_diff) if redact else finding.sentence
             screen.note(f"{finding.stack}: {sentence.replace('`', '')}")

@@ -94,7 +94,7 @@ def message(stack: str, findings: Sequence[Finding]) -> str:
     for finding in findings[:_LINES]:
         lines.append(f"{finding.grade.doctor_word}: {finding.sentence}")
         if finding.fix:
-            lines.append(f"    mend: {finding.fix}")
+            lines.append(f"    fix: {finding.fix}")
     more = len(findings) - _LINES
     if more > 0:
         lines.append(f"and {more} more")

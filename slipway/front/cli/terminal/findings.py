@@ -21,7 +21,7 @@ def below(finding: Finding, columns: int | None, indent: str = "    ") -> list[s
     """Return the fix, with its effect behind it where both fit, else below it: a command is copied alone."""
     if not finding.fix:
         return [f"{indent}{finding.means}"] if finding.means else []
-    both = f"{indent}mend: {finding.fix}     {finding.means}".rstrip()
+    both = f"{indent}fix: {finding.fix}     {finding.means}".rstrip()
     if columns is None or len(both) <= columns or not finding.means:
         return [both]
-    return [f"{indent}mend: {finding.fix}", f"{indent}      {finding.means}"]
+    return [f"{indent}fix: {finding.fix}", f"{indent}     {finding.means}"]

@@ -92,7 +92,7 @@ def test_a_webhook_is_told_after_the_findings_are_shown_and_its_address_is_not(s
 def test_what_a_mend_means_never_stands_in_the_way_of_copying_it(columns: int | None, lines: int) -> None:
     (finding,) = examine(picture(commits=("1234567 x",)))
     shown = below(finding, columns)
-    assert len(shown) == lines and shown[0].startswith("    mend: make up STACK=prod")
+    assert len(shown) == lines and shown[0].startswith("    fix: make up STACK=prod")
     assert shown[-1].endswith("STACK=prod says what changes")
 
 

@@ -117,7 +117,7 @@ def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, 
     done = review("check.json", "--gate")
     assert done.code == 5
     assert "stacks/Pulumi.prod.yaml:9 gcp:region: no region" in done.out and "name one" in done.out
-    assert "fix: mend it" in done.err, "an approval would not have it deployed"
+    assert "fix: correct it" in done.err, "an approval would not have it deployed"
     (tmp_path / "check.json").write_text(json.dumps({**body, "findings": 5}))
     assert review("check.json").code == 2
 

@@ -58,7 +58,7 @@ def test_it_is_told_what_differs_from_the_last_time_and_once(room: Room, tmp_pat
     ]
     assert room.told[1].splitlines()[1:] == [
         "broken: cluster h100 has failed",
-        "    mend: pulumi up",
+        "    fix: pulumi up",
         "warning: pool cpu/all is idle for &lt;!channel&gt;",
     ]
 
