@@ -12,6 +12,7 @@ from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistak
 from slipway.base.formatting import nearest, quoted
 from slipway.google.catalog.lookup import bucket_in, default_buckets
 from slipway.model.cluster import PROJECT
+from slipway.model.labels import label_value
 from slipway.model.machines.table import regions
 from slipway.model.rules.reservations import zone
 
@@ -139,15 +140,40 @@ def _trainers(config: DocumentPart, stack: str) -> None:
 
 
 def _teams(config: DocumentPart) -> None:
-    """Check that a team's clusters are the stack's, and that its budget stands in one place."""
+    """Check that a team's clusters are the stack's and take somebody's jobs, and that each budget is a team's, once."""
     clusters = [name for name, _ in config["slipway:persistentResources"].items()]
-    for name, team in config["slipway:teams"].items():
+    teams = dict(config["slipway:teams"].items())
+    # A group among the other submitters is the team that it is called like.
+    groups = _groups(config["slipway:workspace"], *(trainer for _, trainer in config["slipway:trainers"].items()))
+    peopled = [team for name, team in teams.items() if name in groups or any(team["submitters"].entries())]
+    used = {part.of(str) for team in peopled for part in team["clusters"].entries()}
+    for name, team in teams.items():
         _no_repeats(team["submitters"])
         _no_repeats(team["clusters"])
         for part in team["clusters"].entries():
-            if (cluster := part.of(str)) is not None and cluster not in clusters:
-                near = nearest(cluster, clusters)
-                known = f"one of {', '.join(clusters)}" if clusters else "declare it under slipway:persistentResources"
-                part.wrong(f"there is no cluster {quoted(cluster)}", f"did you mean `{near}`?" if near else known)
+            cluster = part.of(str)
+            if cluster is not None and cluster not in clusters:
+                other = f"one of {', '.join(clusters)}" if clusters else "declare it under slipway:persistentResources"
+                part.wrong(f"there is no cluster {quoted(cluster)}", _meant(cluster, clusters) or other)
+            elif cluster is not None and cluster not in used:
+                part.wrong(
+                    f"nobody is in team {name}, so cluster {cluster} would take nobody's jobs",
+                    f"list who is in the team, as `submitters: [group:{name}@acme.example]`, or leave the cluster out",
+                )
         if team["budget"].value is not None and config["slipway:budget"]["teams"][name].value is not None:
             team["budget"].wrong("slipway:budget has a part for this team as well", "keep one of them")
+    for name, budget in config["slipway:budget"]["teams"].items() if teams else ():
+        if name not in (*teams, *groups):
+            fix = _meant(name, (*teams, *groups)) or "declare it under slipway:teams"
+            budget.wrong(f"there is no team {quoted(name)}", fix)
+
+
+def _groups(*entries: DocumentPart) -> tuple[str, ...]:
+    members = (part.of(str) or "" for entry in entries for part in entry["submitters"].entries())
+    groups = (member.removeprefix("group:") for member in members if member.startswith("group:"))
+    return tuple(label_value(group.partition("@")[0]) for group in groups)
+
+
+def _meant(name: str, known: Iterable[str]) -> str:
+    near = nearest(name, known)
+    return f"did you mean `{near}`?" if near else ""

@@ -39,6 +39,19 @@ CASES = (
         never=(ADA,),
     ),
     Case(
+        "The first deployment of a stack whose H100 machines are one team's says whose they are",
+        (
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams: { vision: { submitters: [user:ada@acme.example], clusters: [h100] } }\n"
+                "  slipway:policy:\n",
+            ),
+        ),
+        (tells("cluster-created", "cluster h100", "it takes jobs of team `vision` alone"),),
+        world=World(first=True),
+        may=("capacity-found-anew",),
+    ),
+    Case(
         "A person who has a job running leaves the submitters",
         (stack("      - user:ada@acme.example\n", ""),),
         (hurts("submitter-gone", ADA, "tune-27b-x1", "unless in `group:ml@acme.example`"),),

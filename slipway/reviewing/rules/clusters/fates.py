@@ -139,8 +139,10 @@ def _values(
     again = next((made.name for made in listed if made.name != cluster.name and _takes_over(made, old)), "")
     paid = f"such machines are paid in `{again}`" if again else f"{of.with_month(cost)}, saved" if cost else ""
     saved = f"{lost}; {paid}" if cost and cost.known else lost
+    owners = named(f"`{owner}`" for owner in change.new.owners(cluster.name)) if old is None else ""
+    alone = f"; it takes jobs of team {owners} alone" if owners else ""
     return {
-        "costs": of.costs(new) if new else "",
+        "costs": of.costs(new) + alone if new else "",
         "edit": brief[0] if count == 1 else counted(count, "edit"),
         "end": _end(cluster, "then" if new else "at once"),
         "until": have_ended(on_them.values(), "") if on_them else "a later deployment",

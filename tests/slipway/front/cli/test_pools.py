@@ -69,6 +69,14 @@ def test_the_entry_of_a_cluster_that_somebody_else_made_is_printed(stack: Stack)
     assert f"    {theirs}:\n      id: {theirs}\n      pools:\n" in printed.out and "next: put it below" in printed.err
     full = f"projects/{PROJECT}/locations/{REGION}/persistentResources/{theirs}"
     assert stack.well("pools", "adopt", full, "--print", SLIPWAY_CATALOG=UNSET).out == printed.out
+    named = stack.run("pools", "adopt", "cpu", "--print")
+    assert named.code == 2 and f"its id is {stack.cluster}" in named.err
+
+
+@pytest.mark.parametrize("id_", ["..", "a/b", "a#b", "a?b", "a..b", "projects/p/locations/r/persistentResources/../a"])
+def test_what_is_no_id_of_a_cluster_is_refused_before_any_request(stack: Stack, id_: str) -> None:  # Z8
+    told = stack.run("pools", "adopt", id_, "--print", SLIPWAY_CATALOG=UNSET)
+    assert told.code == 2 and "is no cluster's id" in told.err and "persistent-resources list" in told.err
 
 
 @pytest.mark.parametrize(("words", "shown"), [(("pools",), "workers"), (("jobs", "list"), "hello-")])
