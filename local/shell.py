@@ -57,6 +57,8 @@ def _cloud(folder: Path, played: LaptopStack | None) -> tuple[Record, Project]:
     people = f"--as {', '.join(project.principals)}"
     groups = ", ".join(group.partition(":")[2] for group in played.groups)
     print(f"project {project.id}: {people}{f'; submitter is in {groups}' if groups else ''}", file=sys.stderr)
+    catalog = played.stack.workspace.catalog_bucket
+    print(f"to submit, once it is deployed: slipway use gs://{catalog}", file=sys.stderr)
     return record, project
 
 

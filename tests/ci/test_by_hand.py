@@ -80,6 +80,8 @@ def shell(tmp_path: Path, forked: Mapping[str, str]) -> Shell:
 @pytest.mark.journey
 def test_a_copy_takes_what_the_engine_writes(shell: Shell) -> None:  # N8
     *before, preview, up = COPIED
+    told = shell.type(f"{preview} || true")
+    assert "no stack named 'dev' found" in told and "fix: make select STACK=dev, which makes it" in told
     for command in before:
         shell.type(command)
         assert shell.changed() == "", command

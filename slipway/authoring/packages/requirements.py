@@ -12,7 +12,7 @@ _LOCAL = re.compile(
     r"([\w.\[\],\s-]+@\s*)?(file:|(?!\w[\w+.-]*://)(~?[^\s@;<>=!~\[]*/|[^\s@;<>=!]+\.(whl|zip|tar\.gz)(\s|$)))"
 )
 _OPTION = re.compile(r"^-[\w-]*")
-_INDEX = re.compile(r"(-i|--index-url|--extra-index-url)[\s=]\s*(.*)")
+_INDEX = re.compile(r"(-i|--index-url|--extra-index-url)(?:[\s=]\s*(.*))?")
 # pip itself trusts plain HTTP on loopback alone.
 _ADDRESS = re.compile(r"(https://[\w.-]+(:\d+)?|http://(127\.0\.0\.1|localhost)(:\d+)?)(/[\w.~:/-]*)?")
 
@@ -33,9 +33,22 @@ def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
 
 
 def _read(text: str, name: str) -> Iterator[str]:
+    first = 0
     for number, whole in enumerate(text.splitlines(), 1):
         line = re.sub(r"(^|\s)#.*", "", whole).strip()
         if match := _INDEX.fullmatch(line):
+            extra = "extra" in match[1]
+            if not match[2]:
+                raise ConfigError(
+                    f"{name}:{number}: {match[1]} names no index", fix=f"{match[1]} https://HOST/PATH/, in one line"
+                )
+            if first and not extra:
+                raise ConfigError(
+                    f"{name}:{number}: --index-url is on line {first} already",
+                    why="there is one index in the place of PyPI, and pip would take the last",
+                    fix="--extra-index-url for the others, from which pip takes packages as well",
+                )
+            first = first if extra else number
             if not _ADDRESS.fullmatch(match[2]):
                 raise ConfigError(
                     f"{name}:{number}: an index is https://HOST/PATH/ alone",
@@ -43,7 +56,7 @@ def _read(text: str, name: str) -> Iterator[str]:
                     fix="leave it out, and revoke it if it was pushed: to Artifact Registry a job signs in as its "
                     "service account",
                 )
-            line = f"{'--extra-index-url' if 'extra' in match[1] else '--index-url'} {match[2]}"
+            line = f"{'--extra-index-url' if extra else '--index-url'} {match[2]}"
         elif line.startswith("-"):
             raise ConfigError(
                 f"{name}:{number}: {_OPTION.findall(line)[0]!r} is an option of pip",

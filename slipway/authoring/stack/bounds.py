@@ -69,7 +69,7 @@ def _number(least: int, most: int | None, what: str, fix: str) -> Bound:
     def wrong(number: float) -> tuple[str, str] | None:
         if least <= number and (most is None or number <= most):
             return None
-        return what.format(f"{number:,}"), fix
+        return what.format(f"{number:,}".removesuffix(".0")), fix
 
     return Bound(wrong, schema)
 

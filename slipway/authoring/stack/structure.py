@@ -23,6 +23,7 @@ from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 _KINDS = {
     "int_type": "a whole number",
     "int_from_float": "a whole number",
+    "float_type": "a number, without quotes or a unit",
     "string_type": "text",
     "bool_type": "true or false",
     "list_type": "a list",

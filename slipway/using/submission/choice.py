@@ -204,7 +204,9 @@ def _remedies(template: str, seen: list[JudgedCandidate]) -> str:
     coming = [name for name, edit in dormant.items() if not edit]
     ways = [f"wait until {join(coming, 'or')} is there again: slipway pools"] if coming else []
     ways += [f"have {edit} of {name} put into the stack file" for name, edit in dormant.items() if edit]
-    ways.append(f"ask for less, or for something else: slipway templates show {template}")
+    away = len(dormant) > 0 and all(judged.candidate.offer.dormant for judged in seen)
+    other = "take another pool or capacity type, where it has one" if away else "ask for less, or for something else"
+    ways.append(f"{other}: slipway templates show {template}")
     if any(judged.verdict.lacking or judged.candidate.offer.lacks_quota for judged in seen):
         ways.append(f"for more quota: {_more_quota(seen)}")
     if any(judged.candidate.offer.cluster for judged in seen):

@@ -195,6 +195,21 @@ def test_an_index_with_a_password_is_refused_and_not_repeated(tmp_path: Path, in
 
 
 @pytest.mark.parametrize(
+    ("lines", "said"),
+    [
+        ("--extra-index-url\n", "1: --extra-index-url names no index"),
+        ("-i \n", "1: -i names no index"),
+        (f"-i {INDEX}\n--extra-index-url {INDEX}\n-i {INDEX}\n", "3: --index-url is on line 1 already"),
+    ],
+)
+def test_an_index_too_few_and_one_too_many_are_said(tmp_path: Path, lines: str, said: str) -> None:
+    (tmp_path / "requirements.txt").write_text(lines)
+    with pytest.raises(ConfigError, match=rf"requirements\.txt:{said}") as error:
+        requirements(tmp_path)
+    assert "--extra-index-url" in error.value.fix or "-i https://HOST/PATH/" in error.value.fix
+
+
+@pytest.mark.parametrize(
     "line",
     ["six", "six @ https://x.example/six.whl", "six @ git+ssh://git@x.example/six.git", "six==1; os_name == 'a/b'"],
 )

@@ -118,7 +118,7 @@ def test_a_cluster_that_only_an_edit_brings_back_is_not_waited_for() -> None:  #
     coming = replace(over, candidate=replace(over.candidate, offer=replace(offer, dormant="cpu"), edit=""))
     edit = "have a later `until` of big put into the stack file"
     for seen, ways in (
-        ([over], [edit, "or ask for less, or for something else: slipway templates show t"]),
+        ([over], [edit, "or take another pool or capacity type, where it has one: slipway templates show t"]),
         ([over, judged("spot", NEVER)], [edit, "or ask for less, or for something else: slipway templates show t"]),
         ([coming, over], ["wait until cpu is there again: slipway pools", f"or {edit}"]),
     ):
