@@ -196,7 +196,8 @@ REFUSED: Mapping[str, str] = {
     "Package": """
         module="other.task"
         module="count_words.1"
-        image="python:3.12" """,
+        image="python:3.12"
+        shared=("src/common",)""",
     "Image": 'uri="example/train:latest"',
     "Parameter": """
         name="Rounds"

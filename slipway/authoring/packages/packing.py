@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import sys
 import warnings
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
-from slipway.authoring.packages.requirements import requirement_lines
+from slipway.authoring.packages.requirements import requirement_lines, together
 from slipway.authoring.packages.source_package import SourcePackage, assemble, script_sources
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.errors import ConfigError, Fix, PolicyError
@@ -88,13 +88,19 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
             why=f"neither {' nor '.join(_files(missing[0]))} is in it",
             fix=_elsewhere(tree, missing[0]) or "name the folder that has it",
         )
+    if lacking := [name for name in template.shared or () if not any_files and not _holds(sources, name)]:
+        raise ConfigError(
+            f"the folder {folder} has no package {lacking[0]}, which {template.name} shares with other templates",
+            why="a folder's own code takes the place of all of the template's",
+            fix="name the folder that has both",
+        )
     if wrong := list(_not_python(sources)):
         raise ConfigError(
             f"the folder {folder} has modules that Python {sys.version_info.major}.{sys.version_info.minor} can't read",
             why="\n".join(wrong),
             fix="correct it; what no job imports can be kept out by .gitignore",
         )
-    needed = _requirements(tree, folder, wanted)
+    needed = _requirements(tree, folder, (wanted[0].split(".")[0], *(template.shared or ())))
     package = assemble(template.name, script_sources(sources) if any_files else sources, needed)
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
     return PackedCode(
@@ -164,11 +170,13 @@ def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
             yield f"{name}: {problem}"
 
 
-def _requirements(tree: WorkingTree, folder: str, wanted: tuple[str, ...]) -> tuple[str, ...]:
-    for name in ("requirements.txt", f"{wanted[0].split('.')[0]}/requirements.txt"):
-        if name in tree.files:
-            return requirement_lines(tree.files[name], f"{folder}/{name}")
-    return ()
+def _requirements(tree: WorkingTree, folder: str, packages: Iterable[str]) -> tuple[str, ...]:
+    """Return the requirements of the whole tree, or of the packages in it."""
+    top = (
+        ["requirements.txt"] if "requirements.txt" in tree.files else [f"{name}/requirements.txt" for name in packages]
+    )
+    files = {f"{folder}/{name}": tree.files[name] for name in top if name in tree.files}
+    return together({name: requirement_lines(content, name) for name, content in files.items()})
 
 
 def _files(module: str) -> tuple[str, str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 from slipway.base.errors import ConfigError
 
@@ -30,6 +30,28 @@ def requirement_lines(content: bytes, name: str) -> tuple[str, ...]:
     except UnicodeDecodeError as error:
         raise ConfigError(f"{name} is not valid UTF-8", why=str(error), fix="save it in UTF-8") from error
     return tuple(_read(text, name))
+
+
+def together(files: Mapping[str, tuple[str, ...]]) -> tuple[str, ...]:
+    """Return the requirements of several files, a line of two once. Raises ConfigError where two files differ about a
+    package or the index, of which pip would refuse one or take the last."""
+    known: dict[str, tuple[str, tuple[str, ...]]] = {}
+    every: tuple[str, ...] = ()
+    for file, lines in files.items():
+        by_name: dict[str, tuple[str, ...]] = {}
+        for line in lines:
+            name = line if line.startswith("--extra") else re.split(r"[^\w-]", line)[0].lower().replace("_", "-")
+            by_name[name] = (*by_name.get(name, ()), line)
+        for name, own in by_name.items():
+            other, theirs = known.setdefault(name, (file, own))
+            if theirs != own:
+                raise ConfigError(
+                    f"{file} and {other} differ about {name}",
+                    why=f"{', '.join(own)} in one, {', '.join(theirs)} in the other, and both are packed",
+                    fix="write the same lines in both, or leave them to one of the files",
+                )
+        every += tuple(line for line in lines if line not in every) if every else lines
+    return every
 
 
 def _read(text: str, name: str) -> Iterator[str]:

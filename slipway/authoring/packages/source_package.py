@@ -7,11 +7,11 @@ import io
 import json
 import tarfile
 import zlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
-from slipway.authoring.packages.requirements import names_index, requirement_lines
+from slipway.authoring.packages.requirements import names_index, requirement_lines, together
 from slipway.base.errors import ConfigError
 from slipway.base.files import write_atomically
 from slipway.model.rules.code import SCRIPT
@@ -20,6 +20,7 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 # Not 0: setuptools builds a wheel from it, and a zip file has no time before 1980.
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
+_REQUIREMENTS = "requirements.txt"
 _LAUNCHER = ("slipway_index", "slipway_launcher", "slipway_results", "slipway_storage")
 """Modules of every package: the launcher, and what it installs packages and keeps results with."""
 
@@ -55,9 +56,10 @@ class SourcePackage:
         return path
 
 
-def build(template: str, folder: Path, module: str = "") -> SourcePackage:
-    """Return the package of a template's code: of the import package in `folder`, or of any files there where `module`
-    is SCRIPT. Raises ConfigError where there is no such package or module, or a file that can't be part of it."""
+def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] = ()) -> SourcePackage:
+    """Return the package of a template's code: of the import packages in `folder` and `shared`, or of any files there
+    where `module` is SCRIPT. Raises ConfigError where there is no such package or module, a file that can't be part of
+    it, or requirements that differ."""
     if module == SCRIPT:
         if not folder.is_dir():
             raise ConfigError(
@@ -66,11 +68,13 @@ def build(template: str, folder: Path, module: str = "") -> SourcePackage:
             )
         files = {name.partition("/")[2]: content for name, content in _sources(folder)}
         return assemble(template, script_sources(files), requirements(folder))
-    if not (folder / "__init__.py").is_file():
+    every = (folder, *shared)
+    if lacking := [each for each in every if not (each / "__init__.py").is_file()]:
+        name = lacking[0].name
         raise ConfigError(
-            f"template {template}: no import package in {folder.parent.name}/{folder.name}",
-            why=f"{folder.name}/__init__.py is not there",
-            fix=f"add {folder.name}/__init__.py, or name a folder that has one",
+            f"template {template}: no import package in {folder.parent.name}/{name}",
+            why=f"{name}/__init__.py is not there",
+            fix=f"add {name}/__init__.py, or name a folder that has one",
         )
     inside = module.replace(".", "/")
     if module and not any((folder.parent / name).is_file() for name in (f"{inside}.py", f"{inside}/__main__.py")):
@@ -79,7 +83,8 @@ def build(template: str, folder: Path, module: str = "") -> SourcePackage:
             why=f"{folder.parent.name}/{inside}.py is not there",
             fix="code.module names the module to run: PACKAGE.MODULE",
         )
-    return assemble(template, dict(_sources(folder)), requirements(folder))
+    sources = {name: content for each in every for name, content in _sources(each)}
+    return assemble(template, sources, together({f"{each.name}/{_REQUIREMENTS}": requirements(each) for each in every}))
 
 
 def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...]) -> SourcePackage:
@@ -128,7 +133,7 @@ def short_hash(digest: str) -> str:
 
 def requirements(folder: Path) -> tuple[str, ...]:
     """Return the requirements in the folder's requirements.txt. Raises ConfigError."""
-    path = folder / "requirements.txt"
+    path = folder / _REQUIREMENTS
     name = f"{folder.parent.name}/{folder.name}/{path.name}"
     return requirement_lines(path.read_bytes(), name) if path.is_file() else ()
 

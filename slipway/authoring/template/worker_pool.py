@@ -5,8 +5,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
+from pathlib import PurePosixPath
 
 from slipway.model.machines.spec import KEY, Disk, MachineSpec, is_tpu, machine_or_tpu
 from slipway.model.machines.table import Machine, MachineError
@@ -25,11 +26,13 @@ class Package:
       the module SCRIPT it holds any files, and the arguments name the command: `--command=python train.py`.
     - `module`: the module that is run.
     - `image`: a prebuilt executor of Vertex AI.
+    - `shared`: import packages beside it that are packed with it, such as `jobs/common`, with their requirements.
     """
 
     folder: str
     module: str
     image: str
+    shared: tuple[str, ...] = ()
 
     def problems(self) -> Iterable[tuple[str, str]]:
         """Yield each problem with its field."""
@@ -37,10 +40,13 @@ class Package:
             yield "code.module", f"{self.module!r} is not a module name"
         elif self.module != SCRIPT and self.module.split(".")[0] != self.folder.rstrip("/").rsplit("/", 1)[-1]:
             yield "code", f"module {self.module} is not in the import package {self.folder}"
+        for folder in self.shared:
+            if PurePosixPath(folder).parent != PurePosixPath(self.folder).parent or self.module == SCRIPT:
+                yield "code.shared", f"{folder} is not an import package beside {self.folder}"
 
     def holds_the_same(self, other: Code) -> bool:
         """Tell whether it is the same package, in whatever image it runs."""
-        return isinstance(other, Package) and (self.folder, self.module) == (other.folder, other.module)
+        return isinstance(other, Package) and replace(self, image=other.image) == other
 
 
 @dataclass(frozen=True)

@@ -127,7 +127,10 @@ class Deployment:
 def build_packages(proven: ProvenStack, checkout: Path) -> Packages:
     """Pack the folders that templates name. Raises ConfigError for those that can't be packed."""
     return {
-        name: {code: build(name, checkout / code.folder, code.module) for code in template.packages}
+        name: {
+            code: build(name, checkout / code.folder, code.module, [checkout / each for each in code.shared])
+            for code in template.packages
+        }
         for name, template in proven.templates.items()
     }
 

@@ -14,6 +14,7 @@ from slipway.authoring.template.proof import Placement, StackResources, prove
 from slipway.authoring.template.stack_machines import on_stack
 from slipway.authoring.template.worker_pool import Image, Package, WorkerPool, places
 from slipway.base.errors import ConfigError
+from slipway.base.formatting import last_part
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.shared_grants import submitters_of
@@ -186,6 +187,7 @@ def template_entry(
         image=code.uri if isinstance(code, Image) else "",
         requirements=tuple(dict.fromkeys(requirements)),
         checkpoints=template.checkpoints,
+        shared=tuple(dict.fromkeys(last_part(folder) for package in packages for folder in package.shared)) or None,
     )
 
 

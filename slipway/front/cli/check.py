@@ -129,7 +129,7 @@ def _templates(
         try:
             (template,) = load((name,), folder)
             for code in template.packages:
-                build(name, folder.parent / code.folder, code.module)
+                build(name, folder.parent / code.folder, code.module, [folder.parent / each for each in code.shared])
             if stack and published is not None:
                 published.append(rehearse(template, stack))
         except ConfigError as error:

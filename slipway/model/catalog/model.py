@@ -188,6 +188,8 @@ class Template:
     requirements: tuple[str, ...] = ()
     #: Its code goes on from where it was when it is started again.
     checkpoints: bool = False
+    #: The folders beside its own from which its packages have code as well.
+    shared: tuple[str, ...] | None = None
     #: Its file and line in the catalog's commit: `templates/x.py:5`.
     source: str = ""
     #: The part that this version does not understand; then the template has neither parameters nor offers.

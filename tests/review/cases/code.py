@@ -9,7 +9,28 @@ QUEUED = World(
     )
 )
 
+SHARED = ', shared=("jobs/common",))'
+
 CASES = (
+    Case(
+        "Code that two templates share is edited: each of them is told",
+        (Edit("jobs/common/data.py", "SEED = 1", "SEED = 2"),),
+        (hurts("code-changed", "digits", "jobs/common/data.py"), hurts("code-changed", "tune", "jobs/common/data.py")),
+        given=(
+            *(
+                template(
+                    name,
+                    f'code=Package("jobs/{name}", "{name}.task", IMAGE)',
+                    f'code=Package("jobs/{name}", "{name}.task", IMAGE{SHARED}',
+                )
+                for name in ("digits", "tune")
+            ),
+            Edit("jobs/common/__init__.py", "", ""),
+            Edit("jobs/common/data.py", "", "SEED = 1\n"),
+        ),
+        world=BUSY,
+        accident="a helper that all jobs import, edited for one of them",
+    ),
     Case(
         "A checkpoint every 2000 steps, where there was one every 20",
         (Edit("jobs/lora/task.py", "EVERY = 20 ", "EVERY = 2000 "),),

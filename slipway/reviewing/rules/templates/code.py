@@ -62,7 +62,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         yield _installed(template, field)
     if not becomes_image and indexes(old.requirements) != indexes(new.requirements):
         yield _elsewhere(template, field)
-    names = [join(f"`jobs/{root}`" for root in sorted(folders(side))) for side in (new, old)]
+    names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
     yield from _unmet(template, edited)
     yield from _apart(template)

@@ -2,6 +2,7 @@
 
 import io
 import tarfile
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -55,6 +56,17 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "slipway-code-commit": ("3f9c2e1" * 6)[:40],
         "slipway-dirty": "true",
     }
+
+
+def test_what_a_template_shares_is_packed_from_the_folder_that_has_both() -> None:  # N11
+    shares = replace(template(), shared=("common",))
+    files = {**FILES, "common/__init__.py": b"", "common/requirements.txt": b"six==1.17.0\n", "other/x.py": b""}
+    package = pack(CATALOG, shares, WorkingTree(files, Revision("", True)), "jobs").package
+    assert {"digits/task.py", "common/__init__.py"} < members(package.content)
+    assert package.requirements == ("six==1.17.0",)
+    with pytest.raises(ConfigError, match="has no package common, which digits shares with other templates") as error:
+        pack(CATALOG, shares, tree(), "src")
+    assert error.value.fix == "name the folder that has both"
 
 
 def test_a_folder_that_is_the_import_package_is_packed_whole() -> None:

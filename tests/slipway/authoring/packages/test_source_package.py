@@ -53,6 +53,24 @@ def test_same_sources_give_the_same_bytes(sources: Path, tmp_path: Path) -> None
     assert build("greeter", other) == first
 
 
+def test_a_shared_folder_is_packed_beside_the_code_with_its_requirements(sources: Path) -> None:  # N8
+    common = sources.parent / "common"
+    common.mkdir()
+    (common / "data.py").write_text("WORDS = 1\n")
+    with pytest.raises(ConfigError, match=f"no import package in {common.parent.name}/common"):
+        build("greeter", sources, shared=[common])
+    (common / "__init__.py").touch()
+    (common / "requirements.txt").write_text("six==1.17.0\nidna==3.10\n")
+    package = build("greeter", sources, shared=[common])
+    assert {"greeter-1.0/greeter/task.py", "greeter-1.0/common/data.py"} <= members(package.content).keys()
+    assert package.requirements == ("six==1.17.0", "idna==3.10")
+    (common / "data.py").write_text("WORDS = 2\n")
+    assert build("greeter", sources, shared=[common]).name != package.name
+    (common / "requirements.txt").write_text("Six==1.16.0\n")
+    with pytest.raises(ConfigError, match=r"common/requirements\.txt and greeter/requirements\.txt differ about six"):
+        build("greeter", sources, shared=[common])
+
+
 @given(st.text("0123456789abcdef", min_size=64, max_size=64))
 @example("7579a4722846" + "d" * 52)
 @example("7579a4722846" * 5 + "0000")
