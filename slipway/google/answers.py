@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import fields, is_dataclass
 from datetime import datetime
+from functools import cache
 from typing import Any, TypeVar
 
 from slipway.base.codec import from_json
@@ -122,18 +123,30 @@ def _require_texts(value: object) -> None:
     if isinstance(value, tuple):
         for item in value:
             _require_texts(item)
-    elif is_dataclass(value):
-        for field in fields(value):
-            held = getattr(value, field.name)
-            texts: Iterable[object] = ()
-            # Types are compared as they are written: annotations are text here, and in the modules with such classes.
-            if field.type in ("str", "MaybeText"):
-                texts = [held]
-            elif field.type == "Mapping[str, str]":
-                texts = held.values()
-            if not all(isinstance(text, str) for text in texts):
-                raise TypeError(f"{field.name} is {short(repr(held))}")
+        return
+    for name, type_ in _fields_of(type(value)):
+        held = getattr(value, name)
+        if type_ in ("str", "MaybeText"):
+            fits = isinstance(held, str)
+        elif type_ == "Mapping[str, str]":
+            fits = all(isinstance(text, str) for text in held.values())
+        else:
+            fits = True
             _require_texts(held)
+        if not fits:
+            raise TypeError(f"{name} is {short(repr(held))}")
+
+
+def _names_and_types(kind: type) -> tuple[tuple[str, object], ...]:
+    """Return the fields of a dataclass; none of anything else."""
+    # Types are compared as they are written: annotations are text here, and in the modules with such classes. Tuples of
+    # texts need no look: their readers make texts of whatever an answer has.
+    listed = fields(kind) if is_dataclass(kind) else ()
+    return tuple((field.name, field.type) for field in listed if field.type != "tuple[str, ...]")
+
+
+_fields_of: Callable[[Any], tuple[tuple[str, object], ...]] = cache(_names_and_types)
+"""The same, found once for each class, as lists are long."""
 
 
 def garbled(call: Call, why: str) -> Garbled:

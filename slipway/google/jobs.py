@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -37,7 +37,8 @@ NO_MACHINES = re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORE
 """The service's words where it has no machines for a job."""
 
 _WORD = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
-_BUCKET = re.compile(r"(?:gs://|/gcs/)([a-z0-9][a-z0-9_.-]*[a-z0-9])")
+# Each is looked for alone: a text is searched several times as fast for a pattern that begins with a letter.
+_BUCKETS = tuple(re.compile(f"{start}([a-z0-9][a-z0-9_.-]*[a-z0-9])") for start in ("gs://", "/gcs/"))
 
 
 @dataclass(frozen=True)
@@ -296,7 +297,7 @@ class VertexJob(Regional):
             tensorboard=str(spec.get("tensorboard", "")),
             max_trials=int(body.get("maxTrialCount") or 0),
             model_name=str(body.get("modelToUpload", {}).get("displayName", "")),
-            buckets=frozenset(_BUCKET.findall(json.dumps(body))),
+            buckets=frozenset(_buckets(body)),
             tuned=tuple(searched(body.get("studySpec", {}).get("parameters", ()))),
             shells=dict(body.get("webAccessUris", {})),
         )
@@ -323,6 +324,12 @@ def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:
         if job.end_time and cluster:
             ends[cluster] = max(job.end_time, ends.get(cluster, job.end_time))
     return ends
+
+
+def _buckets(body: Json) -> Iterator[str]:
+    text = json.dumps(body)
+    for pattern in _BUCKETS:
+        yield from pattern.findall(text)
 
 
 def _model(body: Json) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
+from dataclasses import replace
 from datetime import datetime, timedelta
 from functools import partial
 from typing import Any
@@ -11,8 +12,8 @@ from typing import Any
 from slipway.base.clock import right_time
 from slipway.google.connection import Connection
 from slipway.google.live import Live, Neighbours, Unknown
-from slipway.google.live_reader import LiveScope, Reader, all_or_unknown, merged
-from slipway.model.kinds import JobKind
+from slipway.google.live_reader import LiveScope, Reader, Recent, all_or_unknown, merged
+from slipway.model.kinds import CUSTOM_JOB, JobKind
 
 AT_ONCE = 256
 """The most threads, which begin as needed: so many that no request waits until another one's thread is free."""
@@ -120,23 +121,25 @@ class Snapshot:
         )
 
     @property
-    def _recent(self) -> Mapping[str, tuple[JobKind, int]]:
+    def _recent(self) -> Mapping[str, tuple[JobKind, Recent, int]]:
         """The kind and the window of each part of the newest jobs, by the part's name."""
-        recent = self._wanted.recent
-        if recent is None:
+        wanted = self._wanted.recent
+        if wanted is None:
             return {}
-        return {
-            f"{words} of the last {recent.days} days{f', part {window + 1}' if window else ''}": (kind, window)
-            for words, kind in self._kinds.items()
-            for window in range(recent.windows)
-        }
+        parts: dict[str, tuple[JobKind, Recent, int]] = {}
+        for words, kind in self._kinds.items():
+            # Of tuning jobs and pipelines there are few, so that a list of them is a page.
+            recent = wanted if kind is CUSTOM_JOB else replace(wanted, windows=1)
+            for window in range(recent.windows):
+                of_window = f", part {window + 1}" if window else ""
+                parts[f"{words} of the last {recent.days} days{of_window}"] = kind, recent, window
+        return parts
 
     def _look_back(self, region: str, now: datetime | None) -> None:
-        wanted, reader = self._wanted, self._readers[region]
         self._ask_for_ends(region, now)
-        for part, (kind, window) in self._recent.items():
-            if now and wanted.recent:
-                self.ask(part, partial(reader.recent, kind, wanted.recent, window, now), region)
+        for part, (kind, recent, window) in self._recent.items():
+            if now:
+                self.ask(part, partial(self._readers[region].recent, kind, recent, window, now), region)
 
     def _ask_for_ends(self, region: str, now: datetime | None) -> None:
         if now and self._ends_within:

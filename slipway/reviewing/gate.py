@@ -18,6 +18,7 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import grouped
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.forge_table import GITHUB, Words
 from slipway.reviewing.record import Record
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.redaction import hidden
@@ -116,18 +117,6 @@ def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateO
 
 
 @dataclass(frozen=True)
-class Words:
-    """A forge's words: for a change, for its number, for deploying without an approval, and for deploying by hand."""
-
-    change: str = "pull request"
-    sign: str = "#"
-    insist: str = "insist (docs/review.md, 'Insisting')"
-    by_hand: str = "Actions → up → Run workflow"
-    #: A merged change may still be approved.
-    approved_late: bool = True
-
-
-@dataclass(frozen=True)
 class Approval:
     """The newest approval of a person who may write."""
 
@@ -171,7 +160,7 @@ class MergeResult:
     #: It makes, or once `merged` has made, the tree; None where that came to the branch without one.
     pull_request: PullRequest | None
     merged: bool
-    words: Words = Words()
+    words: Words = GITHUB.words
 
     @property
     def approvers(self) -> tuple[str, ...]:

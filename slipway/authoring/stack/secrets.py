@@ -5,10 +5,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath
 from slipway.base.formatting import quoted, short
+
+if TYPE_CHECKING:  # Whoever recognises secrets alone reads no YAML.
+    from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath
 
 _KEYS = re.compile(r"(?i)(^|[:_-])(access_?token|credentials?|private_?key|api_?key|client_?secret|password|secret)$")
 FORMS = (

@@ -104,12 +104,12 @@ def command(
     from slipway.model.findings.kinds import KINDS
     from slipway.reviewing.change.change import NO_FILES
     from slipway.reviewing.changed_files import files_of
-    from slipway.reviewing.forges.forge import forge_of, words_of
+    from slipway.reviewing.forge_table import running
+    from slipway.reviewing.forges.forge import forge_of
     from slipway.reviewing.gate import obstacles, unannounced, unapproved
     from slipway.reviewing.review import beside, write_all
     from slipway.reviewing.told.comment import Place, comment
     from slipway.reviewing.told.headline import plain_text
-    from slipway.reviewing.told.places import located
     from slipway.reviewing.told.redaction import hidden, redacted
     from slipway.using.context import Clock
 
@@ -119,11 +119,14 @@ def command(
     main = {review.stack: review for review in _reviews(mains, NO_FILES, now, live=not no_live)}
     reviews = [beside(review, main[review.stack]) if review.stack in main else review for review in reviews]
     shut = unannounced(reviews) if scheduled else unapproved(reviews)
-    words = words_of(os.environ)
+    words = running(os.environ).words
     why, fix = "", f"have the {words.change} approved, or change what it says"
     if scheduled:
         fix = f"deploy main by hand ({words.by_hand}), or put back what was changed by hand"
-    reviews = [located(review, Path(head)) for review in reviews] if head else reviews
+    if head:
+        from slipway.reviewing.told.places import located
+
+        reviews = [located(review, Path(head)) for review in reviews]
     shown = [redacted(review) for review in reviews] if redact else reviews
     in_diff = frozenset[str]().union(*(review.addresses for review in reviews))
     place = Place(tree, base, words.change, folder)

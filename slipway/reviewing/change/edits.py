@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.authoring.stack.yaml_file import from_text
 from slipway.base.formatting import short
 from slipway.reviewing.change.secret_values import HIDDEN
 
@@ -60,6 +59,9 @@ def edits(before: str, after: str) -> tuple[Edit, ...]:
 
 
 def _values(text: str) -> Iterator[tuple[str, str]]:
+    # Needed only for an edited stack file: importing it costs time.
+    from slipway.authoring.stack.yaml_file import from_text
+
     values = from_text(text, "").values
     for key, value in values.items() if isinstance(values, dict) else ():
         yield from _below("" if key == "config" else str(key), value)

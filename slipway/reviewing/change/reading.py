@@ -20,7 +20,7 @@ from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.connection import Connection
 from slipway.google.failures import CloudError
 from slipway.google.live import Live, Unknown
-from slipway.google.live_reader import LiveScope, Recent, quota_info, unanswered
+from slipway.google.live_reader import LiveScope, Recent, unanswered
 from slipway.google.permissions import Bound
 from slipway.google.quota.seasons import metrics
 from slipway.google.snapshot import read
@@ -65,7 +65,6 @@ def change(
             known.catalog.region,
             published_in(preview),
             metrics=frozenset(line.metric for line in lines.values()).union(*of_coming),
-            read_quota=quota_info,
             now=now,
             ends_within=ends_within(clusters),
             recent=Recent(DAYS, MOST_RECENT, stack, _WINDOWS),

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from importlib import import_module
 from pathlib import Path
-from types import ModuleType
 from typing import Protocol
 
-from slipway.reviewing.forge_table import ForgeRow, running
-from slipway.reviewing.gate import MergeResult, Words
+from slipway.reviewing.forge_table import running
+from slipway.reviewing.gate import MergeResult
 
 
 class Forge(Protocol):
@@ -30,16 +29,7 @@ def forge_of(environ: Mapping[str, str], checkout: Path, folder: str = "") -> Fo
     """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for, and the
     project lies in its `folder`. Raises ConfigError for a missing variable."""
     row = running(environ)
-    made: Forge = getattr(_module(row), row.adapter)(environ, checkout, folder)
+    # Imported alone: reading another one takes time.
+    module = import_module(f"slipway.reviewing.forges.{row.name}")
+    made: Forge = getattr(module, row.adapter)(environ, checkout, folder)
     return made
-
-
-def words_of(environ: Mapping[str, str]) -> Words:
-    """Return the words of the forge whose CI runs this, without a request."""
-    words: Words = _module(running(environ)).WORDS
-    return words
-
-
-def _module(row: ForgeRow) -> ModuleType:
-    """Import a forge's module alone: reading another one takes time."""
-    return import_module(f"slipway.reviewing.forges.{row.name}")

@@ -18,7 +18,7 @@ from slipway.google.failures import Call
 from slipway.google.session import Session
 from slipway.google.transport import Transport
 from slipway.reviewing.forges.rest import Rest, refused, settings
-from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
+from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.reviewing.record import Record, name_of, unpacked, written_with
 from slipway.reviewing.told.comment import mark
 
@@ -62,7 +62,6 @@ mutation($to: ID!, $body: String!) {
   written: updateIssueComment(input: {id: $to, body: $body}) { node: issueComment { id body updatedAt } }
 }
 """
-WORDS = Words()
 _FIX = "give the job `contents: read`, `pull-requests: read` (write, to comment) and `actions: read` (to deploy)"
 
 

@@ -17,9 +17,10 @@ from pathlib import Path
 from slipway.google.answers import Json, parse_timestamp
 from slipway.google.session import Session
 from slipway.google.transport import Transport
+from slipway.reviewing.forge_table import GITLAB
 from slipway.reviewing.forges.rest import Rest, settings
 from slipway.reviewing.forges.trees import Trees
-from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest, Words
+from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.reviewing.record import Record, name_of, written_with
 from slipway.reviewing.told.comment import mark
 
@@ -33,15 +34,6 @@ _COMMAND = re.compile(r"^/", re.MULTILINE)
 _REFERENCE = re.compile(r"(?<!\w)!(?=\d)")
 _BREAK = "\u200b"
 _ANEW = "open another merge request for the same branch"
-
-# Whether GitLab lets anybody approve a merged change is not documented.
-WORDS = Words(
-    change="merge request",
-    sign="!",
-    insist="insist (docs/gitlab.md, 'Insisting')",
-    by_hand="Build → Pipelines → New pipeline, of main",
-    approved_late=False,
-)
 
 
 class GitLab:
@@ -65,7 +57,7 @@ class GitLab:
         pull = None if body is None else self._read(body)
         if merged and pull and pull.comment:
             pull = replace(pull, record=written_with(pull.comment.body, self._records(pull, tree)))
-        return MergeResult(tree, pull, merged=merged, words=WORDS)
+        return MergeResult(tree, pull, merged=merged, words=GITLAB.words)
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         pull, body = result.pull_request, _inert(body)
