@@ -59,6 +59,8 @@ class Service:
 
     answers: dict[str, tuple[int, Any]] = field(default_factory=dict)
     asked: dict[str, dict[str, list[str]]] = field(default_factory=dict)
+    filters: list[tuple[str, str]] = field(default_factory=list)
+    """All requests: the path, and the filter, empty where there is none."""
     date: str = ""
     cut: set[str] = field(default_factory=set)
     """The paths whose answers end half way, as when a connection drops."""
@@ -109,6 +111,8 @@ def environ(service: Service) -> Iterator[dict[str, str]]:
         def do_GET(self) -> None:
             parts = urlsplit(self.path)
             service.asked[parts.path] = parse_qs(parts.query)
+            (asked,) = service.asked[parts.path].get("filter", [""])
+            service.filters.append((parts.path, asked))
             self.date = service.date
             self.give(*service.answer(parts.path), cut=any(parts.path == PATHS[what] for what in service.cut))
 

@@ -231,3 +231,15 @@ def test_what_was_looked_for_by_a_clock_that_is_wrong_is_looked_for_again(
     assert seen.time == cloud and "2026-11-17T12:00:00Z" in last
     near = cloud + timedelta(minutes=1)
     assert read(connection, replace(wanted, now=near), off_is_empty=False)[0].time == near
+
+
+def test_only_custom_jobs_are_many_enough_to_be_read_in_parts(connection: Connection, service: Service) -> None:
+    """A month of custom jobs is read in parts at once, one of tuning jobs or pipelines by one request."""
+    wanted = replace(WANTED, now=datetime(2026, 11, 20, 12, tzinfo=UTC), recent=Recent(30, 1000, "dev", windows=6))
+    read(connection, wanted, off_is_empty=False)
+    parts = {
+        what: [filter for path, filter in service.filters if path == PATHS[what] and "create_time" in filter]
+        for what in ("jobs", "tuning", "pipelines")
+    }
+    assert {what: len(some) for what, some in parts.items()} == {"jobs": 6, "tuning": 1, "pipelines": 1}
+    assert 'create_time>="2026-10-21T12:00:00Z"' in parts["tuning"][0] and "create_time<" not in parts["tuning"][0]

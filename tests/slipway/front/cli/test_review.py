@@ -1,6 +1,8 @@
 """`slipway review`: sources, outputs, exit codes. What it says of a change: tests/slipway/reviewing. # N5 N14"""
 
 import json
+import subprocess
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -36,6 +38,16 @@ def test_what_nobody_read_is_said_before_all_consequences(review: Review) -> Non
     first, second = review(REFUSED).out.splitlines()[:2]
     assert first.startswith("⛔") and second.startswith("incomplete: the deployment is refused")
     assert "main already, not deployed yet)" in review(EDIT, "--main", EDIT).out, "the base branch's own are not yours"
+
+
+def test_a_review_imports_neither_yaml_nor_a_forge_that_nobody_asks() -> None:
+    """It answers within a second, half of which are its imports (`bench/review.py`)."""
+    program = f"import sys\nfrom slipway.front.cli import main\nmain(['review', {EDIT!r}, '--no-live'])\n"
+    program += "print(*sys.modules, file=sys.stderr)"
+    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    imported = {*done.stderr.split()}
+    assert "slipway.reviewing.review" in imported
+    assert not imported & {"yaml", "google.protobuf", "slipway.reviewing.forges.github", "slipway.operating.history"}
 
 
 def test_markdown_is_a_comment_and_json_a_source_too(review: Review, tmp_path: Path) -> None:
