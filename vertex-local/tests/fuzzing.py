@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from tests.vertex.pipeline_jobs.pipelines import pipeline_job
 from vertex_local import discovery, identities
 from vertex_local.testing.bodies import cluster_body, job_body
 from vertex_local.wire import Route
@@ -73,6 +74,7 @@ GOOD: Mapping[str, Any] = {
     "PersistentResource": cluster_body(),
     "HyperparameterTuningJob": TUNING,
     "TrainingPipeline": {"displayName": "p", "trainingTaskDefinition": DEFINITION, "trainingTaskInputs": WORKER},
+    "PipelineJob": pipeline_job(bucket="fuzzed"),
     "UploadModelRequest": {
         "model": {"displayName": "m", "versionAliases": ["b-2", "a-1"], "containerSpec": {"imageUri": "serving:1"}},
         "modelId": "fuzzed",

@@ -98,6 +98,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, lis
         for kind, one in (("contexts", "context"), ("executions", "execution"), ("artifacts", "artifact")):
             calling.call("POST", f"{store}/{kind}?{one}Id=fuzzed", {"schemaTitle": "system.Run"})
         calling.call("POST", "/storage/v1/b?project=local-project", {"name": "fuzzed"})
+        calling.call("POST", f"/v1/{PARENT}/pipelineJobs?pipelineJobId=fuzzed", GOOD["PipelineJob"])
         calling.call("POST", "/upload/storage/v1/b/fuzzed/o?uploadType=media&name=one", raw=b"content")
         calling.call("POST", "/v1/projects/local-project/secrets?secretId=fuzzed", {"replication": {"automatic": {}}})
         calling.call("POST", "/v1/projects/local-project/secrets/fuzzed:addVersion", GOOD["AddSecretVersionRequest"])
@@ -111,7 +112,7 @@ def begun(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, lis
         "timeSeries": [made],
     }
     known = {word: [item["name"].rpartition("/")[2] for item in found] for word, found in ids.items()}
-    every = ("models", "experiments", "runs", "contexts", "executions", "artifacts")
+    every = ("models", "pipelineJobs", "experiments", "runs", "contexts", "executions", "artifacts")
     return state, known | {word: ["fuzzed"] for word in every}
 
 

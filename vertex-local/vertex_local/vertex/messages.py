@@ -21,6 +21,7 @@ MESSAGES = Messages(
         "MetadataStore": "metadata_store",
         "Model": "model",
         "PersistentResource": "persistent_resource",
+        "PipelineJob": "pipeline_job",
         "Tensorboard": "tensorboard",
         "TensorboardExperiment": "tensorboard_experiment",
         "TensorboardRun": "tensorboard_run",

@@ -19,6 +19,8 @@ from .metadata.executions import Executions
 from .metadata.metadata_stores import MetadataStores
 from .models.models import Models
 from .operations import Operations
+from .pipeline_jobs import work as pipeline_jobs
+from .pipeline_jobs.pipeline_jobs import PipelineJobs
 from .pipelines import work as pipelines
 from .pipelines.training_pipelines import TrainingPipelines
 from .scheduling import availability, quota_usage, submission
@@ -43,6 +45,7 @@ def routes(world: World) -> list[Route]:
         CustomJobs(world, submission.create),
         TuningJobs(world),
         TrainingPipelines(world),
+        PipelineJobs(world),
         Models(world),
         Tensorboards(world),
         Experiments(world),
@@ -62,7 +65,11 @@ def loops(world: World) -> Sequence[Loop]:
     # Jobs that are made of custom jobs are looked at apart from the scheduler, which that would hold up.
     follower = Follower(
         world,
-        {"tuning jobs": lambda: tuning_work.step(world), "pipelines": lambda: pipelines.step(world)},
+        {
+            "tuning jobs": lambda: tuning_work.step(world),
+            "pipelines": lambda: pipelines.step(world),
+            "pipeline jobs": lambda: pipeline_jobs.step(world),
+        },
         threading.Event(),
     )
     scheduler = Follower(world, {"the scheduler": Scheduler(world).step}, world.changed)

@@ -12,6 +12,7 @@ from tests.vertex.scheduling import conftest
 from vertex_local.clock import timestamp
 from vertex_local.nodes.spec import ReplicaSpec, Status
 from vertex_local.testing.calling import PARENT, Calling
+from vertex_local.vertex.pipeline_jobs import work as pipeline_job_work
 from vertex_local.vertex.pipelines import work as pipeline_work
 from vertex_local.vertex.scheduling.scheduler import Scheduler
 from vertex_local.vertex.tuning import work as tuning_work
@@ -55,6 +56,7 @@ class Studies:
             self.scheduler.step()
             tuning_work.step(self.calling.world)
             pipeline_work.step(self.calling.world)
+            pipeline_job_work.step(self.calling.world)
 
     def spec(self, trial: Mapping[str, Any]) -> ReplicaSpec:
         """Return the specification of a trial's chief."""

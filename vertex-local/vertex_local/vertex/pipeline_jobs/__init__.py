@@ -1,0 +1,1 @@
+"""Pipeline jobs: compiled Kubeflow pipelines, each task of which runs as a custom job."""
