@@ -268,7 +268,11 @@ def _reader(hint: Any) -> _Reader:
         return reduce(_formed, forms, _reader(arguments[0]))
     if origin in (Union, UnionType):
         kinds = tuple(argument for argument in arguments if argument is not NoneType)
-        return _reader(kinds[0]) if len(kinds) == 1 else _plain(kinds, "a value")
+        if len(kinds) == 1:
+            return _reader(kinds[0])
+        lists = [_reader(argument) for argument in kinds if get_origin(argument) is tuple]
+        single = _plain(tuple(argument for argument in kinds if get_origin(argument) is None), "a value")
+        return _Reader(lambda value: (lists[0] if lists and isinstance(value, list) else single).read(value), "a value")
     if origin is Literal:
         return _formed(_plain((str,), "a string"), Form(arguments.__contains__, one_of(arguments)))
     if origin is tuple:

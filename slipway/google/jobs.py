@@ -13,6 +13,7 @@ from slipway.google.answers import Json, Regional, displayable, parse_timestamp,
 from slipway.google.clusters import PersistentResource
 from slipway.google.trials import Trial, best, searched
 from slipway.model.capacity import CAPACITY_TYPES, POOL, of_job
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.model.labels import (
     CAPACITY_TYPE_LABEL,
@@ -244,7 +245,7 @@ class VertexJob(Regional):
         return sum(pool.replicas for pool in self.worker_pools)
 
     @property
-    def parameters(self) -> Mapping[str, int | float | str | bool] | None:
+    def parameters(self) -> Mapping[str, Value] | None:
         """The recorded parameters; None where the job records none."""
         return parameters_in(variable for pool in self.worker_pools for variable in pool.env)
 

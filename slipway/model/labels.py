@@ -116,7 +116,7 @@ def code_revision_of(labels: Mapping[str, str]) -> Revision:
     return Revision(labels.get(CODE_COMMIT_LABEL, ""), _TRUTH.get(labels.get(CODE_DIRTY_LABEL, "")))
 
 
-def excess(values: Mapping[str, float | str]) -> str:
+def excess(values: Mapping[str, Any]) -> str:
     """Return the reason why these values together are too much for one job, an empty string when they are not."""
     size = len(recorded(values).encode())
     return "" if size <= MOST_BYTES else f"take {size:,} bytes as JSON, at most {MOST_BYTES:,} (32 KB)"
@@ -138,7 +138,7 @@ def own_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
     return {key: value for key, value in labels.items() if not key.startswith(RESERVED)}
 
 
-def recorded(values: Mapping[str, int | float | str | bool] | str) -> str:
+def recorded(values: Mapping[str, Any] | str) -> str:
     """Return the value of a record as it is sent: canonical JSON, so that equal parameters are equal texts."""
     text = json.dumps(values, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
     return escaped(text.replace("$", MARK)).replace("'", r"\u0027")  # Vertex AI takes no apostrophe in a variable.
@@ -176,13 +176,17 @@ class Launched(NamedTuple):
         return [*self.others, "--module", self.module, "--", *self.arguments]
 
 
-def parameters_in(env: Iterable[str]) -> Mapping[str, int | float | str | bool] | None:
+def parameters_in(env: Iterable[str]) -> Mapping[str, Any] | None:
     """Return the values from an environment of `NAME=value`, as it was sent; None where it lacks them, and for a form
     that no submission records: the job may be anybody's."""
-    values = _record_in(env, VARIABLE)
-    if not isinstance(values, dict) or not all(isinstance(value, int | float | str) for value in values.values()):
+    record = _record_in(env, VARIABLE)
+    if not isinstance(record, dict):
         return None
-    return None if any(map(unfit, (*values, *values.values()))) else values
+    values = {name: tuple(value) if isinstance(value, list) else value for name, value in record.items()}
+    single = [part for value in values.values() for part in (value if isinstance(value, tuple) else (value,))]
+    if not all(isinstance(value, int | float | str) for value in single):
+        return None
+    return None if any(map(unfit, (*values, *single))) else values
 
 
 def note_in(env: Iterable[str]) -> str:

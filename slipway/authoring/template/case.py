@@ -6,11 +6,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from slipway.authoring.template.declaration import Declaration, Value, Variant
+from slipway.authoring.template.declaration import Declaration, Variant
 from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.model.catalog.model import case_in_words
+from slipway.model.catalog.parameter_types import Scalar
 
-ValueSets = dict[str, tuple[Value, ...]]
+ValueSets = dict[str, tuple[Scalar, ...]]
 """A box: the possible values of each parameter."""
 
 
@@ -21,7 +22,7 @@ class Case:
     #: The variant that applies; None for the template's own machines and capacity types.
     variant: Variant | None = None
     #: The condition: each of these parameters has one of its values. An empty one always holds.
-    when: Mapping[str, tuple[Value, ...]] = field(default_factory=dict)
+    when: Mapping[str, tuple[Scalar, ...]] = field(default_factory=dict)
 
     def worker_pools(self, template: Declaration) -> tuple[WorkerPool, ...]:
         return (self.variant and self.variant.worker_pools) or template.worker_pools

@@ -11,12 +11,13 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from slipway.authoring.template.case import Case
-from slipway.authoring.template.declaration import Value, file_of
+from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.jobspec import CompileContext, job_spec
 from slipway.authoring.template.worker_pool import Package
 from slipway.base.errors import ConfigError
 from slipway.google.messages import message
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import (
     DOLLAR,
     EXPERIMENT_RUN,

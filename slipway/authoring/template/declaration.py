@@ -10,12 +10,10 @@ from slipway.base.formatting import join, unfit
 from slipway.model.capacity import POOL
 from slipway.model.catalog import model
 from slipway.model.catalog.forms import PARAMETER_NAME
-from slipway.model.catalog.parameter_types import BY_NAME, BY_PYTHON, Scalar
+from slipway.model.catalog.parameter_types import BY_NAME, BY_PYTHON, ParameterType, Scalar, Value
 from slipway.model.catalog.placeholders import whole
 from slipway.model.kinds import CUSTOM_JOB, KINDS
 from slipway.model.kinds.settings import ModelUpload, Study
-
-Value = Scalar
 
 
 def file_of(name: str) -> str:
@@ -27,22 +25,26 @@ def file_of(name: str) -> str:
 class Parameter:
     """A value that a submission may set.
 
-    - `type`: int, float, str or bool.
+    - `type`: int, float, str or bool, or a list: list[int], list[float] or list[str].
     - `default`: the value that a submission need not give; without it the parameter is required.
-    - `min` and `max`: inclusive bounds of a number.
-    - `choices`: all its possible values, if any are named.
+    - `min` and `max`: inclusive bounds of a number, in a list of each.
+    - `choices`: all its possible values, if any are named; of a list those of each item.
     - `command`: its value is a command that no shell reads, and `{lr}` in it stands for a parameter that needs no
       declaration: `-p lr=0.1`.
     """
 
     name: str
-    type: type[int] | type[float] | type[str] | type[bool]
+    type: type[int] | type[float] | type[str] | type[bool] | type[list[int]] | type[list[float]] | type[list[str]]
     default: Value | None = None
     min: float | None = None
     max: float | None = None
-    choices: tuple[Value, ...] = ()
+    choices: tuple[Scalar, ...] = ()
     help: str = ""
     command: bool = False
+
+    def __post_init__(self) -> None:
+        if isinstance(self.default, list):
+            object.__setattr__(self, "default", tuple(self.default))
 
     def problems(self) -> Iterable[str]:
         if not PARAMETER_NAME.fits(self.name):
@@ -51,9 +53,9 @@ class Parameter:
             yield f"type must be {join(BY_NAME, 'or')}, not {self.type!r}"
             return
         if not BY_PYTHON[self.type].number and (self.min is not None or self.max is not None):
-            yield f"min and max are for numbers, not for {self.type.__name__}"
+            yield f"min and max are for numbers, not for {BY_PYTHON[self.type].name}"
         if self.command and self.type is not str:
-            yield f"command is for str, not for {self.type.__name__}"
+            yield f"command is for str, not for {BY_PYTHON[self.type].name}"
         bounds = {name: bound for name, bound in (("min", self.min), ("max", self.max)) if bound is not None}
         endless = [f"{name} {wrong}; leave it out" for name, bound in bounds.items() if (wrong := unfit(bound))]
         if endless:
@@ -65,7 +67,7 @@ class Parameter:
         for where, value in [*values, *(("choice", choice) for choice in self.choices)]:
             if type(value) is int and unfit(value):  # Python does not write numbers of thousands of digits.
                 yield f"{where} {unfit(value)}"
-            elif wrong := self.published.refusal(value):
+            elif wrong := (self.published.each if where == "choice" else self.published).refusal(value):
                 yield f"{where} {value!r} {wrong}"
 
     @property
@@ -74,20 +76,26 @@ class Parameter:
         return model.Parameter(**{**vars(self), "type": BY_PYTHON[self.type].name})
 
     @property
-    def finite(self) -> tuple[Value, ...]:
+    def finite(self) -> tuple[Scalar, ...]:
         """All its possible values, when they can be listed."""
-        return BY_PYTHON[self.type].values or self.choices
+        kind = BY_PYTHON[self.type]
+        return () if kind.item else kind.values or self.choices
 
     @property
     def usual(self) -> Value:
         """The default, else an allowed value."""
+        kind = BY_PYTHON[self.type]
         if self.default is not None:
             return self.default
-        if self.choices:
-            return self.choices[0]
-        if BY_PYTHON[self.type].number:
-            return self.type(next((bound for bound in (self.min, self.max) if bound is not None), 1))
-        return self.type()
+        if kind.item:
+            return (*self.choices[:1],) or (self._of(kind.item),)
+        return self.choices[0] if self.choices else self._of(kind)
+
+    def _of(self, kind: ParameterType) -> Scalar:
+        """Return a value of the type within the bounds."""
+        bound = next((bound for bound in (self.min, self.max) if bound is not None), 1)
+        value: Scalar = kind.python(bound) if kind.number else kind.python()
+        return value
 
 
 @dataclass(frozen=True)
@@ -124,13 +132,13 @@ class Variant:
       sent.
     """
 
-    when: Mapping[str, Value | tuple[Value, ...]]
+    when: Mapping[str, Value]
     worker_pools: tuple[WorkerPool, ...] = ()
     capacity_types: tuple[str, ...] = ()
     refusal: str = ""
 
     @property
-    def values(self) -> Mapping[str, tuple[Value, ...]]:
+    def values(self) -> Mapping[str, tuple[Scalar, ...]]:
         return {name: value if isinstance(value, tuple) else (value,) for name, value in self.when.items()}
 
 
@@ -210,5 +218,5 @@ class Declaration:
         parameter = self.parameter(whole(number) or "")
         assert parameter is not None, "checked when the template was made"
         if parameter.default is not None:
-            return int(parameter.default)
+            return int(str(parameter.default))
         return min(map(int, parameter.choices), default=int(parameter.min or 1))

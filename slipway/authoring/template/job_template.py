@@ -160,7 +160,7 @@ def _variant(template: Declaration, variant: Variant) -> Iterator[str]:
         if parameter is None:
             yield f"unknown parameter {name}"
         elif not parameter.finite:
-            yield f"parameter {name} chooses a variant, so it needs choices (or type bool)"
+            yield f"parameter {name} chooses a variant, so it needs choices (or type bool), and is no list"
         else:
             yield from (
                 f"{name} {value!r} is none of {', '.join(map(str, parameter.finite))}"

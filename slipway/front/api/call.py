@@ -9,6 +9,7 @@ from numbers import Real
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import unfit
+from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.placeholders import render
 from slipway.using.submission.own_labels import checked_labels, checked_note
 from slipway.using.submission.request import RequestOverrides
@@ -88,16 +89,21 @@ def types(then: str | Sequence[str]) -> tuple[str, ...]:
     return types_
 
 
-def params_as_typed(params: Mapping[str, str | float], *, of_sweep: bool = False) -> dict[str, str]:
-    """Write values as typed: `500`, `true`. Raises ConfigError for a value that is neither text nor number."""
+def params_as_typed(
+    params: Mapping[str, str | float | Sequence[str | float]], *, of_sweep: bool = False
+) -> dict[str, Typed]:
+    """Write values as typed: `500`, `true`, and each item of a list. Raises ConfigError for what is neither text nor
+    number nor a list of these."""
     taken = {**_TAKES, **_OF_SWEEPS} if of_sweep else _TAKES
-    texts = {}
+    texts: dict[str, Typed] = {}
     for typed, value in params.items():
         # A parameter that is called as an argument of the function is written with one more underscore: `kind_`.
         name = typed.removesuffix("_") if typed.rstrip("_") in taken else typed
-        _require(name, value, (str, Real), "a string, a number or a bool")
+        items = value if isinstance(value, list | tuple) else (value,)
+        for item in items:
+            _require(name, item, (str, Real), "a string, a number or a bool, or a list of these")
         try:
-            texts[name] = render(value)
+            texts[name] = tuple(map(render, items)) if items is value else render(value)
         except ValueError as problem:  # Python writes no whole number of thousands of digits.
             what = f"{name} is given a number that is too large to write"
             raise ConfigError(what, why=str(problem), fix="a smaller one") from problem

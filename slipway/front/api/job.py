@@ -21,6 +21,7 @@ from slipway.using.context import Context, context_of
 
 if TYPE_CHECKING:
     from slipway.front.api.result import ResultTable
+    from slipway.model.catalog.parameter_types import Value
     from slipway.using.jobs.follower import Event
     from slipway.using.jobs.metrics import Metrics
 
@@ -82,7 +83,7 @@ class Job:
         return self._job.output
 
     @property
-    def parameters(self) -> Mapping[str, str | float] | None:
+    def parameters(self) -> Mapping[str, Value] | None:
         """The values that the job was submitted with, defaults too; None for a job that does not record them."""
         return self._job.parameters
 

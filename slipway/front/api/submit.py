@@ -47,7 +47,7 @@ def submit(
     yes: bool = False,
     labels: Mapping[str, str] | None = None,
     note: str | None = None,
-    **params: str | float,
+    **params: str | float | Sequence[str | float],
 ) -> Job:
     """Submit one job from a template of the catalog and return a handle to it.
 

@@ -64,7 +64,7 @@ def sweep(
     yes: bool = False,
     labels: Mapping[str, str] | None = None,
     note: str | None = None,
-    **params: str | float,
+    **params: str | float | Sequence[str | float],
 ) -> Sweep:
     """Submit one job for each of many sets of parameters, each exactly once, and return when all are accepted.
 

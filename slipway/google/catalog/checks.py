@@ -42,7 +42,7 @@ def checked(template: Template, catalog: Catalog) -> Template:
         default = () if parameter.default is None else (("default", parameter.default),)
         choices = ((f"choices[{number}]", choice) for number, choice in enumerate(parameter.choices))
         for place, value in (*default, *choices):
-            if wrong := parameter.refusal(value):
+            if wrong := (parameter if place == "default" else parameter.each).refusal(value):
                 raise MalformedError(f"is {value!r}, which {wrong}", f"parameters[{index}].{place}")
     for index, offer in enumerate(template.offers):
         try:

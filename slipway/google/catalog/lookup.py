@@ -16,7 +16,7 @@ from slipway.google.failures import NotFound
 from slipway.google.storage import Location, Storage
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog.model import NAME, Catalog, Offer, Template
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.kinds import KINDS, JobKind
 
 VARIABLE = "SLIPWAY_CATALOG"
@@ -196,7 +196,7 @@ def trainer_of(catalog: Catalog, template: Template) -> str:
     return next((name for name, account in catalog.trainers.items() if account in accounts), "")
 
 
-def standing(template: Template, kind: JobKind, values: Mapping[str, Scalar]) -> tuple[Offer, ...]:
+def standing(template: Template, kind: JobKind, values: Mapping[str, Value]) -> tuple[Offer, ...]:
     """Return the offers of the case that these values choose, in the template's order. Raises ConfigError for none."""
     offers = tuple(
         offer

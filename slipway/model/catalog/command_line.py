@@ -6,7 +6,10 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+
+from slipway.model.catalog.parameter_types import Typed
+from slipway.model.catalog.placeholders import joined
 
 _PART = re.compile(r"""'[^']*'|"(?:\\.|[^"\\])*"|\\.|[^'"\\]+|.""", re.DOTALL)
 """What a shell reads in one way: text in quotes, a character behind a backslash, and plain text."""
@@ -56,11 +59,17 @@ def names(text: str) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for _, name in _FREE.findall(text) if name))
 
 
-def filled(text: str, values: Mapping[str, str]) -> str:
-    """Return a command with the values of the parameters that it names, as a text that is split into the same words.
-    Raises KeyError for a name without a value."""
+def filled(text: str, values: Mapping[str, Typed]) -> str:
+    """Return a command with the values of the parameters that it names, as a text that is split into the same words; a
+    word that is a list's name becomes a word for each item. Raises KeyError for a name without a value."""
     if not _FREE.search(text):
         return text
-    return shlex.join(
-        _FREE.sub(lambda match: f"{{{match[1]}}}" if match[1] else values[match[2]], word) for word in shlex.split(text)
-    )
+    return shlex.join(part for word in shlex.split(text) for part in _words(word, values))
+
+
+def _words(word: str, values: Mapping[str, Typed]) -> Iterable[str]:
+    whole = _FREE.fullmatch(word)
+    value = values[whole[2]] if whole and whole[2] else ""
+    if isinstance(value, tuple):
+        return value
+    return (_FREE.sub(lambda match: f"{{{match[1]}}}" if match[1] else joined(values[match[2]]), word),)

@@ -7,7 +7,7 @@ Readers pass over unknown keys, so adding a field keeps the schema; renaming or 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any
 
@@ -29,7 +29,7 @@ from slipway.model.catalog.forms import (
     Text,
     Texts,
 )
-from slipway.model.catalog.parameter_types import BY_NAME, ParameterType, Scalar
+from slipway.model.catalog.parameter_types import BY_NAME, ParameterType, Scalar, Value
 from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import Revision
@@ -54,12 +54,12 @@ Regions = Annotated[
 
 @dataclass(frozen=True)
 class Parameter:
-    """A template's parameter. Its bounds are inclusive."""
+    """A template's parameter. Its bounds are inclusive. Bounds and choices are those of each item of a list."""
 
     name: Annotated[str, PARAMETER_NAME]
     type: Annotated[str, Form(BY_NAME.__contains__, one_of(BY_NAME))]
     #: None for a required parameter.
-    default: Scalar | None = None
+    default: Value | None = None
     min: float | None = None
     max: float | None = None
     choices: tuple[Scalar, ...] = ()
@@ -73,11 +73,17 @@ class Parameter:
         object.__setattr__(self, "choices", tuple(map(self._typed, self.choices)))
 
     def _typed(self, value: Any) -> Any:
-        return float(value) if self.type == "float" and type(value) is int and not unfit(value) else value
+        if isinstance(value, tuple):
+            return tuple(map(self._typed, value))
+        floats = self.type in ("float", "list[float]")
+        return float(value) if floats and type(value) is int and not unfit(value) else value
 
     def refusal(self, value: Any) -> str:
         """Return why the parameter may not have this value, or an empty string."""
         value = self._typed(value)
+        if self.kind.item and isinstance(value, tuple):
+            wrongs = (f"has {item!r}, which {wrong}" for item in value if (wrong := self.each.refusal(item)))
+            return next(wrongs, "")
         if isinstance(value, int | float | str) and (wrong := unfit(value)):
             return wrong
         if type(value) is not self.kind.python:
@@ -98,6 +104,11 @@ class Parameter:
     @property
     def kind(self) -> ParameterType:
         return BY_NAME[self.type]
+
+    @property
+    def each(self) -> Parameter:
+        """One item of a list, as a parameter; a parameter of a single value itself."""
+        return replace(self, type=self.kind.item.name, default=None) if self.kind.item else self
 
     @property
     def required(self) -> bool:

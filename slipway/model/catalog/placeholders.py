@@ -7,8 +7,10 @@ and a value as `$${name}`.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
+
+from slipway.model.catalog.parameter_types import listed
 
 JOB, REQUEST, OUTPUT = "slipway.job", "slipway.request", "slipway.output"
 PACKAGE, SWEEP, EXPERIMENT_RUN = "slipway.package", "slipway.sweep", "slipway.experimentRun"
@@ -69,7 +71,10 @@ def whole(text: str) -> str | None:
 
 
 def render(value: object) -> str:
-    """Return a parameter's value as arguments and environment carry it; JSON takes whole numbers as strings too."""
+    """Return a parameter's value as it is typed, and a single one as arguments and environment carry it; JSON takes
+    whole numbers as strings too."""
+    if isinstance(value, tuple):
+        return listed([*map(render, value)])
     if isinstance(value, bool):
         return "true" if value else "false"
     # Written as in JSON: `str` of an enum's member is its name, whatever it equals.
@@ -88,16 +93,46 @@ def with_numbers(value: Any, key: str = "") -> Any:
     return 1 if key in NUMERIC and isinstance(value, str) and whole(value) else value
 
 
-def fill(value: Any, values: Mapping[str, object]) -> Any:
+def joined(value: object) -> str:
+    """Return a parameter's value as it stands within a text: the items of a list with commas between them."""
+    return ",".join(map(render, value)) if isinstance(value, tuple) else render(value)
+
+
+def spread(value: Sequence[Any], values: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
+    """Yield the items of a list of JSON, each with the values that fill it. An item that is the placeholder of a list
+    is there once for each of its values."""
+    for item in value:
+        name = whole(item) if isinstance(item, str) else None
+        several = values.get(name) if name else None
+        if isinstance(several, tuple):
+            yield from ((item, {**values, name: each}) for each in several)
+        else:
+            yield item, values
+
+
+def within_texts(value: Any) -> Iterator[str]:
+    """Yield the placeholders of JSON that stand within a text, and not as an item of their own."""
+    if isinstance(value, str):
+        yield from names(value)
+    elif isinstance(value, Mapping):
+        for inner in value.values():
+            yield from within_texts(inner)
+    elif isinstance(value, list):
+        for item in value:
+            if not (isinstance(item, str) and whole(item)):
+                yield from within_texts(item)
+
+
+def fill(value: Any, values: Mapping[str, Any]) -> Any:
     """Return `value` (JSON) with each placeholder of `values` filled in; others are unchanged."""
 
     def replace(match: re.Match[str]) -> str:
-        return render(values[match[1]]) if match[1] in values else match[0]
+        return joined(values[match[1]]) if match[1] in values else match[0]
 
     if isinstance(value, str):
         return _PLACEHOLDER.sub(replace, value)
     if isinstance(value, Mapping):
         return {key: fill(item, values) for key, item in value.items()}
     if isinstance(value, list | tuple):
-        return [fill(item, values) for item in value]
+        return [fill(item, of_item) for item, of_item in spread(value, values)]
     return value

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from slipway.base.formatting import last_part, short
 from slipway.google.jobs import VertexJob
 from slipway.google.trials import Trial
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.prices import exact_text
 from slipway.using.jobs.metrics import Metrics
@@ -36,7 +36,7 @@ class SweepRun:
     #: The number of the run, or of the trial.
     run: str
     state: str
-    parameters: Mapping[str, Scalar]
+    parameters: Mapping[str, Value]
     metrics: Mapping[str, float]
     best: bool
     run_seconds: float | None = None
@@ -187,7 +187,7 @@ def _finite(metrics: Mapping[str, float]) -> Mapping[str, float]:
 
 def _values(
     runs: Sequence[SweepRun], parameters: Sequence[str], metric: str
-) -> Iterator[tuple[str, Mapping[str, Scalar]]]:
+) -> Iterator[tuple[str, Mapping[str, Value]]]:
     """Yield each axis with the value of each run that has one: varying parameters, and the metric last.
 
     A parameter with the metric's name is `params.NAME`, as in tables for pandas.
@@ -251,7 +251,7 @@ def _fits(wanted: tuple[float, float], taken: list[tuple[float, float]]) -> bool
     return free
 
 
-def _places(values: Mapping[str, Scalar]) -> Mapping[str, float]:
+def _places(values: Mapping[str, Value]) -> Mapping[str, float]:
     """Return places from 0 to 1, the same for equal values: numbers by their size, texts in alphabetical order."""
     numbers = {run: _number(value) for run, value in values.items()}
     if any(number is None for number in numbers.values()):
@@ -268,8 +268,8 @@ def _places(values: Mapping[str, Scalar]) -> Mapping[str, float]:
     return {run: round((number - least) / (most - least), 4) if most > least else 0.5 for run, number in known.items()}
 
 
-def _number(value: Scalar) -> float | None:
-    if isinstance(value, bool):
+def _number(value: Value) -> float | None:
+    if isinstance(value, bool | tuple):
         return None
     try:
         number = float(value)
@@ -278,7 +278,7 @@ def _number(value: Scalar) -> float | None:
     return number if math.isfinite(number) else None
 
 
-def _text(value: Scalar) -> str:
+def _text(value: Value) -> str:
     return f"{value:.4g}" if isinstance(value, float) else render(value)[:_TEXT]
 
 

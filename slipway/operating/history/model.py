@@ -12,7 +12,7 @@ from typing import Annotated
 
 from slipway.base.codec import Form
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
 
@@ -67,7 +67,7 @@ class PastJob:
     #: bound.
     lost: float | None = 0.0
     labels: Mapping[str, str] = field(default_factory=dict)
-    parameters: Mapping[str, Scalar] | None = None
+    parameters: Mapping[str, Value] | None = None
     sweep: str = ""
     run: str = ""
     request_id: str = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import short
-from slipway.model.catalog.placeholders import DOLLAR, placeholder
+from slipway.model.catalog.placeholders import DOLLAR, placeholder, render
 
 HIDDEN = "hidden"
 
@@ -18,8 +18,7 @@ def shown(value: object, name: str = "", longest: int = 60, beside: str = "") ->
 
 def bare(value: object, name: str = "", longest: int = 60, beside: str = "") -> str:
     """Return the same without backticks."""
-    text = "true" if value is True else "false" if value is False else str(value)
-    text = text.replace(placeholder(DOLLAR), "$")
+    text = render(value).replace(placeholder(DOLLAR), "$")
     part = _from_difference(text, beside, longest // 2) if len(text) > longest and beside else text
     if looks_secret(text, name) or looks_secret(part):
         return HIDDEN

@@ -26,7 +26,7 @@ def taken(template: Template) -> Mapping[tuple[str, str], int]:
 
 def largest(template: Template, cluster: str, pool: str) -> int:
     """Return how many of a pool's machines a submission may ask for."""
-    bounded = (each for each in template.parameters if each.max is not None)
+    bounded = (each for each in template.parameters if each.max is not None and not each.kind.item)
     values = {**usual_values(template), **{each.name: each.kind.python(each.max) for each in bounded}}
     return max((takes(offer, values)[pool] for offer in template.offers if offer.cluster == cluster), default=0)
 

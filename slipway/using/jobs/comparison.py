@@ -7,14 +7,13 @@ from dataclasses import dataclass, field
 
 from slipway.base.formatting import join, last_part
 from slipway.google.jobs import VertexJob, state_word
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.labels import CODE_LABEL, RUN_LABEL, SWEEP_LABEL, own_labels
 from slipway.model.prices import exact_text
 from slipway.using.jobs.description import JobDescription, labels_text
 from slipway.using.jobs.metrics import Metrics
 from slipway.using.jobs.roles import role_at
 
-Value = Scalar | None
 PRICE, COST = ("machines", "pricePerHour"), ("outcome", "cost")
 """Groups and names of the fields in USD."""
 
@@ -28,7 +27,7 @@ class ComparedField:
     name: str
     #: The jobs' values in the jobs' order, None for a job that lacks it. Times are seconds, `cost` and `pricePerHour`
     #: are USD as text.
-    values: tuple[Value, ...]
+    values: tuple[Value | None, ...]
     #: All values are equal; 1 and True are not equal.
     alike: bool = field(init=False)
 
@@ -75,7 +74,7 @@ def _fields(
     yield ComparedField(*COST, tuple(exact_text(description.account.cost) for description in descriptions))
 
 
-def _names(each: Iterable[Mapping[str, Scalar]], first: Iterable[str]) -> list[str]:
+def _names(each: Iterable[Mapping[str, Value]], first: Iterable[str]) -> list[str]:
     present = dict.fromkeys(name for values in each for name in values)
     leading = dict.fromkeys(name for name in first if name in present)
     return [*leading, *(name for name in present if name not in leading)]

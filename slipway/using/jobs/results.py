@@ -16,7 +16,7 @@ from slipway.base.formatting import few, nearest, quoted, short
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog import command_line
 from slipway.model.catalog.model import Catalog
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.labels import RUN_LABEL, own_labels
 from slipway.model.prices import Price
@@ -64,7 +64,7 @@ class ResultRow:
     user: str
     capacity_type: str
     #: Those that vary among the rows, as far as the job has them.
-    parameters: Mapping[str, Scalar]
+    parameters: Mapping[str, Value]
     metrics: Mapping[str, float]
     metrics_why: str
     best: bool
@@ -149,7 +149,7 @@ def flat_rows(results: Results) -> list[dict[str, str | float | None]]:
             "note": row.note or None,
             "state": row.state.removeprefix("JOB_STATE_").lower(),
             "best": row.best if results.goal else None,
-            **{f"params.{name}": row.parameters.get(name) for name in results.parameters},
+            **{f"params.{name}": _flat(row.parameters.get(name)) for name in results.parameters},
             **{f"metrics.{name}": row.metrics.get(name) for name in results.metrics},
             **{f"labels.{key}": row.labels.get(key) for key in results.labels},
             "created": row.create_time.isoformat() if row.create_time else None,
@@ -197,7 +197,7 @@ def parameter_order(catalog: Catalog, jobs: Iterable[VertexJob]) -> tuple[str, .
     return tuple(parameter.name for template in templates for parameter in template.parameters)
 
 
-def varying_parameters(values: Iterable[Mapping[str, Scalar]]) -> tuple[str, ...]:
+def varying_parameters(values: Iterable[Mapping[str, Value]]) -> tuple[str, ...]:
     """Return the names of the parameters that have several values, in the order of their first appearance."""
     seen: dict[str, set[str]] = {}
     for parameters in values:
@@ -217,11 +217,11 @@ def _of_some_commands(jobs: Iterable[VertexJob]) -> Iterator[str]:
         yield from sorted(name for name in every if any(name not in names for names in commands))
 
 
-def _named(values: Mapping[str, Scalar]) -> set[str]:
+def _named(values: Mapping[str, Value]) -> set[str]:
     return {name for value in values.values() if isinstance(value, str) for name in command_line.names(value)}
 
 
-def _given(job: VertexJob) -> Mapping[str, Scalar]:
+def _given(job: VertexJob) -> Mapping[str, Value]:
     """Return the parameters of a job that its trials do not choose. Those that only a command names are recorded as
     texts, and are numbers here where they read so."""
     values = {name: value for name, value in (job.parameters or {}).items() if name not in job.tuned}
@@ -231,7 +231,11 @@ def _given(job: VertexJob) -> Mapping[str, Scalar]:
     }
 
 
-def _number(text: str) -> Scalar:
+def _flat(value: Value | None) -> str | float | None:
+    return render(value) if isinstance(value, tuple) else value
+
+
+def _number(text: str) -> Value:
     return float(text) if _DECIMAL.fullmatch(text) else int(text) if _WHOLE.fullmatch(text) else text
 
 

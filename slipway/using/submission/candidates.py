@@ -13,7 +13,7 @@ from slipway.base.formatting import counted, join, nearest, quoted, short
 from slipway.google.catalog.lookup import find_kind, find_template, named, standing
 from slipway.model.capacity import CAPACITY_TYPES, POOL, WAIT_BY_THEMSELVES
 from slipway.model.catalog.model import Catalog, Offer, Template
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Typed, Value
 from slipway.model.kinds import KINDS, JobKind
 from slipway.model.labels import own_labels
 from slipway.model.prices import UNKNOWN, Price, hourly
@@ -31,7 +31,7 @@ class SubmissionRequest:
 
     template: str
     #: Values as typed.
-    params: Mapping[str, str] = field(default_factory=dict)
+    params: Mapping[str, Typed] = field(default_factory=dict)
     #: None for the template's first.
     capacity_type: str | None = None
     #: `cluster/pool`, whose offer alone is taken; empty for any.
@@ -94,7 +94,7 @@ class PreparedSubmission:
     catalog: Catalog
     template: Template
     kind: JobKind
-    values: Mapping[str, Scalar]
+    values: Mapping[str, Value]
     #: In order of preference, each with the seconds until the next one is taken.
     offers: tuple[tuple[Offer, float | None], ...]
     user: str

@@ -17,7 +17,7 @@ from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob, state_word
 from slipway.google.vertex import Vertex
 from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import JobKind
 from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, label_value
@@ -54,11 +54,11 @@ class RecoveredSubmission:
     template: Template
     kind: JobKind
     offer: Offer
-    values: Mapping[str, Scalar]
+    values: Mapping[str, Value]
     #: Parameters that the job does not record, or whose values the template no longer takes.
     unknown: tuple[str, ...]
 
-    def words(self, **others: Scalar) -> list[str]:
+    def words(self, **others: Value) -> list[str]:
         """Return the parameters as typed, without defaults: `["-p", "trees=500"]`; `…` for unknown values."""
         words: list[str] = []
         for parameter in self.template.parameters:
@@ -184,7 +184,7 @@ def _fewer(again: RecoveredSubmission) -> Iterator[tuple[str, int, str]]:
                 yield name, max(least, value // 2), roles[index] if index < len(roles) else name
 
 
-def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *flags: str, **params: Scalar) -> str:
+def _command(job: VertexJob, again: RecoveredSubmission, catalog: str | None, *flags: str, **params: Value) -> str:
     words = ["slipway", "submit", again.template.name, *again.words(**params), *flags]
     if again.kind.name != again.template.kind:
         words += ["--as", again.kind.name]
@@ -218,7 +218,7 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
     return None
 
 
-def _value(parameter: Parameter, recorded: Mapping[str, Scalar]) -> Scalar | None:
+def _value(parameter: Parameter, recorded: Mapping[str, Value]) -> Value | None:
     """Return a parameter's recorded value or default; None for a value that the template no longer takes."""
     if parameter.name not in recorded:
         return parameter.default

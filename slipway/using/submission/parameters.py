@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from typing import NamedTuple
 
 from slipway.base.errors import ConfigError, Fix, together
@@ -10,8 +11,8 @@ from slipway.base.formatting import counted, nearest, quoted, seconds, short, un
 from slipway.model.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.model.catalog import command_line
 from slipway.model.catalog.model import Parameter, Template
-from slipway.model.catalog.parameter_types import STR, Scalar
-from slipway.model.catalog.placeholders import names, render
+from slipway.model.catalog.parameter_types import STR, Typed, Value
+from slipway.model.catalog.placeholders import joined, names, render, within_texts
 from slipway.model.kinds import KINDS
 from slipway.model.labels import excess
 
@@ -67,7 +68,7 @@ class ParameterMistake(NamedTuple):
     lacks: str = ""
 
 
-def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
+def resolve(template: Template, given: Mapping[str, Typed]) -> dict[str, Value]:
     """Return every parameter's value, typed. Raises one ConfigError that lists all mistakes."""
     values, problems = judged(template, given)
     if problems:
@@ -80,13 +81,13 @@ def resolve(template: Template, given: Mapping[str, str]) -> dict[str, Scalar]:
     return values
 
 
-def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scalar], list[ParameterMistake]]:
+def judged(template: Template, given: Mapping[str, Typed]) -> tuple[dict[str, Value], list[ParameterMistake]]:
     """Return every parameter's value and all mistakes. Those that only a command names stay as written."""
     known = {parameter.name: parameter for parameter in template.parameters}
     named = _named(template, given)
     free = {name: text for name, text in given.items() if name not in known and name in named}
     problems = [_unknown(name, template, given) for name in given if name not in known and name not in named]
-    values: dict[str, Scalar] = {}
+    values: dict[str, Value] = {}
     for name, parameter in known.items():
         if name in given:
             value, problem = typed(parameter, given[name])
@@ -99,7 +100,9 @@ def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scal
         elif value is not None:
             values[name] = value
     for name, text in free.items():
-        if STR.read(text) is None:
+        if isinstance(text, tuple):
+            problems.append(ParameterMistake(name, f"{name} is given a list, and takes a string"))
+        elif STR.read(text) is None:
             problems.append(ParameterMistake(name, f"{name}={short(text)!a} is not a string"))
         else:
             values[name] = text
@@ -108,14 +111,29 @@ def judged(template: Template, given: Mapping[str, str]) -> tuple[dict[str, Scal
         problems += [_lacking(command, name) for name in command_line.names(text) if name not in fillers]
     if not problems:  # Only complete values make the texts of the request.
         problems += _unfit_for_variables(template, texts(template, values))
+        problems += _inseparable(template, values)
     if much := excess(values):
         what = f"all values together {much}: put a long one into a file, and give its gs:// address"
         problems.append(ParameterMistake("", what))
     return values, problems
 
 
-def _unfit_for_variables(template: Template, values: Mapping[str, str]) -> Iterable[ParameterMistake]:
+def _inseparable(template: Template, values: Mapping[str, Value]) -> Iterable[ParameterMistake]:
+    """Yield the lists whose items nobody could tell apart in the text where the template joins them."""
+    lists = {name: value for name, value in values.items() if isinstance(value, tuple)}
+    unclear = {name: item for name, items in lists.items() for item in map(str, items) if not item or "," in item}
+    if unclear:
+        within = {name for offer in template.offers for name in within_texts(offer.request)}
+        for name in unclear.keys() & within:
+            what = f"{name} has the item {short(unclear[name])!r}, and the template joins its items with commas"
+            yield ParameterMistake(
+                name, what, f"give items without commas; ${{{name}}} as an argument of its own joins none"
+            )
+
+
+def _unfit_for_variables(template: Template, given: Mapping[str, Typed]) -> Iterable[ParameterMistake]:
     """Yield the parameters that become variables of the environment, and whose values these can't have."""
+    values = {name: joined(value) for name, value in given.items()}
     if not any("'" in value for value in values.values()):
         return
     from slipway.model.rules.code import value_problem
@@ -133,24 +151,26 @@ def _unfit_for_variables(template: Template, values: Mapping[str, str]) -> Itera
             yield ParameterMistake(name, f"{name}={short(values[name])}: {problem[0]}", problem[1])
 
 
-def texts(template: Template, values: Mapping[str, Scalar]) -> dict[str, str]:
+def texts(template: Template, values: Mapping[str, Value]) -> dict[str, Typed]:
     """Return the values as a request carries them, and commands with the parameters that they name."""
-    plain = {name: render(value) for name, value in values.items()}
+    plain: dict[str, Typed] = {
+        name: tuple(map(render, value)) if isinstance(value, tuple) else render(value) for name, value in values.items()
+    }
     return {**plain, **{name: command_line.filled(text, plain) for name, text in _commands(template, plain).items()}}
 
 
-def unnamed(template: Template, given: Mapping[str, str]) -> set[str]:
+def unnamed(template: Template, given: Mapping[str, Typed]) -> set[str]:
     """Return the parameters that the template does not declare, and no command of these names."""
     return {*given} - {parameter.name for parameter in template.parameters} - _named(template, given)
 
 
-def _commands(template: Template, given: Mapping[str, str]) -> dict[str, str]:
+def _commands(template: Template, given: Mapping[str, Typed]) -> dict[str, str]:
     declared = (parameter for parameter in template.parameters if parameter.command)
     commands = {parameter.name: given.get(parameter.name, parameter.default) for parameter in declared}
     return {name: str(text) for name, text in commands.items() if text is not None}
 
 
-def _named(template: Template, given: Mapping[str, str]) -> set[str]:
+def _named(template: Template, given: Mapping[str, Typed]) -> set[str]:
     return {name for text in _commands(template, given).values() for name in command_line.names(text)}
 
 
@@ -158,6 +178,8 @@ def describe(parameter: Parameter) -> str:
     """Return type, bounds and choices as text: `a whole number, 1 to 5000`."""
     if parameter.command and not parameter.choices:
         return "a command; {name} in it is any -p name=…"
+    if parameter.kind.item and (parameter.choices or _bounds(parameter)):
+        return f"{parameter.kind.words}, each {describe(parameter.each) if parameter.choices else _bounds(parameter)}"
     if parameter.choices:
         return f"one of {', '.join(render(choice) for choice in parameter.choices)}"
     return ", ".join(word for word in (parameter.kind.words, _bounds(parameter)) if word)
@@ -171,10 +193,17 @@ def _bounds(parameter: Parameter) -> str:
     return f"at most {_plain(parameter.max)}" if parameter.max is not None else ""
 
 
-def typed(parameter: Parameter, text: str) -> tuple[Scalar | None, ParameterMistake | None]:
+def typed(parameter: Parameter, text: Typed) -> tuple[Value | None, ParameterMistake | None]:
     """Return a parameter's value as it was written, typed, or its mistake."""
-    value, name = parameter.kind.read(text), parameter.name
-    brief = short(text)
+    name = parameter.name
+    if isinstance(text, tuple) and not parameter.kind.item:
+        return None, ParameterMistake(name, f"{name} is given a list, and takes {describe(parameter)}")
+    value = parameter.kind.read(text) if isinstance(text, str) else text
+    if isinstance(value, tuple):
+        items = [typed(replace(parameter.each, name=f"{name}[{at}]"), str(item)) for at, item in enumerate(value)]
+        wrong_item = next((mistake._replace(name=name) for _, mistake in items if mistake), None)
+        return (None, wrong_item) if wrong_item else (tuple(item for item, _ in items), None)  # type: ignore[misc]
+    brief = short(text := str(text))
     if value is None or (parameter.choices and value not in parameter.choices):
         printed = brief if brief.isprintable() else ascii(brief)
         return None, ParameterMistake(name, f"{name}={printed} is not {describe(parameter)}")
@@ -195,7 +224,7 @@ def _for_a_shell(name: str, text: str) -> Fix:
     return ({"params": {name: command_line.with_shell(text)}}, "\nor ", *own_file)
 
 
-def _unknown(name: str, template: Template, given: Mapping[str, str]) -> ParameterMistake:
+def _unknown(name: str, template: Template, given: Mapping[str, Typed]) -> ParameterMistake:
     known = [parameter.name for parameter in template.parameters]
     unfilled = sorted(_named(template, given) - {*given})
     near = nearest(name, [*known, *unfilled])

@@ -18,7 +18,7 @@ from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
 from slipway.model.catalog import placeholders
 from slipway.model.catalog.model import Catalog, Offer, Template
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Typed, Value
 from slipway.model.catalog.placeholders import DOLLAR, EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP
 from slipway.model.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.model.labels import (
@@ -165,7 +165,7 @@ def fill(
     catalog: Catalog,
     template: Template,
     offer: Offer,
-    values: Mapping[str, Scalar],
+    values: Mapping[str, Value],
     *,
     request_id: str,
     user: str,
@@ -178,7 +178,10 @@ def fill(
     """
     overrides = overrides or RequestOverrides()
     job = job_name(template.name, request_id)
-    texts = {name: text.replace("$", MARK) for name, text in parameter_texts(template, values).items()}
+    texts: dict[str, Typed] = {
+        name: tuple(item.replace("$", MARK) for item in text) if isinstance(text, tuple) else text.replace("$", MARK)
+        for name, text in parameter_texts(template, values).items()
+    }
     texts |= {
         JOB: job,
         REQUEST: request_id,
@@ -211,18 +214,18 @@ def fill(
     return body
 
 
-def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> Any:
+def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, Typed], template: str) -> Any:
     """Fill a value; `keys` lead to it, from the outermost."""
     if isinstance(value, str):
         return _text(value, keys, texts, template) if "$" in value else value
     if isinstance(value, Mapping):
         return {key: _filled(inner, (*keys, key), texts, template) for key, inner in value.items()}
     if isinstance(value, list):
-        return [_filled(element, keys, texts, template) for element in value]
+        return [_filled(item, keys, of_item, template) for item, of_item in placeholders.spread(value, texts)]
     return value
 
 
-def _text(value: str, keys: tuple[str, ...], texts: Mapping[str, str], template: str) -> str | int:
+def _text(value: str, keys: tuple[str, ...], texts: Mapping[str, Typed], template: str) -> str | int:
     for name in placeholders.names(value):
         if name not in texts:
             raise _inconsistent(template, f"{placeholders.placeholder(name)} is none of its parameters")

@@ -14,6 +14,8 @@ from math import prod
 
 from slipway.base.errors import ConfigError, Fix, together
 from slipway.base.formatting import quoted
+from slipway.model.catalog.parameter_types import Typed
+from slipway.model.catalog.placeholders import render
 
 MOST = 100_000
 """The most points: a grid multiplies quickly, and nobody means more than this."""
@@ -74,7 +76,7 @@ class Content:
 class Given:
     """A parameter's value as its author wrote it."""
 
-    text: str
+    text: Typed
     place: str
     named: str
 
@@ -90,7 +92,7 @@ class Point:
     unread: frozenset[str] | None = frozenset()
 
     @property
-    def values(self) -> dict[str, str]:
+    def values(self) -> dict[str, Typed]:
         return {name: given.text for name, given in self.given.items()}
 
 
@@ -162,7 +164,7 @@ class _PointMaker:
             lacks = None if row.unread is None else row.unread | unread
             for combination in product(*axes.values()):
                 chosen = dict(zip(axes, combination, strict=True))
-                place = ", ".join(f"{name}={given.text}" for name, given in chosen.items())
+                place = ", ".join(f"{name}={render(given.text)}" for name, given in chosen.items())
                 where = f"{row.where} ({place})" if place and row.where != self._source else row.where
                 made.append(Point({**row.given, **chosen}, where, lacks))
         return tuple(made)
@@ -181,11 +183,12 @@ class _PointMaker:
         given: dict[str, Given] = {}
         unread = set()
         for name, key, value in self._entries(entry):
-            if value.items is not None or value.entries is not None:
+            text = _value(value)
+            if text is not None:
+                given[name] = Given(text=text, place=value.place, named=key.place)
+            elif value.items is not None or value.entries is not None:
                 self._wrong(value.place, f"{name} is not one value", "one value for each parameter of a point")
                 unread.add(name)
-            elif value.text is not None:
-                given[name] = Given(text=value.text, place=value.place, named=key.place)
         return Point(given=given, where=where, unread=frozenset(unread))
 
     def _axes(self, node: Node) -> dict[str, tuple[Given, ...]]:
@@ -203,10 +206,11 @@ class _PointMaker:
             self._wrong(values.place, f"grid: {name} has no {'list of ' if values.items is None else ''}values", fix)
         axis = []
         for value in values.items or ():
-            if value.text is None:
+            text = _value(value)
+            if text is None:
                 self._wrong(value.place, f"grid: {name} holds something that is not one value")
             else:
-                axis.append(Given(text=value.text, place=value.place, named=key.place))
+                axis.append(Given(text=text, place=value.place, named=key.place))
         return tuple(axis)
 
     def _range(self, name: str, key: Node, given: Node) -> tuple[Given, ...]:
@@ -229,6 +233,14 @@ class _PointMaker:
             numbers = (first + step * index for index in range(count))
             return tuple(Given(text=str(number), place=given.place, named=key.place) for number in numbers)
         return ()
+
+
+def _value(node: Node) -> Typed | None:
+    """Return a value, or the texts of a list; None for anything else."""
+    if node.items is None:
+        return node.text
+    items = [item.text for item in node.items if item.text is not None]
+    return tuple(items) if len(items) == len(node.items) else None
 
 
 def _many(count: int) -> str:

@@ -25,7 +25,7 @@ _LARGEST = 16 * 2**20
 _DEEPEST = 8
 _CELL = re.compile(r'"(?:[^"]|"")*"|[^,]*')
 
-Value = str | float | None
+Value = str | float | Sequence[str | float] | None
 Runs = Mapping[str, Iterable[Value]] | Iterable[Mapping[str, Value]] | str | os.PathLike[str]
 """The runs of a call: `{"trees": [100, 200], "seed": range(10)}` is every combination, `[{"trees": 100}, {"trees": 200,
 "seed": 3}]` a run for each entry (None is the default), and a text the path of a sweep's file."""
@@ -171,15 +171,15 @@ def _entry(run: object, place: str) -> Node:
 
 
 def _node(value: object, place: str) -> Node:
-    """Return a node. A value that is neither text nor number, nor a list or mapping of these, becomes a list without
-    items, which is refused."""
+    """Return a node. A value that is neither text nor number, nor a list or mapping of these, becomes a mapping without
+    names, which is refused."""
     if value is None:
         return Node(place)
     if isinstance(value, str | Real):
         try:
             return Node(place, render(value))
         except ValueError:  # Python writes no whole number of thousands of digits.
-            return Node(place, items=())
+            return Node(place, entries=())
     if isinstance(value, Mapping):
         pairs = ((Node(place, str(name)), _node(inner, place)) for name, inner in value.items())
         return Node(place, entries=tuple(pairs))
@@ -188,4 +188,4 @@ def _node(value: object, place: str) -> Node:
         ordered = sorted(value, key=repr) if isinstance(value, set | frozenset) else value
         listed: Sequence[object] = list(islice(ordered, MOST + 1))
         return Node(place, items=tuple(_node(item, f"{place}[{index}]") for index, item in enumerate(listed)))
-    return Node(place, items=())
+    return Node(place, entries=())

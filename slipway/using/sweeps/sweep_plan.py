@@ -10,7 +10,7 @@ from slipway.base.formatting import counted, short
 from slipway.google.catalog.lookup import find_template, named
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Catalog, Template
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Typed, Value
 from slipway.model.catalog.placeholders import NUMERIC, render, whole
 from slipway.model.kinds import JobKind
 from slipway.model.labels import CODE_LABEL, RUN_LABEL, RUNS_LABEL, code_revision_of, label_value
@@ -20,7 +20,7 @@ from slipway.using.sweeps.points import Point, PointMistake, Points, refusal
 from slipway.using.sweeps.runs import Run
 from slipway.using.sweeps.sweep_journal import SweepDigests, siblings
 
-Values = Mapping[str, Scalar]
+Values = Mapping[str, Value]
 
 
 @dataclass(frozen=True)
@@ -85,7 +85,7 @@ class SweepPlan:
         if (runs := job.labels.get(RUNS_LABEL, "no number")) != str(self.count):
             return f"run {run.index}: one of {runs} then, of {self.count:,} now"
         first, ours = self.groups[0], self.values[run.index]
-        pairs: list[tuple[str, Scalar | None, Scalar | None]] = [
+        pairs: list[tuple[str, Value | None, Value | None]] = [
             ("template", job.template, label_value(self.template.name))
         ]
         if self.id != _id(self.template, self.digest) and not _same_code(job.labels, first.overrides.labels):
@@ -121,7 +121,7 @@ def plan_sweep(
     values = _resolved(template, asked, given, shared)
     shaping = tuple(_shaping(template))
     shapes = [tuple(of_run.get(name) for name in shaping) for of_run in values]
-    firsts: dict[tuple[Scalar | None, ...], PreparedSubmission] = {}
+    firsts: dict[tuple[Value | None, ...], PreparedSubmission] = {}
     for point, shape in zip(points, shapes, strict=True):
         if shape not in firsts:
             firsts[shape] = prepare(catalog, replace(asked, params={**asked.params, **point.values}), user, team)
@@ -163,7 +163,7 @@ def _id(template: Template, digest: str) -> str:
     return f"{name}-{digest[:10]}"
 
 
-def _shown(value: Scalar | None) -> str:
+def _shown(value: Value | None) -> str:
     return "none" if value is None else short(render(value))
 
 
@@ -219,14 +219,14 @@ class _PlacedMistake:
 class ParameterJudge:
     """A judge of points by their template: it tells a mistake once, where it is written."""
 
-    def __init__(self, template: Template, params: Mapping[str, str], shared: str) -> None:
+    def __init__(self, template: Template, params: Mapping[str, Typed], shared: str) -> None:
         """Begin with the `params` that all runs share; `shared` tells how they were given: `-p`."""
         self._template, self._params, self._shared = template, params, shared
         self._known = frozenset(parameter.name for parameter in template.parameters)
         self._mistakes: dict[tuple[str, str, str], _PlacedMistake] = {}
         self.spoiled = 0
 
-    def values(self, index: int, point: Point) -> dict[str, Scalar]:
+    def values(self, index: int, point: Point) -> dict[str, Value]:
         """Return the point's values, typed, without the mistaken ones. `index` is its run's, from 0."""
         values, problems = judged(self._template, {**self._params, **point.values})
         given_twice = [name for name in point.given if name in self._params]

@@ -52,6 +52,12 @@ CASES = (
         world=World(),
     ),
     Case(
+        "A parameter takes a list from now on",
+        (template("digits", 'Parameter("seed", int, default=0,', 'Parameter("seed", list[int], default=(0,),'),),
+        (hurts("parameter-type", "digits parameter seed", "list[int]", "comma"),),
+        world=World(),
+    ),
+    Case(
         "The smallest value of a parameter is raised above what the sweep uses",
         (template("lora", "default=16, min=1, max=256", "default=128, min=128, max=256"),),
         (stops("bounds-narrowed", "lora parameter rank", "ada 2"), hurts("default-changed", "rank", "16", "128")),

@@ -37,7 +37,7 @@ def test_what_no_submission_records_is_unknown() -> None:
     deep, long = "[" * 2000, "9" * 5000
     for text in (deep, f'{{"a":{deep}', '{"a":NaN}', '{"a":-Infinity}', '{"a":1e999}', f'{{"a":{long}}}'):
         assert parameters_in([f"{VARIABLE}={text}"]) is None
-    for text in ('{"a":"\\ud800"}', '{"\\udfff":1}', '{"a":null}', '{"a":[1]}', "[]", ""):
+    for text in ('{"a":"\\ud800"}', '{"\\udfff":1}', '{"a":null}', '{"a":[[1]]}', '{"a":[NaN]}', "[]", ""):
         assert parameters_in([f"{VARIABLE}={text}"]) is None
     assert parameters_in([f'{VARIABLE}={{"a":1e-9,"b":"é","c":true}}']) == {"a": 1e-9, "b": "é", "c": True}
 

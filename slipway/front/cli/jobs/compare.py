@@ -16,10 +16,11 @@ from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_jobs
 from slipway.front.cli.terminal.watching import events_of_cost
 from slipway.google.jobs import FAILED
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.prices import dollars, spent
 from slipway.using.context import Context
-from slipway.using.jobs.comparison import COST, PRICE, ComparedField, Value, compare_jobs
+from slipway.using.jobs.comparison import COST, PRICE, ComparedField, compare_jobs
 from slipway.using.jobs.description import JobDescription, describe
 from slipway.using.jobs.failure import read_briefs
 from slipway.using.jobs.metrics import read_metrics
@@ -80,14 +81,14 @@ def _show(descriptions: Sequence[JobDescription], fields: Sequence[ComparedField
         screen.prose(f"alike: {', '.join(dict.fromkeys(same))}")
 
 
-def _text(field: ComparedField, description: JobDescription, value: Value) -> str:
+def _text(field: ComparedField, description: JobDescription, value: Value | None) -> str:
     if value is None:
         return "–"
     if (field.group, field.name) == PRICE:
         return dollars(description.account.per_hour)
     if (field.group, field.name) == COST and description.account.cost is not None:
         return spent(description.account.cost)
-    if not isinstance(value, str) and field.group in ("outcome", "metric"):
+    if not isinstance(value, str | tuple) and field.group in ("outcome", "metric"):
         return exact(value) if field.group == "outcome" else number(value)
     text = render(value)
     return short(text, 200) if text == " ".join(text.split()) else quoted(text)

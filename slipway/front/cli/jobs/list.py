@@ -18,7 +18,7 @@ from slipway.front.cli.terminal.frames import watch_option, watched
 from slipway.front.cli.terminal.options import WORD, catalog_and_output_with_csv
 from slipway.front.cli.terminal.sweep_outcome import tally
 from slipway.google.jobs import VertexJob, state_word
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.labels import RUN_LABEL
 from slipway.using.context import Context
@@ -31,7 +31,7 @@ from slipway.using.sweeps.cancelling import unknown_sweep
 from slipway.using.sweeps.runs import copies, in_order, latest, sweep_filter
 from slipway.using.sweeps.sweep_journal import journal_of_sweep, was_begun
 
-Values = Mapping[str, Scalar]
+Values = Mapping[str, Value]
 
 
 @click.command()

@@ -41,9 +41,9 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
-    known = {(parameter.name, parameter.default) for parameter in template.old.parameters}
+    known = {(parameter.name, render(parameter.default)) for parameter in template.old.parameters}
     for parameter in template.new.parameters:
-        text = parameter.default if isinstance(parameter.default, str) else ""
+        text = render(parameter.default) if isinstance(parameter.default, str | tuple) else ""
         if looks_secret(text, parameter.name) and (parameter.name, text) not in known:
             yield _tells(template, "plain-secret-default", parameter.name)
 
@@ -81,6 +81,8 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         of = f": {join(map(shown, new.choices), 'or')}" if new.choices else ""
         if (was.type, new.type) == ("int", "float"):
             yield _tells(template, "parameter-type-wider", name)
+        elif new.each.type == was.type:
+            yield _tells(template, "parameter-type-list", name, type=new.type)
         else:
             yield _tells(template, "parameter-type", name, was=was.type, type=f"{new.type}{of}", used=template.used)
     if new.required and not was.required:
@@ -149,7 +151,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
 
 def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
     """Return how a submission of the largest value runs, where it takes another way or price than before."""
-    if old.max is None or new.max is None or new.max <= old.max:
+    if old.max is None or new.max is None or new.max <= old.max or new.kind.item:
         return ""
     sides = ((old, template.old, template.was), (new, template.new, template.becomes))
     was, now = (

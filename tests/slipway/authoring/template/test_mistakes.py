@@ -22,6 +22,7 @@ NAMES = {
     "STUDY": Study((Metric("accuracy"),), (Search("rate", "double", 0.1, 1.0),), max_trials=4, parallel_trials=2),
     "CHIEF": WorkerPool("scheduler", "n1-standard-4", args=("${trees}",)),
     "TREES": Parameter("trees", int, default=1),
+    "LAYERS": Parameter("layers", list[int], choices=(64, 32)),
     "SIZE": Parameter("size", str, default="2b", choices=("2b", "9b", "27b")),
 }
 

@@ -187,7 +187,7 @@ def test_values_are_taken_as_a_file_has_them() -> None:
         {"trees": trees, "rate": rate, "deep": "true"} for trees in ("100", "200") for rate in ("0", "1")
     ]
     letters = points({"model": set("hgfedcba")})  # Else its sweep is another one in each process, and all runs twice.
-    assert "".join(point.values["model"] for point in letters.each) == "abcdefgh"
+    assert "".join(str(point.values["model"]) for point in letters.each) == "abcdefgh"
     listed = points([{"a": 0.1, "b": None, "c": "x"}, {}])
     assert [point.values for point in listed.each] == [{"a": "0.1", "c": "x"}, {}] and not listed.mistakes
 
@@ -195,8 +195,11 @@ def test_values_are_taken_as_a_file_has_them() -> None:
 @pytest.mark.parametrize(
     ("runs", "said"),
     [
-        ({"trees": "100", "seed": [1, [2]]}, ["trees: grid: trees has no list", "seed[1]: grid: seed holds something"]),
-        ([{"a": [1]}, 5, {"a": 10**5000}], ["run 0: a is not one", "run 1: a point must", "run 2: a is not one"]),
+        (
+            {"trees": "100", "seed": [1, [[2]]]},
+            ["trees: grid: trees has no list", "seed[1]: grid: seed holds something"],
+        ),
+        ([{"a": [[1]]}, 5, {"a": 10**5000}], ["run 0: a is not one", "run 1: a point must", "run 2: a is not one"]),
         ([], ["runs: has no point"]),
         ({}, ["runs: has no point"]),
     ],

@@ -3,10 +3,12 @@
 import json
 from collections.abc import Callable
 from dataclasses import replace
+from functools import reduce
+from operator import getitem
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from slipway.authoring.template.proof import StackResources, prove
@@ -224,6 +226,57 @@ def test_a_template_that_only_a_newer_version_understands_leaves_the_others_as_t
     assert said in error.value.why and SOURCE in error.value.what and "update slipway" in str(error.value.fix)
     whole = published(content.encode(), SOURCE).whole
     assert whole is not None and whole.templates["image"] == catalog.templates["image"]
+
+
+NAMED = {"templates", "clusters", "pools", "when", "labels", "trainers", "dormant", "reservations", "removed"}
+NAMED |= {"quotas", "submitters", "teams", "workElsewhere"}
+OBJECTS = [
+    path
+    for path in places(DOCUMENT)
+    if isinstance(reduce(getitem, path, DOCUMENT), dict) and "request" not in path and not NAMED & {*path[-1:]}
+]
+"""The places where a newer version may have a field more: not where keys are names, nor in what is posted as it is."""
+IN_TEMPLATE = [path for path in places(DOCUMENT) if path[:2] == ("templates", "dask-digits") and len(path) > 2]
+NEWER = st.from_regex(r"x[A-Z][a-z]{1,8}", fullmatch=True)
+
+
+@given(path=st.sampled_from(OBJECTS), key=NEWER, value=JSON.filter(lambda value: not _unwritable(value)))
+def test_a_field_that_only_a_newer_version_knows_changes_nothing(path: tuple[Any, ...], key: str, value: Any) -> None:
+    content = changed((*path, key), value)
+    assert written(read(content, SOURCE)) == written(read(json.dumps(DOCUMENT), SOURCE))
+
+
+@given(path=st.sampled_from(IN_TEMPLATE), value=JSON.filter(lambda value: not _unwritable(value)))
+def test_whatever_a_newer_version_publishes_of_a_template_it_is_that_template_alone_that_others_miss(
+    path: tuple[Any, ...], value: Any
+) -> None:  # N31
+    catalog = read(changed(path, value), SOURCE)
+    submit_one(catalog, SubmissionRequest("image"))
+    changed_one = catalog.templates["dask-digits"]
+    if changed_one.unread:
+        with pytest.raises(ConfigError) as error:
+            find_template(catalog, "dask-digits")
+        assert "templates.dask-digits" in error.value.why and "update slipway" in str(error.value.fix)
+
+
+@given(type_=st.sampled_from(["list[bool]", "list[list[int]]", "dict[str,int]", "date", "list"]) | NEWER, default=JSON)
+def test_a_parameter_of_a_type_of_a_newer_version_says_so(type_: str, default: Any) -> None:  # N31
+    assume(not _unwritable(default))
+    entry = {"name": "new", "type": type_, "default": default}
+    catalog = read(changed((*PARAMETERS, 1), entry), SOURCE)
+    submit_one(catalog, SubmissionRequest("image"))
+    with pytest.raises(ConfigError) as error:
+        find_template(catalog, "dask-digits")
+    assert "parameters[1]" in error.value.why and "update slipway" in str(error.value.fix)
+
+
+def _unwritable(value: Any) -> bool:
+    """Tell whether no JSON carries the value, so that no catalog has it."""
+    try:
+        json.dumps(value, allow_nan=False, ensure_ascii=False).encode()
+    except ValueError:
+        return True
+    return False
 
 
 def test_a_cluster_that_is_dormant_for_a_reason_of_a_newer_version_is_dormant() -> None:

@@ -35,7 +35,7 @@ def lives_of(history: History) -> tuple[Life, ...]:
 
 def _metrics(job: PastJob, chance: random.Random) -> Metrics:
     given = job.parameters or {}
-    rate, hidden = float(given["lr"]), float(given["hidden"])
+    rate, hidden = float(str(given["lr"])), float(str(given["hidden"]))
     top = 0.985 - 0.05 * (math.log10(rate) + 2) ** 2 - 0.01 * abs(math.log2(hidden) - 7) + chance.gauss(0, 0.004)
     if rate > 0.2 and hidden > 200:
         return Metrics(why="no metrics.json in its output")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.labels import CODE_COMMIT_LABEL, CODE_LABEL, VARIABLE, recorded
 from slipway.using.jobs.comparison import ComparedField, compare_jobs
 from slipway.using.jobs.cost import job_cost
@@ -22,7 +22,7 @@ from tests.builders import jobs
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
 
 
-def job(number: int, state: str = "SUCCEEDED", **parameters: Scalar) -> VertexJob:
+def job(number: int, state: str = "SUCCEEDED", **parameters: Value) -> VertexJob:
     made = jobs.job(
         f"mlp-{number}",
         state=state,

@@ -165,7 +165,7 @@ def test_a_command_for_a_shell_is_refused_with_one_that_needs_none(command: str,
         ("request_id", 5, "a text"),
         ("catalog", Path("gs://bucket"), "gs://BUCKET"),
         ("code", 5, "a folder's path"),
-        ("number", [1], "a string, a number or a bool"),
+        ("number", [[1]], "a string, a number or a bool, or a list of these"),
     ],
 )
 def test_an_argument_of_another_type_is_named_with_what_it_takes(name: str, value: Any, fix: str) -> None:

@@ -12,7 +12,7 @@ from slipway.base.errors import ConfigError
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import escaped, names, unescaped
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind
 from slipway.model.labels import VARIABLE, parameters_in, recorded
@@ -56,7 +56,7 @@ REQUEST: dict[str, Any] = {
 }
 
 
-def filled(values: dict[str, Scalar], user: str = "Ada") -> dict[str, Any]:
+def filled(values: dict[str, Value], user: str = "Ada") -> dict[str, Any]:
     offer = Offer("pool", True, "", "cpu", (), UNKNOWN, REQUEST)
     return fill(CATALOG, TEMPLATE, offer, values, request_id="r1", user=user)
 
@@ -171,7 +171,7 @@ def test_a_variable_that_came_out_empty_is_not_sent() -> None:
     pools = [{"containerSpec": {"env": env}}]
     offer = Offer("pool", True, "", "cpu", (), UNKNOWN, {"jobSpec": {"workerPoolSpecs": pools}})
 
-    def sent(**values: Scalar) -> list[str]:
+    def sent(**values: Value) -> list[str]:
         body = fill(CATALOG, TEMPLATE, offer, values, request_id="r1", user="")
         return [variable["name"] for variable in body["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["env"]]
 
@@ -186,7 +186,7 @@ def test_a_placeholder_that_nobody_fills_is_the_catalogs_fault() -> None:
 
 def test_a_command_is_sent_with_the_parameters_that_it_names_and_recorded_without() -> None:  # N11
     template = replace(TEMPLATE, parameters=(Parameter("name", "str", command=True),))
-    values: dict[str, Scalar] = {"workers": 2, "name": "run --lr {lr} {tag}", "lr": "0.1", "tag": "$(HOME) b"}
+    values: dict[str, Value] = {"workers": 2, "name": "run --lr {lr} {tag}", "lr": "0.1", "tag": "$(HOME) b"}
     offer = Offer("pool", True, "", "cpu", (), UNKNOWN, REQUEST)
     body = fill(CATALOG, template, offer, values, request_id="r1", user="Ada")
     args = body["jobSpec"]["workerPoolSpecs"][1]["pythonPackageSpec"]["args"]

@@ -10,6 +10,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from slipway.base.errors import ConfigError
 from slipway.model.catalog.model import Parameter, Template
+from slipway.model.catalog.parameter_types import Typed
 from slipway.using.sweeps.points import MOST, Content, Node, Point, PointMistake, Points, points, refusal
 from slipway.using.sweeps.sweep_file import of_csv, of_json, of_yaml, read
 from slipway.using.sweeps.sweep_plan import ParameterJudge
@@ -22,7 +23,7 @@ def right(points_read: Points) -> tuple[Point, ...]:
     return points_read.each
 
 
-def values(tmp_path: Path, name: str, text: str) -> list[dict[str, str]]:
+def values(tmp_path: Path, name: str, text: str) -> list[dict[str, Typed]]:
     (tmp_path / name).write_text(text)
     return [dict(point.values) for point in right(read(tmp_path / name))]
 
@@ -91,7 +92,7 @@ def test_each_point_knows_its_place(tmp_path: Path) -> None:
         ("g.yaml", "list: []", "g.yaml: has no point"),
         ("g.yaml", "grid: {trees: []}", "g.yaml:1:15: grid: trees has no values"),
         ("g.yaml", "grid: {trees: 5}", "g.yaml:1:15: grid: trees has no list of values"),
-        ("g.yaml", "grid: {trees: [[1]]}", "g.yaml:1:16: grid: trees holds something that is not one value"),
+        ("g.yaml", "grid: {trees: [[[1]]]}", "g.yaml:1:16: grid: trees holds something that is not one value"),
         ("g.yaml", "grid: {trees: {from: 1}}", "g.yaml:1:15: grid: trees is not a range"),
         *(
             ("g.yaml", f"grid: {{trees: {{{ends}}}}}", "1:15: grid: trees is a range of something that is not a number")
@@ -102,7 +103,7 @@ def test_each_point_knows_its_place(tmp_path: Path) -> None:
         ("g.yaml", "grid: {trees: {from: 0, to: 1e9999}}", "g.yaml:1:15: grid: trees has far too many values"),
         ("g.yaml", "list: [{trees: 1}]\ngrid: {trees: [1]}", "g.yaml:1:9: trees is in both the grid and the list"),
         ("g.yaml", "list:\n- {a: 1}\n- 5\n", "g.yaml:3:3: a point must name its parameters"),
-        ("g.yaml", "- {a: [1]}\n", "g.yaml:1:7: a is not one value"),
+        ("g.yaml", "- {a: [[1]]}\n", "g.yaml:1:7: a is not one value"),
         ("g.yaml", "- {a: 1, a: 2}\n", "g.yaml:1:10: a appears twice"),
         ("g.yaml", "- {a: 1\n", "g.yaml:2:1: expected ',' or '}'"),
         ("g.yaml", "- &x {a: *x}\n", "g.yaml: expands to more than a sweep can hold"),
@@ -147,7 +148,7 @@ def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
 
 def test_every_mistake_is_said_once_with_its_line_and_column(tmp_path: Path) -> None:
     file = tmp_path / "l.json"
-    file.write_text('[\n  {"a": [1],\n   "b": {"c": 2}},\n  "x",\n  {"a": 1, "a": 2}\n]')
+    file.write_text('[\n  {"a": [[1]],\n   "b": {"c": 2}},\n  "x",\n  {"a": 1, "a": 2}\n]')
     ordered = sorted(str(mistake).removeprefix(f"{file}:").partition(": ")[0] for mistake in read(file).mistakes)
     assert ordered == ["2:9", "3:9", "4:3", "5:12"]
     with pytest.raises(ConfigError) as error:
@@ -205,7 +206,7 @@ def test_a_parameter_is_missing_where_its_run_is_and_not_where_it_is_a_mistake_b
     snapshot: SnapshotAssertion,
 ) -> None:
     assert mistakes(of_csv("name,trees\na,1\n,99\n", "r.csv")) == snapshot
-    assert mistakes(of_yaml("- {name: [a], trees: 99}\n- 5\n", "l.yaml")) == snapshot
+    assert mistakes(of_yaml("- {name: {a}, trees: 99}\n- 5\n", "l.yaml")) == snapshot
     assert mistakes(of_yaml("grid: {name: [], trees: [1, 99]}", "g.yaml")) == snapshot
 
 

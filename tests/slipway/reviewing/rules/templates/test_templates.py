@@ -13,6 +13,7 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Parameter, Template
 from slipway.model.findings.finding import Grade
+from slipway.model.labels import VARIABLE, recorded
 from slipway.reviewing.change.secret_values import HIDDEN, shown
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.templates import templates
@@ -100,6 +101,30 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     assert (new["no-offer-left"].sentence, new["no-offer-left"].grade) == (left, BLOCKING)
     assert "no-offer-left" in {consequence.kind for consequence in found(fine, dead)}
     assert "no-offer-left" not in {consequence.kind for consequence in found(dead, dead)}
+
+
+def test_a_list_is_told_by_its_items() -> None:  # N31
+    layers = Parameter("layers", "list[int]", (64, 32), 1, 512)
+    words = Parameter("words", "list[str]", ("relu",), choices=("relu", "gelu"))
+    old = replace(LORA, parameters=(layers, words))
+
+    def phrase(parameter: Parameter, **world: Any) -> str:
+        others = tuple(each for each in old.parameters if each.name != parameter.name)
+        return only(old, replace(old, parameters=(parameter, *others)), **world).sentence
+
+    default = phrase(replace(layers, default=(64,)))
+    assert default.startswith("Submissions of `lora` without `layers` get `64` instead of `64,32`")
+    assert phrase(replace(words, choices=("relu",))).startswith("Submissions of `lora` with `words` `gelu` are refused")
+    given = job("a", template="lora", env={VARIABLE: recorded({"layers": (500, 400)})}, state="SUCCEEDED")
+    (narrowed,) = found(old, replace(old, parameters=(replace(layers, max=400), words)), recent=(given,))
+    assert "with `layers` above 400 (it was 512) are refused" in narrowed.sentence
+    assert "refused now, used lately: `500,400`" in narrowed.details
+    several = replace(TREES, type="list[int]", default=(100,))
+    wider = only(replace(old, parameters=(TREES,)), replace(old, parameters=(several,)))
+    assert "may give `trees` as list[int]: a single value is a list of one" in wider.sentence
+    keys = Parameter("keys", "list[str]", (f"hf_{'aB3' * 12}", "b"))
+    secret = {told.kind: told for told in found(old, replace(old, parameters=(layers, words, keys)))}
+    assert secret["plain-secret"].grade == BLOCKING and not any("aB3" in told.sentence for told in secret.values())
 
 
 def test_what_differs_in_one_offer_names_it() -> None:
