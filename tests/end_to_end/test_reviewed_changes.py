@@ -38,6 +38,8 @@ def the_stack_is_edited(checkout: Checkout) -> None:
 
 def the_template_is_edited(checkout: Checkout) -> None:
     edit(checkout, "default=0.0", "default=9.0")
+    edit(checkout, "parameters=(", 'parameters=(\n        Parameter("layers", list[int], default=[64, 32]),')  # N31
+    edit(checkout, "args=(", 'args=("--layers=${layers}", ')
     edit(checkout, "sklearn-cpu.1-6", "sklearn-cpu.1-5")
     edit(checkout, "slept well", "slept badly", "jobs/nap/task.py")
 
@@ -52,7 +54,7 @@ CASES: dict[Callable[[Checkout], None], set[str]] = {
         *("cluster-new-generation", "jobs-finish-on-old", "most-cost", "submitter-gone"),
         "quota-check-weaker",
     },
-    the_template_is_edited: {"default-changed", "executor-image-changed", "code-changed"},
+    the_template_is_edited: {"default-changed", "parameter-added", "executor-image-changed", "code-changed"},
     the_program_fails: {"preview-failed"},
 }
 """Edits while a job runs, with kinds that have to be said; none for one that means nothing."""
