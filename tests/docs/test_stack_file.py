@@ -48,7 +48,7 @@ TITLES = {
     "PolicyEntry": "`slipway:policy`",
     "PolicyRulesEntry": "`mandatory` and `advisory` of a policy",
 }
-RENEWED = {"bucket-created", "account-created", "account-changed"}
+RENEWED = {"bucket-created": "new bucket", "account-created": "new account", "account-changed": "new account"}
 Definition = Mapping[str, Any]
 
 
@@ -93,7 +93,7 @@ def _section(name: str, title: str, definition: Definition) -> Iterator[str]:
     yield f"## {title}\n"
     if about := definition.get("description"):
         yield f"{about}\n"
-    yield "| key | takes | left out | | an edit |\n|---|---|---|---|---|"
+    yield "| key | takes | default | meaning | an edit |\n|---|---|---|---|---|"
     for key, field in definition["properties"].items():
         left_out = "" if key in definition.get("required", ()) else _value(field.get("default"))
         about = field.get("description", "").replace("<", "\\<")
@@ -141,17 +141,17 @@ def _one(field: Definition) -> str:
 def edit(name: str) -> str:
     """What an edit of a field does to what is there."""
     if name not in EDITS:
-        return "see there" if name.partition(":")[0].endswith("slipway") else "refused"
+        return "see its keys" if name.partition(":")[0].endswith("slipway") else "refused"
     if name == "ClusterEntry.id":
         return "–"  # what an adopted cluster is, nobody changes here
     given, edits = GIVEN.get(name, ()), EDITS[name]
     edits = edits if isinstance(edits, tuple) else (edits,)
     if _ids(given) & _ids((*given, *edits)) != _ids(given):
-        return "a new one"
+        return "new cluster"
     found = play(Case(name, edits, given=given)).consequences
     if any("can't become" in finding.sentence for finding in found):
         return "refused"
-    return "a new one" if {choice.kind for choice in found} & RENEWED else "at once"
+    return next((RENEWED[choice.kind] for choice in found if choice.kind in RENEWED), "at once")
 
 
 def _ids(edits: tuple[Edit, ...]) -> set[tuple[str, str]]:

@@ -16,46 +16,48 @@ Members = Annotated[tuple[Annotated[str, bounds.MEMBER], ...], Strict(False)]
 
 
 class WorkspaceEntry(Entry):
-    """Buckets, the trainer's service account, and who may submit."""
+    """Who may submit, the buckets, and the account that jobs run as."""
 
     submitters: Members = Field(
         default=(), description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]
     )
     catalog_bucket: Annotated[str, bounds.BUCKET_NAME] = Field(
-        default="", description="<project>-<stack>-catalog when left out.", examples=["acme-slipway-catalog"]
+        default="",
+        description="Bucket of the catalog; <project>-<stack>-catalog when left out.",
+        examples=["acme-slipway-catalog"],
     )
     work_bucket: Annotated[str, bounds.BUCKET_NAME] = Field(
         default="",
-        description="In the stack's region; <project>-<stack>-work when left out. An alternative's region has another, "
-        "with the region behind its name.",
+        description="Bucket of results, in the stack's region; <project>-<stack>-work when left out. An alternative in "
+        "another region has a bucket of its own, with the region behind its name.",
         examples=["acme-slipway-work"],
     )
     trainer: Annotated[str, bounds.TRAINER] = Field(
         default="",
-        description="Account id that jobs run as, made in the stack's project; slipway-<stack>-trainer when left out.",
+        description="Id of the account that jobs run as, in the stack's project; else slipway-<stack>-trainer.",
         examples=["slipway-trainer"],
     )
     code: bool = Field(
         default=False,
-        description="Whether `submit --code` may run a working tree on templates that allow it.",
+        description="true: `submit --code` may run a person's working tree, on templates that allow it.",
         examples=["true"],
     )
     confirm_above: Annotated[float, bounds.COST] | None = Field(
         default=None,
-        description="USD an hour above which `submit` asks before it sends jobs to machines that are neither a pool's "
-        "nor reserved; --yes answers. Never when left out.",
+        description="USD an hour: `submit` asks before it sends jobs that cost more, on machines that are neither a "
+        "pool's nor reserved; --yes answers. It never asks when left out.",
         examples=[4],
     )
     board: bool = Field(
         default=False,
-        description="Whether the hourly run writes the board into the catalog's bucket: whoever may read that sees "
-        "everybody's jobs and costs there.",
+        description="true: the hourly run writes the board into the catalog's bucket, whose readers then see "
+        "everybody's jobs and costs.",
         examples=["true"],
     )
 
 
 class TrainerEntry(Entry):
-    """Another account that jobs run as, for templates that name it: with secrets, data and people of its own."""
+    """Another account for the jobs of templates that name it, with secrets, data and submitters of its own."""
 
     account: Annotated[str, bounds.TRAINERS_ACCOUNT] = Field(
         default="",
@@ -70,7 +72,7 @@ class TrainerEntry(Entry):
 
 
 class TeamEntry(Entry):
-    """A team: its members submit, and its clusters take the jobs that count for it alone."""
+    """A team: who belongs to it, and which clusters `submit` keeps for its jobs."""
 
     submitters: Members = Field(
         default=(),
@@ -79,8 +81,8 @@ class TeamEntry(Entry):
     )
     clusters: Annotated[tuple[Annotated[str, bounds.CLUSTER_NAME], ...], Strict(False)] = Field(
         default=(),
-        description="Clusters to which `submit` sends this team's jobs alone; what several teams list is theirs "
-        "together, and what none lists is everybody's.",
+        description="Clusters to which `submit` sends only this team's jobs. One that several teams list is for them; "
+        "one that no team lists is for everybody.",
         examples=["[h100]"],
     )
     budget: Annotated[float, bounds.COST] | None = Field(
@@ -103,17 +105,17 @@ _RULES: dict[str, Any] = {
 
 
 class PolicyRulesEntry(create_model("Rules", __base__=Entry, **_RULES)):  # type: ignore[misc]
-    """Rules of your own (docs/policy.md); one that is left out does not hold."""
+    """Rules of your own (docs/policy.md). Only those that are written hold."""
 
 
 class PolicyEntry(Entry):
-    """Rules that the stack is held to: a mandatory rule stops the deployment, an advisory one is told."""
+    """Rules for the stack: a broken mandatory rule stops the deployment, a broken advisory one is a warning."""
 
     mandatory: PolicyRulesEntry = PolicyRulesEntry()
     advisory: PolicyRulesEntry = PolicyRulesEntry()
     grades: Annotated[dict[Annotated[str, bounds.KIND], Annotated[str, bounds.GRADE]], bounds.GRADES] = Field(
         default={},
-        description="Grades of a review's consequences in place of the usual ones (docs/findings.md), by kind.",
+        description="Other grades for what reviews find (docs/findings.md), by kind.",
         examples=["{submitter-gone: warning}"],
     )
     approve_above: dict[Annotated[str, bounds.SUM], Annotated[float, bounds.COST]] = Field(
@@ -125,29 +127,29 @@ class PolicyEntry(Entry):
 
 
 class BudgetEntry(Entry):
-    """The stack's budget for a month, by what the hourly run finds: machines of its pools, and jobs' own
-    machines. `submit` warns at 80 %."""
+    """The stack's budget for a month: machines of its pools, and jobs' own machines, as the hourly run records them.
+    `submit` warns at 80 %."""
 
     stack: Annotated[float, bounds.COST] | None = Field(
-        default=None, description="USD a month of the stack, idle machines among it.", examples=[80000]
+        default=None, description="USD a month for the stack, idle machines included.", examples=[80000]
     )
     teams: dict[str, Annotated[float, bounds.COST]] = Field(
-        default={}, description="USD a month by team.", examples=["{vision: 30000}"]
+        default={}, description="USD a month for each team.", examples=["{vision: 30000}"]
     )
     users: dict[str, Annotated[float, bounds.COST]] = Field(
         default={},
-        description="USD a month by user; self-declared, so it only warns.",
+        description="USD a month for each user. It only warns, as users name themselves.",
         examples=["{ada: 500}"],
     )
     enforce: bool = Field(
         default=False,
-        description="Whether `submit` refuses what the stack or a team has spent up (exit code 5).",
+        description="true: `submit` refuses jobs when the budget of the stack or the team is spent (exit code 5).",
         examples=["true"],
     )
 
 
 class ConfigEntry(BaseModel):
-    """Configuration of the stack. Keys of other namespaces are other tools' business."""
+    """Configuration of the stack. Slipway reads no keys of other namespaces."""
 
     model_config = ConfigDict(extra="allow", strict=True, frozen=True)
 
@@ -156,7 +158,7 @@ class ConfigEntry(BaseModel):
     )
     region: Annotated[str, bounds.REGION] = Field(
         alias="gcp:region",
-        description="Region of the stack: buckets, jobs, quota, and clusters, but for their alternatives elsewhere.",
+        description="Region of buckets, jobs, quota and clusters, except alternatives in another region.",
         examples=["us-central1"],
     )
     attribution_label: Annotated[Any, bounds.ATTRIBUTION_LABEL] = Field(
@@ -165,7 +167,7 @@ class ConfigEntry(BaseModel):
         examples=['"false"'],
     )
     clusters: dict[Annotated[str, bounds.CLUSTER_NAME], ClusterEntry] = Field(
-        default={}, alias="slipway:persistentResources", description="Clusters by the name that people type."
+        default={}, alias="slipway:persistentResources", description="Clusters, by the name that people type."
     )
     quota: QuotaEntry = Field(default=QuotaEntry(), alias="slipway:quota")
     templates: list[Annotated[str, bounds.TEMPLATE_NAME]] = Field(
@@ -177,22 +179,22 @@ class ConfigEntry(BaseModel):
     reservations: dict[Annotated[str, bounds.RESERVATION_NAME], ReservationEntry] = Field(
         default={},
         alias="slipway:reservations",
-        description="Reserved machines by the name that templates use for the capacity type `reservation`.",
+        description="Reserved machines, by the name that templates use for the capacity type `reservation`.",
     )
     machines: dict[Annotated[str, bounds.MACHINE_KEY], KeyedMachine] = Field(
         default={},
         alias="slipway:machines",
-        description='Machines by the key that templates may name in place of a machine type: machine="small".',
+        description='Machines, by the key that templates may name in place of a machine type: machine="small".',
         examples=["{small: n1-standard-8}"],
     )
     workspace: WorkspaceEntry = Field(default=WorkspaceEntry(), alias="slipway:workspace")
     trainers: dict[Annotated[str, bounds.TRAINER_NAME], TrainerEntry] = Field(
         default={},
         alias="slipway:trainers",
-        description='Other accounts for jobs, by the name that templates choose one by: trainer="evals".',
+        description='Other accounts for jobs, by the name that templates give: trainer="evals".',
     )
     teams: dict[Annotated[str, bounds.TEAM_NAME], TeamEntry] = Field(
-        default={}, alias="slipway:teams", description="Teams by the name that their jobs count for."
+        default={}, alias="slipway:teams", description="Teams, by name."
     )
     policy: PolicyEntry = Field(default=PolicyEntry(), alias="slipway:policy")
     budget: BudgetEntry | None = Field(

@@ -40,12 +40,12 @@ class AcceleratorEntry(Entry):
 
 
 class DiskEntry(Entry):
-    """Boot disk of each machine. A job runs on the pool only if it names the same disk; templates do that for you."""
+    """Boot disk of each machine. A job fits the pool only if it names the same disk, which templates do for you."""
 
     type: Annotated[str, bounds.DISK_TYPE] | None = Field(
         default=None, description="Disk type; the machine's usual one when left out.", examples=["pd-ssd"]
     )
-    size_gb: Annotated[int, bounds.DISK_SIZE] = Field(default=SMALLEST_DISK, description="GB.", examples=[200])
+    size_gb: Annotated[int, bounds.DISK_SIZE] = Field(default=SMALLEST_DISK, description="Size in GB.", examples=[200])
 
 
 class ReplicaRange(Entry):
@@ -53,11 +53,11 @@ class ReplicaRange(Entry):
 
     min: Annotated[int, bounds.POOL_MIN] = Field(description="Machines kept even when idle.", examples=[1])
     max: Annotated[int, bounds.POOL_MAX] = Field(
-        description="More than min.", examples=[4], json_schema_extra={"minimum": 2}
+        description="Most machines; more than min.", examples=[4], json_schema_extra={"minimum": 2}
     )
     initial: int | None = Field(
         default=None,
-        description="Machines to create it with; min when left out. Changing it later changes nothing.",
+        description="Machines to begin with; min when left out. A later edit changes nothing.",
         examples=[2],
     )
 
@@ -69,7 +69,7 @@ Replicas = Annotated[
 
 
 class PoolEntry(Entry):
-    """Equal machines."""
+    """A group of equal machines of the cluster."""
 
     machine: str = Field(
         description="Machine type.", examples=["n1-standard-8"], json_schema_extra={"enum": list(machine_types())}
@@ -83,7 +83,7 @@ class PoolEntry(Entry):
 
 
 class MachineEntry(Entry):
-    """Machines that templates name by this key: machine="small"."""
+    """A machine that templates name by its key: machine="small"."""
 
     machine: str = Field(
         description="Machine type.", examples=["n1-standard-8"], json_schema_extra={"enum": list(machine_types())}
@@ -123,7 +123,7 @@ class PscInterfaceEntry(Entry):
 class ServiceAccountEntry(Entry):
     custom: bool = Field(
         default=True,
-        description="Every job names a service account (templates name the trainer). False: Google's service agent.",
+        description="true: each job names its account, as templates do. false: all jobs run as Google's service agent.",
         examples=["true"],
     )
 
@@ -133,24 +133,24 @@ class AlternativeEntry(Entry):
 
     region: str | None = Field(
         default=None,
-        description="Another region than the stack's, which its jobs are then sent to. Results go to a bucket there.",
+        description="Region to make it in; its jobs are sent there, and their results go to a bucket there.",
         examples=["us-east4"],
         json_schema_extra={"enum": list(regions())},
     )
     pools: dict[Annotated[str, bounds.POOL_NAME], PoolEntry] = Field(
         default={},
-        description="Pools that differ, whole; those that are not named are as in the cluster's own.",
+        description="Pools that differ, each with all its keys; the other pools are as the cluster has them.",
         examples=["{workers: {machine: a2-highgpu-8g, replicas: {min: 1, max: 4}}}"],
     )
 
 
 class ClusterEntry(Entry):
-    """A persistent resource: what people submit to, by this name. Its id is derived, but for one that is adopted."""
+    """A persistent resource, to which people submit by this name. Slipway derives its id, unless it is adopted."""
 
     id: Annotated[str, bounds.CLUSTER_ID] | None = Field(
         default=None,
-        description="Adopts a cluster that is there already, which no deployment changes or deletes. The keys beside "
-        "it say what it is.",
+        description="Adopts a cluster that exists already, which no deployment changes or deletes. The other keys "
+        "describe it.",
         examples=["research-h100"],
     )
     pools: dict[Annotated[str, bounds.POOL_NAME], PoolEntry] = Field(
@@ -158,7 +158,9 @@ class ClusterEntry(Entry):
         examples=["{workers: {machine: n1-standard-8, replicas: {min: 1, max: 4}}}"],
     )
     display_name: Annotated[str, bounds.DISPLAY_NAME] | None = Field(
-        default=None, description="As the console shows it; the name when left out.", examples=["Training, EU"]
+        default=None,
+        description="Name that the console shows; the cluster's name when left out.",
+        examples=["Training, EU"],
     )
     network: Annotated[str, bounds.NETWORK] | None = Field(
         default=None,
@@ -166,54 +168,54 @@ class ClusterEntry(Entry):
         examples=["projects/123456789012/global/networks/training"],
     )
     reserved_ip_ranges: list[str] = Field(
-        default=[], description="Allocated ranges of that network.", examples=["[vertex]"]
+        default=[], description="Names of allocated IP ranges in that network.", examples=["[vertex]"]
     )
     encryption: EncryptionEntry | None = None
     psc_interface: PscInterfaceEntry | None = None
     service_account: ServiceAccountEntry = ServiceAccountEntry()
     labels: dict[str, str] = Field(
         default={},
-        description="Labels of the cluster; changing them makes a new generation.",
+        description="Labels of the cluster.",
         examples=["{cost-center: research}"],
     )
     replacement: Literal["rollover", "in-place", "protect"] = Field(
         default="rollover",
-        description="How an edit is carried out. rollover: a new generation beside the old one, which retires when it "
-        "is idle. in-place: the old one is deleted first, once it is idle. protect: not at all, every edit is refused.",
+        description="What an edit does. rollover: a new cluster is made beside the old one, which goes when idle. "
+        "in-place: the old one is deleted first, once it is idle. protect: the edit is refused.",
         examples=["rollover"],
     )
     generation: Annotated[int, bounds.GENERATION] = Field(
-        default=1, description="Raise it to get a fresh cluster.", examples=[2]
+        default=1, description="Raise it to get a new cluster with the same settings.", examples=[2]
     )
     retire_within: Annotated[str, bounds.RETIRE_WITHIN] | None = Field(
         default=None,
-        description="Warn when the predecessor is still busy after this time: hours, days or weeks. Never kills.",
+        description="Warn when a replaced cluster is still busy after so long: hours, days or weeks. Ends no job.",
         examples=["7d"],
     )
     create_within: Annotated[str, bounds.CREATE_WITHIN] | None = Field(
         default=None,
-        description="How long `up` tries again to make it where there are no machines; 15m when left out.",
+        description="How long `up` keeps trying to make it while there are no machines; 15m when left out.",
         examples=["2h"],
     )
     alternatives: list[AlternativeEntry] = Field(
         default=[],
-        description="What to make in its place when its machines can't be had, in this order; one that runs stays.",
+        description="What to make instead when its machines can't be had, in this order. One that runs is kept.",
         examples=["[{pools: {workers: {machine: a2-highgpu-8g, replicas: 2}}}]"],
     )
     from_: Annotated[str, bounds.MOMENT] | None = Field(
         default=None,
         alias="from",
-        description="Made from then on, not before: a date (midnight UTC), or a date and a time with its zone.",
+        description="Make it at this moment and not before: a date (midnight UTC), or a date and a time with its zone.",
         examples=["2027-01-10"],
     )
     until: Annotated[str, bounds.MOMENT] | None = Field(
         default=None,
-        description="Not asked for any more from then on: it retires, as if the file no longer named it. Never kills.",
+        description="Give it up at this moment, as if its entry were gone: it is deleted when idle. Ends no job.",
         examples=["2027-03-01"],
     )
     idle_limit: Annotated[str, bounds.IDLE_LIMIT] | None = Field(
         default=None,
-        description="Given up after so long without a job, until its generation, dates or this limit change here.",
+        description="Give it up after so long without a job. An edit of its generation, dates or limit brings it back.",
         examples=["3d"],
     )
 
@@ -223,26 +225,30 @@ _HAS_CONTACT: dict[str, Any] = {"properties": {"contactEmail": {"minLength": 1}}
 
 
 class QuotaEntry(Entry):
-    """The check of quota before anything is created."""
+    """The check, before anything is created, whether quota suffices."""
 
     model_config = ConfigDict(json_schema_extra={"if": _ASKS, "then": _HAS_CONTACT})
 
     mode: Literal["enforce", "warn", "request"] = Field(
         default="enforce",
-        description="enforce: what is drawn now must fit. warn: say so and go on. request: ask Google for what is "
-        "missing, and make no cluster before it is granted.",
+        description="When quota does not suffice for what is created now. enforce: refuse. warn: warn, and go on. "
+        "request: ask Google for more, and make the cluster once it is granted.",
         examples=["enforce"],
     )
     contact_email: Annotated[str, bounds.EMAIL] = Field(
         default="",
-        description="Whom Google asks about an increase; needed to request one. It must be able to change quotas.",
+        description="Whom Google asks about an increase; needed for `request`. They must be able to change quotas.",
         examples=["ml@acme.example"],
     )
     justification: str = Field(
-        default="", description="Why more is needed, for Google.", examples=["fine-tuning for the search team"]
+        default="",
+        description="Why you need more quota, for Google to read.",
+        examples=["fine-tuning for the search team"],
     )
     strict: bool = Field(
-        default=False, description="Pools at their maximum and every offer must fit too.", examples=["true"]
+        default=False,
+        description="Also refuse when pools at their maximum, or a capacity type of a template, would not fit.",
+        examples=["true"],
     )
 
 
