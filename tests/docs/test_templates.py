@@ -46,7 +46,7 @@ def test_the_template_told_can_be_written_as_it_stands_and_fits_a_pool(tmp_path:
     declared, code = blocks(OWN, "python")
     (tmp_path / "count_words.py").write_text(declared)
     (template,) = load(("count-words",), tmp_path)
-    pool = "{ machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }"
+    pool = "{ machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }"
     stack = read(with_config(f"slipway:persistentResources: {{ cpu: {{ pools: {{ workers: {pool} }} }} }}"))
     assert [
         (offer.capacity_type, offer.refusal)
