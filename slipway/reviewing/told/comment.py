@@ -86,7 +86,7 @@ def _below(reviews: Sequence[Review], lines: Lines, details: int, *, plans: bool
     parts = [_folded_cards(lines, details) if folds else _without_cards(lines)]
     standing = [f"- {_whose([review.stack], reviews)}{_shown(line)}" for review in reviews for line in review.standing]
     if standing and folds:
-        remarks = f"{counted(len(standing), 'remark')} on what is not this change's doing"
+        remarks = f"{counted(len(standing), 'remark')} that this change did not cause"
         parts.append(folded(remarks, "\n".join(standing)))
     for review in reviews if folds else ():
         if review.quoted:

@@ -102,7 +102,7 @@ def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) ->
         heading = [f"{title}  {first[2 + len(title) :]}"] if first.startswith(f"  {title} ") else [title, first]
         text += [*heading, *others]
     if review.standing:
-        text += ["not this change's doing", *(f"  {line}" for line in review.standing)]
+        text += ["not caused by this change", *(f"  {line}" for line in review.standing)]
     if review.quoted:
         text += ["the program warns, in its own words", *(f"  {line}" for line in review.quoted)]
     return "\n".join(text).replace("`", "")

@@ -115,7 +115,7 @@ def like(
     if not (swept or given.capacity_type or given.pool or given.waits or given.then):
         asked = replace(asked, then=_preferred(catalog, asked, job))
     on_top = [
-        f"{name}={short(render(value))} ({short(recorded[name]) if name in recorded else 'the default'} then)"
+        f"{name}={short(render(value))} (was {short(recorded[name]) if name in recorded else 'the default'})"
         for name, value in given.params.items()
         if value != recorded.get(name)
     ]

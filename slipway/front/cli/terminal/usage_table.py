@@ -22,8 +22,8 @@ _CSV = (
 )
 _NOBODY: Mapping[str, str] = {}
 _NOTES = {
-    "user": "users are as jobs' labels say: the service does not tell who made a job",
-    "team": "teams are as jobs' labels say: reviewed for a template's and a stack's only group, else self-declared",
+    "user": "users are named by jobs' labels: the service does not tell who made a job",
+    "team": "teams are named by jobs' labels: reviewed if from a template or a stack's only group, else self-declared",
 }
 
 

@@ -85,7 +85,7 @@ def test_a_job_is_submitted_like_another_with_what_is_given_on_top(
     with caplog.at_level(logging.INFO, "slipway"):
         again = slipway.submit(like=first.name, workers=1)
     assert again.parameters == {"code": "print('like me')", "workers": 1}
-    assert any(line.startswith(f"like {first.name} (ada)") and "workers=1 (2 then)" in line for line in caplog.messages)
+    assert any(line.startswith(f"like {first.name} (ada)") and "workers=1 (was 2)" in line for line in caplog.messages)
     assert slipway.submit(like=first).parameters == first.parameters
     for wrong in ({"template": "crew", "like": first}, {}):
         with pytest.raises(ConfigError):

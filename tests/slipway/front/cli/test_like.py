@@ -37,7 +37,7 @@ def packages(job: dict[str, Any]) -> list[str]:
 def test_a_colleagues_job_is_submitted_again_with_its_parameters_and_others_on_top(stack: Stack) -> None:
     theirs = stack.sends("crew", "-p", "code=print('theirs')", "-p", "workers=2", SLIPWAY_USER="Bob")["displayName"]
     done = stack.well("submit", "--like", theirs, "-p", "workers=1", "--output", "json")
-    assert done.err.startswith(f"like {theirs} (bob): crew") and "workers=1 (2 then)\n" in done.err
+    assert done.err.startswith(f"like {theirs} (bob): crew") and "workers=1 (was 2)\n" in done.err
     assert "not as it was" not in done.err
     mine = sent(stack, done.json["job"]["displayName"])
     assert done.json["job"]["user"] == "ada" and replicas(mine) == ["1", "1"]
