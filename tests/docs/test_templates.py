@@ -43,7 +43,7 @@ def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() 
 
 
 def test_the_template_told_can_be_written_as_it_stands_and_fits_a_pool(tmp_path: Path) -> None:  # D3
-    declared, code = blocks(OWN, "python")
+    declared, code, *_ = blocks(OWN, "python")
     (tmp_path / "count_words.py").write_text(declared)
     (template,) = load(("count-words",), tmp_path)
     pool = "{ machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }"
