@@ -57,7 +57,8 @@ class _Tests(filters.Meaning[Test]):
         if "*" in value and sign in ("=", "!=", ":"):
             pattern = re.compile(".*".join(map(re.escape, value.split("*"))), re.DOTALL)
             return lambda document: (pattern.fullmatch(shown(found_at(document, names))) is not None) == (sign != "!=")
-        return lambda document: _compared(found_at(document, names), sign, value)
+        moment = _moment(value)
+        return lambda document: _compared(found_at(document, names), sign, value, moment)
 
     def joined(self, parts: Sequence[Test], word: str) -> Test:
         holds = all if word == "AND" else any
@@ -90,15 +91,14 @@ def shown(value: Any) -> str:
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 
-def _compared(actual: Any, sign: str, value: str) -> bool:
+def _compared(actual: Any, sign: str, value: str, moment: str) -> bool:
     if actual is MISSING:
         # A field that a message leaves out has its type's zero.
         return (value.lower() in ("", "false", "0")) == (sign == "=") if sign in ("=", "!=") else False
     if isinstance(actual, (int, float)) and not isinstance(actual, bool):
         return holds(actual, sign, value)
-    moment = _moment(value)
-    if moment and isinstance(actual, str) and _moment(actual):
-        return holds(_moment(actual), sign, moment)
+    if moment and isinstance(actual, str) and (own := _moment(actual)):
+        return holds(own, sign, moment)
     return holds(shown(actual), sign, value)
 
 
