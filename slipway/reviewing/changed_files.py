@@ -16,6 +16,7 @@ from slipway.reviewing.sources import text_of
 
 if TYPE_CHECKING:
     from slipway.reviewing.change.change import Files
+    from slipway.reviewing.change.edits import JobFile
 
 _SEPARATED = re.compile(r"[A-Z]\d*\0")
 
@@ -61,7 +62,7 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
         signs=signs({file: sides for file, sides in (code | acts | alone).items() if file not in same}),
         asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
-        reports=dict(_reports(checkout)) if head and touched else {},
+        code=dict(_code(checkout)) if head and touched else {},
         stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
     )
@@ -83,13 +84,13 @@ def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
         yield status, paths
 
 
-def _reports(checkout: Path) -> Iterator[tuple[str, str]]:
-    from slipway.reviewing.change.programs import reported
+def _code(checkout: Path) -> Iterator[tuple[str, JobFile]]:
+    from slipway.reviewing.change.programs import job_file
 
     for path in sorted((checkout / "jobs").rglob("*.py")):
         file = path.relative_to(checkout).as_posix()
         if path.is_file() and not _is_link(checkout, file):
-            yield from reported(file, text_of(str(path)))
+            yield file, job_file(file, text_of(str(path)))
 
 
 def _beside_base(file: str, checkout: Path) -> bool:

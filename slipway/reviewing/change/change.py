@@ -26,7 +26,7 @@ from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts, Kept
-from slipway.reviewing.change.edits import Edit, Sign
+from slipway.reviewing.change.edits import Edit, JobFile, Sign
 from slipway.reviewing.change.usual import job_spec
 
 Thing = TypeVar("Thing")
@@ -54,8 +54,8 @@ class Files:
     signs: Mapping[str, tuple[Sign, ...]] = field(default_factory=dict)
     #: What edited files of jobs ask for that they did not.
     asks: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: The lines of jobs' code that report metrics, by their places.
-    reports: Mapping[str, str] = field(default_factory=dict)
+    #: The files of jobs' code as they become, edited or not.
+    code: Mapping[str, JobFile] = field(default_factory=dict)
     #: The edits of each stack's file.
     stacks: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     #: People's addresses on lines that differ.

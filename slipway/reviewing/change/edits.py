@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
@@ -39,9 +39,23 @@ class Sign:
     so: str
     instead: str
     line: str
+    #: Nothing takes the line's place, and what a run had done is lost with its machine.
+    loses: bool = False
 
     def __str__(self) -> str:
         return f"`{self.line}`: {self.so}"
+
+
+@dataclass(frozen=True)
+class JobFile:
+    """A file of a job's code, as far as its text tells."""
+
+    #: The lines that report metrics, by their places.
+    reports: Mapping[str, str] = field(default_factory=dict)
+    #: A line names a place that a job which starts again finds as it left it.
+    keeps: bool = False
+    #: The arguments that it knows; none where it reads none by itself, or takes any.
+    flags: frozenset[str] = frozenset()
 
 
 def _side(value: str) -> str:

@@ -13,10 +13,12 @@ from itertools import count
 from pathlib import Path
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.reviewing.change.edits import Edit, Sign
+from slipway.reviewing.change.edits import Edit, JobFile, Sign
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
+_KEEPS = re.compile(r"SLIPWAY_(OUTPUT|CHECKPOINTS)|AIP_(CHECKPOINT|MODEL)_DIR|--output|\.output\b|gs://|/gcs/|/mnt/")
+_FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
 _ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
 _LONGEST = 100
 _WIDEST = 4096
@@ -124,7 +126,8 @@ def signs_of(group: str, before: str, after: str) -> tuple[Sign, ...]:
         told = old | new if "moves" in row else old if "goes" in row else new
         known = new if "goes" in row else old if "comes" in row else {}
         if line := next((line for text, line in told.items() if text not in known and line not in found), ""):
-            sign = Sign(place, row["so"], row.get("instead", ""), _lines([line]))
+            loses = "loses" in row and not new and bool(re.search(row["loses"], line, re.IGNORECASE))
+            sign = Sign(place, row["so"], row.get("instead", ""), _lines([line]), loses)
             found |= dict.fromkeys((line, beside.get(line, "")), sign)
     return tuple(dict.fromkeys(found.values()))
 
@@ -196,8 +199,16 @@ def _asked(text: str) -> Iterator[str]:
             yield f"{texts[0]}={bare(texts[1], texts[0])}"
 
 
-def reported(file: str, text: str) -> Iterator[tuple[str, str]]:
-    """Yield the lines that report a metric, by their places."""
-    for number, line in enumerate(text.splitlines(), 1):
-        if _REPORTS.search(line):
-            yield f"{file}:{number}", f"`{bare(line.strip(), longest=_LONGEST)}`"
+def job_file(file: str, text: str) -> JobFile:
+    """Return what a file of a job's code names. It is not parsed, as most files of a repository are not edited."""
+    lines = [line[:_WIDEST] for line in text[:_MOST_READ].splitlines()]
+    reads_all = "parse_args(" in text and "parse_known" not in text and not _MADE_UP.search(text)
+    return JobFile(
+        reports={
+            f"{file}:{number}": f"`{bare(line.strip(), longest=_LONGEST)}`"
+            for number, line in enumerate(lines, 1)
+            if _REPORTS.search(line)
+        },
+        keeps=any(_KEEPS.search(line.partition("#")[0]) for line in lines),
+        flags=frozenset(_FLAG.findall(text) if reads_all else ()),
+    )

@@ -48,6 +48,12 @@ def job_spec(offer: Offer) -> Mapping[str, Any]:
     return kind.spec_of(offer.request) if kind else {}
 
 
+def timeout_of(template: Template) -> float:
+    """Return the seconds after which the service ends a job; a week where its file does not say."""
+    timeouts = (str(job_spec(offer).get("scheduling", {}).get("timeout", "")) for offer in template.offers)
+    return float(next(filter(None, timeouts), "604800").removesuffix("s"))
+
+
 def posted_pools(offer: Offer) -> Sequence[Mapping[str, Any]]:
     return job_spec(offer).get("workerPoolSpecs") or ()
 

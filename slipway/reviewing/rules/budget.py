@@ -92,19 +92,17 @@ def _share(old: Budget, new: Budget, costs: Money) -> Iterator[Consequence]:
     stopped = old.enforce and before > 1
     if before == idle and costs.most.before == costs.most.after and stops == stopped:
         return
-    so = f"with every pool at its maximum {percent(most)}"
-    if stops:
-        day, cost = int(_DAYS / idle) + 1, usd(float(costs.idle.after.known) * 24)
-        so = f"nothing can be sent from about day {day} of each month on; the pools go on costing {cost} a day"
-    rises = idle > before and idle >= WARNS_AT
+    passes = next((mark for mark in (1, WARNS_AT) if before < mark <= idle), 0)
+    end = "-stops" if stops else {1: "-spent", WARNS_AT: "-warns"}.get(passes, "")
     yield by_row(
-        "budget-share",
+        f"budget-share{end}",
         Subject("budget", "share"),
         share=percent(idle),
-        so=so,
-        instead="raise the budget, or lower the pools' `min`" if rises or stops else "",
+        most=percent(most),
+        day=int(_DAYS * (1 if stops else passes) / idle) + 1 if idle else 0,
+        daily=usd(float(costs.idle.after.known) * 24),
         edits=(Edit("share of the pools", percent(before) if old.stack else "", percent(idle)),),
-        grade=Grade.BLOCKING if stops and not stopped else Grade.WARNING if rises else None,
+        grade=Grade.BLOCKING if stops and not stopped else Grade.WARNING if passes else None,
     )
 
 

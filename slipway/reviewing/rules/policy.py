@@ -27,7 +27,7 @@ _MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 _LETS_IN = {
     "regions": "from now on jobs, data and results may be outside of those that it named",
-    "reviewedCodeOnly": "`code: true` may be merged next, and code that nobody reviewed runs as the jobs do",
+    "reviewedCodeOnly": "nothing refuses `code: true` from now on, and code that nobody reviewed runs as the jobs do",
     "imagesByDigest": "a tag may be moved, and jobs then run an image that no review saw",
     "ownServiceAccount": "a template may run as everybody's trainer, and all submitters' code reads its secrets",
 }

@@ -113,7 +113,10 @@ def _failed(change: Change) -> Iterator[Consequence]:
 
 
 def used_later(change: Change) -> Iterator[Consequence]:
-    for edit in () if Side.AFTER in change.unknown else change.files.stacks.get(change.stack, ()):
+    edits = () if Side.AFTER in change.unknown else change.files.stacks.get(change.stack, ())
+    # What becomes of a reservation that goes as a whole is told with its money.
+    gone = tuple(edit.key.removesuffix("path") for edit in edits if edit.key.endswith(".path") and not edit.after)
+    for edit in (edit for edit in edits if not edit.key.startswith(gone)):
         for pattern, row in _LATER.items():
             if match := re.fullmatch(pattern, edit.key):
                 values: dict[str, Any] = {"key": edit.key, "after": edit.after, **match.groupdict()}
@@ -124,4 +127,8 @@ def deploying(change: Change) -> Iterator[Consequence]:
     """Find edits of keys that the engine and its provider read: the identity and the place of the deployment."""
     for edit in change.files.stacks.get(change.stack, ()):
         if ":" not in edit.key or (edit.key.startswith(_PROVIDERS) and not edit.key.startswith(_DECLARED)):
-            yield by_row("deploying-key", Subject("key", edit.key), key=edit.key, edits=(edit,))
+            row = "deploying-key"
+            if edit.key == "gcp:impersonateServiceAccount":
+                row = "deploying-as" if edit.after else "deploying-as-oneself"
+            sides: dict[str, Any] = {"before": f"`{edit.before}`", "after": f"`{edit.after}`"}
+            yield by_row(row, Subject("key", edit.key), key=edit.key, edits=(edit,), **sides)

@@ -96,9 +96,10 @@ def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     if draw.asked >= line.short + (line.limit or 0):
         so, grade = f"no cluster is made before a limit of {draw.asked:,} is granted", Grade.WARNING
         kind = "season" if drawn_why(change, line.metric) == "season" else kind
-    elif change.after.quota.mode == "warn":
-        so = "the deployment goes on, and may fail halfway"
-    yield _of(draw, f"{kind}-short-{when}", so=so, grade=grade)
+    if kind == "quota" and change.after.quota.mode == "warn":
+        yield _of(draw, f"quota-short-{when}-allowed")
+    else:
+        yield _of(draw, f"{kind}-short-{when}", so=so, grade=grade)
 
 
 def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:

@@ -94,7 +94,7 @@ CASES = (
             tells("jobs-finish-on-old | cluster-retires", "h100", "tune-27b-x1"),
             tells("cluster-created", "cluster gpu"),
             hurts("capacity-found-anew", "cluster gpu", "2 `a3-highgpu-8g`", "h100", "$202.28/h"),
-            tells("offer-gone", "lora pool h100", "until `gpu` is there", "reservation", "on Spot"),
+            tells("offer-gone", "lora pool h100", "until it is there, they go to `h100` as before"),
         ),
         world=BUSY,
         accident="a resource renamed in the code",

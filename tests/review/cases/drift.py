@@ -128,7 +128,7 @@ CASES = (
     Case(
         "The submitters' group gives way to a domain, and buckets and the account get other names",
         names=(
-            stops("submitter-gone", "group:ml-engineers@company.example"),
+            tells("submitter-gone", "group:ml-engineers@company.example"),
             stops("domain-access", "domain:company.example"),
             tells("submitter-added", "user:bob@company.example"),
             hurts("code-forbidden", "workspace"),

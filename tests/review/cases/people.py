@@ -88,7 +88,7 @@ CASES = (
         "The team's group gives way to the whole domain",
         (stack("group:ml@acme.example", "domain:acme.example"),),
         (
-            stops("submitter-gone", TEAM, "not known: which"),
+            tells("submitter-gone", TEAM, "its members in `domain:acme.example` stay"),
             stops("domain-access", "domain:acme.example", "Everybody"),
         ),
         world=BUSY,

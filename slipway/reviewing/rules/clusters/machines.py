@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from slipway.base.formatting import join
+from slipway.base.formatting import join, span, usd
 from slipway.deploying.generations.action import What
 from slipway.model.catalog.clusters import Cluster, PricedAlternative
 from slipway.model.cluster import Alternative
@@ -13,7 +13,7 @@ from slipway.model.cluster_fields import compare_pools, machines_in_words, same_
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price, dollars, signed
 from slipway.reviewing.change.change import Change, come_by_time, gone_by_time
-from slipway.reviewing.change.usual import machine_types, without_cluster
+from slipway.reviewing.change.usual import machine_types, timeout_of, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import (
     ClusterChange,
@@ -30,12 +30,12 @@ from slipway.reviewing.rules.words import have_ended, machines, named
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
     for cluster in listed:
         if cluster.new and cluster.is_replaced:
-            yield from _anew(cluster, cluster.new)
+            yield from _anew(cluster, cluster.new, change)
         yield from _alternatives(cluster, change)
     yield from _under_another_name(listed, change)
 
 
-def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
+def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
     name, anew, up = cluster.name, machines(minimum_machines(new)), machines(cluster.held)
     if anew or up:
         row = "found-in-place" if cluster.in_place else "found-or-alternatives" if new.alternatives else "found-beside"
@@ -53,10 +53,26 @@ def _anew(cluster: ClusterChange, new: Cluster) -> Iterator[Consequence]:
             until=have_ended(cluster.jobs, "") if cluster.jobs else "a later deployment",
             held=dollars(cluster.held_price),
             up=up,
+            daily=usd(float(cluster.held_price.known) * 24),
+            longest=_longest(cluster, change),
             grade=None if cluster.retires or cluster.scarce else Grade.NOTE,
             key=cluster.key,
             cost=cluster.held_price,
         )
+
+
+def _longest(cluster: ClusterChange, change: Change) -> str:
+    """Return how long the old cluster stays at most by its jobs' timeouts, and what that costs; empty where no template
+    tells, or a job has outlived its own."""
+    left = []
+    for job in cluster.jobs:
+        template = change.old.templates.get(job.template)
+        since = job.start_time or change.now
+        left.append((since - change.now).total_seconds() + timeout_of(template) if template else 0)
+    if not left or min(left) <= 0:
+        return ""
+    most = usd(float(cluster.held_price.known) * max(left) / 3600)
+    return f"; their timeout ends that in {span(max(left))}, {most} at most"
 
 
 def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
@@ -67,10 +83,10 @@ def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iter
     going.sort(key=lambda pair: pair[0].name not in gone)
     for cluster in listed:
         wanted = minimum_machines(cluster.new) if cluster.new and not (cluster.old or cluster.new_in_cloud) else ()
-        for other, old in going if cluster.new and scarce(cluster.new) else ():
+        for other, old in going if cluster.new else ():
             if not {group.machine for group in wanted} & {group.machine for group in other.held}:
                 continue
-            turn = cluster.name in come and other.name in gone
+            turn, plain = cluster.name in come and other.name in gone, not scarce(old)
             beside = "renamed-beside-later" if other.retires else "renamed-beside-now"
             row = "renamed" if old.id in change.ids(What.DELETE_FIRST) else beside
             yield of_cluster(
@@ -81,6 +97,7 @@ def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iter
                 other=other.name,
                 cost_of=dollars(other.held_price),
                 key="",
+                grade=Grade.NOTE if plain else None,
                 cost=other.held_price,
             )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from itertools import pairwise
 from typing import Any
 
 from slipway.google.catalog.lookup import unused_pools
@@ -35,7 +36,9 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
         renamed = renames(cluster.old, cluster.new)
         for pool in cluster.old.pools:
             place, after = (cluster.name, pool.name), cluster.new.pool(renamed.get(pool.name, pool.name))
-            if after is None:
+            if after is None and (parts := _parts(pool, cluster.new, renamed.values())):
+                yield _split(place, pool, parts, change)
+            elif after is None:
                 yield _gone(place, pool, unused=place in idle)
             else:
                 place = cluster.name, after.name
@@ -58,6 +61,29 @@ def _joined(old: Cluster, new: Cluster, renamed: Collection[str]) -> Iterator[Co
     for pool in fresh if len(fresh) < len(new.pools) else ():
         if pool.machine.accelerator or scarce:
             yield _of_pool("joins-others" if pool.machine.accelerator else "joins-gpus", (new.name, pool.name))
+
+
+def _parts(pool: Pool, new: Cluster, renamed: Collection[str]) -> list[Pool]:
+    """Return several pools, smaller than one and of the same machines, that come in its place."""
+    fresh = [other for other in new.pools if other.machine == pool.machine and other.name not in renamed]
+    return fresh if len(fresh) > 1 and all(part.max < pool.max for part in fresh) else []
+
+
+def _split(place: _Place, pool: Pool, parts: list[Pool], change: Change) -> Consequence:
+    most = max(part.max for part in parts)
+    # As deployed: the new offers take one of the parts.
+    hits = {name for name, template in change.old.templates.items() if largest(template, *place) > most}
+    names = [name for name in change.new.templates if name in hits]
+    return _of_pool(
+        "pool-split-hits" if names else "pool-split",
+        place,
+        parts=named(f"`{part.name}`" for part in parts),
+        most=most,
+        old=pool.max,
+        hits=named(map("`{}`".format, names)),
+        edits=(Edit(pool.name, machines_in_words(pool), ", ".join(map(machines_in_words, parts))),),
+        details=_too_large(names, place, change),
+    )
 
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
@@ -120,10 +146,21 @@ def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Cons
         details=(
             *(f"`{name}` may ask for {most}" for name, most in hit.items()),
             *seen[1:],
+            *_together(change, place, old.max, new.max),
             *(f"beyond {new.max}: {line}" for line in ways if not hit or any(f"`{name}`" in line for name in hit)),
         ),
         key=_size(new, "max"),
     )
+
+
+def _together(change: Change, place: _Place, old: int, new: int) -> Iterator[str]:
+    """Yield templates whose largest submissions no longer run at once, each of which still does by itself."""
+    asking = [(largest(template, *place), name) for name, template in change.new.templates.items()]
+    largest_first = sorted(((count, name) for count, name in asking if 0 < count <= new), reverse=True)
+    for (most, first), (more, second) in pairwise(largest_first):
+        if not new < most + more <= old:
+            return
+        yield f"`{first}` with {most} and `{second}` with {more} no longer run at once: the later one waits"
 
 
 def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Iterator[str]:
@@ -133,7 +170,7 @@ def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Itera
         new = change.new.templates[name]
         old = change.old.templates.get(name, new)
         for job in change.jobs_by_template.get(name, ()):
-            before, after = again(job, old, change.old), again(job, new, change.new)
+            before, after = again(job, old, change.old), again(job, new, change.new, old)
             if before and before.offer.cluster == cluster and not (after and after.offer.cluster == cluster):
                 goes = f"would cost {cost(after.offer, change.new)}" if after else "could run nowhere"
                 yield f"{owned([job], '')} took {before.takes.get(pool, 0)}, and {goes}"

@@ -14,10 +14,12 @@ from typing import Any, NamedTuple
 
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.schedule import dates, prepared
+from slipway.google.quota.metrics import drawn_by
 from slipway.google.quota.seasons import Readiness
+from slipway.model.capacity import ON_DEMAND
 from slipway.model.catalog.clusters import Cluster, DormantCluster
 from slipway.model.catalog.model import Catalog
-from slipway.model.cluster import CREATE_WITHIN_S, PROTECT
+from slipway.model.cluster import CREATE_WITHIN_S, PROTECT, ROLLOVER
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import dollars, is_steep
@@ -27,7 +29,14 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import costs, edits, of_cluster, pools_of, price
+from slipway.reviewing.rules.clusters.cluster_change import (
+    costs,
+    edits,
+    minimum_machines,
+    of_cluster,
+    pools_of,
+    price,
+)
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.words import in_words
@@ -115,12 +124,24 @@ def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -
             row.edit(old, new),
             harms=harms and not (dated and asleep),
             so=so,
+            quota=_of_both(new, change) if row.value(new) == ROLLOVER else "",
             details=(*away, *(events if dated else ())),
             grade=Grade.BLOCKING if soon else None if harms or dearer else Grade.NOTE,
         )
     # No other rule tells the edits of a cluster that comes or goes by its dates.
     if (was_asleep or asleep) and (remade := [*_remade(old, new)]):
         yield of_cluster("season-remade", new.name, so=_reason(new), edits=remade, grade=Grade.NOTE, key=remade[0].key)
+
+
+def _of_both(cluster: Cluster, change: Change) -> str:
+    """Return the quota that two generations draw at least, where one more of a cluster does not fit."""
+    for need in drawn_by(ON_DEMAND, minimum_machines(cluster)):
+        limit = change.live.limit(need.metric)
+        if limit and limit.limit < 2 * need.amount:
+            return (
+                f" (at least {2 * need.amount:,} {in_words(need.metric)} of {limit.limit:,}, so the second is refused)"
+            )
+    return ""
 
 
 def _tells(row: _Setting, cluster: Cluster, edit: Edit, *, harms: bool = False, **told: Any) -> Consequence:

@@ -55,6 +55,10 @@ def _gone(member: AccessChange) -> Consequence:
     stay, needed = change.after.people, change.after.shared.get(member.member)
     # A person in a group that stays loses nothing.
     others = [other for other in stay if other.startswith(_WIDER.get(kind, ()))] if kind in _WIDER else []
+    domain = f"domain:{_domain(member.member)}"
+    if domain in stay and needed is None:
+        row = "submitter-gone-covered" + "-group" * (kind == "group")
+        return by_row(row, Subject("member", member.member), domain=domain, field=field_of(change.new, domain))
     row = "submitter-gone-here" if needed is not None else "submitter-gone-unless" if others else "submitter-gone"
     return by_row(
         row,

@@ -27,6 +27,7 @@ _PYPI = "https://pypi.org/simple/"
 _UNLESS = "unless that fits: not known whether the image's other packages go with it"
 _COMMIT = re.compile(r"@[0-9a-f]{40}\b")
 _NAME = re.compile(r"[\w.-]+")
+_HASH = re.compile(r"(\s+--hash[ =]\S+)+")
 _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
 
@@ -39,9 +40,12 @@ _SET_BY_OTHERS = re.compile(
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
 _DIRECTIONS = (
     *("unread", "gone", "local", "moving", "git", "url", "marker", "new", "loosened", "extras"),
-    *("unfinished", "major", "older", "other", "newer", "gone-of-image", "pinned"),
+    *("unfinished", "major-saves", "major", "older-saves", "newer-saves", "older", "other", "newer"),
+    *("gone-of-image", "pinned"),
 )
 """The moves of a requirement, the gravest first: each has a row."""
+_OTHERS = ("moving", "git", "url", "loosened", "extras", "unfinished", "major", "older", "other", "newer")
+"""The moves to another version, of which not everything is known."""
 _PACKAGES = json.loads(Path(__file__).with_name("packages.json").read_text("utf-8"))
 """Packages that go together, are built from source, or are in Google's images, by name."""
 _CALENDAR = 1000
@@ -78,6 +82,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         more = len(lines) - _MOST_LINES
         unreported = bool(new.study and first and first.place == 0 and not template.reports)
         row = "code-signed" if first else "code-changed" if edited else "code-unseen"
+        row = "code-begins-anew" if _begins_anew(template) else row
         yield template.tells(
             "code-tests" if edited and all(map(_TESTS.search, edited)) else row,
             part="code",
@@ -99,18 +104,29 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         )
 
 
+def _begins_anew(template: TemplateChange) -> bool:
+    """Tell whether jobs that count on a checkpoint, or lose Spot machines, find none any more."""
+    signs = (sign for root in folders(template.new) for sign in template.change.files.signs.get(f"jobs/{root}", ()))
+    return (template.new.checkpoints or template.on_spot) and any(sign.loses for sign in signs)
+
+
 def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]:
     """Find what edited code asks for and does not get: an argument that a worker pool is started without, or with and
     the code lost it; a variable; a package."""
     wrong: dict[tuple[str, str], dict[str, None]] = {}
     every = template.change.files.asks
-    for role, module, given in _started(template):
+    before = {role: given for role, _, given in _started(template.old)}
+    for role, module, given in _started(template.new):
         # Another file that starts by itself has arguments of its own.
         for ask in (ask for file in {module, *edited} for ask in _asks(every.get(file, ()), whole=file == module)):
             if ask.startswith("--") and "=" not in ask and not {*ask.split("/")} & given:
                 wrong.setdefault(("arguments-unmet", role), {})[ask] = None
             elif ask[0] == "!" and ask[1:] in given:
                 wrong.setdefault(("arguments-unknown", role), {})[ask[1:]] = None
+        code = template.change.files.code.get(module)
+        for name in sorted(given - before.get(role, given)) if code and code.flags else ():
+            if name.startswith("--") and not template.reads([name]):
+                wrong.setdefault(("arguments-strange", role), {})[name] = None
     for (row, role), flags in wrong.items():
         yield template.tells(row, part=f"arguments of {role}", role=role, flags=_quoted(flags))
     asks = [ask for file in edited for ask in template.change.files.asks.get(file, ())]
@@ -125,10 +141,10 @@ def _asks(asks: tuple[str, ...], *, whole: bool) -> tuple[str, ...]:
     return asks if whole or "__main__" not in asks else ()
 
 
-def _started(template: TemplateChange) -> Iterator[tuple[str, str, frozenset[str]]]:
+def _started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
     """Yield each role, the file of the module that it starts, and the arguments that this is given."""
-    searched = [f"--{name}" for name in template.new.study.parameters] if template.new.study else []
-    for offer in template.new.offers:
+    searched = [f"--{name}" for name in template.study.parameters] if template.study else []
+    for offer in template.offers:
         for role, pool in zip(offer.roles, posted_pools(offer), strict=False):
             if started := Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ()):
                 file = f"jobs/{started.module.replace('.', '/')}.py"
@@ -142,7 +158,7 @@ def _is_set(template: TemplateChange, name: str) -> bool:
 
 def _values(template: TemplateChange, edited: list[str]) -> Iterator[str]:
     """Yield what the edited code gives a value of its own, and whether that counts."""
-    given = frozenset[str]().union(*(flags for _, _, flags in _started(template)))
+    given = frozenset[str]().union(*(flags for _, _, flags in _started(template.new)))
     for ask in (ask for file in edited for ask in template.change.files.asks.get(file, ()) if "=" in ask[:-1]):
         name, _, value = ask.partition("=")
         if {*name.split("/")} & given:
@@ -160,7 +176,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
     image = _image(template.new)
     brings = _PACKAGES["images"].get(image["framework"] if image else "", ())
     moves = {
-        name: _direction(before.get(name, ""), after.get(name, ""), of_image=name in brings)
+        name: _direction(before.get(name, ""), after.get(name, ""), name, of_image=name in brings)
         for name in dict.fromkeys((*after, *before))
         if before.get(name) != after.get(name)
     }
@@ -174,13 +190,17 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         after=lines[1],
         field=field,
         edits=[
-            Edit(f"{direction} in {_REQUIREMENTS}", _shown(before.get(name, "")), _shown(after.get(name, "")))
+            Edit(
+                f"{direction.partition('-')[0]} in {_REQUIREMENTS}",
+                _shown(before.get(name, "")),
+                _shown(after.get(name, "")),
+            )
             for name, direction in moves.items()
         ],
         details=[
             *(
                 ["not known: whether checkpoints of before load"]
-                if template.new.checkpoints and worst not in ("gone", "new", "pinned")
+                if template.new.checkpoints and worst in _OTHERS
                 else []
             ),
             *(
@@ -188,7 +208,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
                 for name, direction in moves.items()
                 if direction != worst and name in after
             ),
-            *_beside(moves, after, image, brings),
+            *(_beside(moves, after, image, brings) if worst != "unread" else ()),
         ],
     )
 
@@ -258,7 +278,7 @@ def _apart(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells("requirements-apart", part="versions", lines=join(f"`{_shown(line)}`" for line in pins))
 
 
-def _direction(before: str, after: str, *, of_image: bool) -> str:
+def _direction(before: str, after: str, name: str, *, of_image: bool) -> str:
     """Return how a requirement moves, as specifiers compare; `other` for what they can't tell."""
     if after and "git+" in after:
         return "git" if _COMMIT.search(after) else "moving"
@@ -294,8 +314,9 @@ def _direction(before: str, after: str, *, of_image: bool) -> str:
     if was and now:
         if now[0].is_prerelease:
             return "unfinished"
-        major = was[0].major < now[0].major < _CALENDAR
-        return "major" if major else "newer" if was[0] < now[0] else "older" if now[0] < was[0] else "other"
+        moved = "newer" if was[0] < now[0] else "older" if now[0] < was[0] else "other"
+        moved = "major" if was[0].major < now[0].major < _CALENDAR else moved
+        return f"{moved}-saves" if name in _PACKAGES["saves"] and was[0].release[:2] != now[0].release[:2] else moved
     if was:
         return "loosened"
     return "pinned" if now and old.specifier.contains(now[0], prereleases=True) else "other"
@@ -311,6 +332,7 @@ def _by_package(requirements: Iterable[str]) -> Mapping[str, str]:
 
 
 def _shown(requirement: str) -> str:
+    requirement = _HASH.sub(" --hash=…", requirement, count=1)
     if looks_secret(requirement):
         return f"{requirement.partition(' @ ')[0]} @ … (hidden)" if " @ " in requirement else HIDDEN
     return bare(requirement, longest=100)

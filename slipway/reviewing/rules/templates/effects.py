@@ -109,6 +109,7 @@ def image(differing: Differing) -> Effect:
         "for-gpus": not gpus and new.get("device") == "gpu" and "device" in differs,
         "python": "python" in differs,
         "older": "version" in differs and _numbers(new["version"]) < _numbers(old["version"]),
+        "newer": "version" in differs,
         "build": was == becomes and (bool(new) or {build[:7], other[:7]} == {"sha256:"}),
     }
     row = next((row for row, holds in rows.items() if holds), "other")
@@ -156,7 +157,8 @@ def arguments(differing: Differing) -> Effect:
     parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
-    return follows(f"arguments-{'fewer' if less else 'more' if more else 'other'}", how=join(parts))
+    known = more and differing.template.reads(map(flag, more))
+    return follows(f"arguments-{'fewer' if less else 'more' if more and not known else 'other'}", how=join(parts))
 
 
 def _is_result(name: str) -> bool:

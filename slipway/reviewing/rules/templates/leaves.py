@@ -183,10 +183,14 @@ def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
 
 
 def _entries(values: list[Any]) -> Iterator[tuple[str, Any]]:
-    """Yield entries by their names in a study, so that their order alone is no difference."""
+    """Yield entries by their names in a study or their domains, so that their order alone is no difference."""
     for index, value in enumerate(values):
         inner = value.get("parameterSpec", value) if isinstance(value, Mapping) else {}
-        named = inner.get("parameterId") or inner.get("metricId") if isinstance(inner, Mapping) else None
+        named = (
+            inner.get("parameterId") or inner.get("metricId") or inner.get("domain")
+            if isinstance(inner, Mapping)
+            else None
+        )
         yield str(named or index), value
 
 

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.base.formatting import join, span
+from slipway.deploying.generations.action import What
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
@@ -32,9 +33,12 @@ from slipway.reviewing.change.usual import (
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent, is_case
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
+from slipway.reviewing.rules.words import owned
 
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
+_GRANTED = "once it is granted, "
+_TRIES = "six times at most"
 _FAIL = "fail where there are no machines"
 _FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
 """The end of jobs for whose machines there is no room, and that can go nowhere else."""
@@ -101,7 +105,7 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
     offer, who = after[label], _jobs(template, after[label])
     clusters = [side.cluster or side.dormant for side in (was, offer)]
     if clusters[0] != clusters[1]:
-        so = _until_made(template, offer, after)
+        so = _until_made(template, was, offer, after)
         yield template.tells("offer-moved", next=way(offer), cluster=clusters[0], jobs=who, part=old, so=so)
     if was.available and not offer.available:
         yield from _unavailable(template, label, after)
@@ -112,6 +116,7 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
         nowhere = offer.capacity_type != FLEX_START and not _rest(offer, after)
         yield template.tells(
             "fallback-wait-nowhere" if nowhere else "fallback-wait-ends" if before is None else "fallback-wait",
+            details=_waited(template, offer, before, now),
             way=way(offer),
             jobs=who,
             part=label,
@@ -129,7 +134,7 @@ def _unavailable(template: TemplateChange, label: str, after: Offers) -> Iterato
     beside = [each for each in after.values() if compete(each, offer)]
     rest, who = [each for each in beside if each.available], _jobs(template, offer)
     if rest or waits or not offer.when:
-        so = facts(_why(offer, template.becomes), f"they cost {costs(rest, template.becomes)}" if rest else "")
+        so = facts(_closed(offer, template.becomes), f"they cost {costs(rest, template.becomes)}" if rest else "")
         grade = None if waits else Grade.BLOCKING
         yield template.tells("offer-unavailable", way=way(offer), jobs=who, part=label, so=so, grade=grade)
     elif offer is beside[0]:
@@ -144,6 +149,18 @@ def patience(offer: Offer) -> float | None:
         return offer.wait
     seconds = str(job_spec(offer).get("scheduling", {}).get("maxWaitDuration", f"{_A_DAY}s")).removesuffix("s")
     return float(seconds) or None if seconds.replace(".", "", 1).isdigit() else None
+
+
+def _waited(template: TemplateChange, offer: Offer, before: float | None, now: float | None) -> Iterator[str]:
+    """Yield the jobs of the last days that a shorter wait would have moved on, or ended."""
+    if now is None or (before is not None and before <= now):
+        return
+    for job in template.used.jobs if isinstance(now, float | int) else ():
+        came = job.start_time or (job.end_time if job.ended else template.change.now)
+        if job.capacity_type == offer.capacity_type and job.create_time and came:
+            waited = (came - job.create_time).total_seconds()
+            if waited > now:
+                yield f"{owned([job], '')} waited {span(waited)}"
 
 
 def after_wait(offer: Offer, after: Offers) -> str:
@@ -224,10 +241,13 @@ def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -
     return ", then ".join(filter(None, (first, costs(others, template.becomes))))
 
 
-def _until_made(template: TemplateChange, offer: Offer, after: Offers) -> str:
+def _until_made(template: TemplateChange, old: Offer, offer: Offer, after: Offers) -> str:
     """Return what jobs take until another cluster is there; nothing where it is there already."""
     if offer.cluster in template.was.clusters:
         return ""
+    was = template.was.clusters.get(old.cluster)
+    if not offer.dormant and was and was.id not in template.change.ids(What.DELETE_FIRST):
+        return f"until it is there, they go to `{old.cluster}` as before"
     others = [each for each in after.values() if each is not offer and compete(each, offer) and each.available]
     until = f"until `{offer.cluster or offer.dormant}` is there, they"
     return f"{until} cost {costs(others, template.becomes)}" if others else f"{until} can run nowhere"
@@ -238,7 +258,7 @@ def _ends(template: TemplateChange, offer: Offer, after: Offers) -> str:
     seconds = patience(offer)
     if seconds is not None:
         return f"they wait at most {span(seconds)}, {after_wait(offer, after)}"
-    return f"one that loses its machine {template.again}" if offer.capacity_type == SPOT else ""
+    return f"one that loses its machine {template.again}, {_TRIES}" if offer.capacity_type == SPOT else ""
 
 
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
@@ -247,7 +267,7 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     values: dict[str, Any] = {"way": way(offer), "jobs": jobs, "part": label}
     if not offer.available:
         grade = Grade.WARNING if offer.lacks_quota else None
-        return template.tells("offer-added-unavailable", so=_why(offer, template.becomes), grade=grade, **values)
+        return template.tells("offer-added-unavailable", so=_closed(offer, template.becomes), grade=grade, **values)
     later = "" if overtaken else ", where nothing before it can start"
     so = facts(f"{cost(offer, template.becomes)}{later}", _ends(template, offer, after))
     if overtaken:
@@ -267,7 +287,7 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     if not could or any(offer.available for offer in usual):
         return
     lost = usual if at_all else new.offers
-    why = [f"`{label}`: {_why(offer, becomes)}" for label, offer in offers_by_label(new).items() if offer in lost]
+    why = [f"`{label}`: {_closed(offer, becomes)}" for label, offer in offers_by_label(new).items() if offer in lost]
     reasons = dict.fromkeys(_why(offer, becomes) for offer in lost)
     rests, lacks = any(offer.dormant for offer in lost), any(offer.lacks_quota for offer in lost)
     yield template.tells(
@@ -351,7 +371,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             part="order",
             so=facts(
                 "" if offer.available else _why(offer, template.becomes),
-                f"they cost {instead(', then '.join(map(by_hour, sooner)), after[then])}",
+                f"{_GRANTED * offer.lacks_quota}they cost {instead(', then '.join(map(by_hour, sooner)), after[then])}",
                 _ends(template, offer, after),
                 _no_wait(offer, overtaken),
             ),
@@ -367,6 +387,11 @@ def _no_wait(offer: Offer, overtaken: Iterable[Offer]) -> str:
     return "without machines they fail, where flex-start would have waited"
 
 
+def _closed(offer: Offer, catalog: Catalog) -> str:
+    """Return why an offer can't be taken, and what it costs once it can."""
+    return facts(_why(offer, catalog), f"{_GRANTED}they cost {cost(offer, catalog)}" if offer.lacks_quota else "")
+
+
 def _why(offer: Offer, catalog: Catalog) -> str:
     if offer.dormant:
         cluster = catalog.dormant.get(offer.dormant)
@@ -377,6 +402,10 @@ def _why(offer: Offer, catalog: Catalog) -> str:
         return f"cluster {cluster.name} {'is given up for want of jobs' if idle else cluster.reason().state}"
     if offer.lacks_quota or offer.why:
         return offer.why or "there is no quota for it"
+    if offer.capacity_type == RESERVATION and not any(
+        each.path in str(offer.request) for each in catalog.reservations.values()
+    ):
+        return "the stack file lists no such reservation"
     asked = set(machine_types(offer))
     holds = {each.machine for each in catalog.reservations.values() if each.path in str(offer.request)} - {""}
     if offer.capacity_type == RESERVATION and holds and not holds & asked:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import join
+from slipway.base.formatting import counted, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Parameter, Template
@@ -18,8 +18,9 @@ from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import cost, costs, machine_types, rounds, takes, usual_values, way
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import usual_grade
-from slipway.reviewing.rules.templates.replay import first_way
+from slipway.reviewing.rules.templates.replay import first_way, refused
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
+from slipway.reviewing.rules.words import owned
 
 _MOST_VALUES = 5
 
@@ -38,6 +39,11 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
             yield _tells(template, "parameter-new-required", name, used=template.used)
         elif name not in renamed.values():
             yield _tells(template, "parameter-added", name, has=shown(parameter.default, name))
+    for rule, jobs in refused(template).items():
+        used = template.used.having(lambda job, jobs=jobs: job in jobs)  # type: ignore[misc]
+        yield template.tells(
+            "values-together", part=f"values {rule}", jobs=owned(jobs, ""), rule=rule, used=used, did="sent such"
+        )
 
 
 def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
@@ -122,7 +128,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str
     pairs = ((old, former), (new, latter))
     counts = dict.fromkeys(takes(offer, usual_values(side)).total() for side, some in pairs for offer in some[:1])
     more = "they take {1} machines instead of {0}".format(*counts) if len(counts) == 2 else ""
-    longer = f"{rounds(new)} rounds of trials instead of {rounds(old)}, of up to {template.limit} each"
+    longer = f"{counted(rounds(new), 'round')} of trials instead of {rounds(old)}, of up to {template.limit} each"
     unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results don't compare"
     return usual, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
 

@@ -32,10 +32,10 @@ class Again:
     takes: Mapping[str, int]
 
 
-def again(job: VertexJob, template: Template, catalog: Catalog) -> Again | None:
-    """Return the first way that a job's parameters can take; None where they are refused, or no way has room."""
-    values = {**{each.name: each.default for each in template.parameters}, **(job.parameters or {})}
-    return first_way(values, template, catalog, job.kind)
+def again(job: VertexJob, template: Template, catalog: Catalog, sent_by: Template | None = None) -> Again | None:
+    """Return the first way that a job's parameters can take; None where they are refused, or no way has room.
+    `sent_by`: the template that it was sent by, where that is another version."""
+    return first_way(_values(job, template, sent_by or template), template, catalog, job.kind)
 
 
 def first_way(
@@ -46,16 +46,47 @@ def first_way(
     if any(each.refusal(values[each.name]) for each in template.parameters):
         return None
     for offer in template.offers:
-        fits = all(values.get(name) in wanted for name, wanted in offer.when.items())
-        if not (fits and offer.available and offer.kind == kind.name):
+        if not (is_offered(offer, values) and offer.available and offer.kind == kind.name):
             continue
         sent, needs = VertexJob.read(fill(offer.request, values), kind), takes(offer, values)
         cluster = catalog.clusters.get(offer.cluster)
         most = {pool.name: pool.max for pool in cluster.pools} if cluster else {}
-        if all(count <= most.get(pool, 0) for pool, count in needs.items() if pool):
+        if all(count <= most.get(pool, 0) for pool, count in needs.items() if pool) and not breaches(offer, values):
             cost = per_hour(sent.machines, catalog.region_of(offer.cluster), offer.capacity_type)
             return Again(replace(offer, price_per_hour=cost), sent.machines, needs)
     return None
+
+
+def breaches(offer: Offer, values: Mapping[str, Any]) -> tuple[str, ...]:
+    """Return how a submission with these values breaks rules of the service, but for what only sending fills in."""
+    from slipway.model.rules.table import check
+
+    told = (breach.text for breach in check(offer.kind, offer.capacity_type, fill(offer.request, values)))
+    return tuple(text for text in told if "${" not in text)
+
+
+def refused(template: TemplateChange) -> Mapping[str, list[VertexJob]]:
+    """Return jobs that were served as they were sent, and whose values together break a rule now, by that rule."""
+    jobs: dict[str, list[VertexJob]] = {}
+    for job in template.used.jobs:
+        values = _values(job, template.new, template.old)
+        offers = [offer for offer in template.new.offers if offer.kind == job.kind.name and is_offered(offer, values)]
+        broken = [breaches(offer, values) for offer in offers]
+        valid = not any(each.refusal(values[each.name]) for each in template.new.parameters)
+        if broken and all(broken) and valid and again(job, template.old, template.was):
+            jobs.setdefault(broken[0][0], []).append(job)
+    return jobs
+
+
+def is_offered(offer: Offer, values: Mapping[str, Any]) -> bool:
+    return all(values.get(name) in wanted for name, wanted in offer.when.items())
+
+
+def _values(job: VertexJob, template: Template, sent_by: Template) -> Mapping[str, Any]:
+    """Return the values of the same submission to a template: a job's record has the defaults of its time as well."""
+    defaults = {each.name: each.default for each in sent_by.parameters}
+    given = {name: value for name, value in (job.parameters or {}).items() if value != defaults.get(name)}
+    return {**{each.name: each.default for each in template.parameters}, **given}
 
 
 def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
@@ -68,7 +99,7 @@ def as_sent(
     """Yield what jobs of a case of parameters cost when they are sent again, where that is not the usual cost."""
     told = {usual}
     for job in jobs:
-        way = again(job, template.new, template.becomes) if is_case(job, case) else None
+        way = again(job, template.new, template.becomes, template.old) if is_case(job, case) else None
         costs = cost(way.offer, template.becomes) if way else ""
         if way and costs not in told:
             told.add(costs)

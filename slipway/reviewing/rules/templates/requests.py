@@ -29,12 +29,15 @@ from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.rules import RULES, SECONDS, Rule
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
-SILENT = re.compile(r"spec/(persistentResourceId|experimentRun)|labels/slipway-commit(-dirty)?")
+SILENT = re.compile(
+    r"spec/(persistentResourceId|experimentRun|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)|labels/slipway-commit(-dirty)?"
+)
 """Paths that each deployment sets anew, or that follow from another one."""
 _ARGUMENTS = ("args", "command")
 _WAIT = "spec/scheduling/maxWaitDuration"
 _POOL = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
 _WHOLE = (
+    re.compile(r"(spec/pscInterfaceConfig/dnsPeeringConfigs/[^/]+)/(?!domain).*"),
     re.compile(r"(studySpec/(?:metrics|parameters)/[^/]+|modelToUpload|studySpec/[^/]*StoppingSpec)/.*"),
     re.compile(r"(studySpec/parameters/[^/]+/(?:conditionalParameterSpecs/[^/]+|\w+ValueSpec))/.*"),
 )
@@ -186,7 +189,9 @@ def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parame
         a, b = known.settled(before.get(path), after.get(path))
         waits = path == _WAIT and (old.wait != new.wait or (_is_wait(a, old) and _is_wait(b, new)))
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
-        moved = path == "spec/serviceAccount" and {a, b} <= trainers
+        # A reservation that the stack file lists no more stands as its bare name, and is told with its offer.
+        unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
+        moved = unlisted or (path == "spec/serviceAccount" and {a, b} <= trainers)
         if a != b and not (SILENT.fullmatch(path) or waits or repeated or moved or _other_form(path, before, after)):
             hides = _secret_name(path) in map(last_part, (*before, *after))
             yield RequestDifference(path, (a and HIDDEN, b and HIDDEN) if hides else (a, b))

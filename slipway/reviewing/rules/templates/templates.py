@@ -2,17 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.catalog.model import Offer
+from slipway.model.catalog.model import Offer, Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import account_of, cost, is_dear, job_spec, secrets_of, takes, usual_values
+from slipway.reviewing.change.usual import (
+    account_of,
+    cost,
+    is_dear,
+    job_spec,
+    machine_types,
+    secrets_of,
+    takes,
+    usual_values,
+)
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
@@ -20,7 +29,8 @@ from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import no_offer_left, offers
 from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import plain_secrets, requests
-from slipway.reviewing.rules.templates.usage import TemplateChange, facts
+from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
+from slipway.reviewing.rules.words import owned
 
 _PARTS = (parameters, offers, requests, code)
 _OF_ALL = (no_offer_left, plain_secrets, plain_defaults, secret_requirements)
@@ -31,7 +41,16 @@ def templates(change: Change) -> Iterator[Consequence]:
     for name, template in before.items():
         if name not in change.new.templates:
             gone = TemplateChange(change, template, template)
-            yield gone.tells("template-gone", used=gone.used)
+            other = next((new for new in change.new.templates.values() if _is_same(template, new, before)), None)
+            going = [job for job in gone.used.jobs if not job.ended]
+            yield gone.tells(
+                "template-renamed" if other else "template-gone",
+                used=gone.used,
+                other=other.name if other else "",
+                twice=f"; whoever sends {owned(going, '')} anew pays both, until the old one is cancelled"
+                if going
+                else "",
+            )
     alike = shared(change.old) == shared(change.new)
     for name, template in change.new.templates.items():
         old = before.get(name)
@@ -47,6 +66,12 @@ def templates(change: Change) -> Iterator[Consequence]:
         was, becomes = (f"`{side.trainer.partition('@')[0]}`" for side in (change.old, change.new))
         edits = (Edit("slipway:workspace.trainer", change.old.trainer, change.new.trainer),)
         yield by_row("common-account-changed", Subject("trainer"), was=was, becomes=becomes, edits=edits)
+
+
+def _is_same(old: Template, new: Template, before: Collection[str]) -> bool:
+    """Tell whether a new template is an old one under another name."""
+    sides = [[(*map(machine_types, each.offers), each.parameters, folders(each))] for each in (old, new)]
+    return new.name not in before and sides[0] == sides[1]
 
 
 def _added(template: TemplateChange) -> Iterator[Consequence]:
@@ -67,7 +92,7 @@ def _run(template: TemplateChange, can: Sequence[Offer]) -> Iterator[str]:
             pool = cluster.pool(name) if cluster else None
             if pool and count == pool.max:
                 yield f"it takes all {count} machines of `{offer.cluster}/{name}`, and others wait"
-        if template.on_spot and not template.new.checkpoints:
+        if template.on_spot and not template.goes_on:
             yield f"one that loses its Spot machine {template.again}"
 
 
@@ -97,7 +122,8 @@ def _flags(template: TemplateChange) -> Iterator[Consequence]:
     elif change.before.code == change.after.code and old.code_flag and not new.code_flag:
         yield template.tells("code_flag-off", used=template.used)
     if new.checkpoints and not old.checkpoints:
-        yield template.tells("checkpoints-on", part="checkpoints")
+        row = "checkpoints-lost" if template.keeps_nothing else "checkpoints-on"
+        yield template.tells(row, part="checkpoints")
     elif old.checkpoints and not new.checkpoints:
         lost = "one whose Spot machine is taken away" if template.on_spot else "one that loses a machine"
         yield template.tells("checkpoints-off", part="checkpoints", lost=lost)

@@ -16,7 +16,8 @@ from slipway.model.catalog.model import Catalog, Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import Launched
 from slipway.reviewing.change.change import DAYS, UNASKED, Change
-from slipway.reviewing.change.usual import job_spec, posted_pools
+from slipway.reviewing.change.edits import JobFile
+from slipway.reviewing.change.usual import posted_pools, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import by_row, usual_grade
 
@@ -81,23 +82,40 @@ class TemplateChange:
         return Usage(tuple(jobs), recent if isinstance(recent, Unknown) else None)
 
     @property
+    def goes_on(self) -> bool:
+        """Tell whether a job that is started again has a checkpoint, as far as its file says: a new word is compared
+        with the code."""
+        return self.new.checkpoints and (not (self.is_new or not self.old.checkpoints) or not self.keeps_nothing)
+
+    @property
     def again(self) -> str:
-        """The end of a job of the template that is started again, as far as its file says."""
-        return "goes on from its checkpoint" if self.new.checkpoints else "starts from the beginning"
+        return "goes on from its checkpoint" if self.goes_on else "starts from the beginning"
 
     @property
     def limit(self) -> str:
         """The timeout of its jobs: `24 h`."""
-        timeouts = (job_spec(offer).get("scheduling", {}).get("timeout", "") for offer in self.new.offers)
-        seconds = next((str(each).removesuffix("s") for each in timeouts if each), "604800")
-        return span(float(seconds))
+        return span(timeout_of(self.new))
 
     @property
     def reports(self) -> tuple[str, ...]:
         """The lines of its code that report metrics, to be read."""
-        lines = self.change.files.reports
+        return tuple(f"to read: `{at}` {line}" for file in self.code for at, line in file.reports.items())
+
+    @cached_property
+    def code(self) -> tuple[JobFile, ...]:
+        """The files of its code's folder, as they become."""
         roots = tuple(f"jobs/{root}/" for root in folders(self.new))
-        return tuple(f"to read: `{at}` {line}" for at, line in lines.items() if roots and at.startswith(roots))
+        return tuple(code for file, code in self.change.files.code.items() if roots and file.startswith(roots))
+
+    def reads(self, arguments: Iterable[str]) -> bool:
+        """Tell whether its code names these arguments."""
+        flags = frozenset[str]().union(*(code.flags for code in self.code))
+        return all(any(flag.startswith(name.replace("--no-", "--", 1)) for flag in flags) for name in arguments)
+
+    @property
+    def keeps_nothing(self) -> bool:
+        """Tell whether its code was read, and no line of it names a place that a job finds again."""
+        return bool(self.code) and not any(file.keeps for file in self.code)
 
     @property
     def on_spot(self) -> bool:

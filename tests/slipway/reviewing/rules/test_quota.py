@@ -67,7 +67,7 @@ CROWDED = {"clusters": [living(OLD, used=4), replace(living(OTHER), labels={})]}
 UNTOLD = {"limits": limits({GPUS: 32}, Increase.UNTOLD)}
 ASKS, WAITS = asking(MORE, **{GPUS: 48}), asking(line(48, short=16, state="short"), **{GPUS: 48})
 ANSWER = {"CustomModelTrainingH100GPUsPerProjectPerRegion": QuotaPreference("x", "x", "r", 48, 32, detail="scarce")}
-AT_MOST, NOW, OVERLAP = "quota-short-at-most", "quota-short-now", "quota-short-in-overlap"
+AT_MOST, NOW, ALLOWED = "quota-short-at-most", "quota-short-now", "quota-short-allowed"
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ AT_MOST, NOW, OVERLAP = "quota-short-at-most", "quota-short-now", "quota-short-i
         (FITS, ASKS, {}, AT_MOST, WARNING, "; lower the maximum; this deployment asks for a limit of 48"),
         (FITS, MORE, UNTOLD, AT_MOST, WARNING, "not known: whether an increase can be had"),
         (quota(FITS, strict=True), quota(MORE, strict=True), {}, AT_MOST, BLOCKING, "`strict` refuses the deployment"),
-        (line(8), quota(BOTH, mode="warn"), {}, OVERLAP, BLOCKING, ": the deployment goes on, and may fail halfway"),
+        (line(8), quota(BOTH, mode="warn"), {}, ALLOWED, BLOCKING, "`mode: warn` lets the deployment go on"),
         (FITS, WAITS, {"preferences": ANSWER}, NOW, BLOCKING, "asked for 48: 32 granted (scarce)"),
     ],
 )  # Z2

@@ -1,0 +1,255 @@
+"""Ends that come later than the deployment, or meet others than those whom an edit names."""
+
+from tests.review.case import BUSY, Case, Edit, Job, World, h100, hurts, more, stack, stops, tells, template
+from tests.review.cases.clusters import ANEW
+from tests.review.checkout import BASE
+
+TASK, LORA = "jobs/lora/task.py", "jobs/lora/requirements.txt"
+PRINTS = '    print("trained", EVERY)\n'
+SAVES = Edit(TASK, PRINTS, f'{PRINTS}    save(OUTPUT / "ckpt.pt")\n')
+PLACE = Edit(TASK, "EVERY = 20 ", 'OUTPUT = Path(os.environ["SLIPWAY_OUTPUT"])\nEVERY = 20 ')
+READS = Edit(
+    TASK,
+    "def main() -> None:\n" + PRINTS,
+    "def main() -> None:\n    parser = ArgumentParser()\n"
+    + "".join(f'    parser.add_argument("--{name}")\n' for name in ("model", "steps", "rank", "precision", "output"))
+    + "    print(parser.parse_args())\n",
+)
+POOL = "workers: { machine: n1-standard-8, disk: { type: pd-ssd, sizeGb: 100 }, replicas: { min: 4, max: 16 } }"
+HALF = POOL.partition(":")[2].replace("min: 4, max: 16", "min: 2, max: 8")
+A100 = (
+    template("evals", '("spot", "on-demand")', '("spot", "flex-start", "on-demand")'),
+    template("evals", '"n1-standard-8"', '"a2-highgpu-1g"'),
+)
+PROJECT = "  gcp:project: acme-ml\n"
+POLICY = "  slipway:policy:\n"
+PEERED = """      pscInterface:
+        networkAttachment: train
+"""
+NAMES = """        dnsPeeringConfigs:
+          - { domain: corp., targetProject: net, targetNetwork: shared }
+"""
+STUDY = Job("study-4", "tune", parameters={"trials": 4}, capacity_type="pool", state="SUCCEEDED", hours=60)
+
+BOUGHT = "    bought: { path: projects/acme-ml/zones/us-central1-a/reservations/bought, "
+
+
+def workers(old: str, new: str) -> Edit:
+    """Return an edit of the size of the pool of CPU workers."""
+    start = "disk: { type: pd-ssd, sizeGb: 100 }, replicas: { "
+    return stack(f"{start}{old}", f"{start}{new}")
+
+
+CASES = (
+    Case(
+        "More trials at once by default, which a small study can't have",
+        (template("tune", "default=2, min=1, max=4", "default=8, min=1, max=8"),),
+        (
+            stops("bounds-narrowed", "tune", "`study-4` (ada) are refused", "8 trials at once are more than the 4"),
+            hurts("default-changed", "tune", "1 round of trials instead of 4"),
+            hurts("minimum-below-default", "cpu/workers"),
+        ),
+        may=("bounds-widened",),
+        world=World(jobs=(STUDY, *BUSY.jobs)),
+        accident="a default that no schedule had been tried with",
+    ),
+    Case(
+        "A pool is just large enough for each template, and not for two at once",
+        (workers("min: 4, max: 10", "min: 4, max: 7"),),
+        (
+            hurts("cluster-new-generation", "cpu"),
+            hurts("capacity-lower-maximum", "cpu/workers", "`digits` with 6 and `tune` with 4 no longer run at once"),
+        ),
+        may=ANEW,
+        given=(template("digits", "min=1, max=16", "min=1, max=6"), workers("min: 4, max: 16", "min: 4, max: 10")),
+    ),
+    Case(
+        "Another way to run, for which there is no quota yet",
+        A100[:1],
+        (hurts("offer-added", "evals", "there is no quota for it", "once it is granted, they cost", "by flex-start"),),
+        may=("quota-short-at-most",),
+        given=A100[1:],
+        world=World(limits={"preemptible_nvidia_a100_gpus": 0}),
+    ),
+    Case(
+        "A template counts on checkpoints that its code never writes",
+        (more("tune", "checkpoints=True"),),
+        (stops("request-changed", "tune checkpoints", "none is kept", "begins anew each time"),),
+        accident="a training that began anew after each preemption",
+    ),
+    Case(
+        "A template counts on the checkpoints that its code writes",
+        (template("lora", "timeout_s=86_400,\n", "timeout_s=86_400,\n    checkpoints=True,\n"),),
+        (tells("request-changed", "lora checkpoints", "nobody looked at the code"),),
+        given=(SAVES, PLACE, template("lora", "    checkpoints=True,\n", "")),
+    ),
+    Case(
+        "The checkpoint goes to the machine's own disk",
+        (Edit(TASK, 'save(OUTPUT / "ckpt.pt")', 'save("/tmp/ckpt.pt")'),),
+        (stops("code-changed", "lora", "find no checkpoint any more", "lost with the machine", "paid a second time"),),
+        given=(SAVES,),
+        accident="checkpoints on the disk of a Spot machine",
+    ),
+    Case(
+        "A newer torch, over checkpoints of the old one",
+        (Edit(LORA, "torch==2.4.1", "torch==2.5.1"),),
+        (hurts("requirements-changed", "lora", "older checkpoints", "end first, or keep the pin"),),
+        may=("requirements-changed",),
+    ),
+    Case(
+        "A newer image of the framework, over checkpoints of the old one",
+        (template("lora", "pytorch-gpu.2-4.py310", "pytorch-gpu.2-5.py310"),),
+        (hurts("executor-image-changed", "lora", "older checkpoints", "end first, or keep the image"),),
+        may=("requirements-changed",),
+    ),
+    Case(
+        "A cluster is made anew under a job that has hours to go",
+        (h100("generation: 2"),),
+        (
+            hurts("cluster-new-generation", "h100"),
+            tells(
+                "generations-overlap", "h100", "$4,855 a day", "their timeout ends that in 20 h 48 min, $4,207 at most"
+            ),
+        ),
+        may=ANEW,
+        world=BUSY,
+    ),
+    Case(
+        "Quota is only warned of, and there is not enough for the new cluster",
+        (stack("sizeGb: 500 }, replicas: { min: 2, max: 4 }", "sizeGb: 500 }, replicas: { min: 3, max: 4 }"),),
+        (
+            stops("quota-short-allowed", "quota", "`mode: warn` lets the deployment go on"),
+            hurts("cluster-new-generation", "h100"),
+            hurts("idle-cost", "stack"),
+        ),
+        may=("quota-short-at-most", "quota-short-in-overlap", *ANEW),
+        world=World(limits={"nvidia_h100_gpus": 24}),
+        given=(stack("mode: enforce", "mode: warn"),),
+        never=("refused",),
+    ),
+    Case(
+        "Idle pools pass four fifths of the budget",
+        (workers("min: 4, max: 16", "min: 8, max: 16"),),
+        (
+            hurts("budget-share", "budget", "80 % are spent", "each `submit` warns"),
+            hurts("cluster-new-generation", "cpu"),
+        ),
+        may=ANEW,
+        given=(stack(POLICY, "  slipway:budget: { stack: 187500 }\n\n" + POLICY),),
+    ),
+    Case(
+        "Idle pools spend the budget by themselves, and nothing is refused",
+        (workers("min: 4, max: 16", "min: 8, max: 16"),),
+        (
+            hurts("budget-share", "budget", "it is spent", "nothing is refused"),
+            hurts("cluster-new-generation", "cpu"),
+        ),
+        may=ANEW,
+        given=(stack(POLICY, "  slipway:budget: { stack: 150000 }\n\n" + POLICY),),
+    ),
+    Case(
+        "A wait is shortened that somebody's job lately took",
+        (template("lora", '{"flex-start": 7200}', '{"flex-start": 600}'),),
+        (hurts("fallback-wait", "lora", "then they cost $4.28/h on demand", "`tune-9b` (ben) waited 1 h 12 min"),),
+        world=World(jobs=(Job("tune-9b", "lora", "ben", "flex-start", state="QUEUED", hours=1.2),)),
+    ),
+    Case(
+        "A template gets another name, while its jobs run",
+        (
+            stack("    - evals\n", "    - judge\n"),
+            Edit(
+                "templates/judge.py",
+                new=(BASE / "templates/evals.py").read_text().replace('name="evals"', 'name="judge"'),
+            ),
+            Edit("templates/evals.py"),
+        ),
+        (stops("template-gone", "evals", "called `judge`", "whoever sends `e1` (ben) anew pays both"),),
+        may=("template-added",),
+        world=World(jobs=(Job("e1", "evals", "ben", "spot"),)),
+    ),
+    Case(
+        "A pool is split into two smaller ones",
+        (stack(POOL, f"a:{HALF}\n        b:{HALF}"),),
+        (
+            hurts("capacity-lower-maximum", "cpu/workers", "split into `a` and `b`", "`digits` with more than 8"),
+            hurts("cluster-new-generation", "cpu"),
+        ),
+        may=ANEW,
+    ),
+    Case(
+        "The stack file lists a reservation no more that a template names",
+        (stack(BOUGHT, BOUGHT.replace("bought", "other")),),
+        (
+            stops("offer-unavailable", "lora", "lists no such reservation"),
+            stops("reservation-paid", "bought"),
+        ),
+        never=("from reservation",),
+    ),
+    Case(
+        "Each edit is to make a second cluster, for which there is no quota",
+        (stack("replacement: in-place", "replacement: rollover"),),
+        (hurts("cluster-protection", "h100", "32 H100 GPUs of 24", "the second is refused"),),
+        given=(stack("replacement: rollover", "replacement: in-place"),),
+        world=World(limits={"nvidia_h100_gpus": 24}),
+    ),
+    Case(
+        "Names of another network are to be resolved",
+        (stack(PEERED, f"{PEERED}{NAMES}"),),
+        (
+            hurts("cluster-new-generation", "cpu"),
+            hurts("key-unchecked", "cpu", "roles/dns.peer"),
+            hurts("network-changed", "digits names of corp.", "in another network too"),
+            hurts("network-changed", "tune names of corp."),
+        ),
+        may=ANEW,
+        given=(stack("      retireWithin: 7d\n", f"      retireWithin: 7d\n{PEERED}"),),
+    ),
+    Case(
+        "Deployments are to be made as another account",
+        (stack("  gcp:project: acme-ml\n", f"{PROJECT}  gcp:impersonateServiceAccount: up@acme-ml.iam\n"),),
+        (stops("program-edited", "key gcp:", "as `up@acme-ml.iam`", "serviceAccountTokenCreator"),),
+        accident="a deployment whose account lacked a role",
+    ),
+    Case(
+        "A template gives its code an argument that this does not know",
+        (template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--resume",\n'),),
+        (stops("arguments-changed", "lora", "`--resume`", "knows no such argument", "exit code 2"),),
+        may=("arguments-changed",),
+        given=(READS,),
+    ),
+    Case(
+        "A pin with a hash, which no package installs",
+        (Edit(LORA, "torch==2.4.1", f"torch==2.4.1 --hash=sha256:{'a' * 64}"),),
+        (stops("requirements-changed", "lora", "`torch==2.4.1 --hash=…`", "write `NAME==VERSION` alone"),),
+        never=("aaaaaaaa",),
+    ),
+    Case(
+        "A template gives its code an argument that this knows",
+        (template("lora", '    "--rank=${rank}",\n', '    "--rank=${rank}",\n    "--model-dir=x",\n'),),
+        (tells("arguments-changed", "lora", "what the code makes of it"),),
+        may=("arguments-changed",),
+        given=(
+            READS,
+            Edit(TASK, 'add_argument("--model")', 'add_argument("--model")\n    parser.add_argument("--model-dir")'),
+        ),
+    ),
+    Case(
+        "A checkpoint is saved by another name of the same place",
+        (Edit(TASK, 'save(OUTPUT / "ckpt.pt")', 'save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))'),),
+        may=("code-changed",),
+        given=(SAVES,),
+    ),
+    Case(
+        "A person is listed by the domain alone, which was there before",
+        (stack("      - user:ada@acme.example\n", ""),),
+        (tells("submitter-gone", "user:ada@acme.example", "may submit as before, by `domain:acme.example`"),),
+        world=BUSY,
+        given=(stack("group:ml@acme.example", "domain:acme.example"),),
+    ),
+    Case(
+        "A torch of the same minor version",
+        (Edit(LORA, "torch==2.4.1", "torch==2.4.0"),),
+        may=("requirements-changed",),
+        never=("end first",),
+    ),
+)
