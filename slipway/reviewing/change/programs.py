@@ -8,8 +8,8 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache, lru_cache
-from itertools import count
+from functools import cache
+from itertools import count, groupby
 from pathlib import Path
 
 from slipway.authoring.stack.secrets import looks_secret
@@ -26,6 +26,19 @@ _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_SEES = (
+    ast.FunctionDef,
+    ast.AsyncFunctionDef,
+    ast.ClassDef,
+    ast.Lambda,
+    ast.Global,
+    ast.Nonlocal,
+    ast.ExceptHandler,
+    ast.Match,
+    ast.Import,
+    ast.ImportFrom,
+)
+_READS_NAMES = ("locals", "vars", "eval", "exec", "dir", "globals")
 _OWN_SCOPES = (ast.Lambda, ast.NamedExpr)
 
 
@@ -39,18 +52,19 @@ def same_program(file: str, before: str, after: str) -> bool:
 
 
 def _form(text: str) -> str:
-    tree, numbers = _parsed(text), count()
+    tree, numbers = ast.parse(text.encode()), count()
     for node in ast.walk(tree):
         if isinstance(node, _COMPREHENSIONS):
             _rename(node, numbers)
         elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
             del node.body[0]
-    return ast.dump(tree)
-
-
-@lru_cache(maxsize=2)
-def _parsed(text: str) -> ast.Module:
-    return ast.parse(text.encode())
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            _rename_locals(node, numbers)
+    # Imports beside each other are made in any order.
+    runs = groupby(tree.body, lambda node: isinstance(node, ast.Import | ast.ImportFrom))
+    dumps = ((imports, [ast.dump(node) for node in run]) for imports, run in runs)
+    return "\n".join(line for imports, lines in dumps for line in (sorted(lines) if imports else lines))
 
 
 def _rename(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, numbers: Iterator[int]) -> None:
@@ -65,6 +79,18 @@ def _rename(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, 
     targets = {name: f"{next(numbers)}." for name in targets}
     for name in _names(node):
         name.id = targets.get(name.id, name.id)
+
+
+def _rename_locals(node: ast.FunctionDef, numbers: Iterator[int]) -> None:
+    """Give a function's own variables names by their order, where no scope within, and no word, may see them."""
+    inner = [each for each in ast.walk(node) if each is not node]
+    if any(isinstance(each, _SEES) or (isinstance(each, ast.Name) and each.id in _READS_NAMES) for each in inner):
+        return
+    known = {each.arg for each in inner if isinstance(each, ast.arg)}
+    own = dict.fromkeys(name.id for name in _names(node) if isinstance(name.ctx, ast.Store) and name.id not in known)
+    called = {name: f"{next(numbers)}." for name in own}
+    for name in _names(node):
+        name.id = called.get(name.id, name.id)
 
 
 def _names(node: ast.AST) -> Iterator[ast.Name]:
@@ -126,7 +152,8 @@ def signs_of(group: str, before: str, after: str) -> tuple[Sign, ...]:
         told = old | new if "moves" in row else old if "goes" in row else new
         known = new if "goes" in row else old if "comes" in row else {}
         if line := next((line for text, line in told.items() if text not in known and line not in found), ""):
-            loses = "loses" in row and not new and bool(re.search(row["loses"], line, re.IGNORECASE))
+            kept = new or any(_KEEPS.search(other) for other in came)
+            loses = "loses" in row and not kept and bool(re.search(row["loses"], line, re.IGNORECASE))
             sign = Sign(place, row["so"], row.get("instead", ""), _lines([line]), loses)
             found |= dict.fromkeys((line, beside.get(line, "")), sign)
     return tuple(dict.fromkeys(found.values()))
@@ -172,7 +199,7 @@ def newly_asked(before: str, after: str) -> tuple[str, ...]:
 
 def _asked(text: str) -> Iterator[str]:
     try:
-        nodes = [*ast.walk(_parsed(text))]
+        nodes = [*ast.walk(ast.parse(text.encode()))]
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return
     # Arguments of a subcommand are asked of nobody else.

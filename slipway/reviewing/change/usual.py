@@ -119,6 +119,12 @@ def compete(offer: Offer, other: Offer) -> bool:
     return offer.kind == other.kind and all(cases)
 
 
+def served(offer: Offer, template: Template) -> bool:
+    """Tell whether a template still takes values of an offer's case: others are refused, which is reported."""
+    choices = {parameter.name: parameter.choices for parameter in template.parameters}
+    return all(set(values) & set(choices.get(name) or values) for name, values in offer.when.items())
+
+
 def cost(offer: Offer, catalog: Catalog) -> str:
     """Return `$63.92/h on Spot`, `Vertex AI's fee alone on the reservation (2 machines)`."""
     cluster = catalog.clusters.get(offer.cluster)

@@ -1,7 +1,8 @@
 """Ends that come later than the deployment, or meet others than those whom an edit names."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, h100, hurts, more, stack, stops, tells, template
+from tests.review.case import BUSY, Case, Edit, Job, World, h100, hurts, more, silent, stack, stops, tells, template
 from tests.review.cases.clusters import ANEW
+from tests.review.cases.ends import REPORTS
 from tests.review.checkout import BASE
 
 TASK, LORA = "jobs/lora/task.py", "jobs/lora/requirements.txt"
@@ -251,5 +252,33 @@ CASES = (
         (Edit(LORA, "torch==2.4.1", "torch==2.4.0"),),
         may=("requirements-changed",),
         never=("end first",),
+    ),
+    Case(
+        "A trial's code reports another metric than its study judges by",
+        (Edit("jobs/tune/task.py", '("accuracy", EVERY)', '("val_accuracy", EVERY)'),),
+        (stops("study-changed", "tune metric", "no `accuracy`", "`jobs/tune/task.py:"),),
+        may=("code-changed",),
+        given=(REPORTS,),
+        accident="a study whose trials reported another metric",
+    ),
+    Case(
+        "A size of the model is not offered any more, with its own ways to run",
+        (template("lora", 'default="9b", choices=("9b", "27b")', 'default="27b", choices=("27b",)'),),
+        (
+            hurts("bounds-narrowed", "lora", "`9b` are refused"),
+            hurts("default-changed", "lora", "`a3-highgpu-8g` instead"),
+        ),
+        may=("run-cost",),
+        world=BUSY,
+        never=("can't use Spot any more",),
+    ),
+    silent(
+        "A variable of a function has another name, and imports another order",
+        Edit(TASK, "import json\nimport os\n", "import os\nimport json\n"),
+        Edit(TASK, "    loss = EVERY\n    print(loss)\n", "    value = EVERY\n    print(value)\n"),
+        given=(
+            Edit(TASK, "EVERY = 20 ", "import json\nimport os\n\nEVERY = 20 "),
+            Edit(TASK, PRINTS, "    loss = EVERY\n    print(loss)\n"),
+        ),
     ),
 )

@@ -60,6 +60,7 @@ def _gone(member: AccessChange) -> Consequence:
         row = "submitter-gone-covered" + "-group" * (kind == "group")
         return by_row(row, Subject("member", member.member), domain=domain, field=field_of(change.new, domain))
     row = "submitter-gone-here" if needed is not None else "submitter-gone-unless" if others else "submitter-gone"
+    row = "submitter-gone-script" if row == "submitter-gone" and kind == "serviceAccount" else row
     return by_row(
         row,
         Subject("member", member.member),

@@ -68,6 +68,9 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         yield _elsewhere(template, field)
     names = [join(f"`jobs/{root}`" for root in sorted(folders(side) - {*(side.shared or ())})) for side in (new, old)]
     edited = [file for file in touched if not file.endswith(f"/{_REQUIREMENTS}") and file not in files.same]
+    for metric, _ in new.study.metrics if new.study and edited else ():
+        if template.reports_no(metric):
+            yield template.tells("metric-unreported", part="metric", metric=metric, details=template.reports)
     yield from _unmet(template, edited)
     yield from _apart(template)
     yield from _over(template)
@@ -82,7 +85,8 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         more = len(lines) - _MOST_LINES
         unreported = bool(new.study and first and first.place == 0 and not template.reports)
         row = "code-signed" if first else "code-changed" if edited else "code-unseen"
-        row = "code-begins-anew" if _begins_anew(template) else row
+        loses = (new.checkpoints or template.on_spot) and any(sign.loses for sign in (first, *signs) if sign)
+        row = "code-begins-anew" if loses else row
         yield template.tells(
             "code-tests" if edited and all(map(_TESTS.search, edited)) else row,
             part="code",
@@ -102,12 +106,6 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
                 *([f"and {more} more places in these files"] if more > 0 else []),
             ],
         )
-
-
-def _begins_anew(template: TemplateChange) -> bool:
-    """Tell whether jobs that count on a checkpoint, or lose Spot machines, find none any more."""
-    signs = (sign for root in folders(template.new) for sign in template.change.files.signs.get(f"jobs/{root}", ()))
-    return (template.new.checkpoints or template.on_spot) and any(sign.loses for sign in signs)
 
 
 def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]:
@@ -198,11 +196,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
             for name, direction in moves.items()
         ],
         details=[
-            *(
-                ["not known: whether checkpoints of before load"]
-                if template.new.checkpoints and worst in _OTHERS
-                else []
-            ),
+            *("not known: whether checkpoints of before load",) * (template.new.checkpoints and worst in _OTHERS),
             *(
                 f"`{_shown(after[name])}`: {ROWS[f'requirement-{direction}']['so']}"
                 for name, direction in moves.items()

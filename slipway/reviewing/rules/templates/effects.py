@@ -351,7 +351,7 @@ def _metric(differing: Differing, row: str, goal: str, **values: Any) -> Effect:
     metric, _, aim = goal.partition(" ")
     turned = aim != "MINIMIZE" and _LESS_IS_BETTER.search(metric)
     reports = differing.template.reports
-    unreported = reports and not any(metric in line for line in reports)
+    unreported = reports and (differing.template.reports_no(metric) or not any(metric in line for line in reports))
     return follows(
         f"{row}-turned" if turned else row,
         grade=Grade.BLOCKING if unreported else Grade.WARNING,

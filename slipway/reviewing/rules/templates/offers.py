@@ -27,18 +27,17 @@ from slipway.reviewing.change.usual import (
     is_dear,
     job_spec,
     machine_types,
+    served,
     way,
     whose,
 )
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.templates.replay import as_sent, is_case
+from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
-from slipway.reviewing.rules.words import owned
 
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
 _GRANTED = "once it is granted, "
-_TRIES = "six times at most"
 _FAIL = "fail where there are no machines"
 _FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
 """The end of jobs for whose machines there is no room, and that can go nowhere else."""
@@ -56,9 +55,8 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     opened = [before[label] for label, (news, _) in recast.items() if _opens(before[label], after[news[0]])]
     for words, offer in {case_in_words(offer.when): offer for offer in opened}.items():
         yield template.tells("case-allowed", jobs=f"{JOBS}{whose([offer], template.old)}", part=f"case {words}")
-    kept = {new: old for old, (news, _) in recast.items() for new in news} | {
-        label: label for label in after if label in before
-    }
+    kept = {new: old for old, (news, _) in recast.items() for new in news}
+    kept |= {label: label for label in after if label in before}
     for label in after:
         if label not in kept:
             yield _added(template, label, before, after)
@@ -116,7 +114,7 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
         nowhere = offer.capacity_type != FLEX_START and not _rest(offer, after)
         yield template.tells(
             "fallback-wait-nowhere" if nowhere else "fallback-wait-ends" if before is None else "fallback-wait",
-            details=_waited(template, offer, before, now),
+            details=waited(template, offer.capacity_type, now),
             way=way(offer),
             jobs=who,
             part=label,
@@ -124,7 +122,7 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
             before=_time(before),
             type=offer.capacity_type,
             seconds=before,
-            so=facts(_growth(offer, template.becomes), after_wait(offer, after)),
+            so=facts(after_wait(offer, after), _growth(offer, template.becomes)),
             edits=(Edit(f"waits.{offer.capacity_type}", _time(before), _time(now)),),
         )
 
@@ -138,7 +136,7 @@ def _unavailable(template: TemplateChange, label: str, after: Offers) -> Iterato
         grade = None if waits else Grade.BLOCKING
         yield template.tells("offer-unavailable", way=way(offer), jobs=who, part=label, so=so, grade=grade)
     elif offer is beside[0]:
-        used = template.used.having(lambda job: is_case(job, offer.when))
+        used = template.used.having(lambda job: is_case(job.parameters or {}, offer.when))
         yield template.tells("case-refused", jobs=who, part=label, used=used, did="sent such", grade=Grade.BLOCKING)
 
 
@@ -149,18 +147,6 @@ def patience(offer: Offer) -> float | None:
         return offer.wait
     seconds = str(job_spec(offer).get("scheduling", {}).get("maxWaitDuration", f"{_A_DAY}s")).removesuffix("s")
     return float(seconds) or None if seconds.replace(".", "", 1).isdigit() else None
-
-
-def _waited(template: TemplateChange, offer: Offer, before: float | None, now: float | None) -> Iterator[str]:
-    """Yield the jobs of the last days that a shorter wait would have moved on, or ended."""
-    if now is None or (before is not None and before <= now):
-        return
-    for job in template.used.jobs if isinstance(now, float | int) else ():
-        came = job.start_time or (job.end_time if job.ended else template.change.now)
-        if job.capacity_type == offer.capacity_type and job.create_time and came:
-            waited = (came - job.create_time).total_seconds()
-            if waited > now:
-                yield f"{owned([job], '')} waited {span(waited)}"
 
 
 def after_wait(offer: Offer, after: Offers) -> str:
@@ -186,9 +172,8 @@ def _time(seconds: float | None) -> str:
 
 
 def _rest(offer: Offer, after: Offers) -> list[Offer]:
-    listed = list(after.values())
-    later = listed[listed.index(offer) + 1 :]
-    return [each for each in later if compete(each, offer) and each.available]
+    listed = [*after.values()]
+    return [each for each in listed[listed.index(offer) + 1 :] if compete(each, offer) and each.available]
 
 
 def _jobs(template: TemplateChange, offer: Offer) -> str:
@@ -253,12 +238,12 @@ def _until_made(template: TemplateChange, old: Offer, offer: Offer, after: Offer
     return f"{until} cost {costs(others, template.becomes)}" if others else f"{until} can run nowhere"
 
 
-def _ends(template: TemplateChange, offer: Offer, after: Offers) -> str:
+def _ends(template: TemplateChange, offer: Offer, after: Offers, tries: str = ", six times at most") -> str:
     """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
     seconds = patience(offer)
     if seconds is not None:
         return f"they wait at most {span(seconds)}, {after_wait(offer, after)}"
-    return f"one that loses its machine {template.again}, {_TRIES}" if offer.capacity_type == SPOT else ""
+    return f"one that loses its machine {template.again}{tries}" if offer.capacity_type == SPOT else ""
 
 
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
@@ -308,7 +293,10 @@ def _put_away(cluster: str, template: TemplateChange) -> bool:
 @once
 def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
     usual = template.new.kind
-    return _of_kinds(template.old, template.new, usual), _of_kinds(template.new, template.old, usual)
+    before = _of_kinds(template.old, template.new, usual).items()
+    return {label: offer for label, offer in before if served(offer, template.new)}, _of_kinds(
+        template.new, template.old, usual
+    )
 
 
 def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
@@ -372,7 +360,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             so=facts(
                 "" if offer.available else _why(offer, template.becomes),
                 f"{_GRANTED * offer.lacks_quota}they cost {instead(', then '.join(map(by_hour, sooner)), after[then])}",
-                _ends(template, offer, after),
+                _ends(template, offer, after, tries=""),
                 _no_wait(offer, overtaken),
             ),
             edits=(Edit("capacity_types", *sides),),
@@ -402,12 +390,10 @@ def _why(offer: Offer, catalog: Catalog) -> str:
         return f"cluster {cluster.name} {'is given up for want of jobs' if idle else cluster.reason().state}"
     if offer.lacks_quota or offer.why:
         return offer.why or "there is no quota for it"
-    if offer.capacity_type == RESERVATION and not any(
-        each.path in str(offer.request) for each in catalog.reservations.values()
-    ):
+    named = [each.machine for each in catalog.reservations.values() if each.path in str(offer.request)]
+    if offer.capacity_type == RESERVATION and not named:
         return "the stack file lists no such reservation"
-    asked = set(machine_types(offer))
-    holds = {each.machine for each in catalog.reservations.values() if each.path in str(offer.request)} - {""}
+    asked, holds = {*machine_types(offer)}, {*named} - {""}
     if offer.capacity_type == RESERVATION and holds and not holds & asked:
         there, needed = (join(f"`{each}`" for each in sorted(machines)) for machines in (holds, asked))
         return f"it holds {there}, and they need {needed}"

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from slipway.base.formatting import span
 from slipway.google.jobs import VertexJob
 from slipway.google.quota.metrics import drawn_by
 from slipway.model.capacity import POOL
@@ -18,7 +19,7 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import per_hour
 from slipway.reviewing.change.usual import cost, takes
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
-from slipway.reviewing.rules.words import in_words
+from slipway.reviewing.rules.words import in_words, owned
 
 
 @dataclass(frozen=True)
@@ -46,7 +47,7 @@ def first_way(
     if any(each.refusal(values[each.name]) for each in template.parameters):
         return None
     for offer in template.offers:
-        if not (is_offered(offer, values) and offer.available and offer.kind == kind.name):
+        if not (is_case(values, offer.when) and offer.available and offer.kind == kind.name):
             continue
         sent, needs = VertexJob.read(fill(offer.request, values), kind), takes(offer, values)
         cluster = catalog.clusters.get(offer.cluster)
@@ -70,16 +71,12 @@ def refused(template: TemplateChange) -> Mapping[str, list[VertexJob]]:
     jobs: dict[str, list[VertexJob]] = {}
     for job in template.used.jobs:
         values = _values(job, template.new, template.old)
-        offers = [offer for offer in template.new.offers if offer.kind == job.kind.name and is_offered(offer, values)]
+        offers = [offer for offer in template.new.offers if offer.kind == job.kind.name and is_case(values, offer.when)]
         broken = [breaches(offer, values) for offer in offers]
         valid = not any(each.refusal(values[each.name]) for each in template.new.parameters)
         if broken and all(broken) and valid and again(job, template.old, template.was):
             jobs.setdefault(broken[0][0], []).append(job)
     return jobs
-
-
-def is_offered(offer: Offer, values: Mapping[str, Any]) -> bool:
-    return all(values.get(name) in wanted for name, wanted in offer.when.items())
 
 
 def _values(job: VertexJob, template: Template, sent_by: Template) -> Mapping[str, Any]:
@@ -89,8 +86,8 @@ def _values(job: VertexJob, template: Template, sent_by: Template) -> Mapping[st
     return {**{each.name: each.default for each in template.parameters}, **given}
 
 
-def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
-    return all((job.parameters or {}).get(name) in values for name, values in case.items())
+def is_case(values: Mapping[str, Any], case: Mapping[str, tuple[Scalar, ...]]) -> bool:
+    return all(values.get(name) in wanted for name, wanted in case.items())
 
 
 def as_sent(
@@ -99,7 +96,7 @@ def as_sent(
     """Yield what jobs of a case of parameters cost when they are sent again, where that is not the usual cost."""
     told = {usual}
     for job in jobs:
-        way = again(job, template.new, template.becomes, template.old) if is_case(job, case) else None
+        way = again(job, template.new, template.becomes, template.old) if is_case(job.parameters or {}, case) else None
         costs = cost(way.offer, template.becomes) if way else ""
         if way and costs not in told:
             told.add(costs)
@@ -115,3 +112,12 @@ def _beside_pools(way: Again, lines: Iterable[QuotaLine]) -> Iterator[str]:
         if not (line.of_offers or line.region) and need <= limit < line.ceiling + need:
             what = f"{need:,} {in_words(line.metric)} beside up to {line.ceiling:,} of pools, of {limit:,}"
             yield f"each takes {what}: once pools have grown, it waits or is refused"
+
+
+def waited(template: TemplateChange, capacity_type: str, longest: float | None) -> Iterator[str]:
+    """Yield the jobs of the last days that such a wait would have moved on, or ended."""
+    for job in template.used.jobs if longest is not None else ():
+        came = job.start_time or job.end_time or template.change.now
+        if job.create_time and job.capacity_type == capacity_type:
+            seconds = (came - job.create_time).total_seconds()
+            yield from [f"{owned([job], '')} waited {span(seconds)}"] if seconds > (longest or 0) else []

@@ -42,14 +42,12 @@ def templates(change: Change) -> Iterator[Consequence]:
         if name not in change.new.templates:
             gone = TemplateChange(change, template, template)
             other = next((new for new in change.new.templates.values() if _is_same(template, new, before)), None)
-            going = [job for job in gone.used.jobs if not job.ended]
+            going = owned((job for job in gone.used.jobs if not job.ended), "")
             yield gone.tells(
                 "template-renamed" if other else "template-gone",
                 used=gone.used,
                 other=other.name if other else "",
-                twice=f"; whoever sends {owned(going, '')} anew pays both, until the old one is cancelled"
-                if going
-                else "",
+                twice=f"; whoever sends {going} anew pays both, until the old one is cancelled" if going else "",
             )
     alike = shared(change.old) == shared(change.new)
     for name, template in change.new.templates.items():
@@ -92,7 +90,7 @@ def _run(template: TemplateChange, can: Sequence[Offer]) -> Iterator[str]:
             pool = cluster.pool(name) if cluster else None
             if pool and count == pool.max:
                 yield f"it takes all {count} machines of `{offer.cluster}/{name}`, and others wait"
-        if template.on_spot and not template.goes_on:
+        if template.on_spot:
             yield f"one that loses its Spot machine {template.again}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
@@ -82,14 +83,11 @@ class TemplateChange:
         return Usage(tuple(jobs), recent if isinstance(recent, Unknown) else None)
 
     @property
-    def goes_on(self) -> bool:
-        """Tell whether a job that is started again has a checkpoint, as far as its file says: a new word is compared
-        with the code."""
-        return self.new.checkpoints and (not (self.is_new or not self.old.checkpoints) or not self.keeps_nothing)
-
-    @property
     def again(self) -> str:
-        return "goes on from its checkpoint" if self.goes_on else "starts from the beginning"
+        """The end of a job of the template that is started again, as far as its file says: code belies a new word."""
+        new_word = self.is_new or not self.old.checkpoints
+        goes_on = self.new.checkpoints and not (new_word and self.keeps_nothing)
+        return "goes on from its checkpoint" if goes_on else "starts from the beginning"
 
     @property
     def limit(self) -> str:
@@ -111,6 +109,11 @@ class TemplateChange:
         """Tell whether its code names these arguments."""
         flags = frozenset[str]().union(*(code.flags for code in self.code))
         return all(any(flag.startswith(name.replace("--no-", "--", 1)) for flag in flags) for name in arguments)
+
+    def reports_no(self, metric: str) -> bool:
+        """Tell whether the metrics that its code reports are written in it, and this is none of them."""
+        literals = {name for line in self.reports for name in re.findall(r"""["']([\w.-]+)["']""", line)}
+        return bool(literals) and metric not in literals
 
     @property
     def keeps_nothing(self) -> bool:
