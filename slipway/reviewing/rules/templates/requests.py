@@ -20,11 +20,11 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare
-from slipway.reviewing.change.usual import by, whose
+from slipway.reviewing.change.usual import by, served, whose
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.rules.templates.effects import Differing, argument
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, flat, trainer
-from slipway.reviewing.rules.templates.offers import recast_offers, served
+from slipway.reviewing.rules.templates.offers import recast_offers
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.rules import RULES, SECONDS, Rule
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
