@@ -236,11 +236,12 @@ def _shown(path: str) -> str:
 
 
 def _check_local(request: Request) -> None:
-    """Refuse browsers, which send an Origin, and foreign Hosts, which a name sends that was made to point here."""
-    if "origin" in request.headers:
-        raise permission_denied("The local cloud does not serve browsers (the request has an Origin header).")
-    if not loopback(request.headers.get("host", "")):
+    """Refuse foreign Hosts, which a name sends that was made to point here, and pages of other Origins."""
+    host = request.headers.get("host", "")
+    if not loopback(host):
         raise permission_denied("The local cloud answers to loopback addresses only (see the Host header).")
+    if request.headers.get("origin", f"http://{host}") != f"http://{host}":
+        raise permission_denied("The local cloud does not serve pages of others (see the Origin header).")
 
 
 def _response(reply: Reply) -> Response:

@@ -6,15 +6,14 @@ from typing import Any
 
 from ... import document_filters
 from ...documents import Body, Pages
-from ...endpoints import UNSERVED
 from ...filter_fields import FilterField, FilterFields
 from ...wire import Call, Reply, Route
 from ...world import World
 from ..collection import Kind
-from ..names import id_of
 from ..resources import Resources
 from . import life, table
 from .records import Job
+from .shells import Shells, asks
 
 CUSTOM_JOB = Kind("CustomJob", "/customJobs", "resource", "customJobs", trains=True)
 _FILTERED = {("displayName",), ("state",), ("createTime",), ("jobSpec", "persistentResourceId")}
@@ -30,9 +29,11 @@ class CustomJobs(Resources[Job]):
     def __init__(self, world: World, submit: Submit) -> None:
         super().__init__(world, CUSTOM_JOB)
         self._submit = submit
+        self._shells = Shells(world)
 
     def routes(self) -> list[Route]:
-        return [*super().routes(), Route("POST", self.kind.each + ":cancel", self.cancel)]
+        cancel = Route("POST", self.kind.each + ":cancel", self.cancel)
+        return [*super().routes(), cancel, *self._shells.routes()]
 
     def look(self, name: str) -> Job | None:
         return table.get(self.world.store, name)
@@ -46,7 +47,7 @@ class CustomJobs(Resources[Job]):
         return self.shown(call, job.body)
 
     def shown(self, call: Call, body: Mapping[str, Any]) -> Reply:
-        return super().shown(call, self._with_shells(body))
+        return super().shown(call, self._with_shells(call, body))
 
     def pages(self, call: Call) -> Pages[Body]:
         test = document_filters.parsed(call.query.get("filter", ""), self.fields(call))
@@ -57,7 +58,7 @@ class CustomJobs(Resources[Job]):
             fit = ((number, body) for number, body in every if body["createTime"] < since and test(body))
             bodies = list(itertools.islice(fit, size + 1))
             more = str(bodies[size - 1][0]) if len(bodies) > size else ""
-            return [self._with_shells(body) for _, body in bodies[:size]], more
+            return [self._with_shells(call, body) for _, body in bodies[:size]], more
 
         return page
 
@@ -71,15 +72,10 @@ class CustomJobs(Resources[Job]):
 
         return found
 
-    def _with_shells(self, body: Mapping[str, Any]) -> Body:
-        """Return the body with the address of each replica's shell while it runs: addresses that refuse in words."""
-        spec = body["jobSpec"]
-        if body["state"] != "JOB_STATE_RUNNING" or not spec.get("enableWebAccess"):
-            return dict(body)
-        pools = [int(pool["replicaCount"]) if pool else 0 for pool in spec["workerPoolSpecs"]]
-        names = [f"workerpool{index}-{number}" for index, count in enumerate(pools) for number in range(count)]
-        base = f"{self.world.url}{UNSERVED}interactive_shell/{id_of(body['name'])}"
-        return {**body, "webAccessUris": {name: f"{base}/{name}" for name in names}}
+    def _with_shells(self, call: Call, body: Mapping[str, Any]) -> Body:
+        """Return the body with the address of each replica's shell while it runs."""
+        job = self.look(body["name"]) if asks(body) else None
+        return {**body, "webAccessUris": self._shells.links(call, job)} if job else dict(body)
 
     def cancel(self, call: Call) -> Reply:
         return self.cancelled(call, lambda job: end(self.world, job, "The job was cancelled."))
