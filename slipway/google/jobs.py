@@ -127,6 +127,8 @@ class VertexJob(Regional):
     tuned: tuple[str, ...] = ()
     #: By replica, the address of its shell while it runs.
     shells: Mapping[str, str] = field(default_factory=dict)
+    asks_shell: bool = False
+    asks_dashboard: bool = False
 
     @property
     def template(self) -> str:
@@ -301,6 +303,8 @@ class VertexJob(Regional):
             buckets=frozenset(_buckets(body)),
             tuned=tuple(searched(body.get("studySpec", {}).get("parameters", ()))),
             shells=dict(body.get("webAccessUris", {})),
+            asks_shell=bool(spec.get("enableWebAccess")),
+            asks_dashboard=bool(spec.get("enableDashboardAccess")),
         )
 
 

@@ -246,6 +246,13 @@ GROUPS = (
         {"board-on": ON, "board-off": OFF},
     ),
     Group(
+        "shells",
+        SWITCH,
+        lambda was, now: change(facts(shell=was), facts(shell=now)),
+        people,
+        {"shell-on": ON, "shell-off": OFF},
+    ),
+    Group(
         "code of a template",
         SWITCH,
         lambda was, now: flags(was, now, code_flag=True),

@@ -42,6 +42,12 @@ class WorkspaceEntry(Entry):
         description="true: `submit --code` may run a person's working tree, on templates that allow it.",
         examples=["true"],
     )
+    shell: bool = Field(
+        default=False,
+        description="Whether `submit --shell` may ask for a shell in the job's machines: whoever opens it acts as the "
+        "job's account.",
+        examples=["true"],
+    )
     confirm_above: Annotated[float, bounds.COST] | None = Field(
         default=None,
         description="USD an hour: `submit` asks before it sends jobs that cost more, on machines that are neither a "

@@ -113,6 +113,7 @@ def catalog_of(
         teams={name: model.Team(team.submitters, team.clusters) for name, team in stack.teams.items()},
         budget=stack.budget,
         board=stack.workspace.board or None,
+        shell=stack.workspace.shell or None,
         submitters=submitters_of(stack),
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
     )

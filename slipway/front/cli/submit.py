@@ -111,6 +111,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 )
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the job; may be repeated.")
 @click.option("--note", metavar="TEXT", help="What to remember of it: a line that lists show.")
+@click.option("--shell", is_flag=True, help="Ask for a shell in its machines: see `slipway jobs open JOB --shell`.")
 @click.option(
     "--yes", is_flag=True, help="Do not ask whether to send what costs much: see slipway:workspace.confirmAbove."
 )

@@ -263,6 +263,8 @@ class Catalog:
     budget: Budget | None = None
     #: The hourly run writes the page into the catalog's bucket.
     board: bool | None = None
+    #: A submission may ask for shells in its job's machines.
+    shell: bool | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

@@ -169,6 +169,7 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "
     kind = find_kind(template, asked.kind)
     offers = standing(template, kind, values)
     _check_experiment(template, offers, asked.overrides)
+    _check_shell(catalog, asked.overrides)
     require_free(template, offers, own_labels(asked.overrides.labels))
     return PreparedSubmission(
         catalog=catalog,
@@ -281,6 +282,15 @@ def _check_folder(template: Template, asked: SubmissionRequest) -> None:
             f"{template.name} is given a command, and no folder to run it in",
             why="without one it runs the example that was reviewed with it, not your code",
             fix=("add ", {"code": "."}),
+        )
+
+
+def _check_shell(catalog: Catalog, overrides: RequestOverrides) -> None:
+    if overrides.shell and not catalog.shell:
+        raise ConfigError(
+            f"stack {catalog.stack} allows no shell in its jobs",
+            why="whoever opens one acts as the job's account, so the stack file says whether they may",
+            fix="ask its owners for slipway:workspace: {shell: true}",
         )
 
 

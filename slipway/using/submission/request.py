@@ -159,6 +159,8 @@ class RequestOverrides:
     #: Added to the template's.
     labels: Mapping[str, str] = field(default_factory=dict)
     note: str = ""
+    #: Whether it asks for shells in the job's machines.
+    shell: bool = False
 
 
 def fill(
@@ -196,6 +198,8 @@ def fill(
     record(spec, recorded(values))
     if overrides.note:
         record(spec, recorded(overrides.note), NOTE_VARIABLE)
+    if overrides.shell:
+        spec["enableWebAccess"] = True
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
     if overrides.experiment:

@@ -103,6 +103,19 @@ CASES = (
         may=("submitter-added",),
     ),
     Case(
+        "Whoever may submit may open a shell in machines of their jobs",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    shell: true\n"),),
+        (stops("web-access-changed", "workspace", "open a shell", "account"),),
+        world=BUSY,
+    ),
+    Case(
+        "Shells are not allowed any more",
+        (stack("    shell: true\n", ""),),
+        (hurts("web-access-changed", "workspace", "--shell", "refused"),),
+        given=(stack("    trainer: trainer\n", "    trainer: trainer\n    shell: true\n"),),
+        world=BUSY,
+    ),
+    Case(
         "The page of all jobs and costs is written for whoever may read the catalog",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    board: true\n"),),
         (hurts("board-shown", "workspace", "jobs and costs"),),

@@ -217,7 +217,8 @@ def test_what_is_published() -> None:
 
 
 @pytest.mark.parametrize(
-    ("setting", "value", "key"), [("confirm_above", 4.0, "confirmAbove"), ("board", True, "board")]
+    ("setting", "value", "key"),
+    [("confirm_above", 4.0, "confirmAbove"), ("board", True, "board"), ("shell", True, "shell")],
 )
 def test_what_a_stack_sets_of_its_workspace_is_published_and_compared(setting: str, value: Any, key: str) -> None:
     """# D6 # N20"""

@@ -1,4 +1,4 @@
-"""Open a job's console page or output, or its logs in TensorBoard.
+"""Open a job's console page or output, its logs in TensorBoard, or a shell or dashboard of its running machines.
 
 A browser is opened on a terminal alone; elsewhere, and with --print, the link is printed. For TensorBoard the command
 that starts it is shown.
@@ -13,11 +13,12 @@ from urllib.parse import quote
 
 import click
 
-from slipway.base.errors import ResourceError
+from slipway.base.errors import ConfigError, ResourceError
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
+from slipway.using.jobs.web_access import dashboard_of, shell_of
 
 _PAGES = ("console", "output", "tensorboard")
 _CONSOLE = "https://console.cloud.google.com"
@@ -27,13 +28,34 @@ _LACKING = {"console": ("console page", "the endpoint of Vertex AI is not Google
 @click.command()
 @job_argument
 @click.option("--what", type=click.Choice(_PAGES), default="console", show_default=True, help="What to open.")
+@click.option(
+    "--shell",
+    is_flag=False,
+    flag_value="",
+    metavar="[ROLE]",
+    help="A shell in its first machine, or in that of a role: of jobs that were submitted with --shell.",
+)
+@click.option("--dashboard", is_flag=True, help="The dashboard of a template with enable_dashboard_access=True.")
 @click.option("--print", "only_print", is_flag=True, help="Print it and open no browser.")
 @catalog_and_output
-def command(job: str, what: str, only_print: bool, catalog: str | None, output: str) -> None:
+def command(
+    *, job: str, what: str, shell: str | None, dashboard: bool, only_print: bool, catalog: str | None, output: str
+) -> None:
     context = Context(catalog)
     target = found_job(context, job)
-    browsed = "storage" not in context.connection.endpoints.overrides
-    lines, link = place_of(target, what, context.console_link(target), context.catalog.project if browsed else "")
+    if shell is not None or dashboard:
+        if shell is not None and dashboard:
+            raise ConfigError("--shell and --dashboard open two pages", fix="name one of them")
+        what = "dashboard" if dashboard else "shell"
+        link = (
+            dashboard_of(context, target, screen.note)
+            if shell is None
+            else shell_of(context, target, shell, screen.note)
+        )
+        lines: tuple[str, ...] = (link,)
+    else:
+        browsed = "storage" not in context.connection.endpoints.overrides
+        lines, link = place_of(target, what, context.console_link(target), context.catalog.project if browsed else "")
     if output == "json":
         body = {"job": target.name, "what": what, "lines": lines, "link": link or None}
         screen.out_json("place", body)

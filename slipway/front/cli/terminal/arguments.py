@@ -64,6 +64,7 @@ class SubmitArguments:
     like: str | None = None
     labels: tuple[str, ...] = ()
     note: str | None = None
+    shell: bool = False
 
     @property
     def words(self) -> list[str]:
@@ -87,6 +88,7 @@ class SubmitArguments:
             ("--catalog", self.catalog),
         ):
             words += [flag, value] if value else []
+        words += ["--shell"] if self.shell else []
         return words
 
     def again(self, request_id: str | None) -> str:
@@ -105,6 +107,7 @@ class SubmitArguments:
             experiment_run=_run_name("--experiment-run", self.experiment_run),
             labels=checked_labels(labels_typed(self.labels)),
             note="" if self.note is None else checked_note(self.note),
+            shell=self.shell,
         )
         return SubmissionRequest(
             template=self.template,

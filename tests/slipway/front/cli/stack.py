@@ -357,13 +357,13 @@ SPOT_CPUS = {"custom_model_training_preemptible_cpus": 64}
 """A job that runs until it is cancelled."""
 
 
-def held(stack: Stack, machines: int = 0) -> str:
+def held(stack: Stack, machines: int = 0, *flags: str) -> str:
     """Return the name of a running job that holds so many machines of the pool, or all of them."""
     machines = machines or stack.most
     words = ["submit", "crew", "-p", f"code={SLEEP}", "-p", f"workers={machines - 1}"]
     if machines == 1:
         words = ["submit", "hello", "-p", f"code={SLEEP}"]
-    name = str(stack.well(*words, "--output", "json").json["job"]["displayName"])
+    name = str(stack.well(*words, *flags, "--output", "json").json["job"]["displayName"])
     stack.until(lambda: any(job["displayName"] == name and job["state"] == "JOB_STATE_RUNNING" for job in stack.jobs()))
     return name
 
