@@ -189,11 +189,10 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         field=field,
         edits=[
             Edit(
-                f"{direction.partition('-')[0]} in {_REQUIREMENTS}",
-                _shown(before.get(name, "")),
-                _shown(after.get(name, "")),
+                f"{move.partition('-')[0]} in {_REQUIREMENTS}",
+                *(_shown(side.get(name, "")) for side in (before, after)),
             )
-            for name, direction in moves.items()
+            for name, move in moves.items()
         ],
         details=[
             *("not known: whether checkpoints of before load",) * (template.new.checkpoints and worst in _OTHERS),

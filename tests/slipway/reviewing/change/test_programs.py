@@ -135,3 +135,16 @@ def test_each_sign_has_a_sample() -> None:
 )
 def test_what_code_asks_for(before: str, after: str, asks: tuple[str, ...]) -> None:
     assert newly_asked(before, after) == asks
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "loses"),
+    [
+        ("state = load_checkpoint(path)", "state = {}", True),
+        ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save("ckpt.pt")', True),
+        ('save(Path(os.environ["SLIPWAY_OUTPUT"], "ckpt.pt"))', 'save(Path(args.output, "ckpt.pt"))', False),
+        ('"""Resume a run."""', '"""Do a run."""', False),
+    ],
+)
+def test_progress_is_lost_where_nothing_takes_the_place_of_a_line_of_code(before: str, after: str, loses: bool) -> None:
+    assert any(sign.loses for sign in signs_of("jobs", before, after)) is loses
