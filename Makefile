@@ -59,7 +59,7 @@ copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no sta
 	export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true PATH="$(abspath $(VENV))/bin:$$PATH"
 OF_COPY = --stack "$(STACK)" --config-file ".slipway/Pulumi.$(STACK).yaml"
 
-.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review events preview up refresh destroy select bootstrap shell verify-cloud setup lock release site help
+.PHONY: demo demo-down test test-quick lint format fuzz bench bench-faults test-long newest-gcp review events preview up refresh destroy cancel select bootstrap shell verify-cloud setup lock release site help
 
 help: ## this list
 	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | sed -E 's/^([a-z-]+):.*## /  make \1\t/' | expand -t 22
@@ -129,6 +129,9 @@ destroy: ## take a stack down: make destroy STACK=dev [LAPTOP=1] [ARGS=--yes]
 preview up refresh destroy: setup
 	@$(call engine,$(if $(filter preview,$@),previewer,deployer)); $(copied); \
 	$(if $(filter destroy,$@),export SLIPWAY_PURPOSE=destroy PULUMI_RUN_PROGRAM=true;) exec pulumi $@ $(OF_COPY) $(ARGS)
+
+cancel: setup ## release the lock that a killed run left; see first that none is going: make cancel STACK=dev [LAPTOP=1] [ARGS=--yes]
+	@$(call engine,deployer); exec pulumi cancel "$(STACK)" $(ARGS)
 
 select: setup ## select a stack, made where there is none, with its reviewed file left as it is: make select STACK=dev [KEY=gcpkms://…] [LAPTOP=1]
 	@$(call engine,deployer); $(PY) -m local.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"

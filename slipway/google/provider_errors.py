@@ -101,7 +101,7 @@ _RULES = (
     (
         r"^\s*error: unexpected end of JSON input\s*$",
         "the stack's lock was cut off in the writing",
-        'see that no run is going, then pulumi cancel: docs/runbook.md, "A run that was killed"',
+        'see that no run is going, then make cancel: docs/runbook.md, "A run that was killed"',
     ),
     # A plugin that has died speaks of connections too: to itself, not to the cloud.
     (

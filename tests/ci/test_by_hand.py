@@ -88,7 +88,12 @@ def test_a_copy_takes_what_the_engine_writes(shell: Shell) -> None:  # N8
     for command in (preview, up):
         assert shell.clean() in shell.type(command)
         assert shell.changed() == ""
-    for command in ("make events STACK=dev", "make refresh STACK=dev ARGS=--yes", "make destroy STACK=dev"):
+    for command in (
+        "make events STACK=dev",
+        "make refresh STACK=dev ARGS=--yes",
+        "make cancel STACK=dev ARGS=--yes",
+        "make destroy STACK=dev",
+    ):
         assert f"`{command.removesuffix(' ARGS=--yes')}`" in PAGE
         shell.type(command)
         assert shell.changed() == "", command
