@@ -67,7 +67,14 @@ def test_a_folder_with_spaces_is_fine_and_its_makefile_says_what_it_can_do(folde
     assert yaml.safe_load((made / "Pulumi.yaml").read_text())["name"] == "our-training"
     told = subprocess.check_output(["make", "--no-print-directory", "help"], cwd=made, text=True)
     targets = ["help", "setup", "check", "test", "demo", "demo-down", "review", "events", "preview", "up", "refresh"]
-    assert [line.split()[1] for line in told.splitlines()] == [*targets, "destroy", "select", "bootstrap", "shell"]
+    assert [line.split()[1] for line in told.splitlines()] == [
+        *targets,
+        "destroy",
+        "cancel",
+        "select",
+        "bootstrap",
+        "shell",
+    ]
 
 
 def test_what_pages_have_people_type_is_the_same_in_this_checkout(folder: Path) -> None:
