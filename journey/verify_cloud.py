@@ -21,6 +21,7 @@ from journey.guarded import guarded
 from journey.machines import machines, pool_cost
 from journey.probes.verification import ProbeRun
 from journey.project import lay_out
+from journey.published import Published
 from journey.sweep import Ours, Sweep
 from journey.trial import TEMPLATE, per_hour, stack, values
 from local.backend import file_backend
@@ -49,6 +50,10 @@ class Verification:
     @property
     def run_file(self) -> Path:
         return self.folder / "run.json"
+
+    @property
+    def report(self) -> Path:
+        return self.folder / "report.md"
 
     def play(self) -> Play:
         """Return the journey, with a backend and a passphrase of its own; the rest of the environment is the
@@ -107,10 +112,12 @@ class Verification:
         for label in ("first", "second"):
             runs.append(journey.submit(label, TEMPLATE, f"verify-{uuid.uuid4().hex[:12]}"))
             samples.append(machines(journey))
-        print()
-        for line in (*table(runs), "", gain(runs[0], runs[1], f"measured on {self.declared.project}")):
-            print(line)
-        print(f"the clusters' machines cost {pool_cost(samples)}")
+        lines = (*table(runs), "", gain(runs[0], runs[1], f"measured on {self.declared.project}"))
+        cost = f"the clusters' machines cost {pool_cost(samples)}"
+        print("", *lines, cost, sep="\n")
+        origin = Published(self.declared.project, self.declared.region, _ROOT, samples[-1].when, cost)
+        page = origin.page(f"The demo's journey on Vertex AI in {origin.region}", ("```text", *lines, "```"))
+        write_atomically(self.report, page)
 
     def _flags(self) -> tuple[str, ...]:
         return ("--project", self.declared.project, "--region", self.declared.region)
@@ -155,7 +162,10 @@ def _verify(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
         if _only_cleaned(verification, flags):
             return ""
         verification.verify(_agreed(declared, flags.max_minutes, flags.max_usd, flags.yes))
-    return f"verify-cloud finished: the journey ran on {declared.project}, and everything is taken away again"
+    return (
+        f"the report, to be read and published (docs/stability.md): {verification.report}\n"
+        f"verify-cloud finished: the journey ran on {declared.project}, and everything is taken away again"
+    )
 
 
 def _probe(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
@@ -171,7 +181,8 @@ def _probe(declared: Stack, folder: Path, flags: argparse.Namespace) -> str:
         _agree(declared.project, flags.yes)
         guarded(run.run_file, run.flags, allowed.minutes, lambda: run.play(allowed), run.clean_up)
     return (
-        f"the report: {folder / 'report.md'}\nfor the local cloud: cp {folder / 'settings.toml'} "
+        f"the report, to be read and published (docs/stability.md): {folder / 'report.md'}\n"
+        f"for the local cloud: cp {folder / 'settings.toml'} "
         f'"${{VERTEX_LOCAL_STATE:-.vertex-local}}/settings.toml"\n'
         f"verify-cloud finished: {declared.project} was asked, and everything is taken away again"
     )

@@ -8,6 +8,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from journey.probes.probe import Finding, Probe, Unasked, Value
+from journey.published import Published
 from slipway.base.files import write_atomically
 
 _COLUMNS = ("question", "answer", "setting", "evidence")
@@ -45,19 +46,21 @@ def with_finding(answers: Answers, probe: str, finding: Finding, at: str) -> dic
     return {**answers, probe: before if before and before.told and not new.told else new}
 
 
-def write(folder: Path, answers: Answers, probes: Iterable[Probe], unasked: Iterable[Unasked], where: str) -> None:
-    """Write `answers.json`, `report.md` and `settings.toml`, each whole."""
+def write(
+    folder: Path, answers: Answers, probes: Iterable[Probe], unasked: Iterable[Unasked], origin: Published
+) -> None:
+    """Write `answers.json`, `settings.toml`, and `report.md`, which may be published, each whole."""
     probes, unasked = tuple(probes), tuple(unasked)
     kept = {name: asdict(answer) for name, answer in answers.items()}
     write_atomically(folder / "answers.json", json.dumps(kept, indent=1))
-    write_atomically(folder / "report.md", report(answers, probes, unasked, where))
-    write_atomically(folder / "settings.toml", settings(answers, probes, where))
+    write_atomically(folder / "report.md", report(answers, probes, unasked, origin))
+    write_atomically(folder / "settings.toml", settings(answers, probes, origin.region))
 
 
-def report(answers: Answers, probes: Iterable[Probe], unasked: Iterable[Unasked], where: str) -> str:
+def report(answers: Answers, probes: Iterable[Probe], unasked: Iterable[Unasked], origin: Published) -> str:
     """Return a report in Markdown: a row for each question, then the questions that are not asked and what would answer
     them."""
-    lines = [f"# What {where} answered", "", _row(_COLUMNS), _row("---" for _ in _COLUMNS)]
+    lines = [_row(_COLUMNS), _row("---" for _ in _COLUMNS)]
     for probe in probes:
         answer = answers.get(probe.id)
         question = f"{probe.question} ({probe.id}; vertex-rules {probe.place})"
@@ -72,7 +75,7 @@ def report(answers: Answers, probes: Iterable[Probe], unasked: Iterable[Unasked]
     for row in unasked:
         place = f" (vertex-rules {row.place})" if row.place else ""
         lines.append(_row((", ".join(row.settings) + place, row.why, row.would_answer or "–")))
-    return "\n".join(lines) + "\n"
+    return origin.page(f"What Vertex AI answered in {origin.region}", lines)
 
 
 def settings(answers: Answers, probes: Iterable[Probe], where: str) -> str:

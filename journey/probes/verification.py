@@ -18,6 +18,7 @@ from journey.probes.run import ask
 from journey.probes.service import ACCOUNT, STACK, Service
 from journey.probes.table import PROBES, chosen
 from journey.probes.unasked import UNASKED
+from journey.published import Published
 from journey.sweep import Ours, Sweep
 from slipway.google.connection import Connection, connect
 
@@ -57,10 +58,13 @@ class ProbeRun:
         )
         until = service.now() + timedelta(minutes=allowed.minutes)
 
+        most = f"at most ${allowed.most:.2f} in the last call"
+        origin = Published(self.project, self.region, Path(__file__).resolve().parents[2], service.now(), most)
+
         def keep(probe: Probe, finding: Finding) -> None:
             at = service.now().isoformat(timespec="seconds")
             kept = answers.with_finding(self._answers(), probe.id, finding, at)
-            answers.write(self.folder, kept, PROBES, UNASKED, f"{self.project}, {self.region}")
+            answers.write(self.folder, kept, PROBES, UNASKED, origin)
             self.say(f"{probe.id}: {finding.answer}")
 
         for probe in allowed.unpriced:

@@ -98,6 +98,9 @@ def test_it_plays_the_journey_and_takes_everything_away_again_and_nothing_of_oth
     (paid,) = re.findall(r"the clusters' machines cost at most \$\S+ for (?:\d+ to )?(\d+) machines", done.out)
     assert int(paid) <= most, "those of others are theirs to pay for"
     assert "verify-cloud finished" in done.out.rstrip().splitlines()[-1]
+    report = (run_file(verify).parent / "report.md").read_text()
+    assert "| region | us-central1 |" in report and "the clusters' machines cost at most $" in report
+    assert report.count("dask-digits") >= 2 and PROJECT not in report
     assert verify.nothing_made()
     assert verify.jobs() == [] or all(job["state"] == "JOB_STATE_SUCCEEDED" for job in verify.jobs())
     assert not trainer_is_there(verify)

@@ -3,7 +3,9 @@
 import subprocess
 import sys
 from dataclasses import fields, replace
+from datetime import UTC, datetime
 from decimal import Decimal
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -17,10 +19,12 @@ from journey.probes.probe import Finding, unknown
 from journey.probes.replica import CODE
 from journey.probes.table import PROBES, chosen
 from journey.probes.unasked import UNASKED
+from journey.published import Published
 from slipway.base.errors import ConfigError, PolicyError
 from slipway.model.machines.spec import MachineSpec
 from tests.local.conftest import LocalCloud
 
+TELLING = unknown("not told", "projects/ml-prod/x by ada@acme.example in projects/123456789012/y")
 ANSWERED = {
     "full-pool": Finding("accepted, and waits", "JOB_STATE_PENDING | while", {"full_pool": "queue"}),
     "kill-grace": Finding("30.0 s", "121 lines\nafter SIGTERM", {"kill_grace_seconds": 30}),
@@ -41,7 +45,9 @@ def test_answers_are_kept_and_read_by_the_local_cloud_as_its_settings(tmp_path: 
     kept: answers.Answers = {}
     for name, finding in ANSWERED.items():
         kept = answers.with_finding(kept, name, finding, "2026-11-20T10:00:00+00:00")
-    answers.write(tmp_path, kept, PROBES, UNASKED, "ml-prod, us-east1")
+    kept = answers.with_finding(kept, "job-account", TELLING, "2026-11-20T10:00:00+00:00")
+    origin = Published("ml-prod", "us-east1", tmp_path, datetime(2026, 11, 20, tzinfo=UTC), "at most $1.50")
+    answers.write(tmp_path, kept, PROBES, UNASKED, origin)
     loaded = settings.load(tmp_path / "settings.toml", {})
     assert (loaded.full_pool, loaded.kill_grace_seconds) == ("queue", 30)
     assert loaded.quota == {"custom_model_training_cpus.us-east1": 450}
@@ -50,7 +56,12 @@ def test_answers_are_kept_and_read_by_the_local_cloud_as_its_settings(tmp_path: 
     assert "# patch_refusal: unknown" in text
     assert "# timeout_state: not asked yet" in text
     report = (tmp_path / "report.md").read_text().splitlines()
-    assert report[2] == "| question | answer | setting | evidence |"
+    assert {"| date | 2026-11-20 |", "| region | us-east1 |", "| cost | at most $1.50 |"} <= {*report}
+    assert f"slipway-vertex {version('slipway-vertex')}" in report[6] and "pulumi-gcp " in report[6]
+    (told,) = [line for line in report if "job-account" in line]
+    assert "projects/PROJECT/x by … in projects/…/y" in told, "nothing tells whose project it is"
+    assert not any(word in "\n".join(report) for word in ("ml-prod", "ada@", "123456789012"))
+    assert "| question | answer | setting | evidence |" in report
     (row,) = [line for line in report if "full-pool" in line]
     assert row == (
         "| Does a job for a full pool wait, or is it refused? (full-pool; vertex-rules 2, queueing when full; 11) | "
