@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from slipway.base.installation import version
 from tests.checkouts.checkout import MACHINE, Checkout
 from tests.checkouts.git import git
 from tests.checkouts.shell import Done
@@ -80,7 +81,7 @@ def test_a_team_s_changes_are_judged_by_its_base_s_pins(team: Team, tmp_path: Pa
 
 def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Path, place: Path, wheel: Path) -> None:
     """A refusal by the team's rules shuts the gate, and is told beside ours; an allowed change is not mentioned."""
-    folder, newer = team.checkout.folder, place / wheel.name.replace("0.1.0", "9.0.0")
+    folder, newer = team.checkout.folder, place / wheel.name.replace(version(), "9.0.0")
     for name in ("sitecustomize.py", "usercustomize.py"):
         (folder / name).write_text(RAN.format(str(ran)))
     shutil.copy(wheel, newer)
@@ -91,7 +92,7 @@ def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Pa
     done = team.edited("--gate")
     assert done.code == 5, done.said
     assert "sitecustomize.py" in done.out and "A second `cpu`" in done.out, done.said
-    assert "Other packages deploy or judge: `slipway-vertex` 0.1.0 → 9.0.0" in done.out, done.said
+    assert f"Other packages deploy or judge: `slipway-vertex` {version()} → 9.0.0" in done.out, done.said
     assert not ran.exists()
     assert "Rule `team-label` of pack `acme` refuses the deployment" in done.out, done.said
     assert "new@company.example" in done.out and "1 broken" in done.out, done.said

@@ -43,6 +43,7 @@ class PoolNow:
     shares: tuple[Share, ...]
     idle_since: datetime | None
     price_per_hour_now: str | None
+    teams: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,7 @@ def pools_now(rows: Iterable[PoolRow]) -> Iterator[PoolNow]:
             shares=tuple(share for share in shares if share.machines),
             idle_since=row.idle_since,
             price_per_hour_now=exact_text(row.price(row.pool.replicas)),
+            teams=row.teams,
         )
 
 

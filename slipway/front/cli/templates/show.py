@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from slipway.base.columns import Column, documents, table_of
-from slipway.base.formatting import counted, span
+from slipway.base.formatting import counted, join, span
 from slipway.base.installation import updating
 from slipway.front.cli.templates import COLUMNS
 from slipway.front.cli.terminal import screen
@@ -125,6 +125,8 @@ def _offer_row(context: Context, template: Template, offer: Offer) -> tuple[str,
     price = "unknown" if offer.price_per_hour.unknown else dollars(offer.price_per_hour, per="")
     remark = offer.why if offer.available else reason(offer)
     remarks = [remark] if remark else []
+    if owners := context.catalog.owners(offer.cluster or offer.dormant):
+        remarks.append(f"of team {join(owners)} alone")
     if offer.wait is not None:
         remarks.append(f"moves on after {span(offer.wait)}")
     return (offer.capacity_type, place, machines_words(template, offer), price, "; ".join(remarks))

@@ -27,6 +27,8 @@ def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:
     stack.publish()
     table = stack.well("pools").out
     assert table.split()[2] == "TEAM" and table.splitlines()[1].split()[2] == "vision"
+    (offer,) = (line for line in stack.well("templates", "show", "hello").out.splitlines() if "pool cpu " in line)
+    assert offer.endswith("of team vision alone")
     refused = stack.run("submit", "hello", "-p", "code=1", "--capacity", "pool")
     assert refused.code == 5 and "hello may not run on cpu" in refused.err, refused.err
     assert "cluster cpu is of team vision" in refused.err and "group:vision@acme.example may" in refused.err

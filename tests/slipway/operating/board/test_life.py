@@ -105,6 +105,8 @@ def test_machines_are_somebodys_free_or_yet_to_come() -> None:
     assert shares(row(3, 4, 6, Holder("ada", 2, ("tune",)), Holder("ci", 1, ("eval",)))) == [
         *(("busy", "ada", 2), ("busy", "ci", 1), ("free", "", 1), ("room", "", 2)),
     ]
+    (owned,) = pools_now([replace(row(0, 1, 1), teams=("vision",))])
+    assert owned.teams == ("vision",)
     assert shares(row(3, 3, None, Holder("ada", 1, ("tune",)))) == [("busy", "ada", 1), ("busy", "", 2)]
     assert shares(row(0, 2, 2, Holder("ada", 2, ("tune",)))) == [("busy", "ada", 2)], "lists lag"
 
