@@ -143,7 +143,7 @@ class TestVersion:
     def test_of_a_checkout_has_gits_commit(self, capsys: pytest.CaptureFixture[str]) -> None:
         git = ("git", "-C", str(ROOT), "rev-parse", "HEAD")
         head = subprocess.run(git, capture_output=True, text=True, check=True).stdout
-        assert re.fullmatch(rf"slipway \d+\.\d+\.\d+ @ {head[:7]}(-dirty)?\n", self.said(capsys))
+        assert re.fullmatch(rf"slipway \d+\.\d+\.\d+(\.dev0)? @ {head[:7]}(-dirty)?\n", self.said(capsys))
 
     def test_of_a_git_address_has_the_commit_that_pip_took(
         self, site: Path, capsys: pytest.CaptureFixture[str]
