@@ -218,10 +218,7 @@ def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal
     approved = pull.record.reviews(result.tree) if pull.record else ()
     if not result.approvers:
         # Merged without an approval: what needed none holds.
-        approved = tuple(map(_without_need_of_approval, approved))
+        harmless = (tuple(part for part in told.consequences if part.grade < Grade.BLOCKING) for told in approved)
+        pairs = zip(approved, harmless, strict=True)
+        approved = tuple(replace(told, consequences=parts, incomplete=()) for told, parts in pairs)
     yield from worse(reviews, approved, tolerance)
-
-
-def _without_need_of_approval(review: Review) -> Review:
-    harmless = tuple(part for part in review.consequences if part.grade < Grade.BLOCKING)
-    return replace(review, consequences=harmless, incomplete=())

@@ -14,12 +14,9 @@ from datetime import datetime, timedelta
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
-from slipway.base.codec import MalformedError
 from slipway.base.formatting import counted, span_or_dash
-from slipway.deploying.engine import events
 from slipway.deploying.engine.preview import Preview
 from slipway.google.connection import Connection
-from slipway.model import facts
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import same_pools
 from slipway.model.findings.finding import Subject
@@ -27,6 +24,7 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN_PRICE, Price, bounded
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.reading import declared, deployed
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.review import Review
 from slipway.using.context import BRIEF
@@ -53,11 +51,9 @@ def same_machines(old: Catalog, new: Catalog) -> bool:
 
 def begin(preview: Preview, connection: Connection, now: datetime) -> Callable[[], History | None] | None:
     """Begin to read the history of a stack whose pools change; None where they don't, or that is unknown."""
-    with suppress(MalformedError):
-        old, new = facts.read(events.deployed(preview)), facts.read(events.declared(preview))
-        if old and new and not same_machines(old.catalog, new.catalog):
-            return _read_beside(connection, old.catalog, now)
-    return None
+    old, new = deployed(preview)[0], declared(preview)[0]
+    differ = old and new and not same_machines(old.catalog, new.catalog)
+    return _read_beside(connection, old.catalog, now) if old and differ else None
 
 
 def _read_beside(connection: Connection, catalog: Catalog, now: datetime) -> Callable[[], History | None]:

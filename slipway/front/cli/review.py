@@ -103,7 +103,7 @@ def command(
 ) -> None:
     from slipway.model.findings.kinds import KINDS
     from slipway.reviewing.change.change import NO_FILES
-    from slipway.reviewing.changed_files import files_of
+    from slipway.reviewing.change.files import files_of
     from slipway.reviewing.forge_table import running
     from slipway.reviewing.forges.forge import forge_of
     from slipway.reviewing.gate import obstacles, unannounced, unapproved

@@ -46,6 +46,9 @@ class Sign:
         return f"`{self.line}`: {self.so}"
 
 
+NO_SIGN = Sign(-1, "", "", "")
+
+
 @dataclass(frozen=True)
 class JobFile:
     """A file of a job's code, as far as its text tells."""

@@ -1,13 +1,24 @@
-"""Kinds of changed files: what deploys or judges, by its path from the project's folder, which may lie anywhere in its
-repository. Pure."""
+"""The files of a change, read from a list of names and from two checkouts, without running any; what deploys or judges
+among them, by its path from the project's folder, which may lie anywhere in its repository.
+
+The base branch is checked out in the folder that this runs in, the change in another one, where there is one.
+"""
 
 from __future__ import annotations
 
+import os
 import posixpath
 import re
+from collections.abc import Iterator
 from fnmatch import fnmatchcase
+from pathlib import Path
 
+from slipway.reviewing.change.change import NO_FILES, Files
+from slipway.reviewing.change.edits import JobFile, edits
+from slipway.reviewing.change.pins import changed
+from slipway.reviewing.change.programs import edited_lines, job_file, newly_asked, same_program, signs
 from slipway.reviewing.forge_table import FILES
+from slipway.reviewing.sources import text_of
 
 _GLOBS = (
     ("*", True),
@@ -27,7 +38,11 @@ _GLOBS = (
     *((f"*{name}*" if name.endswith("/") else f"*{name}", True) for name in FILES),
 )
 """Globs of files, and whether these deploy or judge. The last one that matches holds."""
+STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
+ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
+"""A person's address, or an account's."""
+_SEPARATED = re.compile(r"[A-Z]\d*\0")
 
 
 def seen_from(folder: str, path: str) -> str:
@@ -42,3 +57,83 @@ def deploys(path: str) -> bool:
 
 def has_pins(path: str) -> bool:
     return _REQUIREMENTS.fullmatch(path) is not None
+
+
+def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
+    """Read the list of `git diff --name-status`, with or without `-z`; a bare path counts as touched. `folder`: the
+    project's place in the repository."""
+    if file is None:
+        return NO_FILES
+    touched, removed = set(), set()
+    for status, paths in _listed(text_of(file)):
+        seen = [seen_from(folder.strip("/").removeprefix("./"), path) for path in paths if path]
+        touched |= {*seen}
+        if status.startswith(("D", "R")) and seen:
+            removed.add(seen[0])
+    checkout = Path(head or "")
+    names = sorted(touched - removed) if head else []
+    links = frozenset(file for file in names if _is_link(checkout, file))
+    both = [file for file in names if _beside_base(file, checkout)]
+    # The diff of a link shows its target, and not the target's contents.
+    texts = {file: (text_of(file), text_of(str(checkout / file))) for file in both if file not in links}
+    code = {file: sides for file, sides in texts.items() if file.startswith("jobs/")}
+    acts = {file: sides for file, sides in texts.items() if deploys(file) and not has_pins(file)}
+    alone = {
+        file: (_text(Path(file)), _text(checkout / file))
+        for file in (touched - texts.keys() if head else ())
+        if (deploys(file) or file.startswith("jobs/")) and not _is_link(checkout, file)
+    }
+    same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
+    return Files(
+        touched=frozenset(touched),
+        removed=frozenset(removed),
+        links=links,
+        pins={file: edited for file, sides in texts.items() if has_pins(file) and (edited := changed(*sides))},
+        same=same,
+        lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
+        signs=signs({file: sides for file, sides in (code | acts | alone).items() if file not in same}),
+        asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
+        code=dict(_code(checkout)) if head and touched else {},
+        stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},
+        addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
+    )
+
+
+def addresses(before: str, after: str) -> frozenset[str]:
+    """Return addresses on lines that one text has and the other lacks, which any diff of the two shows."""
+    lines = {*before.splitlines()} ^ {*after.splitlines()}
+    return frozenset(match[0] for line in lines for match in ADDRESS.finditer(line))
+
+
+def _text(path: Path) -> str:
+    return text_of(str(path)) if path.is_file() else ""
+
+
+def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
+    """Yield statuses with their paths: of `M\\tpath` and `R100\\told\\tnew`, or of the same between zero bytes."""
+    if _SEPARATED.match(text):
+        words = iter(text.split("\0")[:-1])
+        for status in words:
+            yield status, [next(words, "") for _ in range(2 if status.startswith(("R", "C")) else 1)]
+        return
+    for line in text.splitlines():
+        status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
+        yield status, paths
+
+
+def _code(checkout: Path) -> Iterator[tuple[str, JobFile]]:
+    for path in sorted((checkout / "jobs").rglob("*.py")):
+        file = path.relative_to(checkout).as_posix()
+        if path.is_file() and not _is_link(checkout, file):
+            yield file, job_file(file, text_of(str(path)))
+
+
+def _beside_base(file: str, checkout: Path) -> bool:
+    """Tell whether a file is in the base branch, whose checkout this command runs in, and in the change's own, if that
+    is another one. A link to a place outside is not a file of it."""
+    root, path = checkout.resolve(), (checkout / file).resolve()
+    return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
+
+
+def _is_link(checkout: Path, file: str) -> bool:
+    return (checkout / file).resolve() != Path(os.path.normpath(checkout.resolve() / file))

@@ -8,7 +8,6 @@ import json
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from functools import cache
 from itertools import count, groupby
 from pathlib import Path
 
@@ -40,6 +39,8 @@ _SEES = (
 )
 _READS_NAMES = ("locals", "vars", "eval", "exec", "dir", "globals")
 _OWN_SCOPES = (ast.Lambda, ast.NamedExpr)
+SIGNS: Mapping[str, list[dict[str, str]]] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
+"""The known looks of edited lines, by group, the gravest first."""
 
 
 def same_program(file: str, before: str, after: str) -> bool:
@@ -113,12 +114,6 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
     )
 
 
-@cache
-def known_signs() -> Mapping[str, list[dict[str, str]]]:
-    table: Mapping[str, list[dict[str, str]]] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
-    return table
-
-
 def signs(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, tuple[Sign, ...]]:
     """Return the signs of edited files, by the folder of a job, and by `deploys` for what deploys or judges. A line
     that only moves, be it to another file of its group, is none."""
@@ -139,7 +134,7 @@ def signs_of(group: str, before: str, after: str) -> tuple[Sign, ...]:
     # A line in another one's place is told with it, by the parts that differ.
     beside = dict(zip(came + gone, gone + came, strict=True)) if len(gone) == len(came) else {}
     found: dict[str, Sign] = {}
-    for place, row in enumerate(known_signs()[group]):
+    for place, row in enumerate(SIGNS[group]):
         pattern = re.compile(row.get("goes") or row.get("comes") or row["moves"], re.IGNORECASE)
         old, new = (
             {

@@ -30,6 +30,7 @@ from slipway.model.catalog.withdrawal import before_withdrawal
 from slipway.model.facts import CATALOG, Fact, Facts
 from slipway.model.machines.table import regions
 from slipway.reviewing.change.change import DAYS, NO_FILES, Change, Files
+from slipway.reviewing.change.once import once
 
 MOST_RECENT = 1000
 """The number of newest jobs of the last days that are read."""
@@ -47,9 +48,14 @@ def change(
     files: Files = NO_FILES,
 ) -> Change:
     """Read the change of one stack. Without a connection nothing of the cloud is read, which is told."""
-    after, unread = _after(preview)
+    after, problem = declared(preview)
+    unread: tuple[str, ...] = ()
+    if problem:
+        unread = (f"the program publishes facts that this version does not read ({problem})",)
+    elif after is None and preview.complete:
+        unread = ("the program does not say what it declares, so templates, people and money are not compared",)
     # The program's word on its place may be edited: jobs are where it was deployed.
-    known = _read(events.deployed(preview))[0] or after
+    known = deployed(preview)[0] or after
     live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
     wrong = None
     policies: Mapping[str, frozenset[Bound] | Unknown] = {}
@@ -109,12 +115,16 @@ def _policies(
     return {name: policy(name) for name in adopted}
 
 
-def _after(preview: Preview) -> tuple[Facts | None, tuple[str, ...]]:
-    after, problem = _read(events.declared(preview))
-    if problem:
-        return None, (f"the program publishes facts that this version does not read ({problem})",)
-    why = "the program does not say what it declares, so templates, people and money are not compared"
-    return after, () if after or not preview.complete else (why,)
+@once
+def declared(preview: Preview) -> tuple[Facts | None, str]:
+    """Return the facts that the program declares, None where there are none, and why they can't be read."""
+    return _read(events.declared(preview))
+
+
+@once
+def deployed(preview: Preview) -> tuple[Facts | None, str]:
+    """Return the same of the components' own last inputs."""
+    return _read(events.deployed(preview))
 
 
 def _read(components: tuple[events.Published, ...], published: Catalog | None = None) -> tuple[Facts | None, str]:
@@ -152,17 +162,16 @@ def deployed_facts(
     deployed stack. The components' own inputs do after a failed deployment, so they are used only for the parts that no
     catalog has, and for everything where the catalog can't be read. A part in neither is as in `after`: not
     compared."""
-    components = events.deployed(preview)
     if catalog is None:
         return None, ()
     if isinstance(catalog, PublishedCatalog) and catalog.whole is not None:
-        return _beside(components, catalog.whole, after)
+        return _beside(events.deployed(preview), catalog.whole, after)
     why = str(catalog) if isinstance(catalog, Unknown) else catalog.damage or "it is of another version"
     told = (
         f"the published catalog can't be read ({why}), so what is deployed is taken from the last deployment's inputs"
     )
-    deployed, problem = _read(components)
-    return deployed, (f"{told}, which another version wrote ({problem}): it is not compared" if problem else told,)
+    before, problem = deployed(preview)
+    return before, (f"{told}, which another version wrote ({problem}): it is not compared" if problem else told,)
 
 
 def as_declared(catalog: Catalog) -> Catalog:

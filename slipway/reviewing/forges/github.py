@@ -104,7 +104,8 @@ class GitHub:
         with refused(_FIX):
             answer = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
             if errors := answer.get("errors"):  # An answer may have errors beside its data.
-                raise ResourceError(f"could not {call.doing}", why=join(_message(error) for error in errors), fix=_FIX)
+                told = (str(error.get("message") if isinstance(error, dict) else error) for error in errors)
+                raise ResourceError(f"could not {call.doing}", why=join(told), fix=_FIX)
             return shaped(call, lambda body: read(body["data"]), answer)
 
     def _read(self, body: Json) -> MergeResult:
@@ -166,10 +167,6 @@ def _comment(body: Json) -> Comment:
 def _written(body: Json) -> Comment:
     written = body["written"]
     return _comment((written.get("edge") or written)["node"])
-
-
-def _message(error: object) -> str:
-    return str(error.get("message") if isinstance(error, dict) else error)
 
 
 def _login(body: Json) -> str:

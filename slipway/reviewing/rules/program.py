@@ -12,15 +12,14 @@ from slipway.base.formatting import short
 from slipway.base.installation import NAME
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
-from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.files import deploys
+from slipway.reviewing.change.edits import NO_SIGN, Edit
+from slipway.reviewing.change.files import STACK_FILE, deploys
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
 GUARD = "slipway-guard-v1"
 """The hook that asks again before a deletion. Frozen: living stacks have it."""
-STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _LATER = {
     r"slipway:persistentResources\.(?P<name>.+)\.pools\.(?P<pool>.+)\.replicas\.initial": "used-later-initial",
     r"slipway:reservations\.(?P<name>.+)\.machines": "used-later-machines",
@@ -41,7 +40,10 @@ def program(change: Change) -> Iterator[Consequence]:
     preview = change.preview
     if preview and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)
-    yield from _stacks_gone(change)
+    for file in sorted(change.files.removed):
+        if match := STACK_FILE.fullmatch(file):
+            row = "this-stack-gone" if match[1] == change.stack and not change.first else "stack-gone"
+            yield by_row(row, Subject("stack", match[1]), file=file, stack=match[1])
     yield from _edited(change.files)
 
 
@@ -49,15 +51,15 @@ def _edited(files: Files) -> Iterator[Consequence]:
     edited = [file for file in sorted(files.touched - files.pins.keys()) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file}`" for file in edited]
-        first, *signs = [*files.signs.get("deploys", ()), None]
+        first, *others = files.signs.get("deploys") or (NO_SIGN,)
         yield by_row(
-            "program-signed" if first else "program-edited",
+            "program-edited" if first is NO_SIGN else "program-signed",
             Subject("program"),
-            so=first.so if first else "",
-            instead=first.instead if first else "",
+            so=first.so,
+            instead=first.instead,
             files=named(names),
             edits=[edit for file in edited for edit in files.lines.get(file, ())][:_MOST_LINES],
-            details=[*(names if len(names) > 1 else ()), *map(str, filter(None, signs))],
+            details=[*(names if len(names) > 1 else ()), *map(str, others)],
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
     if pins:
@@ -78,14 +80,6 @@ def _move(pin: Edit) -> str:
     if versions[1] < versions[0]:
         return "pins-older"
     return "pins-major" if versions[0][:1] < versions[1][:1] and _OF_RESOURCES.match(pin.key) else "pins-changed"
-
-
-def _stacks_gone(change: Change) -> Iterator[Consequence]:
-    for file in sorted(change.files.removed):
-        if match := STACK_FILE.fullmatch(file):
-            here = match[1] == change.stack and not change.first
-            row, subject = "this-stack-gone" if here else "stack-gone", Subject("stack", match[1])
-            yield by_row(row, subject, file=file, stack=match[1])
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:

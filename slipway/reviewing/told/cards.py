@@ -151,13 +151,11 @@ def arranged(reviews: Sequence[Review]) -> Lines:
     every = sorted(_alike(_of_stacks(reviews)), key=lambda line: (line.card.on_main, *_weight(line.card.lead)))
     grave = [line for line in every if line.card.opens]
     mine = [line for line in every if not line.card.on_main]
-    first, others = ([line for line in lines if not _in_table(line)] for lines in (grave, mine))
+    first, others = (
+        [line for line in lines if not all(part.in_table for part in line.card.parts)] for lines in (grave, mine)
+    )
     opened = (first or [*grave, *others] or mine or every)[:MOST_OPEN]
     return Lines(tuple(opened), tuple(line for line in every if line not in opened))
-
-
-def _in_table(line: Line) -> bool:
-    return all(part.in_table for part in line.card.parts)
 
 
 def _weight(part: Consequence) -> tuple[object, ...]:

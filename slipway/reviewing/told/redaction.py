@@ -9,18 +9,12 @@ from typing import Any
 
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.files import ADDRESS
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import Review
 
-_ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 _LINES = ("incomplete", "standing", "plan", "quoted", "notes")
 _ACCOUNTS = (".gserviceaccount.com", "gserviceaccount.com")
-
-
-def addresses(before: str, after: str) -> frozenset[str]:
-    """Return addresses on lines that one text has and the other lacks, which any diff of the two shows."""
-    lines = {*before.splitlines()} ^ {*after.splitlines()}
-    return frozenset(match[0] for line in lines for match in _ADDRESS.finditer(line))
 
 
 def redacted(review: Review) -> Review:
@@ -62,4 +56,4 @@ def hidden(text: str, shown: frozenset[str] = frozenset()) -> str:
         known = match[1].endswith(_ACCOUNTS) or match[0] in shown
         return match[0] if known else f"{match[0][0]}…@{match[1]}"
 
-    return _ADDRESS.sub(letter, text)
+    return ADDRESS.sub(letter, text)

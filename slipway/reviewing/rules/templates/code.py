@@ -13,7 +13,7 @@ from slipway.base.formatting import few, join, last_part
 from slipway.model.catalog.model import Template
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import Launched
-from slipway.reviewing.change.edits import Edit
+from slipway.reviewing.change.edits import NO_SIGN, Edit
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import posted_pools, variables
@@ -81,18 +81,19 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells("code-folder", part="code", new=names[0], old=names[1])
     elif other and (edited or not (touched or old.requirements != new.requirements)):
         lines = [edit for file in edited for edit in files.lines.get(file, ())]
-        first, *signs = [*sorted(sign for root in folders(new) for sign in files.signs.get(f"jobs/{root}", ())), None]
+        signs = sorted(sign for root in folders(new) for sign in files.signs.get(f"jobs/{root}", ()))
+        first, *others = signs or (NO_SIGN,)
         more = len(lines) - _MOST_LINES
-        unreported = bool(new.study and first and first.place == 0 and not template.reports)
-        row = "code-signed" if first else "code-changed" if edited else "code-unseen"
-        loses = (new.checkpoints or template.on_spot) and any(sign.loses for sign in (first, *signs) if sign)
+        unreported = bool(new.study and first.place == 0 and not template.reports)
+        row = "code-signed" if signs else "code-changed" if edited else "code-unseen"
+        loses = (new.checkpoints or template.on_spot) and any(sign.loses for sign in signs)
         row = "code-begins-anew" if loses else row
         yield template.tells(
             "code-tests" if edited and all(map(_TESTS.search, edited)) else row,
             part="code",
             files=few(map("`{}`".format, edited)),
-            so=first.so if first else "",
-            instead=first.instead if first else "",
+            so=first.so,
+            instead=first.instead,
             grade=Grade.BLOCKING if unreported else None,
             edits=lines[:_MOST_LINES],
             details=[
@@ -101,7 +102,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
                     for file in edited
                     if not files.lines.get(file)
                 ),
-                *map(str, filter(None, signs)),
+                *map(str, others),
                 *_values(template, edited),
                 *([f"and {more} more places in these files"] if more > 0 else []),
             ],

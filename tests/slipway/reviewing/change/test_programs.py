@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.reviewing.change.programs import known_signs, newly_asked, same_program, signs, signs_of
+from slipway.reviewing.change.programs import SIGNS, newly_asked, same_program, signs, signs_of
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""
@@ -114,7 +114,7 @@ def test_a_line_that_moves_to_another_file_is_none() -> None:
 
 def test_each_sign_has_a_sample() -> None:
     told = {sign.so for of, before, after, _ in SAMPLES for sign in signs_of(of, before, after)}
-    assert {row["so"] for rows in known_signs().values() for row in rows} == told
+    assert {row["so"] for rows in SIGNS.values() for row in rows} == told
 
 
 @pytest.mark.parametrize(

@@ -6,7 +6,7 @@ import pytest
 
 from slipway.reviewing.change.change import Files
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.changed_files import files_of
+from slipway.reviewing.change.files import files_of
 
 FOLDER = "ml/training"
 
