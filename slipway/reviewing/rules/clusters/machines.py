@@ -158,14 +158,6 @@ def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
 def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str) -> str:
     """Return `alternative 1: 1–4 a2-highgpu-8g, −$62.10/h idle`; `alternative 2 in us-east4: the same machines, …`"""
     where, far = (f" in {other.region}", f", {_far(home)}") if other.region else ("", "")
-    return f"alternative {number}{where}: {_words(first, other)}{far}"
-
-
-def _far(home: str) -> str:
-    return f"results stay there, and what is read from {home} crosses regions, at a price"
-
-
-def _words(first: Cluster, other: PricedAlternative) -> str:
     differs = tuple(
         f"{pool.name} {machines_in_words(pool)}"
         for pool in other.pools
@@ -173,4 +165,8 @@ def _words(first: Cluster, other: PricedAlternative) -> str:
     )
     first_idle, idle = price(first), price(other)
     more = signed(idle.known - first_idle.known) if idle.complete and first_idle.complete else dollars(idle)
-    return f"{named(differs) or 'the same machines'}, {more} idle"
+    return f"alternative {number}{where}: {named(differs) or 'the same machines'}, {more} idle{far}"
+
+
+def _far(home: str) -> str:
+    return f"results stay there, and what is read from {home} crosses regions, at a price"

@@ -11,7 +11,6 @@ from slipway.deploying.deployment.workspace_plan import ACT_AS, SUBMITTER_ROLES
 from slipway.deploying.engine.grants import Grant
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.jobs import VertexJob, distinct
-from slipway.model.facts import Facts
 from slipway.model.labels import label_value
 from slipway.reviewing.change.change import Change, grouped, lapsed
 from slipway.reviewing.rules.resources.roles import above, covers
@@ -129,16 +128,17 @@ def usual(grant: Grant) -> bool:
 def _gained_and_lost(change: Change) -> tuple[tuple[Grant, ...], tuple[Grant, ...]]:
     if change.preview is not None:
         return change.grants
-    before, after = (dict.fromkeys(_of_facts(facts)) for facts in (change.before, change.after))
+    before, after = (
+        dict.fromkeys(
+            Grant(member, role, "the project", ours=True)
+            for member in facts.people
+            for role in facts.submitters.get(member, SUBMITTER_ROLES).values()
+        )
+        for facts in (change.before, change.after)
+    )
     return tuple(grant for grant in after if grant not in before), tuple(
         grant for grant in before if grant not in after
     )
-
-
-def _of_facts(facts: Facts) -> Iterator[Grant]:
-    for member in facts.people:
-        roles = facts.submitters.get(member, SUBMITTER_ROLES)
-        yield from (Grant(member, role, "the project", ours=True) for role in roles.values())
 
 
 def _less_told(access: AccessChange, told: frozenset[tuple[str, str]]) -> AccessChange:

@@ -1,45 +1,25 @@
-"""Roles that a workspace grants, by what they allow, so that they are told to people who know no role by its name; any
-other is told by its id. Pure.
+"""Roles by what they allow, as `roles.json` has it of those that a workspace grants: they are told to people who know
+no role by its name. Any other is told by its id. Pure.
 
 By https://docs.cloud.google.com/iam/docs/roles-permissions, shortened to the parts that a reviewer has to weigh.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import Path
 
 from slipway.base.formatting import short
 from slipway.deploying.engine.grants import Grant
 
-ALLOWS: Mapping[str, Mapping[str, str]] = {
-    "": {
-        "aiplatform.user": "submit jobs {and} cancel anybody's in {}, {and} delete models",
-        "cloudquotas.viewer": "see the quota of {}",
-        "logging.viewer": "read {every} log of {}",
-        "monitoring.viewer": "see {every} metric of {}",
-        "bigquery.jobUser": "run queries that {} pays",
-        "editor": "change {and} delete nearly {every}thing in {}",
-        "owner": "do {every}thing in {}, {and} give {every}body {every} role",
-    },
-    "account": {"iam.serviceAccountUser": "run any code as {}"},
-    "bucket": {
-        "storage.objectCreator": "write new objects into {}",
-        "storage.objectUser": "read, overwrite {and} delete {every} object of {}",
-        "storage.objectViewer": "read {every} object of {}",
-    },
-    "secret": {"secretmanager.secretAccessor": "read {}"},
-    "repository": {"artifactregistry.reader": "pull images {and} packages of {}"},
-    "crypto key": {"cloudkms.cryptoKeyEncrypterDecrypter": "encrypt {and} decrypt with {}"},
-    "dataset": {
-        "bigquery.dataViewer": "read {every} table of {}",
-        "bigquery.dataEditor": "read, write {and} delete {every} table of {}",
-    },
+_ROWS: Mapping[str, Mapping[str, str]] = {
+    row["role"]: row for row in json.loads(Path(__file__).with_name("roles.json").read_text("utf-8"))
 }
-"""By a role's resource, in a grant's own word, empty for a project: roles, less `roles/`. `{}` is replaced by that one
-resource, or every such of the project."""
-_ABOUT = {role: about for about, rows in ALLOWS.items() for role in rows}
-_ANY_OTHER = "do what `{role}` allows on {}"
+"""By a role, less `roles/`: what it is of, in a grant's own word, empty for a project, and what it allows. `{}` is
+replaced by that one resource, or every such of the project."""
+_ANY_OTHER = {"of": "", "allows": "do what `{role}` allows on {}"}
 _GROWING = (("storage.objectCreator", "storage.objectUser"), ("storage.objectViewer", "storage.objectUser"))
 """Pairs of roles, the second of which allows all that the first does."""
 # Roles that let a member act as somebody else, or give away rights beyond its own; and all with an administrator's
@@ -53,17 +33,12 @@ _CAN, _CAN_NOT = {"every": "every", "and": "and"}, {"every": "any", "and": "or"}
 _OF_ONE = frozenset({"roles/iam.serviceAccountUser", "roles/secretmanager.secretAccessor"})
 
 
-def known(grant: Grant) -> bool:
-    return grant.role.removeprefix("roles/") in _ABOUT
-
-
 def allowed(grant: Grant, words: Mapping[str, str] = _CAN) -> str:
     """Return `read every object of bucket `results``."""
-    role = grant.role.removeprefix("roles/")
-    about = _ABOUT.get(role, "")
-    row = ALLOWS[about][role] if known(grant) else _ANY_OTHER
-    of_all = about and grant.what in ("", "folder", "organisation")
-    phrase = row.format(f"{words['every']} {about} of {grant.on}" if of_all else grant.on, role=grant.role, **words)
+    row = _ROWS.get(grant.role.removeprefix("roles/"), _ANY_OTHER)
+    of_all = row["of"] and grant.what in ("", "folder", "organisation")
+    on = f"{words['every']} {row['of']} of {grant.on}" if of_all else grant.on
+    phrase = row["allows"].format(on, role=grant.role, **words)
     return f"{phrase}, under condition `{short(grant.condition, _LONGEST)}`" if grant.condition else phrase
 
 

@@ -39,10 +39,6 @@ class _Run:
     def most(self) -> Decimal:
         return self.hourly.known * self.hours
 
-    @property
-    def in_all(self) -> str:
-        return dollars(Price(self.most, self.hourly.complete), per="")
-
 
 Sides = tuple[_Run, _Run]
 
@@ -72,7 +68,7 @@ def _costs(was: _Run, now: _Run) -> str:
     sides = list(dict.fromkeys(by_hour(run.offer) for run in (was, now)))
     if dollars(was.hourly) == dollars(now.hourly):
         sides = sides[:1]
-    most = " → ".join(run.in_all for run in (was, now) if run.most)
+    most = " → ".join(dollars(Price(run.most, run.hourly.complete), per="") for run in (was, now) if run.most)
     return f"costs {' → '.join(sides)}{f', at most {most} a run' if now.most and was.most != now.most else ''}"
 
 

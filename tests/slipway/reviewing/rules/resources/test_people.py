@@ -14,7 +14,7 @@ from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.people import people
-from slipway.reviewing.rules.resources.roles import covers, known, rights
+from slipway.reviewing.rules.resources.roles import allowed, covers, rights
 from tests.slipway.reviewing.builders import PROJECT, TEAM, TRAINER, change, facts, job, step
 
 WORKSPACE = "slipway:components:Workspace"
@@ -113,7 +113,8 @@ def on_bucket(role: str) -> Grant:
 def test_every_role_that_a_workspace_grants_is_known() -> None:
     given = {*SUBMITTER_ROLES.values(), ACT_AS, WRITES_METRICS}
     given |= {f"roles/storage.object{word}" for word in ("Viewer", "Creator", "User")}
-    assert all(known(replace(OF_PROJECT, role=role)) for role in given)
+    assert [role for role in given if role in allowed(replace(OF_PROJECT, role=role))] == []
+    assert allowed(on_project("owl.keeper")) == f"do what `roles/owl.keeper` allows on {OF_PROJECT.on}"
 
 
 SMALL, LARGE = on_bucket("storage.objectViewer"), on_bucket("storage.objectUser")
