@@ -56,7 +56,7 @@ def command(catalog: str | None, output: str) -> None:
         )
         screen.show(table_of(columns, due))
     elif not replacing(published):
-        screen.note(f"nothing is due in stack {published.stack}: a deployment of what is published changes no cluster")
+        screen.note(f"nothing is due in stack {published.stack}: deploying again would change no cluster")
     for name, dormant in published.dormant.items():
         if dormant.why == "in-place" or all(event.name != name for event in due):
             screen.note(dormant.words_at(now))
