@@ -21,6 +21,7 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.gate import unannounced
 from slipway.reviewing.review import Review, review
 from slipway.reviewing.told.comment import comment
+from slipway.reviewing.told.headline import headline
 from tests.review.case import Case, Named
 from tests.review.play import change_of, play
 
@@ -174,6 +175,18 @@ def test_everything_is_named_nothing_else_and_the_gate_is_shut_where_it_should_b
 def test_no_secret_is_told(says: str) -> None:
     said = repr(play(CASES[says]))
     assert [secret for secret in CASES[says].never if secret in said] == []
+
+
+def test_the_headline_names_what_a_program_does_before_that_it_is_edited() -> None:
+    case = replace(CASES["Anybody on the internet may read the results"], files=("__main__.py",))
+    first, second = headline((play(case),)).split(" · ")
+    assert first.startswith("⛔ prod: Anybody on the internet") and second == "Code that deploys or judges is edited"
+
+
+def test_the_cost_of_a_usual_run_is_told_once() -> None:
+    (cost,) = (part for part in play(CASES["A smaller disk for the weights"]).consequences if part.kind == "run-cost")
+    assert "A usual run" in cost.sentence and "on Spot" in cost.sentence
+    assert [line.split(" (")[0] for line in map(str, cost.details)] == ["A run by flex-start", "A run on demand"]
 
 
 def test_the_page_says_what_it_comes_to_and_comments_are_short() -> None:

@@ -50,6 +50,7 @@ CASES = (
         (tells("cluster-created", "cluster h100", "it takes jobs of team `vision` alone"),),
         world=World(first=True),
         may=("capacity-found-anew",),
+        accident="machines that a neighbouring team had counted on",
     ),
     Case(
         "A person who has a job running leaves the submitters",

@@ -91,6 +91,8 @@ def _changed(old: Template, new: Template) -> Iterator[tuple[str, Sides]]:
     first = [next(iter(side), None) for side in usual]
     pairs = [(who, first[0], first[1])]
     for label, offer in offers_by_label(new).items():
+        if first == [before.get(label), offer]:
+            continue  # The usual run is told first.
         kind = f" as a {KINDS[offer.kind].words}" if offer.kind in KINDS and offer.kind != new.kind else ""
         pairs.append((f"A run {by(offer)}{whose([offer], new)}{kind}", before.get(label), offer))
     for who, former, latter in pairs:
