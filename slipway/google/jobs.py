@@ -11,12 +11,14 @@ from datetime import datetime
 from slipway.base.formatting import last_part, span
 from slipway.google.answers import Json, Regional, displayable, parse_timestamp, plain
 from slipway.google.clusters import PersistentResource
+from slipway.google.pipeline_tasks import PipelineTask, tasks_of
 from slipway.google.trials import Trial, best, searched
 from slipway.model.capacity import CAPACITY_TYPES, POOL, of_job
 from slipway.model.catalog.parameter_types import Value
-from slipway.model.kinds import CUSTOM_JOB, JobKind
+from slipway.model.kinds import CUSTOM_JOB, PIPELINE_JOB, JobKind
 from slipway.model.labels import (
     CAPACITY_TYPE_LABEL,
+    PIPELINE_LABEL,
     REQUEST_LABEL,
     TEMPLATE_LABEL,
     USER_LABEL,
@@ -125,6 +127,8 @@ class VertexJob(Regional):
     #: A full name.
     experiment: str = ""
     tuned: tuple[str, ...] = ()
+    #: Of a pipeline, each before those inside of it; none as lists tell.
+    tasks: tuple[PipelineTask, ...] = ()
     #: By replica, the address of its shell while it runs.
     shells: Mapping[str, str] = field(default_factory=dict)
     asks_shell: bool = False
@@ -162,6 +166,11 @@ class VertexJob(Regional):
     def best_trial(self) -> Trial | None:
         """The best of its trials that have succeeded so far; None where there is none, or no single best one."""
         return best(self.tried, self.goals)
+
+    @property
+    def of_pipeline(self) -> str:
+        """The pipeline that a custom job runs a task of, by the service's own label; empty for other jobs."""
+        return self.labels.get(PIPELINE_LABEL, "") if self.kind is CUSTOM_JOB else ""
 
     def is_on(self, cluster: PersistentResource) -> bool:
         """Tell whether the job runs on a cluster, or waits for it. Clusters of two regions may have the same id."""
@@ -259,7 +268,11 @@ class VertexJob(Regional):
     @property
     def run_ids(self) -> tuple[str, ...]:
         """The custom jobs that are measured for this job: the job itself, its trials' jobs, or the one behind it."""
-        names = [self.name] if self.kind.runs_itself else [*(trial.job for trial in self.tried), self.backing]
+        names = (
+            [self.name]
+            if self.kind.runs_itself
+            else [*(trial.job for trial in self.tried), *(task.job for task in self.tasks), self.backing]
+        )
         return tuple(last_part(name) for name in names if name)
 
     @property
@@ -302,6 +315,7 @@ class VertexJob(Regional):
             model_name=str(body.get("modelToUpload", {}).get("displayName", "")),
             buckets=frozenset(_buckets(body)),
             tuned=tuple(searched(body.get("studySpec", {}).get("parameters", ()))),
+            tasks=tasks_of(body),
             shells=dict(body.get("webAccessUris", {})),
             asks_shell=bool(spec.get("enableWebAccess")),
             asks_dashboard=bool(spec.get("enableDashboardAccess")),
@@ -314,10 +328,13 @@ def state_word(state: str) -> str:
 
 
 def distinct(jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
-    """Leave out the jobs by which others run: the custom job behind a pipeline, and those of a tuning job's trials."""
+    """Leave out the jobs by which others run: the custom job behind a pipeline, those of a tuning job's trials, and
+    those of a Kubeflow pipeline's tasks."""
     by_name = {job.name: job for job in jobs}
+    pipelines = {job.labels.get(PIPELINE_LABEL) for job in by_name.values() if job.kind is PIPELINE_JOB}
     behind = {job.backing for job in by_name.values()}
     behind |= {trial.job for job in by_name.values() for trial in job.tried if trial.job}
+    behind |= {name for name, job in by_name.items() if job.of_pipeline and job.of_pipeline in pipelines}
     return tuple(job for name, job in by_name.items() if name not in behind)
 
 

@@ -46,26 +46,31 @@ class Vertex:
         with ThreadPoolExecutor(len(self.regions), thread_name_prefix="regions") as threads:
             return list(threads.map(read, map(self.at, self.regions)))
 
-    def _parent(self, name: str = "") -> str:
+    def _parent(self, name: str = "", version: str = "v1") -> str:
         region = region_of(name) or self.region
-        return f"{self._endpoints.vertex(region)}projects/{self.project}/locations/{region}"
+        base = self._endpoints.vertex(region)  # An override may have another version, which has all of v1.
+        base = f"{base.removesuffix('v1/')}{version}/" if base.endswith("/v1/") else base
+        return f"{base}projects/{self.project}/locations/{region}"
 
     def _call(self, doing: str, permission: str) -> Call:
         return Call(doing, f"aiplatform.{permission}", f"project {self.project}")
 
-    def _url(self, name: str, collection: str = _CLUSTERS) -> str:
-        return f"{self._parent(name)}/{collection}/{name.rsplit('/', 1)[-1]}"
+    def _url(self, name: str, kind: JobKind | None = None) -> str:
+        parent = self._parent(name, kind.version) if kind else self._parent(name)
+        return f"{parent}/{kind.collection if kind else _CLUSTERS}/{name.rsplit('/', 1)[-1]}"
 
     def create(self, kind: JobKind, body: Json) -> VertexJob:
         """Create a job, sent once; `CloudError.not_accepted` of a raised error says whether sending again is safe."""
         call = self._call(f"submit {body.get('displayName', '')}", f"{kind.collection}.create")
-        return _read_job(call, kind, self._session.post(f"{self._parent()}/{kind.collection}", call, body))
+        params = {kind.id_parameter: kind.job_id(body)} if kind.id_parameter else None
+        url = f"{self._parent(version=kind.version)}/{kind.collection}"
+        return _read_job(call, kind, self._session.post(url, call, body, params))
 
     def job(self, name: str) -> VertexJob:
         """Return the job with a full name, of any kind; a number alone is a custom job's."""
         kind = kind_of(name)
         call = self._call(f"read job {name}", f"{kind.collection}.get")
-        return _read_job(call, kind, self._session.get(self._url(name, kind.collection), call))
+        return _read_job(call, kind, self._session.get(self._url(name, kind), call))
 
     def found(self, name: str) -> VertexJob | None:
         """Return the job with a full name; None where there is none."""
@@ -88,19 +93,23 @@ class Vertex:
         params: dict[str, str | int] = {"pageSize": page_size}
         if filter:
             params["filter"] = kind.filter(filter)
-        for body in self._session.pages(f"{self._parent()}/{kind.collection}", call, kind.collection, params):
+        for body in self._session.pages(
+            f"{self._parent(version=kind.version)}/{kind.collection}", call, kind.collection, params
+        ):
             yield _read_job(call, kind, body)
 
     def jobs_of_every_kind(self, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
-        """Yield jobs of all kinds merged, newest first, as `jobs` does. The filter names states as a custom job's."""
-        return _newest_first(self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
+        """Yield jobs of all kinds merged, newest first, as `jobs` does. The filter names states as a custom job's. The
+        custom jobs of a pipeline's tasks are left out."""
+        every = _newest_first(self.jobs(kind, filter, page_size=page_size) for kind in KINDS.values())
+        return (job for job in every if not job.of_pipeline)
 
     def cancel(self, name: str) -> None:
         """Ask for the job's end; it passes through CANCELLING."""
         # Cancelling twice is harmless, so the request is retried.
         kind = kind_of(name)
         call = self._call(f"cancel job {name}", f"{kind.collection}.cancel")
-        self._session.post(f"{self._url(name, kind.collection)}:{kind.cancel_method}", call, {}, idempotent=True)
+        self._session.post(f"{self._url(name, kind)}:{kind.cancel_method}", call, {}, idempotent=True)
 
     def active_jobs(self, kind: JobKind, filter: str = "", *, page_size: int = _LARGEST_PAGE) -> Iterator[VertexJob]:
         parts = [f'state!="JOB_STATE_{state}"' for state in kind.ended]

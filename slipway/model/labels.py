@@ -39,6 +39,9 @@ TEAM = "team"
 RESERVED = ("slipway-", "goog-")
 """The prefixes of labels that Slipway and Google set."""
 
+PIPELINE_LABEL = "vertex-ai-pipelines-run-billing-id"
+"""The service's own label on a pipeline's job, and on the custom jobs of its tasks."""
+
 VARIABLE = "SLIPWAY_PARAMETERS"
 NOTE_VARIABLE = "SLIPWAY_NOTE"
 RECORDS = (VARIABLE, NOTE_VARIABLE)
@@ -135,7 +138,7 @@ def escaped(text: str, *, expanded: bool = True) -> str:
 
 def own_labels(labels: Mapping[str, str]) -> Mapping[str, str]:
     """Return the labels that neither Slipway nor Google has set."""
-    return {key: value for key, value in labels.items() if not key.startswith(RESERVED)}
+    return {key: value for key, value in labels.items() if not key.startswith((*RESERVED, PIPELINE_LABEL))}
 
 
 def recorded(values: Mapping[str, Any] | str) -> str:

@@ -16,6 +16,7 @@ from slipway.authoring.template.case import cases
 from slipway.authoring.template.compile import request, usual_values
 from slipway.authoring.template.job_template import MAX_TIMEOUT_S, MOST_LABELS
 from slipway.authoring.template.jobspec import CompileContext
+from slipway.authoring.template.pipeline import with_pipeline
 from slipway.base.errors import ConfigError
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog.placeholders import BUILT_IN, KIND, fill
@@ -124,6 +125,8 @@ GIVEN = {
     "JobTemplate.study": 'kinds=("hyperparameter-tuning-job",), '
     'study=Study((Metric("loss"),), (Search("depth", "double", min=0.1, max=1.0),), 9, 3)',
     "JobTemplate.model": 'kinds=("training-pipeline",)',
+    "JobTemplate.pipeline": 'kinds=("pipeline",), pipeline="pipelines/other.yaml", code=None, worker_pools=(), '
+    'parameters=(), variants=(), capacity_types=("pool",)',
     "JobTemplate.nfs_mounts": f'network="{NETWORK}"',
     "WorkerPool.accelerator_count": 'accelerator="NVIDIA_TESLA_T4", accelerator_count=1',
     "Parameter.command": "type=str, default='python a.py', min=None, max=None",
@@ -153,6 +156,8 @@ REFUSED: Mapping[str, str] = {
         kinds=()
         kinds=("job",)
         kinds=("custom-job", "custom-job")
+        kinds=("pipeline",)
+        pipeline="pipelines/train.yaml"
         parameters=(Parameter("other", str),)
         capacity_types=()
         capacity_types=("cheap",)
@@ -356,6 +361,7 @@ def change(owner: str, name: str, example: str) -> str:
 
 def posted(template: JobTemplate, *, refused: bool = True) -> dict[tuple[str, str, str], Any]:
     """Requests that a submission without parameters of its own would post, by its kind, case and capacity type."""
+    template = with_pipeline(template, Path(__file__).parent)
     packages = {package: f"gs://catalog/{package.folder}" for package in template.packages}
     return {
         (kind, str(case), type): fill(

@@ -8,7 +8,7 @@ from tests import shipped
 from tests.checkouts.fixtures import NewCheckout
 from tests.local.conftest import FAST, LocalCloud
 
-from .stack import OWN, Stack, files
+from .stack import GREET, OWN, Stack, files
 
 STACK = "ship"
 ROOM = ("preemptible_cpus=256", "preemptible_nvidia_h100_gpus=16", "preemptible_nvidia_l4_gpus=16")
@@ -36,7 +36,7 @@ def deployed(tmp_path_factory: pytest.TempPathFactory, new_checkout: NewCheckout
     checkout = new_checkout(folder, cloud, STACK, files=files)
     workspace = {"submitters": ["group:ml-engineers@company.example"], "code": True}
     checkout.write(
-        persistentResources={"cpu": {"pools": POOLS}}, templates=[*shipped.templates(), OWN], workspace=workspace
+        persistentResources={"cpu": {"pools": POOLS}}, templates=[*shipped.templates(), OWN, GREET], workspace=workspace
     )
     checkout.up()
     yield Stack(checkout)

@@ -31,6 +31,71 @@ TEMPLATE = JobTemplate(
     code_flag=True,
 )
 """
+GREET = "greet"
+_GREET = f"""
+from slipway.template import JobTemplate, Parameter
+
+TEMPLATE = JobTemplate(
+    name="{GREET}",
+    summary="a Kubeflow pipeline that greets somebody",
+    kinds=("pipeline",),
+    pipeline="pipelines/{GREET}.yaml",
+    parameters=(Parameter("times", int, min=1, max=9),),
+    capacity_types=("pool", "on-demand"),
+)
+"""
+_TEXT = {"parameterType": "STRING"}
+_SAY = 'mkdir -p "$(dirname "$2")"; printf "%s" "$0, $1" > "$2"; echo "$0, $1"'
+
+
+def _said(word: str, name: dict[str, Any]) -> dict[str, Any]:
+    inputs = {"word": {"runtimeValue": {"constant": word}}, "name": name}
+    after = [name["taskOutputParameter"]["producerTask"]] if "taskOutputParameter" in name else []
+    task: dict[str, Any] = {"componentRef": {"name": "greet"}, "inputs": {"parameters": inputs}}
+    return task | {"dependentTasks": after, "taskInfo": {"name": word}}
+
+
+PIPELINE: dict[str, Any] = {
+    "schemaVersion": "2.1.0",
+    "pipelineInfo": {"name": GREET},
+    "components": {
+        "greet": {
+            "executorLabel": "greet",
+            "inputDefinitions": {"parameters": {"word": _TEXT, "name": _TEXT}},
+            "outputDefinitions": {"parameters": {"text": _TEXT}},
+        }
+    },
+    "deploymentSpec": {
+        "executors": {
+            "greet": {
+                "container": {
+                    "image": "python:3.11",
+                    "command": ["sh", "-c", _SAY],
+                    "args": [
+                        "{{$.inputs.parameters['word']}}",
+                        "{{$.inputs.parameters['name']}}",
+                        "{{$.outputs.parameters['text'].output_file}}",
+                    ],
+                }
+            }
+        }
+    },
+    "root": {
+        "inputDefinitions": {
+            "parameters": {
+                "who": _TEXT | {"defaultValue": "ada"},
+                "times": {"parameterType": "NUMBER_INTEGER", "defaultValue": 1.0},
+            }
+        },
+        "dag": {
+            "tasks": {
+                "hello": _said("hello", {"componentInputParameter": "who"}),
+                "bye": _said("bye", {"taskOutputParameter": {"producerTask": "hello", "outputParameterKey": "text"}}),
+            }
+        },
+    },
+}
+"""A pipeline as kfp 2 compiles it: the second of two tasks takes what the first has written."""
 ENDED = ("SUCCEEDED", "FAILED", "CANCELLED", "EXPIRED", "PARTIALLY_SUCCEEDED")
 
 
@@ -181,7 +246,7 @@ class Stack:
 
     def cancel_all(self) -> None:
         """Cancel unfinished jobs of any kind."""
-        for kind in ("trainingPipelines", "hyperparameterTuningJobs", "customJobs"):
+        for kind in ("pipelineJobs", "trainingPipelines", "hyperparameterTuningJobs", "customJobs"):
             for job in self.cloud.every(f"{VERTEX}/{kind}", kind):
                 if job["state"].partition("_STATE_")[2] not in ENDED:
                     self.cloud.cancel(job["name"])
@@ -210,6 +275,9 @@ def files(folder: Path) -> None:
     for name in ("templates", "jobs"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
     (folder / "templates" / f"{OWN}.py").write_text(_OWN)
+    (folder / "templates" / f"{GREET}.py").write_text(_GREET)
+    (folder / "pipelines").mkdir()
+    (folder / "pipelines" / f"{GREET}.yaml").write_text(json.dumps(PIPELINE))
     (folder / "jobs" / OWN).mkdir()
     for name in ("__init__", "train"):
         (folder / "jobs" / OWN / f"{name}.py").touch()

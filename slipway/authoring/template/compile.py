@@ -13,7 +13,7 @@ from typing import Any
 from slipway.authoring.template.case import Case
 from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate
-from slipway.authoring.template.jobspec import CompileContext, job_spec
+from slipway.authoring.template.jobspec import CompileContext, job_spec, on_cluster
 from slipway.authoring.template.worker_pool import Package
 from slipway.base.errors import ConfigError
 from slipway.google.messages import message
@@ -27,11 +27,13 @@ from slipway.model.catalog.placeholders import (
     PACKAGE,
     REQUEST,
     SWEEP,
+    escaped,
     fill,
     unescaped,
 )
 from slipway.model.cluster import ClusterSpec
 from slipway.model.kinds import KINDS, JobKind
+from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import (
     CAPACITY_TYPE_LABEL,
     COMMIT_LABEL,
@@ -70,8 +72,11 @@ def request(
     kind, case = kind or template.kind, case or Case()
     spec = job_spec(template, KINDS[kind], capacity_type, case, context, packages, on)
     if cluster is not None:
-        spec["persistentResourceId"] = context.clusters[cluster]
-    body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **KINDS[kind].body(spec, template.study, template.model)}
+        spec |= on_cluster(template, case, context, context.clusters[cluster], on)
+    # In JSON a `${` stands in texts alone, so that they are all escaped at once.
+    pipeline = Pipeline(escaped(template.compiled.text)) if template.compiled else None
+    asked = KINDS[kind].body(spec, template.study, template.model, pipeline)
+    body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **asked}
     body = fill(unescaped(body), {KIND: kind})
     body["labels"] = {
         **template.labels,
@@ -121,7 +126,7 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
     filled = fill(body, usual_values(template, case))
 
     def parse(kind: JobKind, body: Mapping[str, Any]) -> Any:
-        return ParseDict(dict(body), message("google.cloud.aiplatform_v1", kind.module, kind.message)())
+        return ParseDict(dict(body), message(f"google.cloud.aiplatform_{kind.version}", kind.module, kind.message)())
 
     asked = KINDS[kind or template.kind]
     try:
@@ -130,7 +135,7 @@ def check(template: JobTemplate, body: Mapping[str, Any], *, kind: str | None = 
         raise ConfigError(
             f"template {template.name} is not a valid {asked.message}",
             why=" ".join(str(error).split()),
-            fix=f"the message's fields are those of google.cloud.aiplatform_v1.{asked.message}",
+            fix=f"the message's fields are those of google.cloud.aiplatform_{asked.version}.{asked.message}",
         ) from error
 
 

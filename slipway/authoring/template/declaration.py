@@ -13,6 +13,7 @@ from slipway.model.catalog.forms import PARAMETER_NAME
 from slipway.model.catalog.parameter_types import BY_NAME, BY_PYTHON, ParameterType, Scalar, Value
 from slipway.model.catalog.placeholders import whole
 from slipway.model.kinds import CUSTOM_JOB, KINDS
+from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.kinds.settings import ModelUpload, Study
 
 
@@ -149,8 +150,8 @@ class Declaration:
 
     name: str
     summary: str
-    code: Code
-    worker_pools: tuple[WorkerPool, ...]
+    code: Code | None = None
+    worker_pools: tuple[WorkerPool, ...] = ()
     kinds: tuple[str, ...] = (CUSTOM_JOB.name,)
     parameters: tuple[Parameter, ...] = ()
     capacity_types: tuple[str, ...] = (POOL,)
@@ -158,6 +159,7 @@ class Declaration:
     env: Mapping[str, str] = field(default_factory=dict)
     study: Study | None = None
     model: ModelUpload | None = None
+    pipeline: str | None = None
     scheduling: Scheduling = field(default_factory=Scheduling)
     waits: Mapping[str, int] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ()
@@ -183,6 +185,11 @@ class Declaration:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
 
     @property
+    def compiled(self) -> Pipeline | None:
+        """Its pipeline, whose JSON stands in the place of its file once that is read; None before, and without one."""
+        return Pipeline(self.pipeline) if self.pipeline and self.pipeline.startswith("{") else None
+
+    @property
     def all_pools(self) -> tuple[WorkerPool, ...]:
         """The worker pools of the template, and those of its variants."""
         return (*self.worker_pools, *(pool for variant in self.variants for pool in variant.worker_pools))
@@ -190,7 +197,7 @@ class Declaration:
     @property
     def codes(self) -> tuple[Code, ...]:
         """The code of all worker pools, each once."""
-        return tuple(dict.fromkeys((self.code, *(pool.code for pool in self.all_pools if pool.code is not None))))
+        return tuple(dict.fromkeys(filter(None, (self.code, *(pool.code for pool in self.all_pools)))))
 
     @property
     def packages(self) -> tuple[Package, ...]:

@@ -14,11 +14,11 @@ from slipway.authoring.template.declaration import Declaration, Variant, file_of
 from slipway.authoring.template.types import mistyped
 from slipway.authoring.template.worker_pool import Image, Package, WorkerPool, places
 from slipway.base.errors import ConfigError
-from slipway.model.capacity import CAPACITY_TYPES
+from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.model.catalog import command_line
 from slipway.model.catalog.placeholders import BUILT_IN, KIND, names, unescaped, whole
 from slipway.model.cluster import SERVICE_ACCOUNT
-from slipway.model.kinds import KINDS
+from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.labels import RECORDS, RESERVED, excess
 from slipway.model.machines.table import MachineError
 from slipway.model.rules.code import ENV_NAME
@@ -44,6 +44,9 @@ class JobTemplate(Declaration):
     - `kinds`: as what it may be submitted; the first one unless `--as` says another. "hyperparameter-tuning-job" needs
       a `study`; "training-pipeline" uploads `model`, if there is one. Arguments `--NAME=…` that the study searches are
       left to the service in a tuning job.
+    - `pipeline`: for the kind "pipeline", the file of a compiled Kubeflow pipeline, from the repository's root. Its
+      tasks say images, commands and machines, and its parameters are the template's, with their types and defaults; one
+      that `parameters` declares as well has that declaration's bounds, choices and help.
     - `capacity_types`: in order of preference. `waits`: by capacity type, the seconds after which a submission falls
       back to the next one.
     - `variants`: other machines and capacity types for some values of parameters.
@@ -83,6 +86,12 @@ def _problems(template: Declaration) -> Iterator[str]:
     if not 0 < template.timeout_s <= MAX_TIMEOUT_S:
         yield f"timeout_s: {template.timeout_s} is not between 1 and {MAX_TIMEOUT_S} (7 days)"
     yield from _account(template)
+    if template.pipeline is not None:
+        yield from (*_parameters(template), *_labels(template), *_not_of_pipelines(template))
+        return
+    if template.code is None:
+        yield "code: the package or image that its jobs run is missing"
+        return
     yield from map(": ".join, template.code.problems())
     yield from _parameters(template)
     yield from _pools(template, template.worker_pools)
@@ -99,6 +108,27 @@ def _problems(template: Declaration) -> Iterator[str]:
     yield from _placeholders(template, {parameter.name for parameter in template.parameters})
     if template.code_flag and not isinstance(template.code, Package):
         yield "code_flag: --code packs a Python package, and this template runs an image"
+
+
+_OF_PIPELINES = (
+    *("name", "summary", "kinds", "parameters", "capacity_types", "waits", "pipeline"),
+    *("network", "trainer", "service_account", "labels"),
+)
+"""The fields of a pipeline's template."""
+
+
+def _not_of_pipelines(template: Declaration) -> Iterator[str]:
+    """Yield what a pipeline's template says and the service has no place for."""
+    if template.kinds != (PIPELINE_JOB.name,):
+        yield f"kinds: a template with a pipeline is a {PIPELINE_JOB.name}, and nothing else"
+    for name in template.capacity_types:
+        if name not in (POOL, ON_DEMAND):
+            yield f"capacity_types: {name}: Vertex AI runs pipelines on {POOL} and {ON_DEMAND} alone"
+    known = {*_OF_PIPELINES, *(("worker_pools",) if template.compiled else ())}
+    usual = Declaration(template.name, template.summary)
+    for name in sorted(vars(usual).keys() - known):
+        if getattr(template, name) != getattr(usual, name):
+            yield f"{name}: a pipeline has no place for it; its tasks say what they run, where and for how long"
 
 
 def _parameters(template: Declaration) -> Iterator[str]:
@@ -129,7 +159,7 @@ def _kinds(template: Declaration) -> Iterator[str]:
     kinds = [KINDS[name] for name in template.kinds if name in KINDS]
     missing = ((kind, need) for kind in kinds for need in kind.needs if getattr(template, need) is None)
     yield from (f"kinds: {kind.name} needs a {need}" for kind, need in missing)
-    for setting, does in (("study", "has"), ("model", "uploads")):
+    for setting, does in (("study", "has"), ("model", "uploads"), ("pipeline", "runs")):
         if getattr(template, setting) is not None and not any(setting in kind.takes for kind in kinds):
             takers = " or a ".join(kind.name for kind in KINDS.values() if setting in kind.takes)
             yield f"{setting}: only a {takers} {does} one"

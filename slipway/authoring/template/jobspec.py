@@ -12,7 +12,7 @@ from slipway.authoring.template.worker_pool import ANY_RESERVATION, Image, Packa
 from slipway.base import codec
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import nearest
-from slipway.model.capacity import CAPACITY_TYPES, DAY, RESERVATION
+from slipway.model.capacity import CAPACITY_TYPES, DAY, ON_DEMAND, POOL, RESERVATION
 from slipway.model.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.model.cluster import ClusterSpec, Reservation
 from slipway.model.kinds import JobKind
@@ -67,8 +67,8 @@ def job_spec(
     on: ClusterSpec | None,
 ) -> dict[str, Any]:
     """Return the spec without its persistent resource. `packages` are gs:// URIs; `on` is the job's cluster."""
-    workers = case.worker_pools(template)
-    pools: list[dict[str, Any]] = [{} for _ in range(places(workers)[-1] + 1)]
+    workers = () if template.pipeline else case.worker_pools(template)
+    pools: list[dict[str, Any]] = [{} for _ in range(places(workers)[-1] + 1 if workers else 0)]
     for place, worker in zip(places(workers), workers, strict=True):
         pools[place] = _worker_pool(template, worker, kind, capacity_type, context, packages)
     home = f"projects/{context.project}/locations/{(on.region if on else '') or context.region}"
@@ -92,6 +92,24 @@ def job_spec(
             experimentRun=experiment and f"{experiment}-${{{EXPERIMENT_RUN}}}",
         ),
     }
+
+
+def on_cluster(
+    template: JobTemplate, case: Case, context: CompileContext, id_: str, on: ClusterSpec | None
+) -> dict[str, Any]:
+    """Return what a job on a cluster adds to its spec. A pipeline's tasks wait for the cluster's machines one by one;
+    when their wait is over they take machines of their own, where the template goes on to those, and fail otherwise."""
+    if template.pipeline is None:
+        return {"persistentResourceId": id_}
+    types = case.capacity_types(template)
+    then = POOL in template.waits and types[types.index(POOL) + 1 :][:1] == (ON_DEMAND,)
+    region = (on.region if on else "") or context.region
+    detail = {
+        "persistentResourceName": f"projects/{context.project}/locations/{region}/persistentResources/{id_}",
+        "taskResourceUnavailableWaitTimeMs": str(template.waits.get(POOL, DAY) * 1000),
+        "taskResourceUnavailableTimeoutBehavior": "FALL_BACK_TO_ON_DEMAND" if then else "FAIL",
+    }
+    return {"persistentResourceRuntimeDetail": detail}
 
 
 def _scheduling(template: JobTemplate, capacity_type: str) -> dict[str, Any]:
@@ -144,7 +162,8 @@ def _code(
     context: CompileContext,
     packages: Mapping[Package, str],
 ) -> dict[str, Any]:
-    code = worker.code or template.code
+    code, usual = worker.code or template.code, template.code
+    assert code is not None and usual is not None, "checked when the template was made"
     secrets = {f"{name}__SECRET": _secret(secret, context.project) for name, secret in template.secrets.items()}
     variables = {**template.env, **worker.env, **secrets}
     env = [{"name": name, "value": value} for name, value in variables.items()]
@@ -152,7 +171,7 @@ def _code(
         container = codec.given(command=list(code.command), args=arguments, env=env)
         return {"containerSpec": {"imageUri": code.uri, **container}}
     claim = f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"
-    takes_other_code = template.code_flag and code.holds_the_same(template.code)
+    takes_other_code = template.code_flag and code.holds_the_same(usual)
     package = {
         "executorImageUri": code.image,
         "packageUris": [f"${{{PACKAGE}}}" if takes_other_code else packages[code]],

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.template.pipeline import with_pipeline
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import nearest, quoted, short
 
@@ -74,7 +75,7 @@ def _load(name: str, folder: Path) -> JobTemplate:
             why=f"TEMPLATE is {defined}",
             fix=f"TEMPLATE = JobTemplate(name={name!r}, …)",
         )
-    return template
+    return with_pipeline(template, folder.parent)
 
 
 def _line(error: BaseException, path: Path) -> int:

@@ -9,7 +9,6 @@ from math import log2
 
 from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.model.cluster import ClusterSpec, PoolSpec
-from slipway.model.machines.spec import compared
 from slipway.model.machines.table import machine
 
 
@@ -61,7 +60,7 @@ def _fields(demand: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> I
     def field(name: str, ours: str, theirs: str) -> FieldComparison:
         return FieldComparison(name, ours, theirs, ours == theirs)
 
-    yield from (field(*row) for row in compared(demand.worker.spec, pool.machine))
+    yield from (FieldComparison(*row) for row in demand.worker.beside(pool.machine))
     # Every job of Slipway names its service account, which a cluster must allow.
     custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
     yield field("service account", "custom", custom)

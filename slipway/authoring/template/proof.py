@@ -13,7 +13,7 @@ from slipway.authoring.template.case import Case, cases
 from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.pool_matching import PoolMismatch, WorkerPoolDemand, fitting_pools, mismatches
-from slipway.authoring.template.worker_pool import ANY_RESERVATION
+from slipway.authoring.template.worker_pool import ANY_RESERVATION, TaskPool
 from slipway.base.errors import ConfigError
 from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.cluster import ClusterSpec, PoolSpec, Reservation
@@ -134,7 +134,8 @@ def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDe
     return tuple(
         WorkerPoolDemand(
             worker=worker,
-            machines=template.usual_replicas(worker) * trials,
+            # Tasks of a pipeline wait for a cluster's machines one by one: a single one does for all.
+            machines=1 if isinstance(worker, TaskPool) else template.usual_replicas(worker) * trials,
             at_home=template.at_home,
             network=template.network,
         )
@@ -184,6 +185,8 @@ def _no_pool(
         )
     nearest = _nearest(refused)
     fix = f"make the template and the pool equal, in {file} or in the stack file; a job runs only on a pool like it"
+    if template.pipeline:
+        fix = "let the pipeline's tasks ask for less, or declare a pool that has what they need"
     cluster = next(cluster for cluster in clusters if cluster.name == nearest[0].nearest.partition("/")[0])
     # That it takes no job of a template is a difference of each worker pool: if there is no other, this is the mend.
     if cluster.closed and all(mismatch.differences == 1 for mismatch in nearest):

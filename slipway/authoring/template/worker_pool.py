@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import PurePosixPath
 
-from slipway.model.machines.spec import KEY, Disk, MachineSpec, is_tpu, machine_or_tpu
+from slipway.model.kinds.pipeline import Need, TaskGroup
+from slipway.model.machines.spec import KEY, Disk, MachineSpec, compared, is_tpu, machine_or_tpu
 from slipway.model.machines.table import Machine, MachineError
 from slipway.model.rules.code import MODULE, SCRIPT
 from slipway.model.rules.workers import POSITIONS
@@ -108,6 +109,10 @@ class WorkerPool:
             raise MachineError("topology", f"{self.machine} has no topology, as it is no TPU", "leave the topology out")
         return machine_or_tpu(self.machine, self.accelerator, self.accelerator_count, self.tpu_topology)
 
+    def beside(self, pool: MachineSpec) -> Iterable[tuple[str, str, str, bool]]:
+        """Yield every field of its machine with its value, a resource pool's, and whether the job may run there."""
+        return ((name, ours, theirs, ours == theirs) for name, ours, theirs in compared(self.spec, pool))
+
     @cached_property
     def spec(self) -> MachineSpec:
         """The spec of one of its machines, everything resolved. Raises MachineError."""
@@ -115,12 +120,39 @@ class WorkerPool:
         return MachineSpec(shape.type, shape.accelerator, shape.accelerator_count, self.disk)
 
 
+@dataclass(frozen=True)
+class TaskPool(WorkerPool):
+    """The tasks of a pipeline that need the same. On a cluster any machine that suffices takes them."""
+
+    need: Need = field(default_factory=Need)
+
+    @classmethod
+    def of(cls, group: TaskGroup) -> TaskPool:
+        """Return a group's pool, on the machines that it has without a cluster. Raises MachineError for none."""
+        shape = group.need.own()
+        if shape is None:
+            raise MachineError("machine", f"no machine has what task {group.tasks[0]} needs", "let it ask for less")
+        role = group.tasks[0] if len(group.tasks) == 1 else "task"
+        count = shape.accelerator_count or None
+        return cls(
+            role,
+            shape.type,
+            accelerator=shape.accelerator,
+            accelerator_count=count,
+            replicas=group.at_once,
+            need=group.need,
+        )
+
+    def beside(self, pool: MachineSpec) -> Iterable[tuple[str, str, str, bool]]:
+        return self.need.compared(pool)
+
+
 def places(pools: tuple[WorkerPool, ...]) -> tuple[int, ...]:
     """Return the index in the request of each pool. Raises ValueError with a pool that has no place."""
     indices: list[int] = []
     for pool in pools:
         place = POSITIONS.index(pool.position) if pool.position else (indices[-1] + 1 if indices else 0)
-        if place >= len(POSITIONS) or (indices and place <= indices[-1]):
+        if (place >= len(POSITIONS) and not isinstance(pool, TaskPool)) or (indices and place <= indices[-1]):
             raise ValueError(pool.role)
         indices.append(place)
     return tuple(indices)

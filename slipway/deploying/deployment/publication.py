@@ -263,9 +263,10 @@ def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> 
 
 
 def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:
-    times = template.trials_at_once(placement.kind)
-    prices = (
-        hourly(worker.spec, region, placement.capacity_type) * (template.usual_replicas(worker) * times)
-        for worker in placement.case.worker_pools(template)
-    )
+    times, workers = template.trials_at_once(placement.kind), placement.case.worker_pools(template)
+    counts = [template.usual_replicas(worker) * times for worker in workers]
+    pairs = [(worker.spec, count) for worker, count in zip(workers, counts, strict=True)]
+    if placement.pools:  # A pipeline's tasks take any machine that suffices, as many as there are.
+        pairs = [(pool.machine, min(pool.max, count)) for pool, count in zip(placement.pools, counts, strict=True)]
+    prices = (hourly(machine, region, placement.capacity_type) * count for machine, count in pairs)
     return sum(prices, Price())

@@ -33,6 +33,7 @@ _KEYS: Mapping[str, str] = {
 }
 """The types of the values that a submission and its rules read from a request, by their keys."""
 
+_FREE = frozenset(key for kind in KINDS.values() for key in kind.free)
 _ITEMS: Mapping[str, tuple[type, ...]] = {_OBJECTS: (dict,), _TEXTS: (str,), _VALUES: (str, int, float)}
 
 
@@ -94,8 +95,8 @@ def _check_keys(value: Any, key: str = "", depth: int = 0) -> None:
             raise malformed(value, expected)
     if depth > _DEEPEST:
         raise MalformedError(f"is nested more than {_DEEPEST} levels deep")
-    if key == "labels":
-        return  # Labels have arbitrary keys.
+    if key in _FREE:
+        return
     parts: Iterable[tuple[Any, Any]] = ()
     if isinstance(value, dict):
         parts = value.items()

@@ -6,10 +6,13 @@ from collections.abc import Mapping
 from types import MappingProxyType
 
 from slipway.model.kinds.kind import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind, Json
+from slipway.model.kinds.pipeline_job import PIPELINE_JOB
 
-__all__ = ["CUSTOM_JOB", "KINDS", "PIPELINE", "TUNING_JOB", "JobKind", "kind_of", "kind_of_request"]
+__all__ = ["CUSTOM_JOB", "KINDS", "PIPELINE", "PIPELINE_JOB", "TUNING_JOB", "JobKind", "kind_of", "kind_of_request"]
 
-KINDS: Mapping[str, JobKind] = MappingProxyType({kind.name: kind for kind in (CUSTOM_JOB, TUNING_JOB, PIPELINE)})
+KINDS: Mapping[str, JobKind] = MappingProxyType(
+    {kind.name: kind for kind in (CUSTOM_JOB, TUNING_JOB, PIPELINE, PIPELINE_JOB)}
+)
 
 
 def kind_of(name: str) -> JobKind:

@@ -7,8 +7,10 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from slipway.base.codec import camel
+from slipway.model.labels import STACK_LABEL, label_value, record, recorded
 
 if TYPE_CHECKING:
+    from slipway.model.kinds.pipeline import Pipeline
     from slipway.model.kinds.settings import ModelUpload, Study
 
 Json = Mapping[str, Any]
@@ -39,6 +41,13 @@ class JobKind(ABC):
     #: The final states of its jobs, without the prefix.
     ended: ClassVar[tuple[str, ...]] = ("CANCELLED", "EXPIRED", "FAILED", "PARTIALLY_SUCCEEDED", "SUCCEEDED")
     cancel_method: ClassVar[str] = "cancel"
+    #: The keys of a request under which any keys may stand.
+    free: ClassVar[tuple[str, ...]] = ("labels",)
+    #: The API's version that takes all that a request of it says.
+    version: ClassVar[str] = "v1"
+    #: The parameter of a create that has the job's id, empty where the service gives ids. A second job of an id is
+    #: refused, so that of one request there is never more than one.
+    id_parameter: ClassVar[str] = ""
     _only: ClassVar[Self]
 
     def __new__(cls) -> Self:
@@ -57,8 +66,19 @@ class JobKind(ABC):
         return list(arguments)
 
     @abstractmethod
-    def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
+    def body(
+        self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Pipeline | None = None
+    ) -> dict[str, Any]:
         """Return the request around a CustomJobSpec, without its name and labels."""
+
+    def record(self, body: dict[str, Any], values: Mapping[str, Any]) -> None:
+        """Write the parameters of a submission into its request, in place. Raises ConfigError for one that the request
+        can't carry."""
+        record(self.spec_of(body), recorded(values))
+
+    def job_id(self, body: Json) -> str:
+        """Return the id of the job that a request asks for, where ids are ours: the same for the same request."""
+        return f"{body['displayName']}-{label_value(body['labels'][STACK_LABEL]).replace('_', '-')}"
 
     def parsed(self, body: Json, parse: Callable[[JobKind, Json], Any]) -> Any:
         """Return the body as the official message, which `parse` makes; it raises for unknown fields."""
@@ -100,7 +120,9 @@ class CustomJobKind(JobKind):
     gcloud = "gcloud ai custom-jobs create"
     runs_itself = True
 
-    def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
+    def body(
+        self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Pipeline | None = None
+    ) -> dict[str, Any]:
         return {self.spec: spec}
 
 
@@ -119,7 +141,9 @@ class TuningJobKind(JobKind):
         searched = tuple(f"--{name}=" for name in study.names()) if study else ()
         return [argument for argument in arguments if not argument.startswith(searched)]
 
-    def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
+    def body(
+        self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Pipeline | None = None
+    ) -> dict[str, Any]:
         from slipway.model.kinds.settings import study_spec  # No submission needs it.
 
         assert study is not None, "checked when the template was made"
@@ -149,7 +173,9 @@ class TrainingPipelineKind(JobKind):
     takes = ("model",)
     ended = ("CANCELLED", "FAILED", "SUCCEEDED")
 
-    def body(self, spec: Json, study: Study | None, model: ModelUpload | None) -> dict[str, Any]:
+    def body(
+        self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Pipeline | None = None
+    ) -> dict[str, Any]:
         output = spec["baseOutputDirectory"]["outputUriPrefix"]
         return {
             "trainingTaskDefinition": CUSTOM_TASK,

@@ -32,6 +32,8 @@ class Machine:
     #: The way in which a TPU's VMs are joined.
     tpu_topology: str | None = None
     vms: int = 1
+    #: 0 where it is not known.
+    memory_gb: float = 0.0
 
     @classmethod
     def of(
@@ -53,6 +55,7 @@ class Machine:
             disks=tuple(row.get("disks", _USUAL_DISKS)),
             tpu_topology=topology,
             vms=vms,
+            memory_gb=row.get("memoryGb", 0.0),
         )
 
 

@@ -15,7 +15,7 @@ from typing import Any
 
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.cluster import Reservation
-from slipway.model.kinds import KINDS
+from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.machines.spec import MachineSpec, is_tpu, machine_or_tpu
 from slipway.model.machines.table import Machine, MachineError
 
@@ -107,7 +107,7 @@ class Subject:
     @cached_property
     def spec(self) -> Mapping[str, Any]:
         """The CustomJobSpec."""
-        return mapping(self.body.get(KINDS[self.kind].spec))
+        return KINDS[self.kind].spec_of(self.body)
 
     @cached_property
     def scheduling(self) -> Mapping[str, Any]:
@@ -127,8 +127,9 @@ class Subject:
 
     @cached_property
     def pools(self) -> tuple[Mapping[str, Any], ...]:
-        """All worker pools, skipped ones too."""
-        return tuple(mapping(pool) for pool in self.spec.get("workerPoolSpecs") or ())
+        """All worker pools, skipped ones too. Each task of a pipeline is a job with one worker pool of one replica."""
+        pools = tuple(mapping(pool) for pool in self.spec.get("workerPoolSpecs") or ())
+        return tuple({**pool, "replicaCount": "1"} for pool in pools[:1]) if self.kind == PIPELINE_JOB.name else pools
 
     @cached_property
     def workers(self) -> tuple[Worker, ...]:

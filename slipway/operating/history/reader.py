@@ -25,7 +25,7 @@ from slipway.google.live_reader import Recent
 from slipway.google.storage import StoredObject
 from slipway.google.vertex import Vertex
 from slipway.model.catalog.model import HISTORY_DAYS, Catalog
-from slipway.model.kinds import KINDS, JobKind
+from slipway.model.kinds import KINDS, PIPELINE_JOB, JobKind
 from slipway.model.labels import STACK_LABEL
 from slipway.model.season import moment_text
 from slipway.operating.history.model import Deployment, History, PastJob, Sample
@@ -86,7 +86,9 @@ class _HistoryReader:
             deployments = tuple(deployment for deployment in threads.map(self._deployment, versions) if deployment)
             samples = [sample for of_day in threads.map(self._samples, days.result()) for sample in of_day]
             clusters = ClustersOverTime(deployments or (Deployment(self._now, catalog),))
-            jobs = distinct(job for part in lists for job in part.result())
+            # Of a pipeline its tasks' own jobs had the machines.
+            every = (job for part in lists for job in part.result())
+            jobs = distinct(job for job in every if job.kind is not PIPELINE_JOB)
         listed = [job for job in jobs if self._counts(job, clusters.ids)]
         # The answer's time is in whole seconds, and reading takes time: nothing that was read is of the future.
         times = (

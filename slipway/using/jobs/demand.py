@@ -9,6 +9,7 @@ from datetime import datetime
 
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
+from slipway.model.cluster import PoolSpec
 from slipway.model.machines.spec import MachineSpec
 
 
@@ -34,16 +35,25 @@ class Demand:
         return sum(part.machines for part in self.parts)
 
     @classmethod
-    def of(cls, job: VertexJob, roles: tuple[str, ...] = (), pools: tuple[str, ...] = ()) -> Demand:
+    def of(
+        cls,
+        job: VertexJob,
+        roles: tuple[str, ...] = (),
+        pools: tuple[str, ...] = (),
+        taken: tuple[PoolSpec, ...] = (),
+    ) -> Demand:
         """Return a job's demand, with the names of its worker pools' roles and resource pools. Skipped worker pools
-        (`{}`) need nothing; parallel trials the same machines each."""
+        (`{}`) need nothing; parallel trials the same machines each. `taken`: the pools whose
+        machines take the place of the job's, as many as they have."""
         return cls(
             tuple(
                 Part(
                     role=roles[index] if index < len(roles) else f"workerpool{index}",
                     pool=pools[index] if index < len(pools) else "",
-                    machine=worker_pool.machine,
-                    machines=worker_pool.replicas * job.trials,
+                    machine=taken[index].machine if taken else worker_pool.machine,
+                    machines=min(worker_pool.replicas, taken[index].max)
+                    if taken
+                    else worker_pool.replicas * job.trials,
                 )
                 for index, worker_pool in enumerate(job.worker_pools)
                 if worker_pool.replicas

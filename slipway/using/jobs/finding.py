@@ -13,7 +13,7 @@ from slipway.google.answers import region_of
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.vertex import Vertex
-from slipway.model.kinds import KINDS
+from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter, label_value
 from slipway.using.context import Context
 from slipway.using.jobs.claim import JobGoneError, OtherJobError, original
@@ -41,7 +41,8 @@ def find_job(context: Context, text: str, *, of_template: bool = True, tell: Cal
         elif newest.request_id == text:
             tell(f"{text} is a request; this is its job, {newest.display_name} ({owner_and_state})")
     if not namesakes:
-        return newest
+        # Lists do not have a pipeline's tasks.
+        return context.vertex.job(newest.name) if newest.kind is PIPELINE_JOB else newest
     ran = None
     with contextlib.suppress(JobGoneError, OtherJobError):
         ran = original(context.vertex, context.connection.storage, newest)
@@ -63,7 +64,8 @@ def find_jobs(vertex: Vertex, text: str, *, stack: str = "", of_template: bool =
         names = [_own(vertex, text)]
     elif text.isdigit():
         places = [f"projects/{vertex.project}/locations/{region}" for region in vertex.regions]
-        names = [f"{place}/{kind.collection}/{text}" for place in places for kind in KINDS.values()]
+        numbered = [kind.collection for kind in KINDS.values() if not kind.id_parameter]
+        names = [f"{place}/{collection}/{text}" for place in places for collection in numbered]
     if names and (job := _first(vertex, names)):
         return [job]
     if names or '"' in text or "\\" in text:

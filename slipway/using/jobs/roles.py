@@ -19,7 +19,10 @@ REPLICA = re.compile(r"\bworkerpool(\d+)-(\d+)\b")
 
 
 def prefix(entry: LogEntry, job: VertexJob) -> str:
-    """Return the writer of a line: `scheduler`, `workers-1`, `3/trial`; the service's own have the log's name."""
+    """Return the writer of a line: `scheduler`, `workers-1`, `3/trial`; of a pipeline the task, or `split/service`; the
+    service's own have the log's name."""
+    if task := next((task for task in job.tasks if task.job and last_part(task.job) == entry.job), None):
+        return task.path if REPLICA.fullmatch(entry.task) else f"{task.path}/{entry.task}"
     trial = entry.labels.get(TRIAL_LABEL, "")
     who = who_of(entry.task, job)
     return f"{trial}/{who}" if trial else who
@@ -47,7 +50,8 @@ def role_at(job: VertexJob, index: int) -> str:
 
 
 def role_names(job: VertexJob) -> list[str]:
-    return [*(role_at(job, index) for index, pool in enumerate(job.worker_pools) if pool.replicas), SERVICE]
+    tasks = (task.path for task in job.tasks if task.job)
+    return [*tasks, *(role_at(job, index) for index, pool in enumerate(job.worker_pools) if pool.replicas), SERVICE]
 
 
 def replica_names(job: VertexJob) -> list[str]:
@@ -91,6 +95,7 @@ def _filters(job: VertexJob, name: str) -> Iterator[str]:
     if name == SERVICE or REPLICA.fullmatch(name):
         yield task_filter(name)
         return
+    yield from (f'resource.labels.job_id="{last_part(task.job)}"' for task in job.tasks if task.path == name)
     for index, pool in enumerate(job.worker_pools):
         if not pool.replicas:
             continue

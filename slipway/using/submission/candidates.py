@@ -14,7 +14,8 @@ from slipway.google.catalog.lookup import find_kind, find_template, named, stand
 from slipway.model.capacity import CAPACITY_TYPES, POOL, WAIT_BY_THEMSELVES
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Typed, Value
-from slipway.model.kinds import KINDS, JobKind
+from slipway.model.cluster import PoolSpec
+from slipway.model.kinds import KINDS, PIPELINE_JOB, JobKind
 from slipway.model.labels import own_labels
 from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.using.jobs.demand import Demand, Part
@@ -61,6 +62,8 @@ class Candidate:
     region: str = ""
     #: The edit of the stack file that brings its dormant cluster back, where the cluster does not return by itself.
     edit: str = ""
+    #: Its pools, where any machines that suffice take a job of its kind; else the machines are the job's own.
+    taken: tuple[PoolSpec, ...] = ()
     #: The reason why the team that it counts for may not use its cluster; empty where it may.
     barred: str = ""
 
@@ -75,7 +78,7 @@ class Candidate:
 
     @cached_property
     def demand(self) -> Demand:
-        return Demand.of(self.request.job, self.roles, self.offer.pools)
+        return Demand.of(self.request.job, self.roles, self.offer.pools, self.taken)
 
     @property
     def label(self) -> str:
@@ -125,10 +128,16 @@ class PreparedSubmission:
                 roles=offer.roles or self.template.roles,
                 region=self.catalog.region_of(offer.cluster),
                 edit=self.catalog.dormant[offer.dormant].edit if offer.dormant in self.catalog.dormant else "",
+                taken=self._taken(offer),
                 barred=barred(self.catalog, offer.cluster or offer.dormant, self.team),
             )
             for offer, wait in self.offers
         )
+
+    def _taken(self, offer: Offer) -> tuple[PoolSpec, ...]:
+        if not (offer.cluster and self.kind is PIPELINE_JOB):
+            return ()
+        return tuple(filter(None, map(self.catalog.clusters[offer.cluster].pool, offer.pools)))
 
     def under(self, request_id: str, bucket: str = "") -> PreparedSubmission:
         """Return the same submission with this request id, whose claim is in this bucket, and candidates of its own."""

@@ -104,9 +104,9 @@ class Request:
 
     @property
     def runs_once(self) -> bool:
-        """Tell whether the claim lets only one job of this request run, should two be made. The trials of a tuning job
-        have claims by their numbers."""
-        return bool(self.claim) and not self.kind.has_trials
+        """Tell whether only one job of this request runs: of two with an id of ours the service takes one, and of
+        others the claim lets one run. The trials of a tuning job have claims by their numbers."""
+        return bool(self.kind.id_parameter or self.claim) and not self.kind.has_trials
 
     @property
     def when_twice(self) -> str:
@@ -194,8 +194,12 @@ def fill(
         DOLLAR: "$",
     }
     body: dict[str, Any] = {key: _filled(value, (key,), texts, template.name) for key, value in offer.request.items()}
-    spec = KINDS[offer.kind].spec_of(body)
-    record(spec, recorded(values))
+    kind = KINDS[offer.kind]
+    spec = kind.spec_of(body)
+    kind.record(body, values)
+    for flag in ("note", "shell"):
+        if kind.id_parameter and (asked := getattr(overrides, flag)):
+            raise ConfigError(f"a {kind.words} has no place for a {flag}", fix=("leave out ", {flag: asked}))
     if overrides.note:
         record(spec, recorded(overrides.note), NOTE_VARIABLE)
     if overrides.shell:

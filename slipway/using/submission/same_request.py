@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from slipway.base.formatting import short
 from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
+from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.labels import CODE_LABEL, RECORDS
 from slipway.using.jobs.claim import OtherJobError, work_buckets
 from slipway.using.submission.request import Request
@@ -40,7 +41,8 @@ def differing(then: Mapping[str, Compared], now: Mapping[str, Compared]) -> list
 def compared(job: VertexJob) -> dict[str, Compared]:
     """Return the properties that make a job another one, in the order of display. A stack's work bucket does not: it
     may be another one by now."""
-    busy = [pool for pool in job.worker_pools if pool.replicas]
+    # Of a pipeline only its request tells the machines, not the job.
+    busy = [pool for pool in job.worker_pools if pool.replicas and job.kind is not PIPELINE_JOB]
     buckets = "|".join(map(re.escape, work_buckets(job)))
     within = re.compile(rf"(gs://|/gcs/)({buckets})(?=/|$)")
 

@@ -15,7 +15,7 @@ from datetime import UTC, datetime
 from slipway.base.clock import poll
 from slipway.base.errors import AnswerUnknown
 from slipway.base.formatting import join
-from slipway.google.failures import QUOTA_TOO_SMALL, CloudError, Unreachable
+from slipway.google.failures import QUOTA_TOO_SMALL, CloudError, Conflict, Unreachable
 from slipway.google.jobs import VertexJob, state_word
 from slipway.model.labels import REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
@@ -160,6 +160,8 @@ class Sender:
                 asked = problem.answer.retry_after if problem.answer else None
                 wait = min(policy.longest_wait, max(wait, asked or 0.0))
                 step = after(problem, policy, clock.monotonic() - begin + wait, unreachable)
+                if request.kind.id_parameter and isinstance(problem, Conflict):
+                    step = "look"  # The job is there: an earlier sending made it.
                 if step == "look":
                     self.tell(f"{problem.why}; looking whether the job was made")
                     attempt = self._search(request, self.policy.look_for)

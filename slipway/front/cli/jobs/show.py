@@ -21,9 +21,11 @@ from slipway.front.cli.terminal.options import catalog_and_output, found_job, jo
 from slipway.front.cli.terminal.watching import cost_words, run_words
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob, state_word
+from slipway.google.pipeline_tasks import PipelineTask
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
-from slipway.model.labels import CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
+from slipway.model.kinds import CUSTOM_JOB, PIPELINE_JOB
+from slipway.model.labels import CODE_LABEL, PIPELINE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.failure import Failure, read_failure
@@ -43,6 +45,12 @@ _EVENTS: tuple[Column[JobEvent], ...] = (
     Column("WHAT", lambda event: event.kind),
     Column("REPLICA", lambda event: "/".join(filter(None, (event.trial, event.role or "–")))),
     Column("THE SERVICE SAID", lambda event: event.text, wraps=True),
+)
+_TASKS: tuple[Column[PipelineTask], ...] = (
+    Column("TASK", lambda task: "· " * task.depth + task.path.rpartition(".")[2]),
+    Column("STATE", lambda task: task.state),
+    Column("RAN", lambda task: exact(task.ran) if task.ran is not None else "–"),
+    Column("ERROR", lambda task: task.error, wraps=True),
 )
 
 
@@ -64,6 +72,8 @@ class JobDetails:
     #: The reason why it failed by itself.
     failure: Failure | None = None
     metrics: Metrics = field(default_factory=Metrics)
+    #: The custom jobs of a pipeline's tasks; None for another kind of job.
+    parts: tuple[VertexJob, ...] | None = None
 
 
 @click.command()
@@ -83,6 +93,9 @@ def command(job: str, catalog: str | None, output: str) -> None:
         screen.out("\n".join(lines))
     if details.job.tried:
         _show_trials(details.job)
+    if details.job.tasks:
+        screen.out("")
+        screen.show(table_of(_TASKS, details.job.tasks))
     if details.cause:
         screen.out("\n".join(("", *advice_lines(details.cause, details.steps))))
     if details.events.all:
@@ -99,6 +112,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
         fallback = threads.submit(_fallback_of, context, job)
+        parts = threads.submit(_parts, context, job)
         # The log of a job that ended for want of machines tells no more about that.
         failure = threads.submit(read_failure, context, job) if cause_of(job) is None else None
         # A submission that fell back has gone on already.
@@ -113,7 +127,19 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
             next=fallback.result(),
             failure=failure.result() if failure else None,
             metrics=metrics.result()[job.name],
+            parts=parts.result(),
         )
+
+
+def _parts(context: Context, job: VertexJob) -> tuple[VertexJob, ...] | None:
+    """Return the custom jobs of a pipeline's tasks; None for another kind of job, and where they can't be read."""
+    if job.kind is not PIPELINE_JOB:
+        return None
+    try:
+        wanted = label_filter({PIPELINE_LABEL: job.labels[PIPELINE_LABEL]})
+        return tuple(context.vertex.at(job.region).jobs(CUSTOM_JOB, wanted))
+    except (CloudError, KeyError):
+        return None
 
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
@@ -148,7 +174,7 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
     job, events, parameters = details.job, details.events, details.job.parameters
     if parameters is not None:  # Each trial has values of its own for the others.
         parameters = {name: value for name, value in parameters.items() if name not in job.tuned}
-    description = describe(job, context, events)
+    description = describe(job, context, events, details.parts)
     return {
         **description.document,
         "parameters": parameters,
@@ -158,6 +184,7 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
         # Null where its log could not be read.
         "restarts": None if events.why else len(events.of("restart")),
         "preemptions": None if events.why else len(events.of("preemption")),
+        "tasks": job.tasks or None,
         "events": events.all,
         "eventsWhy": events.why or None,
         "usage": usage_document(details.usage, idle_accelerators(details.usage, job, description.account)),
@@ -173,7 +200,7 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
 def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
     job, why = details.job, details.why
     id_ = job.persistent_resource_id
-    description = describe(job, context, details.events)
+    description = describe(job, context, details.events, details.parts)
     money = description.account
     idle = idle_accelerators(details.usage, job, money)
     cost = cost_words(money) if money.run is not None else ""

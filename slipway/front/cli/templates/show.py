@@ -20,7 +20,7 @@ from slipway.google.catalog.lookup import find_template, reason, trainer_of
 from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import Offer, Parameter, Study, Template
 from slipway.model.catalog.placeholders import render
-from slipway.model.kinds import KINDS
+from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.prices import dollars
 from slipway.using.context import Context
 from slipway.using.submission.parameters import describe
@@ -151,6 +151,8 @@ def machines_words(template: Template, offer: Offer) -> str:
         role = roles[index] if index < len(roles) else f"workerpool{index}"
         count, of_parameter = _usual(template, spec.get("replicaCount", "?"))
         machine = spec.get("machineSpec", {}).get("machineType", "?")
+        if offer.cluster and KINDS[offer.kind] is PIPELINE_JOB:  # Any machine that suffices takes its tasks.
+            machine = f"of {offer.pools[index]}"
         words.append(f"{counted(count, role)} {machine}{of_parameter}")
     return ", ".join(words)
 

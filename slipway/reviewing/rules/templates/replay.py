@@ -14,7 +14,7 @@ from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill
 from slipway.model.facts import QuotaLine
-from slipway.model.kinds import CUSTOM_JOB, KINDS, JobKind
+from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB, JobKind
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import per_hour
 from slipway.reviewing.change.usual import cost, takes
@@ -52,7 +52,9 @@ def first_way(
         sent, needs = VertexJob.read(fill(offer.request, values), kind), takes(offer, values)
         cluster = catalog.clusters.get(offer.cluster)
         most = {pool.name: pool.max for pool in cluster.pools} if cluster else {}
-        if all(count <= most.get(pool, 0) for pool, count in needs.items() if pool) and not breaches(offer, values):
+        # A pipeline's tasks wait for a cluster's machines one by one.
+        roomy = kind is PIPELINE_JOB or all(count <= most.get(pool, 0) for pool, count in needs.items() if pool)
+        if roomy and not breaches(offer, values):
             cost = per_hour(sent.machines, catalog.region_of(offer.cluster), offer.capacity_type)
             return Again(replace(offer, price_per_hour=cost), sent.machines, needs)
     return None

@@ -63,7 +63,7 @@ def own(need: Need) -> dict[str, Any]:
         fitting, more = [item for item in types if item.family in _FAMILIES and need.met_by(item.name, "", 0)], {}
     if not fitting:
         raise ValueError(f"no machine has {words(need)}")
-    chosen = min(fitting, key=lambda item: (item.vcpus, _memory(item), item.name))
+    chosen = min(fitting, key=lambda item: (item.vcpus, item.family != "e2", _memory(item)))
     return {"machineType": chosen.name, **more}
 
 

@@ -1,0 +1,115 @@
+"""A pipeline's template with what its file says: the parameters, and the machines of its tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from slipway.authoring.template.declaration import Parameter, file_of
+from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.template.worker_pool import TaskPool
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
+from slipway.model.kinds.pipeline import Pipeline
+
+_TYPES: Mapping[str, type[Any]] = {
+    "STRING": str,
+    "NUMBER_INTEGER": int,
+    "NUMBER_DOUBLE": float,
+    "BOOLEAN": bool,
+    "LIST": str,
+    "STRUCT": str,
+}
+"""The template's types; lists and objects are written as JSON."""
+
+
+def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
+    """Return the template with its pipeline read from the repository at `root`. Raises ConfigError."""
+    file = template.pipeline
+    if file is None or template.compiled:
+        return template
+    try:
+        pipeline = _read(root / file)
+        pools = tuple(map(TaskPool.of, pipeline.groups))
+    except ConfigError as problem:
+        raise ConfigError(
+            f"template {template.name}: {file}: {problem.what}", why=problem.why, fix=problem.fix
+        ) from None
+    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as problem:
+        raise _invalid(template, f"it is not in the form of a compiled pipeline: {problem!r}") from problem
+    if not pools:
+        raise _invalid(template, "none of its tasks runs a container")
+    derived = {name: _parameter(template, name, pipeline.parameters[name]) for name in pipeline.offered}
+    declared = {parameter.name: parameter for parameter in template.parameters}
+    if mistakes := list(_mistakes(declared, derived)):
+        raise ConfigError(
+            f"template {template.name} and {file} do not agree",
+            why="\n".join(mistakes),
+            fix=f"correct the parameters of templates/{file_of(template.name)}, or compile the pipeline again",
+        )
+    parameters = tuple(_merged(declared.get(name), parameter) for name, parameter in derived.items())
+    return replace(template, pipeline=pipeline.text, parameters=parameters, worker_pools=pools)
+
+
+def _read(path: Path) -> Pipeline:
+    """Read the first document of a file; others are for platforms that are not Vertex AI."""
+    import json
+
+    import yaml
+
+    try:
+        text = path.read_text(encoding="utf-8")
+        spec = next(yaml.safe_load_all(text), None)
+    except OSError as problem:
+        raise ConfigError("it can't be read", why=str(problem), fix="name the file that kfp compiled") from None
+    except (yaml.YAMLError, UnicodeDecodeError) as problem:
+        raise ConfigError("it is not YAML", why=str(problem), fix="compile the pipeline again") from None
+    version = spec.get("schemaVersion", "") if isinstance(spec, dict) else ""
+    if not str(version).startswith("2.1"):
+        raise ConfigError(
+            f"it is not a pipeline that kfp 2 compiled (schemaVersion {version or 'missing'})",
+            why="Vertex AI takes typed parameters from schema 2.1 on",
+            fix="kfp dsl compile --py PIPELINE.py --output PIPELINE.yaml, with kfp 2",
+        )
+    return Pipeline.of(json.loads(json.dumps(spec)))
+
+
+def _parameter(template: JobTemplate, name: str, defined: Mapping[str, Any]) -> Parameter:
+    """Return a pipeline's parameter as the template's. Raises ConfigError for a type that no template has."""
+    import json
+
+    type_, default = _TYPES.get(str(defined.get("parameterType"))), defined.get("defaultValue")
+    if type_ is None:
+        raise _invalid(template, f"parameter {name} is a {defined.get('parameterType')}, which no submission can give")
+    if default is not None:
+        default = json.dumps(default) if isinstance(default, list | dict) else type_(default)
+    parameter = Parameter(name, type_, default=default, help=str(defined.get("description", "")))
+    if problems := list(parameter.problems()):
+        raise _invalid(template, f"parameter {name}: {'; '.join(problems)}")
+    return parameter
+
+
+def _mistakes(declared: Mapping[str, Parameter], derived: Mapping[str, Parameter]) -> Iterator[str]:
+    for name, parameter in declared.items():
+        if name not in derived:
+            yield f"parameter {name}: the pipeline has {join(derived) or 'none'}"
+        elif parameter.type is not derived[name].type:
+            yield f"parameter {name} is {parameter.type.__name__}, and {derived[name].type.__name__} in the pipeline"
+
+
+def _merged(declared: Parameter | None, derived: Parameter) -> Parameter:
+    """Return the declared parameter, with the pipeline's default and help where it has none."""
+    if declared is None:
+        return derived
+    default = derived.default if declared.default is None else declared.default
+    return replace(declared, default=default, help=declared.help or derived.help)
+
+
+def _invalid(template: JobTemplate, why: str) -> ConfigError:
+    return ConfigError(
+        f"template {template.name} can't run {template.pipeline}",
+        why=why,
+        fix="correct the pipeline, and compile it again",
+    )

@@ -1,0 +1,213 @@
+"""A compiled Kubeflow pipeline (its IR, as kfp 2 writes it): its parameters, its tasks, and the machines that they need
+at once. Pure."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.machines.table import Machine, MachineError, machine, machine_types
+
+Json = Mapping[str, Any]
+USUAL = "e2-standard-4"
+"""The machine that Vertex AI gives a task that asks for nothing."""
+_GB = {"": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
+_FAMILIES = ("e2", "n1", "m1")
+_MOST_COMPARED = 40
+"""The tasks up to which those that may run at once are told apart; of more, all may."""
+
+
+@dataclass(frozen=True)
+class Need:
+    """The need of a task; all zero where it asks for nothing. Memory in GB."""
+
+    cpus: float = 0.0
+    memory: float = 0.0
+    accelerator: str = ""
+    count: int = 0
+
+    @classmethod
+    def read(cls, resources: Json) -> Need:
+        """Read a container's resources. Those that are known only in a run, `{{$…}}`, count as none."""
+        gpu = resources.get("accelerator", {})
+        return cls(
+            cpus=_amount(resources.get("resourceCpuLimit") or resources.get("cpuLimit"), unit=1.0),
+            memory=_amount(resources.get("resourceMemoryLimit") or f"{resources.get('memoryLimit') or 0}G", unit=1e-9),
+            accelerator=str(gpu.get("resourceType") or gpu.get("type") or ""),
+            count=int(_amount(gpu.get("resourceCount") or gpu.get("count"), unit=1.0)),
+        )
+
+    def compared(self, has: MachineSpec) -> Iterator[tuple[str, str, str, bool]]:
+        """Yield each field of a machine with what is needed, what it has, and whether that suffices."""
+        shape = machine(has.type, has.accelerator, has.accelerator_count or None)
+        yield "CPUs", f"{self.cpus:g}", str(shape.vcpus), shape.vcpus >= self.cpus
+        yield "memory", f"{self.memory:g} GB", f"{shape.memory_gb:g} GB", shape.memory_gb >= self.memory
+        fits = not self.count or (has.accelerator == self.accelerator and has.accelerator_count >= self.count)
+        theirs = f"{has.accelerator_count} {has.accelerator}" if has.accelerator else "none"
+        yield "accelerator", f"{self.count} {self.accelerator}" if self.count else "none", theirs, fits
+
+    def own(self) -> Machine | None:
+        """Return the smallest machine that suffices, as the service chooses; None where there is none."""
+        if self == Need():
+            return machine(USUAL)
+        fitting = [shape for shape in self._shapes() if all(row[3] for row in self.compared(_spec(shape)))]
+        return min(fitting, key=lambda shape: (shape.vcpus, shape.family != "e2", shape.memory_gb), default=None)
+
+    def _shapes(self) -> Iterator[Machine]:
+        for type_ in machine_types():
+            if self.count:
+                try:
+                    yield machine(type_, self.accelerator, self.count)
+                except MachineError:
+                    continue
+            elif type_.partition("-")[0] in _FAMILIES:
+                yield machine(type_)
+
+
+@dataclass(frozen=True)
+class TaskGroup:
+    """The tasks of a pipeline that need the same, and how many of them may run at once."""
+
+    need: Need
+    tasks: tuple[str, ...]
+    at_once: int
+
+
+@dataclass(frozen=True)
+class Pipeline:
+    """A compiled pipeline, as canonical JSON."""
+
+    text: str
+
+    @classmethod
+    def of(cls, spec: Json) -> Pipeline:
+        return cls(json.dumps(spec, sort_keys=True, ensure_ascii=False))
+
+    @cached_property
+    def spec(self) -> Json:
+        spec: Json = json.loads(self.text)
+        return spec
+
+    @property
+    def parameters(self) -> Mapping[str, Json]:
+        """The definitions of its parameters, by name."""
+        return parameters(self.spec)
+
+    @property
+    def offered(self) -> tuple[str, ...]:
+        """The parameters that a submission gives: all but optional ones without a default, which it leaves out."""
+        return tuple(
+            name for name, each in self.parameters.items() if "defaultValue" in each or not each.get("isOptional")
+        )
+
+    @property
+    def groups(self) -> tuple[TaskGroup, ...]:
+        return groups(self.spec)
+
+
+def parameters(spec: Json) -> Mapping[str, Json]:
+    """Return the definitions of a pipeline's parameters, by name."""
+    found: Mapping[str, Json] = spec["root"].get("inputDefinitions", {}).get("parameters", {})
+    return found
+
+
+def images(spec: Json) -> tuple[str, ...]:
+    """Return the images of a pipeline's tasks, each once."""
+    executors = spec.get("deploymentSpec", {}).get("executors", {}).values()
+    return tuple(dict.fromkeys(str(each["container"]["image"]) for each in executors if "container" in each))
+
+
+def groups(spec: Json) -> tuple[TaskGroup, ...]:
+    """Return the tasks by their needs, the most demanding first. Raises KeyError for what the pipeline lacks.
+
+    Of a loop over listed items as many run as there are, at most its own limit; of one over a task's output, one is
+    counted, as nothing tells how many there will be. A task under a condition counts.
+    """
+    tasks = list(_tasks(spec, spec["root"]["dag"], "", frozenset(), 1))
+    needs = dict.fromkeys(task.need for task in tasks)
+    by_need = [(need, [task for task in tasks if task.need == need]) for need in needs]
+    found = [TaskGroup(need, tuple(task.path for task in some), _at_once(some)) for need, some in by_need]
+    return tuple(sorted(found, key=lambda group: (group.need.count, group.need.cpus, group.need.memory), reverse=True))
+
+
+@dataclass(frozen=True)
+class _Task:
+    path: str
+    need: Need
+    #: Itself and all that come before it.
+    line: frozenset[str]
+    #: How many of it run at once.
+    times: int
+
+
+def _tasks(spec: Json, dag: Json, above: str, before: frozenset[str], times: int) -> Iterator[_Task]:
+    bodies: Mapping[str, Json] = dag["tasks"]
+    lines: dict[str, frozenset[str]] = {}
+
+    def line(name: str) -> frozenset[str]:
+        """Return a task with all that come before it, by their paths."""
+        if name not in lines:
+            lines[name] = frozenset()  # A circle is the service's to refuse.
+            first = (line(other) for other in bodies[name].get("dependentTasks", ()))
+            lines[name] = before.union((above + name,), *first)
+        return lines[name]
+
+    for name, body in bodies.items():
+        component = spec.get("components", {})[body["componentRef"]["name"]]
+        if "dag" in component:
+            yield from _tasks(spec, component["dag"], f"{above}{name}.", line(name), times * _iterations(body))
+            continue
+        executor = spec.get("deploymentSpec", {}).get("executors", {})[component["executorLabel"]]
+        if "container" in executor:
+            need = Need.read(executor["container"].get("resources", {}))
+            yield _Task(above + name, need, line(name), times * _iterations(body))
+
+
+def _iterations(body: Json) -> int:
+    items = body.get("parameterIterator", {}).get("items", {}).get("raw")
+    count = len(json.loads(items)) if items else 1
+    limit = int(body.get("iteratorPolicy", {}).get("parallelismLimit", 0))
+    return max(1, min(count, limit) if limit else count)
+
+
+def _at_once(tasks: list[_Task]) -> int:
+    """Return how many of some tasks may run at once: the most that do not come after one another."""
+    if len(tasks) > _MOST_COMPARED:
+        return sum(task.times for task in tasks)
+    if not tasks:
+        return 0
+    first, rest = tasks[0], tasks[1:]
+    beside = [task for task in rest if not (_after(task, first) or _after(first, task))]
+    with_first = first.times + _at_once(beside)
+    return with_first if len(beside) == len(rest) else max(with_first, _at_once(rest))
+
+
+def _after(task: _Task, other: _Task) -> bool:
+    """Tell whether a task comes after another, or after the graph that the other is in."""
+    above = other.path.split(".")
+    return task.path != other.path and any(
+        ".".join(above[:depth]) in task.line and not task.path.startswith(f"{'.'.join(above[:depth])}.")
+        for depth in range(1, len(above) + 1)
+    )
+
+
+def _amount(value: Any, *, unit: float) -> float:
+    """Return an amount of Kubernetes (`500m`, `15G`, `4`) in units; 0 for one that only a run knows."""
+    text = str(value or 0)
+    number, binary = text.rstrip("iKMGTm"), 1.024
+    suffix = text[len(number) :]
+    try:
+        if suffix == "m":
+            return float(number) / 1000
+        scale = _GB[suffix[:1]] * binary ** " KMGT".index(suffix[0]) if suffix.endswith("i") else _GB[suffix]
+        return float(number) * (unit if not suffix else scale)
+    except (ValueError, KeyError):
+        return 0.0
+
+
+def _spec(shape: Machine) -> MachineSpec:
+    return MachineSpec(shape.type, shape.accelerator, shape.accelerator_count)

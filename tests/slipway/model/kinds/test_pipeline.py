@@ -1,0 +1,130 @@
+"""Pipelines: the machines that their tasks need at once, and a submission's request. (N28)"""
+
+from typing import Any
+
+import pytest
+
+from slipway.base.errors import ConfigError
+from slipway.google.jobs import VertexJob
+from slipway.model.kinds import PIPELINE_JOB
+from slipway.model.kinds.pipeline import Need, Pipeline
+from slipway.model.labels import STACK_LABEL
+from slipway.model.machines.spec import MachineSpec
+
+GPU = {"cpuLimit": 4.0, "memoryLimit": 15.0, "accelerator": {"type": "NVIDIA_TESLA_T4", "count": "1"}}
+SPEC = {"baseOutputDirectory": {"outputUriPrefix": "gs://work/jobs/j"}, "serviceAccount": "a@b.iam.gserviceaccount.com"}
+
+
+def task(component: str, *after: str, **more: Any) -> dict[str, Any]:
+    return {"componentRef": {"name": component}, "dependentTasks": list(after), **more}
+
+
+def pipeline(tasks: dict[str, Any], **components: Any) -> Pipeline:
+    containers = {"cpu": {"image": "python:3.11"}, "gpu": {"image": "python:3.11", "resources": GPU}}
+    executors = {name: {"container": container} for name, container in containers.items()}
+    simple = {name: {"executorLabel": name} for name in ("cpu", "gpu")}
+    parameters = {
+        "rows": {"parameterType": "NUMBER_INTEGER", "defaultValue": 10.0},
+        "names": {"parameterType": "LIST", "defaultValue": ["a"]},
+        "must": {"parameterType": "STRING", "isOptional": True},
+    }
+    return Pipeline.of(
+        {
+            "schemaVersion": "2.1.0",
+            "components": simple | components,
+            "deploymentSpec": {"executors": executors},
+            "root": {"inputDefinitions": {"parameters": parameters}, "dag": {"tasks": tasks}},
+        }
+    )
+
+
+def at_once(read: Pipeline) -> dict[str, int]:
+    return {"gpu" if group.need.count else "cpu": group.at_once for group in read.groups}
+
+
+@pytest.mark.parametrize(
+    ("tasks", "wanted"),
+    [
+        ({"a": task("cpu"), "b": task("cpu", "a"), "c": task("cpu", "b")}, {"cpu": 1}),
+        ({"a": task("cpu"), "b": task("cpu", "a"), "c": task("cpu", "a"), "d": task("cpu", "b", "c")}, {"cpu": 2}),
+        ({"a": task("gpu"), "b": task("cpu"), "c": task("gpu", "a")}, {"gpu": 1, "cpu": 1}),
+        ({"a": task("cpu", parameterIterator={"items": {"raw": "[1, 2, 3]"}})}, {"cpu": 3}),
+        (
+            {"a": task("cpu", parameterIterator={"items": {"raw": "[1, 2]"}}, iteratorPolicy={"parallelismLimit": 1})},
+            {"cpu": 1},
+        ),
+        ({"a": task("cpu", parameterIterator={"items": {"inputParameter": "x"}})}, {"cpu": 1}),
+    ],
+)
+def test_as_many_tasks_count_as_may_run_at_once(tasks: dict[str, Any], wanted: dict[str, int]) -> None:
+    assert at_once(pipeline(tasks)) == wanted
+
+
+def test_tasks_of_a_graph_inside_come_after_what_the_graph_comes_after() -> None:
+    inner = {"dag": {"tasks": {"x": task("cpu"), "y": task("cpu", "x")}}}
+    read = pipeline({"a": task("cpu"), "b": task("inner", "a"), "c": task("cpu", "b"), "d": task("cpu")}, inner=inner)
+    assert at_once(read) == {"cpu": 2}
+    assert read.groups[0].tasks == ("a", "b.x", "b.y", "c", "d")
+
+
+@pytest.mark.parametrize(
+    ("resources", "machine"),
+    [
+        ({}, "e2-standard-4"),
+        ({"resourceCpuLimit": "6", "resourceMemoryLimit": "8G"}, "e2-standard-8"),
+        ({"resourceCpuLimit": "500m", "resourceMemoryLimit": "20Gi"}, "e2-highmem-4"),
+        (GPU, "n1-standard-4"),
+        ({"accelerator": {"resourceType": "NVIDIA_L4", "resourceCount": "1"}}, "g2-standard-4"),
+        ({"resourceCpuLimit": "{{$.inputs.parameters['cpu']}}"}, "e2-standard-4"),
+    ],
+)
+def test_a_task_gets_the_smallest_machine_that_suffices(resources: dict[str, Any], machine: str) -> None:
+    shape = Need.read(resources).own()
+    assert shape is not None and shape.type == machine
+
+
+def test_a_need_that_no_machine_meets_has_none() -> None:
+    assert Need.read({"accelerator": {"type": "NVIDIA_TESLA_T4", "count": "3"}}).own() is None
+
+
+def test_a_need_is_compared_with_a_pool_field_by_field() -> None:
+    rows = list(Need.read(GPU).compared(MachineSpec("n1-standard-8")))
+    assert [(field, fits) for field, _, _, fits in rows] == [("CPUs", True), ("memory", True), ("accelerator", False)]
+
+
+def request(**values: Any) -> dict[str, Any]:
+    body = {"displayName": "train-1", "labels": {STACK_LABEL: "dev_eu"}}
+    body |= PIPELINE_JOB.body(SPEC, None, None, pipeline({"a": task("gpu"), "b": task("cpu")}))
+    PIPELINE_JOB.record(body, {"rows": 10, "names": '["a"]'} | values)
+    return body
+
+
+def test_a_request_has_typed_parameters_without_optional_ones_that_have_no_default() -> None:
+    assert request(rows=3, names='["x", "y"]')["runtimeConfig"] == {
+        "gcsOutputDirectory": "gs://work/jobs/j",
+        "parameterValues": {"rows": 3, "names": ["x", "y"]},
+    }
+
+
+@pytest.mark.parametrize("text", ["x", '{"a": 1}', "3"])
+def test_a_list_that_is_none_is_refused_with_an_example(text: str) -> None:
+    with pytest.raises(ConfigError) as refused:
+        request(names=text)
+    assert "-p names='[1, 2]'" in str(refused.value)
+
+
+def test_the_id_is_the_same_for_the_same_request_and_another_for_another_stack() -> None:
+    assert PIPELINE_JOB.job_id(request()) == "train-1-dev-eu"
+
+
+def test_a_request_has_machines_and_a_job_in_an_answer_has_none() -> None:
+    """Its tasks' own jobs have them, and are counted and paid for."""
+    body = request(rows=3)
+    asked = VertexJob.read(body, PIPELINE_JOB)
+    machines = [pool.machine.type for pool in asked.worker_pools if pool.replicas == 1]
+    assert machines == ["n1-standard-4", "e2-standard-4"]
+    assert (asked.output, asked.service_account) == ("gs://work/jobs/j", SPEC["serviceAccount"])
+    config = {**body["runtimeConfig"], "parameterValues": {"rows": 3.0, "names": ["a"]}}  # As the service answers.
+    job = VertexJob.read({**body, "runtimeConfig": config, "state": "PIPELINE_STATE_RUNNING"}, PIPELINE_JOB)
+    assert (job.state, job.machines) == ("JOB_STATE_RUNNING", ())
+    assert job.parameters == asked.parameters == {"rows": 3, "names": '["a"]'}
