@@ -22,7 +22,7 @@ from slipway.model.cluster_fields import same_pools
 from slipway.model.findings.finding import Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import UNKNOWN_PRICE, Price, bounded
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import DAYS, Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.reading import declared, deployed
 from slipway.reviewing.consequence import Consequence, consequence
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from slipway.operating.whatif.comparison import Replayer
     from slipway.operating.whatif.outcome import Outcome
 
-DAYS = 30
 MOST_JOBS = 10_000
 """The most jobs that are replayed, the newest, in a few seconds."""
 _LEAST = timedelta(days=1)
