@@ -71,6 +71,10 @@ def breaches(offer: Offer, values: Mapping[str, Any]) -> tuple[str, ...]:
 def refused(template: TemplateChange) -> Mapping[str, list[VertexJob]]:
     """Return jobs that were served as they were sent, and whose values together break a rule now, by that rule."""
     jobs: dict[str, list[VertexJob]] = {}
+    sides = [{each.name: each for each in side.parameters} for side in (template.old, template.new)]
+    # The same values meet the same rules, and a replay of a thousand jobs takes a third of a second.
+    if sides[0] == sides[1] and template.old.offers == template.new.offers:
+        return jobs
     for job in template.used.jobs:
         values = _values(job, template.new, template.old)
         offers = [offer for offer in template.new.offers if offer.kind == job.kind.name and is_case(values, offer.when)]
