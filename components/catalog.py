@@ -88,7 +88,7 @@ class JobTemplate(pulumi.ComponentResource):
         """Declare the packages.
 
         `name`: the template's.
-        `packages`: of `slipway.authoring.packages.source_package.build`; none for an image.
+        `packages`: of `slipway.authoring.packages.source_package.built`; none for images without a launcher.
         `bucket`: the name of a bucket, as an output to wait for.
         `facts`: what a preview shows of the component itself.
 
@@ -101,11 +101,11 @@ class JobTemplate(pulumi.ComponentResource):
         for package in {package.path: package for package in packages}.values():
             self.packages.append(pulumi.Output.concat("gs://", bucket, "/", package.path))
             storage.BucketObject(
-                package.name.removesuffix(".tar.gz"),
+                package.name.removesuffix(".tar.gz").removesuffix(".pyz"),
                 bucket=bucket,
                 name=package.path,
                 source=pulumi.FileAsset(str(package.save(_PACKAGES))),
-                content_type="application/gzip",
+                content_type="application/gzip" if package.name.endswith(".gz") else "application/zip",
                 opts=pulumi.ResourceOptions(parent=self, retain_on_delete=True),
             )
         self.register_outputs({"package": facts.get("package")})

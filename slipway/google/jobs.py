@@ -22,8 +22,10 @@ from slipway.model.labels import (
     REQUEST_LABEL,
     TEMPLATE_LABEL,
     USER_LABEL,
+    Launched,
     Revision,
     code_revision_of,
+    launcher_in,
     note_in,
     parameters_in,
     revision_of,
@@ -38,6 +40,10 @@ ENDED = frozenset(f"JOB_STATE_{state}" for state in CUSTOM_JOB.ended)
 
 NO_MACHINES = re.compile(r"\bstock-?out\b|resources are insufficient", re.IGNORECASE)
 """The service's words where it has no machines for a job."""
+
+AT_LEAST_ONCE = (
+    "at least once: an image starts without Slipway's launcher, so a submission whose answer is lost may run it twice"
+)
 
 _WORD = re.compile(r"[A-Za-z0-9][\w.-]*", re.ASCII)
 # Each is looked for alone: a text is searched several times as fast for a pattern that begins with a letter.
@@ -60,10 +66,19 @@ class WorkerPool:
     reservations: tuple[str, ...] = ()
     #: It takes machines of a reservation, named or not.
     reserves: bool = False
+    #: The gs:// URI of the launcher that starts an image's command, empty for none. The others are the template's then.
+    launcher: str = ""
+
+    @property
+    def launched(self) -> bool:
+        """Tell whether it takes the claim before its code."""
+        return bool(self.module or self.launcher)
 
     @classmethod
     def read(cls, body: Json) -> WorkerPool:
         package, container = body.get("pythonPackageSpec", {}), body.get("containerSpec", {})
+        command, launched = tuple(map(str, container.get("command", ()))), Launched.of(container) if container else None
+        folders = [word[7:] for word in launched.others if word.startswith("--code=gs://")] if launched else []
         affinity = body.get("machineSpec", {}).get("reservationAffinity", {})
         return cls(
             machine=MachineSpec.read(body),
@@ -71,14 +86,15 @@ class WorkerPool:
             image=str(package.get("executorImageUri") or container.get("imageUri", "")),
             module=str(package.get("pythonModule", "")),
             args=tuple(map(str, package.get("args") or container.get("args", ()))),
-            packages=tuple(map(str, package.get("packageUris", ()))),
+            packages=tuple(map(str, package.get("packageUris", folders))),
             env=tuple(
                 f"{variable['name']}={variable.get('value', '')}"
                 for variable in package.get("env") or container.get("env", ())
             ),
-            command=tuple(map(str, container.get("command", ()))),
+            command=launched.command if launched else command,
             reservations=tuple(map(str, affinity.get("values", ()))),
             reserves=affinity.get("reservationAffinityType") in ("SPECIFIC_RESERVATION", "ANY_RESERVATION"),
+            launcher=launcher_in(command),
         )
 
 
@@ -243,8 +259,18 @@ class VertexJob(Regional):
 
     @property
     def packages(self) -> frozenset[str]:
-        """The gs:// URIs of the code that its replicas install, again at each restart."""
+        """The gs:// URIs of the code that its replicas install or unpack, again at each restart."""
         return frozenset(package for pool in self.worker_pools for package in pool.packages)
+
+    @property
+    def launched(self) -> bool:
+        """Tell whether a launcher starts each replica, so that of two jobs of one claim only one runs."""
+        return all(pool.launched for pool in self.worker_pools if pool.replicas)
+
+    @property
+    def needed(self) -> frozenset[str]:
+        """The gs:// URIs that each of its starts reads: its packages, and what launches its images."""
+        return self.packages | {pool.launcher for pool in self.worker_pools if pool.launcher}
 
     @property
     def reservations(self) -> frozenset[str]:

@@ -52,6 +52,17 @@ MARK = "\udc24"
 """The stand-in for a `$` of a value until `escaped` restores it. No value has half a surrogate pair: it is `unfit`."""
 _READ_BY_SERVICE = re.compile(rf"{MARK}(?=[{MARK}$(])|(?<={MARK}){MARK}")
 
+_SHELL = (
+    'command -v python3 > /dev/null && exec python3 "$0" "$@"; '
+    "echo 'error: this image has no python3, which starts its command' >&2; "
+    "echo '  fix: add python3 of 3.8 or newer to the image, or say launcher=False in the template' >&2; exit 70"
+)
+IMAGE_START = ("sh", "-c", _SHELL)
+"""The beginning of a container's command. The launcher's file follows, in the bucket as Vertex AI mounts it."""
+_LAUNCHER_FILE = re.compile(r"/gcs/([^/]+/packages/[a-z0-9-]+\.pyz)")
+EXEC = "--exec="
+"""The launcher's argument for a word of an image's command."""
+
 SHORT = 7
 _TRUTH: Mapping[str, bool] = {"true": True, "false": False}
 _NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
@@ -156,18 +167,35 @@ def record(spec: Mapping[str, Any], text: str, variable: str = VARIABLE) -> None
             task["env"] = [*with_value, {"name": variable, "value": text}]
 
 
+def launcher_in(command: Sequence[str]) -> str:
+    """Return the gs:// URI of the launcher that a container's command starts; empty for another command."""
+    match = _LAUNCHER_FILE.fullmatch(command[3]) if list(command[:2]) == [*IMAGE_START[:2]] and command[3:] else None
+    return f"gs://{match[1]}" if match else ""
+
+
 class Launched(NamedTuple):
-    """A package launcher's start of a module."""
+    """A launcher's start of a package's module, or of an image's command."""
 
     module: str
     arguments: list[str]
     others: list[str]
+    command: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, task: Mapping[str, Any]) -> Launched | None:
+        """Read the container or the package of a worker pool; None where no launcher starts it."""
+        if "imageUri" in task and not launcher_in(task.get("command") or ()):
+            return None
+        return cls.read(task.get("args") or ())
 
     @classmethod
     def read(cls, args: Sequence[str]) -> Launched | None:
-        """Read a package's arguments; None where no launcher starts it."""
+        """Read a launcher's arguments; None for others."""
         end = args.index("--") if "--" in args else 0
         own = list(args[:end])
+        if command := tuple(word.removeprefix(EXEC) for word in own if word.startswith(EXEC)):
+            others = [word for word in own if not word.startswith(EXEC)]
+            return cls("", list(args[end + 1 :]), others, command)
         if "--module" not in own[:-1]:
             return None
         place = own.index("--module")
@@ -176,7 +204,8 @@ class Launched(NamedTuple):
         )
 
     def written(self) -> list[str]:
-        return [*self.others, "--module", self.module, "--", *self.arguments]
+        started = [f"{EXEC}{word}" for word in self.command] or ["--module", self.module]
+        return [*self.others, *started, "--", *self.arguments]
 
 
 def parameters_in(env: Iterable[str]) -> Mapping[str, Any] | None:

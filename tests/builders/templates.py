@@ -32,4 +32,4 @@ def job_template(**changes: Any) -> JobTemplate:
 def published_template(of: JobTemplate, offers: tuple[Placement, ...], context: CompileContext) -> Template:
     """Return a template's part of the catalog where there is quota for each offer that the stack can have."""
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(of, offers)}
-    return template_entry(of, offers, verdicts, context, dict.fromkeys(of.packages, "packages/code.tar.gz"))
+    return template_entry(of, offers, verdicts, context, dict.fromkeys(of.uploaded, "packages/code.tar.gz"))

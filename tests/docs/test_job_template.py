@@ -100,7 +100,10 @@ PLACES: Mapping[str, tuple[Any, Callable[[Any], JobTemplate]]] = {
     "WorkerPool": (BASE.worker_pools[1], _pool),
     "Disk": (Disk("pd-ssd"), lambda part: _pool(replace(BASE.worker_pools[1], disk=part))),
     "Package": (BASE.code, lambda part: replace(BASE, code=part)),
-    "Image": (Image(f"example/train@sha256:{'0' * 64}"), lambda part: replace(BASE, code=part)),
+    "Image": (
+        Image(f"example/train@sha256:{'0' * 64}", ("run",)),
+        lambda part: replace(BASE, code=part, code_flag=part.launched),
+    ),
     "Parameter": (BASE.parameters[2], _parameter),
     "Variant": (BASE.variants[0], lambda part: replace(BASE, variants=(part,))),
     "Scheduling": (
@@ -362,7 +365,7 @@ def change(owner: str, name: str, example: str) -> str:
 def posted(template: JobTemplate, *, refused: bool = True) -> dict[tuple[str, str, str], Any]:
     """Requests that a submission without parameters of its own would post, by its kind, case and capacity type."""
     template = with_pipeline(template, Path(__file__).parent)
-    packages = {package: f"gs://catalog/{package.folder}" for package in template.packages}
+    packages = {code: f"gs://catalog/packages/{getattr(code, 'folder', 'x.pyz')}" for code in template.uploaded}
     return {
         (kind, str(case), type): fill(
             request(template, type, CONTEXT, packages, kind=kind, case=case, refused=refused),

@@ -10,9 +10,9 @@ from typing import Any
 import yaml
 
 from slipway.authoring.stack.yaml_loader import TAG
-from slipway.authoring.template.jobspec import LAUNCHER
 from slipway.base.errors import ConfigError
 from slipway.model.kinds import CUSTOM_JOB, JobKind
+from slipway.model.labels import Launched
 
 _PLAIN = re.compile(r"[A-Za-z][A-Za-z0-9_./@-]*")
 
@@ -43,8 +43,10 @@ def command(body: Mapping[str, Any], project: str, region: str) -> str:
 
 
 def _once(spec: Mapping[str, Any]) -> list[str]:
-    packages = (pool.get("pythonPackageSpec", {}) for pool in spec.get("workerPoolSpecs", ()))
-    if all(package.get("pythonModule") != LAUNCHER for package in packages):
+    tasks = (
+        pool.get("pythonPackageSpec") or pool.get("containerSpec") or {} for pool in spec.get("workerPoolSpecs", ())
+    )
+    if not all(Launched.of(task) for task in tasks if task):
         return []
     return ["# It runs once: the claim in its arguments is taken by the first job that is sent with it."]
 

@@ -14,7 +14,7 @@ from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.authoring.template.declaration import NfsMount
 from slipway.authoring.template.jobspec import LAUNCHER
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool
-from slipway.model.labels import Launched
+from slipway.model.labels import EXEC, Launched
 from slipway.model.machines.spec import Disk
 from slipway.model.machines.table import MachineError
 from slipway.model.rules.reservations import NAME_KEY
@@ -130,7 +130,7 @@ class WorkersReader:
         """Return the arguments without the launcher's, which each template's package adds itself."""
         key = next((key for key in CODES if key in pool), CODES[0])
         given: list[str] = pool.get(key, {}).get("args", [])
-        launched = _launched(pool.get("pythonPackageSpec", {}))
+        launched = _launched(pool.get(key, {}))
         own = launched.arguments if launched else given
         parts = items(field_of(part, key, "args"))[len(given) - len(own) :]
         return [
@@ -164,10 +164,17 @@ class WorkersReader:
         return self._package(where, pool[keys[0]])
 
     def _image(self, part: DocumentPart, container: Json) -> Image:
-        given: list[str] = container.get("command", [])
+        launched, given = _launched(container), list(container.get("command", []))
         parts = items(field_of(part, "command"))
-        command = (self._text(*word, {}) for word in zip(parts, _names(given, "command"), given, strict=False))
-        image = Image(container.get("imageUri", ""), tuple(command))
+        if launched:  # Each word stands in an argument of its own.
+            words, given = container["args"], list(launched.command)
+            places = zip(items(field_of(part, "args")), words, strict=True)
+            parts = [place for place, word in places if word.startswith(EXEC)][: len(given)]
+        command = tuple(self._text(*word, {}) for word in zip(parts, _names(given, "command"), given, strict=False))
+        image = Image(container.get("imageUri", ""), command, launcher=bool(launched) or not command)
+        if command and not launched:
+            what = "command: starts as it is, at least once; without launcher=False the image's python3 starts it, once"
+            self.notes.append(Note.of(field_of(part, "command"), what))
         where = field_of(part, "imageUri")
         if not image.uri:
             where.wrong("there is no imageUri", "the image, pinned: imageUri: NAME@sha256:DIGEST")
@@ -233,5 +240,5 @@ def _name(text: str, before: str) -> str:
     return before if _FLAG.fullmatch(before) else ""
 
 
-def _launched(package: Json) -> Launched | None:
-    return Launched.read(package.get("args", ())) if package.get("pythonModule") == LAUNCHER else None
+def _launched(task: Json) -> Launched | None:
+    return Launched.of(task) if "imageUri" in task or task.get("pythonModule") == LAUNCHER else None

@@ -1,4 +1,4 @@
-"""A tree as the package of a template: it must hold the module that the template runs. Pure."""
+"""A tree as the package of a template, which must hold the module that it runs, or as the folder of its image. Pure."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from slipway.authoring.packages.requirements import requirement_lines, together
-from slipway.authoring.packages.source_package import SourcePackage, assemble, script_sources
+from slipway.authoring.packages.source_package import SourcePackage, assemble, folder_of, script_sources
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.errors import ConfigError, Fix, PolicyError
 from slipway.google.storage import Location
@@ -45,8 +45,8 @@ class PackedCode:
 
 
 def modules(template: Template) -> tuple[str, ...]:
-    """Return the modules that a template runs from the package that a folder's own code replaces. Raises PolicyError
-    when the template or the stack does not allow that."""
+    """Return the modules that a template runs from the package that a folder's own code replaces; an empty one for the
+    command of an image. Raises PolicyError when the template or the stack does not allow that."""
     allowed = _modules(template)
     if not template.code_flag or not allowed:
         raise PolicyError(
@@ -64,16 +64,19 @@ def runs_any_folder(template: Template) -> bool:
 
 def _modules(template: Template) -> tuple[str, ...]:
     specs = (KINDS[offer.kind].spec_of(offer.request) for offer in template.offers if offer.kind in KINDS)
-    packages = (pool.get("pythonPackageSpec", {}) for spec in specs for pool in spec.get("workerPoolSpecs", ()))
-    args = (package.get("args", ()) for package in packages if placeholder(PACKAGE) in package.get("packageUris", ()))
-    return tuple(dict.fromkeys(launched.module for words in args if (launched := Launched.read(words))))
+    pools = [pool for spec in specs for pool in spec.get("workerPoolSpecs", ())]
+    tasks = (pool.get("pythonPackageSpec") or pool.get("containerSpec") or {} for pool in pools)
+    started = [(task.get("packageUris", ()), launched) for task in tasks if (launched := Launched.of(task))]
+    asked, folder = placeholder(PACKAGE), f"--code={placeholder(PACKAGE)}"
+    return tuple(dict.fromkeys(each.module for uris, each in started if asked in uris or folder in each.others))
 
 
 def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -> PackedCode:
     """Pack a tree; `folder` is its name. Raises ConfigError when the tree lacks the module that the template runs, or
     when a module of it is not valid Python."""
     wanted = modules(template)
-    any_files = wanted == (SCRIPT,)
+    of_image = wanted == ("",)
+    any_files = of_image or wanted == (SCRIPT,)
     sources = dict(tree.files) if any_files else _sources(tree, folder, wanted)
     if not sources and any_files:
         raise ConfigError(
@@ -100,8 +103,10 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
             why="\n".join(wrong),
             fix="correct it; what no job imports can be kept out by .gitignore",
         )
-    needed = _requirements(tree, folder, (wanted[0].split(".")[0], *(template.shared or ())))
-    package = assemble(template.name, script_sources(sources) if any_files else sources, needed)
+    packages = (wanted[0].split(".")[0], *(template.shared or ()))
+    needed = () if of_image else _requirements(tree, folder, packages)
+    packed = script_sources(sources) if any_files else sources
+    package = folder_of(template.name, sources) if of_image else assemble(template.name, packed, needed)
     location = Location(catalog.work_bucket, f"code/{package.sha256}/{package.name}")
     return PackedCode(
         package=package,

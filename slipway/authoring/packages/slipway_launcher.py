@@ -17,22 +17,20 @@ The code finds a folder in `$SLIPWAY_OUTPUT`. What it writes there is kept in th
 the machine gives notice (SIGTERM), and at the end, however it ends. A file is kept as it was at one moment, and in the
 order in which files were written. A replica that is started again finds there what it had kept, and what the chief had.
 
-It runs inside prebuilt training images, hence: standard library only, and nothing newer than Python 3.8.
+It runs a package's module in one of Vertex AI's images, and the command of somebody's own image, in the folder that the
+submission brought. Hence: standard library only, and nothing newer than Python 3.8.
 """
 
 from __future__ import annotations
 
 import argparse
 import base64
-import contextlib
-import ctypes
 import functools
 import json
 import os
 import shutil
-import signal
-import subprocess
 import sys
+import tarfile
 import tempfile
 import threading
 import time
@@ -41,6 +39,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
 
 if TYPE_CHECKING or __package__:
+    from slipway.authoring.packages.slipway_command import Command, fetched
     from slipway.authoring.packages.slipway_index import InstallError, install, wanted
     from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
     from slipway.authoring.packages.slipway_storage import (
@@ -54,6 +53,7 @@ if TYPE_CHECKING or __package__:
         token,
     )
 else:
+    from slipway_command import Command, fetched
     from slipway_index import InstallError, install, wanted
     from slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
     from slipway_storage import PASSING, ROLE, Storage, StorageError, call, patiently, storage_base, token
@@ -63,9 +63,6 @@ MOVED, TRIALS = "moved", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
 SCRIPT = "slipway_script"
 LOOK_S = 0.5
-LAST_WORDS_S = 20.0
-PR_SET_CHILD_SUBREAPER = 36
-KILLED = tuple(128 + number for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGKILL, signal.SIGSEGV))
 
 
 class ClaimError(Exception):
@@ -136,92 +133,29 @@ def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sl
     return values
 
 
-def arguments(argv: list[str]) -> tuple[str, str, list[str]]:
-    """`(claim, module, the module's own arguments)`; exits 2 with usage when they make no sense."""
+def arguments(argv: list[str]) -> argparse.Namespace:
+    """`claim`, `module`, `command`, `code`, `path`, and in `rest` the arguments of the module or the command; exits 2
+    with usage when they make no sense."""
     parser = argparse.ArgumentParser(prog="slipway_launcher", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--claim", required=True, help="gs:// object that marks the submission as taken")
-    parser.add_argument("--module", required=True, help="the module to run, as with python -m")
-    parser.add_argument("rest", nargs=argparse.REMAINDER, help="-- and the module's own arguments")
+    started = parser.add_mutually_exclusive_group(required=True)
+    started.add_argument("--module", help="the module to run, as with python -m")
+    started.add_argument("--exec", dest="command", action="append", help="a word of the command to run, each by itself")
+    parser.add_argument("--code", default="", help="gs:// archive of the folder that the command runs in")
+    parser.add_argument("--path", default="PYTHONPATH", help="the variable in which that folder comes first")
+    parser.add_argument("rest", nargs=argparse.REMAINDER, help="-- and the arguments")
     known = parser.parse_args(argv)
     bucket, _, name = known.claim.partition("gs://")[2].partition("/")
     if not bucket or not name:
         parser.error(f"--claim: {known.claim!r} is not of the form gs://bucket/object")
-    return known.claim, known.module, known.rest[1:] if known.rest[:1] == ["--"] else known.rest
+    known.rest = known.rest[1:] if known.rest[:1] == ["--"] else known.rest
+    return known
 
 
 def refuse(what: str, why: str, fix: str) -> int:
     """Says on stderr what went wrong, and what to do."""
     print(f"error: {what}\n  why: {why}\n  fix: {fix}", file=sys.stderr, flush=True)
     return CANNOT_TELL
-
-
-class Command:
-    """A running command, in a group of processes of its own: a notice reaches what it started, too, after `look`."""
-
-    def __init__(self, words: list[str], environ: Mapping[str, str], look: Callable[[], None]) -> None:
-        self.noticed, self.look = False, look  # No lock, which a second signal would wait for within the first.
-        self.process: subprocess.Popen[bytes] | None = None
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, self.forward)
-        adopt_orphans()
-        self.process = subprocess.Popen(words, env=dict(environ), start_new_session=True)
-        if self.noticed:
-            self.forward()
-
-    def forward(self, *_: object) -> None:
-        """Hand a notice on. It is SIGTERM, as the service sends."""
-        first, self.noticed = not self.noticed, True
-        if self.process is not None:
-            if first:
-                self.look()
-            with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGTERM)
-
-    def ending(self) -> bool:
-        """Tell whether it has ended, or some of it may have, after a notice."""
-        assert self.process is not None, "set when it was made"
-        if self.noticed:
-            return True
-        try:
-            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
-        except ChildProcessError:  # waited for already
-            return True
-        except AttributeError:  # no Linux
-            return False
-
-    def wait(self) -> tuple[int, bool]:
-        """Its exit code, and whether a signal ended who wrote: the code is 128 and the signal's number then, as shells
-        have it."""
-        assert self.process is not None, "set when it was made"
-        code = self.process.wait()
-        until = time.monotonic() + LAST_WORDS_S
-        ends: list[int] = []
-        while self.noticed and not gone(self.process.pid, ends) and time.monotonic() < until:
-            time.sleep(0.05)  # A shell ends at once, and what it ran may still be writing.
-        if code >= 0:
-            return code, code in KILLED
-        return 128 - code, not ends or any(os.WIFSIGNALED(end) for end in ends)
-
-
-def adopt_orphans() -> None:
-    """Have what a shell leaves behind be this process's children (Linux): only a parent is told how one ends."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-
-
-def gone(group: int, ends: list[int]) -> bool:
-    """Tell whether no process of a group is left; `ends` is given the status of each that ended here."""
-    with contextlib.suppress(ChildProcessError):
-        while True:
-            process, status = os.waitpid(-group, os.WNOHANG)
-            if not process:
-                break
-            ends.append(status)
-    try:
-        os.killpg(group, 0)
-    except (ProcessLookupError, PermissionError):
-        return True
-    return False
 
 
 def replica(environ: Mapping[str, str]) -> str:
@@ -237,10 +171,10 @@ def several(environ: Mapping[str, str]) -> bool:
     return sum(map(len, cluster.values())) > 1
 
 
-def run(words: list[str], environ: Mapping[str, str], *, told: bool, again: bool) -> int:
+def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace, *, again: bool) -> int:
     """The exit code of a command, with all kept that it wrote to $SLIPWAY_OUTPUT; CANNOT_TELL when something is not.
 
-    `told`: that nothing was written is said as well. `again`: this job was started before.
+    Of a script, that nothing was written is said as well. `again`: this job was started before.
     """
     output = environ.get("AIP_MODEL_DIR", "").rstrip("/")
     output = output[: -len("/model")] if output.endswith("/model") else ""
@@ -261,8 +195,22 @@ def run(words: list[str], environ: Mapping[str, str], *, told: bool, again: bool
             say(f"goes on with what an earlier start has kept of $SLIPWAY_OUTPUT: {names}")
         elif again and output:
             say("begins anew: no earlier start of this job has kept anything of $SLIPWAY_OUTPUT")
-        command = Command(words, {**environ, "SLIPWAY_OUTPUT": str(results.folder)}, results.look)
-        return followed(command, results, told=told)
+        variables, folder = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}, None
+        if asked.code:
+            try:
+                folder = fetched(asked.code, place, environ)
+            except (OSError, StorageError, tarfile.TarError) as error:
+                return refuse(
+                    "the code of this job can't be fetched, so it does not start", f"{asked.code}: {error}", ROLE
+                )
+            first = environ.get(asked.path)
+            variables[asked.path] = f"{folder}{os.pathsep}{first}" if first else str(folder)
+        try:
+            command = Command(words, variables, results.look, folder)
+        except OSError as error:
+            fix = "no shell reads the template's command, and its first word is a program of the image"
+            return refuse(f"can't run {words[0]!r}", str(error), fix)
+        return followed(command, results, told=asked.module == SCRIPT)
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -320,14 +268,15 @@ def watch(command: Command, results: Results, over: threading.Event) -> None:
 
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
-    """0 for a copy, CANNOT_TELL when unsure; otherwise the module's exit code."""
-    claim, module, rest = arguments(argv)
+    """0 for a copy, CANNOT_TELL when unsure; otherwise the exit code of what it runs."""
+    asked = arguments(argv)
+    claim, words = asked.claim, [*(asked.command or (sys.executable, "-m", asked.module)), *asked.rest]
     job = environ.get("CLOUD_ML_JOB_ID", "")
     if not job:
         return refuse(
             "CLOUD_ML_JOB_ID is not set",
             "the claim holds the job's id, which Vertex AI puts there",
-            f"outside of Vertex AI run the module itself: python -m {module}",
+            f"outside of Vertex AI run it by itself: {' '.join(words)}",
         )
     trial = environ.get("CLOUD_ML_TRIAL_ID", "")
     try:
@@ -364,12 +313,13 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
                 str(error),
                 "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit again",
             )
-        return run([sys.executable, "-m", module, *rest], known, told=module == SCRIPT, again=again)
+        return run(words, known, asked, again=again)
     why = (
         "given up for another capacity type" if owner == MOVED else f"a copy of job {owner}, which runs this submission"
     )
     print(f"slipway: {why}: nothing to do here", flush=True)
-    return 0
+    # Clients of before images had launchers take a job of one that ended well for the submission itself.
+    return CANNOT_TELL if owner == MOVED and asked.command else 0
 
 
 if __name__ == "__main__":

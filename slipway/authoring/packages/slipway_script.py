@@ -13,15 +13,16 @@ import argparse
 import os
 import shlex
 import sys
-import tarfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Mapping  # noqa: UP035 (Python 3.8)
 
 if TYPE_CHECKING or __package__:
+    from slipway.authoring.packages.slipway_command import unpack
     from slipway.authoring.packages.slipway_launcher import refuse
     from slipway.authoring.packages.slipway_results import say
     from slipway.authoring.packages.slipway_storage import Storage, StorageError
 else:
+    from slipway_command import unpack
     from slipway_launcher import refuse
     from slipway_results import say
     from slipway_storage import Storage, StorageError
@@ -32,16 +33,6 @@ FOLDER = Path(__file__).with_name("slipway_script_folder") / "folder.tar"
 def own_python(words: list[str]) -> list[str]:
     """The command with the Python that has the requirements: the image may call another one so."""
     return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words
-
-
-def unpack(folder: Path) -> None:
-    """Put the job's files into a new folder."""
-    folder.mkdir()
-    with tarfile.open(FOLDER) as archive:
-        if hasattr(tarfile, "data_filter"):
-            archive.extractall(folder, filter="data")
-        else:
-            archive.extractall(folder)
 
 
 def environment(place: Path, environ: Mapping[str, str], *, data: bool) -> dict[str, str]:
@@ -56,7 +47,7 @@ def environment(place: Path, environ: Mapping[str, str], *, data: bool) -> dict[
 def run(words: list[str], data: str, environ: Mapping[str, str]) -> int:
     """Replace this process by the command; return an exit code where it can't be."""
     place = Path(environ["SLIPWAY_OUTPUT"]).parent  # The launcher's folder, which goes with the job.
-    unpack(place / "code")
+    unpack(FOLDER, place / "code")
     try:
         if data and not Storage(environ).fetch(data, place / "data"):
             raise StorageError(f"nothing is at {data}")

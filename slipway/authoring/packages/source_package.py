@@ -1,4 +1,5 @@
-"""A job's source distribution: its import package, the launcher, and a setup.py with its requirements."""
+"""The code of a job as it lies in a bucket: its import package, the launcher, and a setup.py with its requirements; or
+the launcher of an image alone, and a folder for one."""
 
 from __future__ import annotations
 
@@ -6,12 +7,14 @@ import hashlib
 import io
 import json
 import tarfile
+import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path, PurePath
 
 from slipway.authoring.packages.requirements import names_index, requirement_lines, together
+from slipway.authoring.template.worker_pool import Code, Package
 from slipway.base.errors import ConfigError
 from slipway.base.files import write_atomically
 from slipway.model.rules.code import SCRIPT
@@ -21,13 +24,30 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _REQUIREMENTS = "requirements.txt"
-_LAUNCHER = ("slipway_index", "slipway_launcher", "slipway_results", "slipway_storage")
+_LAUNCHER = ("slipway_command", "slipway_index", "slipway_launcher", "slipway_results", "slipway_storage")
 """Modules of every package: the launcher, and what it installs packages and keeps results with."""
+_START = b'''"""Starts the launcher in an image of anybody's, whatever its Python is."""
+
+import os
+import sys
+
+if sys.version_info < (3, 8):
+    sys.stderr.write(
+        "error: python3 of this image is %d.%d, and its command is started by 3.8 or newer\\n"
+        "  fix: install it in the image, or say launcher=False in the template\\n" % sys.version_info[:2]
+    )
+    sys.exit(70)
+
+from slipway_launcher import main
+
+sys.exit(main(sys.argv[1:], os.environ))
+'''
+"""The module that `python3 FILE.pyz` runs. Python 2.7 can read it, too."""
 
 
 @dataclass(frozen=True)
 class SourcePackage:
-    """A job's package."""
+    """A job's package, a folder for an image, or an image's launcher."""
 
     #: The archive's name, which carries 12 digits of the digest, as its version does.
     name: str
@@ -54,6 +74,13 @@ class SourcePackage:
                     fix="make the checkout's .slipway folder writable, or make room",
                 ) from error
         return path
+
+
+def built(template: str, code: Code, checkout: Path) -> SourcePackage:
+    """Return what the catalog's bucket has for a template's code. Raises ConfigError as `build` does."""
+    if isinstance(code, Package):
+        return build(template, checkout / code.folder, code.module, [checkout / each for each in code.shared])
+    return launcher(template)
 
 
 def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] = ()) -> SourcePackage:
@@ -85,6 +112,26 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
         )
     sources = {name: content for each in every for name, content in _sources(each)}
     return assemble(template, sources, together({f"{each.name}/{_REQUIREMENTS}": requirements(each) for each in every}))
+
+
+def launcher(template: str) -> SourcePackage:
+    """Return the launcher as one file that Python runs, for a template's images. The same bytes as in `assemble`."""
+    sources, buffer = {**_bundled(*_LAUNCHER), "__main__.py": _START}, io.BytesIO()
+    with zipfile.ZipFile(buffer, "w") as archive:
+        for name in sorted(sources):
+            info = zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0))
+            info.create_system = 3  # whatever this machine is
+            archive.writestr(info, sources[name])
+    content = buffer.getvalue()
+    digest = hashlib.sha256(content).hexdigest()
+    return SourcePackage(name=f"{template}-{short_hash(digest)}.pyz", sha256=digest, content=content)
+
+
+def folder_of(template: str, files: Mapping[str, bytes]) -> SourcePackage:
+    """Return a folder's files as an image's launcher unpacks them."""
+    content = _tar(files, programs=True)
+    digest = hashlib.sha256(content).hexdigest()
+    return SourcePackage(name=f"{template}-{short_hash(digest)}.tar.gz", sha256=digest, content=stored(content))
 
 
 def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...]) -> SourcePackage:

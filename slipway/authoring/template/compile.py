@@ -14,7 +14,7 @@ from slipway.authoring.template.case import Case
 from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.jobspec import CompileContext, job_spec, on_cluster
-from slipway.authoring.template.worker_pool import Package
+from slipway.authoring.template.worker_pool import Code
 from slipway.base.errors import ConfigError
 from slipway.google.messages import message
 from slipway.model.catalog.parameter_types import Value
@@ -52,7 +52,7 @@ def request(
     template: JobTemplate,
     capacity_type: str,
     context: CompileContext,
-    packages: Mapping[Package, str],
+    packages: Mapping[Code, str],
     cluster: str | None = None,
     *,
     kind: str | None = None,

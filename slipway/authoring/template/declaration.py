@@ -204,6 +204,11 @@ class Declaration:
         return tuple(code for code in self.codes if isinstance(code, Package))
 
     @property
+    def uploaded(self) -> tuple[Code, ...]:
+        """The codes that have an object in the catalog's bucket: packages, and images for their launcher."""
+        return tuple(code for code in self.codes if isinstance(code, Package) or code.launched)
+
+    @property
     def at_home(self) -> str:
         """The names that it uses in the stack's own region, where its jobs must run then; empty for none."""
         if self.tensorboard:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 from slipway.authoring.template.declaration import Declaration, Variant, file_of
 from slipway.authoring.template.types import mistyped
-from slipway.authoring.template.worker_pool import Image, Package, WorkerPool, places
+from slipway.authoring.template.worker_pool import Image, WorkerPool, places
 from slipway.base.errors import ConfigError
 from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.model.catalog import command_line
@@ -52,8 +52,8 @@ class JobTemplate(Declaration):
     - `variants`: other machines and capacity types for some values of parameters.
     - `timeout_s`, in seconds, ends the job.
     - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/…. The
-      job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher of a package does
-      that for it and sets NAME.
+      job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher does that
+      for it and sets NAME.
     - `trainer`: whom its jobs run as, by a name under `slipway:trainers` of the stack file; the workspace's trainer
       when None. `service_account`: an account's address instead, which the stack neither makes nor grants anything.
     - `network` projects/NUMBER/global/networks/NAME; `tensorboard` an id or its full name, not together with
@@ -106,8 +106,8 @@ def _problems(template: Declaration) -> Iterator[str]:
     yield from _secrets(template)
     yield from _labels(template)
     yield from _placeholders(template, {parameter.name for parameter in template.parameters})
-    if template.code_flag and not isinstance(template.code, Package):
-        yield "code_flag: --code packs a Python package, and this template runs an image"
+    if template.code_flag and template.code not in template.uploaded:
+        yield "code_flag: the launcher unpacks a folder, and this image starts without it: give its command"
 
 
 _OF_PIPELINES = (

@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.authoring.template.case import Case
 from slipway.authoring.template.job_template import JobTemplate
-from slipway.authoring.template.worker_pool import ANY_RESERVATION, Image, Package, WorkerPool, places
+from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, WorkerPool, places
 from slipway.base import codec
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import nearest
@@ -16,7 +16,7 @@ from slipway.model.capacity import CAPACITY_TYPES, DAY, ON_DEMAND, POOL, RESERVA
 from slipway.model.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.model.cluster import ClusterSpec, Reservation
 from slipway.model.kinds import JobKind
-from slipway.model.labels import Launched
+from slipway.model.labels import IMAGE_START, Launched
 from slipway.model.rules.reservations import NAME_KEY
 
 LAUNCHER = "slipway_launcher"
@@ -63,7 +63,7 @@ def job_spec(
     capacity_type: str,
     case: Case,
     context: CompileContext,
-    packages: Mapping[Package, str],
+    packages: Mapping[Code, str],
     on: ClusterSpec | None,
 ) -> dict[str, Any]:
     """Return the spec without its persistent resource. `packages` are gs:// URIs; `on` is the job's cluster."""
@@ -131,7 +131,7 @@ def _worker_pool(
     kind: JobKind,
     capacity_type: str,
     context: CompileContext,
-    packages: Mapping[Package, str],
+    packages: Mapping[Code, str],
 ) -> dict[str, Any]:
     pool: dict[str, Any] = {**worker.spec.request(), "replicaCount": str(worker.replicas)}
     if topology := worker.shape.tpu_topology:
@@ -160,23 +160,28 @@ def _code(
     worker: WorkerPool,
     arguments: list[str],
     context: CompileContext,
-    packages: Mapping[Package, str],
+    packages: Mapping[Code, str],
 ) -> dict[str, Any]:
     code, usual = worker.code or template.code, template.code
     assert code is not None and usual is not None, "checked when the template was made"
     secrets = {f"{name}__SECRET": _secret(secret, context.project) for name, secret in template.secrets.items()}
     variables = {**template.env, **worker.env, **secrets}
     env = [{"name": name, "value": value} for name, value in variables.items()]
-    if isinstance(code, Image):
-        container = codec.given(command=list(code.command), args=arguments, env=env)
-        return {"containerSpec": {"imageUri": code.uri, **container}}
-    claim = f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"
+    claim = ["--claim", f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"]
     takes_other_code = template.code_flag and code.holds_the_same(usual)
+    if isinstance(code, Image):
+        command = list(code.command)
+        if code.launched:
+            folder = [f"--code=${{{PACKAGE}}}", f"--path={code.path}"] if takes_other_code else []
+            arguments = Launched("", arguments, [*claim, *folder], code.command).written()
+            command = [*IMAGE_START, f"/gcs/{packages[code].removeprefix('gs://')}"]
+        container = codec.given(command=command, args=arguments, env=env)
+        return {"containerSpec": {"imageUri": code.uri, **container}}
     package = {
         "executorImageUri": code.image,
         "packageUris": [f"${{{PACKAGE}}}" if takes_other_code else packages[code]],
         "pythonModule": LAUNCHER,
-        "args": Launched(code.module, arguments, ["--claim", claim]).written(),
+        "args": Launched(code.module, arguments, claim).written(),
         **codec.given(env=env),
     }
     return {"pythonPackageSpec": package}

@@ -12,7 +12,7 @@ from pathlib import PurePosixPath
 from slipway.model.kinds.pipeline import Need, TaskGroup
 from slipway.model.machines.spec import KEY, Disk, MachineSpec, compared, is_tpu, machine_or_tpu
 from slipway.model.machines.table import Machine, MachineError
-from slipway.model.rules.code import MODULE, SCRIPT
+from slipway.model.rules.code import ENV_NAME, MODULE, SCRIPT
 from slipway.model.rules.workers import POSITIONS
 
 ANY_RESERVATION = "any"
@@ -52,18 +52,34 @@ class Package:
 
 @dataclass(frozen=True)
 class Image:
-    """Code as a container image. It has no launcher: a submission whose answer is lost may run it twice.
+    """Code as a container image. The launcher starts its command by the image's own `python3`.
 
     - `uri`: the image, pinned by digest, `…@sha256:…`, so that the reviewed image runs.
     - `command`: in place of its ENTRYPOINT (CMD is ignored then); a worker pool's `args` replace its CMD.
+    - `launcher`: False for an image without `sh`, or without `python3` of 3.8 or newer. Such an image, and one without
+      a `command`, runs at least once: a submission whose answer is lost may run it twice.
+    - `path`: the variable of the search path on which the folder of `--code` comes first.
     """
 
     uri: str
     command: tuple[str, ...] = ()
+    launcher: bool = True
+    path: str = "PYTHONPATH"
 
     def problems(self) -> Iterable[tuple[str, str]]:
         if not _PINNED.fullmatch(self.uri):
             yield "code", f"image {self.uri!r} is not pinned; write NAME@sha256:DIGEST"
+        if not ENV_NAME.fullmatch(self.path):
+            yield "code.path", f"{self.path!r} is not a variable's name"
+
+    @property
+    def launched(self) -> bool:
+        """Tell whether the launcher starts it: it needs the command that it is to start."""
+        return self.launcher and bool(self.command)
+
+    def holds_the_same(self, other: Code) -> bool:
+        """Tell whether it is the same image, with a launcher to put a folder beside its code."""
+        return self.launched and isinstance(other, Image) and self.uri == other.uri
 
 
 Code = Package | Image

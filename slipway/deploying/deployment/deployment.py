@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from slipway.authoring.packages.source_package import SourcePackage, build
+from slipway.authoring.packages.source_package import SourcePackage, built
 from slipway.authoring.policy.rules import refuse as refuse_violations
 from slipway.authoring.policy.rules import sentence, violations
 from slipway.authoring.stack.members import open_to
@@ -19,7 +19,7 @@ from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.load import load, source
 from slipway.authoring.template.proof import Placement, StackResources, prove_all
 from slipway.authoring.template.stack_machines import on_stack
-from slipway.authoring.template.worker_pool import Package
+from slipway.authoring.template.worker_pool import Code
 from slipway.deploying.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
 from slipway.deploying.deployment.publication import (
     catalog_of,
@@ -59,7 +59,7 @@ from slipway.model.labels import Revision
 from slipway.model.state import State
 
 _NOTHING = State()
-Packages = Mapping[str, Mapping[Package, SourcePackage]]
+Packages = Mapping[str, Mapping[Code, SourcePackage]]
 """The built packages, by template and declaration of its code."""
 
 
@@ -127,10 +127,7 @@ class Deployment:
 def build_packages(proven: ProvenStack, checkout: Path) -> Packages:
     """Pack the folders that templates name. Raises ConfigError for those that can't be packed."""
     return {
-        name: {
-            code: build(name, checkout / code.folder, code.module, [checkout / each for each in code.shared])
-            for code in template.packages
-        }
+        name: {code: built(name, code, checkout) for code in template.uploaded}
         for name, template in proven.templates.items()
     }
 

@@ -12,7 +12,7 @@ from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.jobspec import CompileContext
 from slipway.authoring.template.proof import Placement, StackResources, prove
 from slipway.authoring.template.stack_machines import on_stack
-from slipway.authoring.template.worker_pool import Image, Package, WorkerPool, places
+from slipway.authoring.template.worker_pool import Code, Image, Package, WorkerPool, places
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import last_part
 from slipway.deploying.deployment.actions import of_current
@@ -78,7 +78,7 @@ def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
     plan = Plan(tuple(map(of_current, current)))
     context = compile_context(stack, Revision("unknown", dirty=False), plan)
     verdicts = {placement.label: OfferVerdict(available=True) for placement in placements}
-    packages = dict.fromkeys(template.packages, "packages/code.tar.gz")
+    packages = {code: f"packages/code.{'tar.gz' if isinstance(code, Package) else 'pyz'}" for code in template.uploaded}
     entry = template_entry(template, placements, verdicts, context, packages)
     readable(catalog_of(context, stack, plan, {template.name: entry}))
     return entry
@@ -159,7 +159,7 @@ def template_entry(
     placements: tuple[Placement, ...],
     verdicts: Mapping[str, OfferVerdict],
     context: CompileContext,
-    packages: Mapping[Package, str],
+    packages: Mapping[Code, str],
     requirements: Iterable[str] = (),
     known: model.Template | None = None,
 ) -> model.Template:
@@ -188,7 +188,8 @@ def template_entry(
         image=code.uri if isinstance(code, Image) else "",
         requirements=tuple(dict.fromkeys(requirements)),
         checkpoints=template.checkpoints,
-        shared=tuple(dict.fromkeys(last_part(folder) for package in packages for folder in package.shared)) or None,
+        shared=tuple(dict.fromkeys(last_part(folder) for package in template.packages for folder in package.shared))
+        or None,
     )
 
 
@@ -218,7 +219,7 @@ def _offer(
     placement: Placement,
     verdict: OfferVerdict,
     context: CompileContext,
-    uris: Mapping[Package, str],
+    uris: Mapping[Code, str],
     checked: Iterable[Mapping[str, Any]],
 ) -> model.Offer:
     cluster, workers = placement.cluster, placement.case.worker_pools(template)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 from slipway.base.errors import ConfigError
 from slipway.front.api.call import check, overrides_of, params_as_typed, types, waits_as_typed
 from slipway.front.api.job import Job, tell_event
+from slipway.google.jobs import AT_LEAST_ONCE
 from slipway.using.context import Context, context_of
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.using.submission.choice import Choice, never_runs
@@ -135,6 +136,8 @@ class _LogDisplay:
         _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
         if total := run_total(prepared.catalog, choice.taken):
             _log.info(total.words)
+        if not choice.taken.candidate.request.job.launched:
+            _log.info(AT_LEAST_ONCE)
         for judged in choice.hopeless:
             _log.info(never_runs(judged))
 

@@ -18,7 +18,7 @@ from slipway.base.errors import ConfigError, PolicyError
 from slipway.front.api.call import check, check_timeout, overrides_of, params_as_typed, types
 from slipway.front.api.job import Job, Jobs
 from slipway.front.api.notebook import facts
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.using.context import Context, context_of
 from slipway.using.submission.candidates import SubmissionRequest, summary
 from slipway.using.submission.costs import Spending, leaving
@@ -216,6 +216,8 @@ class _LogDisplay:
                 _log.info(left)
             what = summary(choice.taken.candidate, self._catalog.region, chosen.counts[group])
             _log.info("%s: %s", what, choice.taken.verdict.text)
+            if not choice.taken.candidate.request.job.launched:
+                _log.info(AT_LEAST_ONCE)
         for line in forecast_lines(chosen.forecast) if chosen.forecast else ():
             _log.info(line)
         if sooner := chosen.sooner:

@@ -117,7 +117,7 @@ def _templates(
 ) -> tuple[FileMistake, ...]:
     """Find templates that can't be loaded or packed, and for a `stack` those that fit no pool or break a rule of the
     service. All others are added to `published`."""
-    from slipway.authoring.packages.source_package import build
+    from slipway.authoring.packages.source_package import built
     from slipway.authoring.template.load import load
     from slipway.deploying.deployment.publication import rehearse
 
@@ -128,8 +128,8 @@ def _templates(
             continue
         try:
             (template,) = load((name,), folder)
-            for code in template.packages:
-                build(name, folder.parent / code.folder, code.module, [folder.parent / each for each in code.shared])
+            for code in template.uploaded:
+                built(name, code, folder.parent)
             if stack and published is not None:
                 published.append(rehearse(template, stack))
         except ConfigError as error:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -13,10 +13,12 @@ from slipway.base.formatting import nearest, quoted
 from slipway.base.installation import updating
 from slipway.google.catalog.document import read
 from slipway.google.failures import NotFound
+from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog.model import NAME, Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Value
+from slipway.model.catalog.placeholders import with_numbers
 from slipway.model.kinds import KINDS, JobKind
 
 VARIABLE = "SLIPWAY_CATALOG"
@@ -194,6 +196,13 @@ def trainer_of(catalog: Catalog, template: Template) -> str:
         if offer.kind in KINDS
     }
     return next((name for name, account in catalog.trainers.items() if account in accounts), "")
+
+
+def jobs_of(template: Template) -> Iterator[VertexJob]:
+    """Yield the job of each offer, as far as it is known before a submission; 1 where a parameter gives a number."""
+    for offer in template.offers:
+        if offer.kind in KINDS:
+            yield VertexJob.read(with_numbers(offer.request), KINDS[offer.kind])
 
 
 def standing(template: Template, kind: JobKind, values: Mapping[str, Value]) -> tuple[Offer, ...]:

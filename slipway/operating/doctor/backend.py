@@ -5,9 +5,11 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterator
 from datetime import timedelta
+from itertools import chain
 
 from slipway.base.formatting import counted, join, short, size
 from slipway.google.catalog.document import PublishedCatalog
+from slipway.google.catalog.lookup import jobs_of
 from slipway.google.live import Unknown
 from slipway.model.findings.finding import Finding, Subject
 from slipway.model.findings.kinds import KINDS
@@ -132,8 +134,9 @@ def submissions(picture: Picture) -> Iterator[Finding]:
 def packages(picture: Picture) -> Iterator[Finding]:
     if picture.catalog is None or isinstance(picture.packages, Unknown) or isinstance(picture.jobs, Unknown):
         return
-    used = {template.package for template in picture.catalog.templates.values()}
-    used |= {uri for job in picture.jobs for uri in job.packages}
+    templates = picture.catalog.templates.values()
+    used = {template.package for template in templates}
+    used |= {uri for job in (*picture.jobs, *chain.from_iterable(map(jobs_of, templates))) for uri in job.needed}
     old = picture.now - _KEPT
     unused = (stored for stored in picture.packages if str(stored.at) not in used)
     left = [

@@ -181,7 +181,7 @@ def _overrides(
     experiment = given.experiment or _experiment(template, job)
     overrides = replace(given, experiment=experiment)
     packages = sorted(job.packages)
-    if own_code or not packages or not template.package or packages == [template.package]:
+    if own_code or packages in ([], [template.package]) or not (template.package or CODE_LABEL in job.labels):
         return overrides, ""
     uri = packages[0]
     own = CODE_LABEL in job.labels

@@ -99,21 +99,24 @@ class Request:
 
     @property
     def claim(self) -> str:
-        """The object that the launchers of this request race for. Empty for an image, which has no launcher."""
-        return claim_of(self.job) if any(pool.module for pool in self.job.worker_pools) else ""
+        """The object that the launchers of this request race for. Empty where no worker pool has one."""
+        return claim_of(self.job) if any(pool.launched for pool in self.job.worker_pools) else ""
 
     @property
     def runs_once(self) -> bool:
         """Tell whether only one job of this request runs: of two with an id of ours the service takes one, and of
-        others the claim lets one run. The trials of a tuning job have claims by their numbers."""
-        return bool(self.kind.id_parameter or self.claim) and not self.kind.has_trials
+        others the claim lets one run. The trials of a tuning job have claims by their numbers, and an image without a
+        launcher takes none."""
+        once = self.kind.id_parameter or (self.claim and self.job.launched)
+        return bool(once) and not self.kind.has_trials
 
     @property
     def when_twice(self) -> str:
         """The clause that tells what two jobs of this request would do, should two be made."""
         if self.runs_once:
             return "of two jobs only one runs"
-        return "two tuning jobs share the trials out, which spoils both" if self.claim else "two jobs both run"
+        trials = self.claim and self.kind.has_trials
+        return "two tuning jobs share the trials out, which spoils both" if trials else "two jobs both run"
 
     @property
     def mark(self) -> str:
@@ -134,11 +137,12 @@ class Request:
 
 
 def _with_argument(pool: Mapping[str, Any], argument: str, other: str) -> Mapping[str, Any]:
-    package = pool.get("pythonPackageSpec")
-    if not package:
-        return pool
-    args = [other if given == argument else given for given in package.get("args", ())]
-    return {**pool, "pythonPackageSpec": {**package, "args": args}}
+    tasks = {
+        key: {**pool[key], "args": [other if given == argument else given for given in pool[key].get("args", ())]}
+        for key in _TASKS
+        if pool.get(key)
+    }
+    return {**pool, **tasks}
 
 
 @dataclass(frozen=True)

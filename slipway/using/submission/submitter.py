@@ -251,14 +251,17 @@ def with_code(
 
     catalog = context.catalog
     template = find_template(catalog, asked.template)
-    modules(template)
-    code = pack(catalog, template, read(folder), folder.resolve().name)
+    of_image, tree = modules(template) == ("",), read(folder)
+    code = pack(catalog, template, tree, folder.resolve().name)
     labels = {**asked.overrides.labels, **code.labels}
     overrides = replace(asked.overrides, package=str(code.location), code=code.digest, labels=labels)
     planned = plan(replace(asked, overrides=overrides))
     state = f" @ {code.revision.short}" if code.revision.commit else ", never committed"
-    size = f"{len(code.package.content) / 1000:,.0f} kB with slipway's launcher"
+    launcher = "" if of_image else " with slipway's launcher"
+    size = f"{len(code.package.content) / 1000:,.0f} kB{launcher}"
     tell(f"code {folder}{state}  {counted(code.count, 'file')}, {size}  →  {code.location}")
+    if of_image and "requirements.txt" in tree.files:
+        tell("requirements.txt is not installed: the image has what its command needs")
     if upload:
         _upload(context, code.location, code.package.content)
     return planned

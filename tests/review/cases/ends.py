@@ -39,6 +39,17 @@ FULL = (
 USED = World(jobs=(Job("evals-monday", "evals", "ben", "spot", {"suite": "full"}, "SUCCEEDED", 100), *BUSY.jobs))
 WORKERS = '        WorkerPool("workers", "n1-standard-8", DISK, replicas="${workers}"),\n'
 
+AS_IT_IS = template("evals", 'command=("judge",),', 'command=("judge",), launcher=False,')
+
+
+def image_of_digits(arguments: str) -> tuple[Edit, ...]:
+    return (
+        template("digits", "Disk, JobTemplate, Package,", "Disk, Image, JobTemplate,"),
+        template("digits", 'Package("jobs/digits", "digits.task", IMAGE)', f"Image(IMAGE, {arguments})"),
+        template("digits", "training/sklearn-cpu.1-6:20260901", f"training/digits@sha256:{'d' * 64}"),
+    )
+
+
 CASES = (
     Case(
         "A size of the model loses its own machines, and runs on those of the other",
@@ -104,13 +115,28 @@ CASES = (
     ),
     Case(
         "A package becomes an image, whose files nobody keeps",
-        (
-            template("digits", "Disk, JobTemplate, Package,", "Disk, Image, JobTemplate,"),
-            template("digits", 'Package("jobs/digits", "digits.task", IMAGE)', 'Image(IMAGE, command=("train",))'),
-            template("digits", "training/sklearn-cpu.1-6:20260901", f"training/digits@sha256:{'d' * 64}"),
-        ),
-        (hurts("image-changed", "digits", "instead of a package", "`$SLIPWAY_OUTPUT` are lost"),),
+        image_of_digits("launcher=False"),
+        (hurts("image-changed", "digits", "instead of a package", "at least once", "`$SLIPWAY_OUTPUT` are lost"),),
         accident="results written to the disk of a container",
+    ),
+    Case(
+        "A package becomes an image that the launcher starts",
+        image_of_digits('command=("train",)'),
+        (hurts("image-changed", "digits", "instead of a package", "without `sh`, or `python3` of 3.8 or newer"),),
+        accident="an image without Python, whose jobs all failed at their start",
+    ),
+    Case(
+        "The launcher starts an image from now on",
+        (template("evals", ", launcher=False,", ","),),
+        (hurts("request-changed", "evals", "exactly once", "`python3` of 3.8 or newer"),),
+        accident="an image without Python, whose jobs all failed at their start",
+        given=(AS_IT_IS,),
+    ),
+    Case(
+        "An image starts as it is from now on",
+        (AS_IT_IS,),
+        (hurts("request-changed", "evals", "at least once", "two run", "secrets come as references"),),
+        accident="a training that ran twice, as an answer was lost",
     ),
     Case(
         "A framework is pinned within its range",

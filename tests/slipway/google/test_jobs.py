@@ -15,6 +15,8 @@ from slipway.google.jobs import VertexJob
 from slipway.google.trials import best
 from slipway.google.vertex import Vertex
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
+from slipway.model.labels import IMAGE_START
+from slipway.using.jobs.claim import claim_of
 from slipway.using.jobs.finding import find_jobs
 
 
@@ -55,6 +57,29 @@ def test_what_a_job_needs_is_told_whatever_its_kind() -> None:  # N1
         assert job.reservations == {"projects/p/zones/z/reservations/r"}
         assert job.buckets == {"acme-catalog"}
         assert job.parameters == {"trees": 500}
+
+
+def of_image(*words: str, launcher: str = "/gcs/acme-catalog/packages/own-0123456789ab.pyz", **more: Any) -> VertexJob:
+    """A job whose image a launcher starts."""
+    container = {"imageUri": "a@sha256:1", "command": [*IMAGE_START, launcher], "args": list(words), **more}
+    return VertexJob.read({"jobSpec": {"workerPoolSpecs": [{"replicaCount": 1, "containerSpec": container}]}})
+
+
+def test_an_image_that_a_launcher_starts_needs_that_and_the_folder_that_came_with_it() -> None:  # N1, N27
+    folder = "gs://acme-work/code/abc/own-abc.tar.gz"
+    job = of_image("--claim", "gs://acme-work/claims/r", f"--code={folder}", "--exec=run", "--exec=--fast", "--", "--x")
+    (pool,) = job.worker_pools
+    assert (pool.command, pool.launched, job.launched) == (("run", "--fast"), True, True)
+    assert job.packages == {folder}
+    assert job.needed == {folder, "gs://acme-catalog/packages/own-0123456789ab.pyz"}
+    assert job.buckets == {"acme-work", "acme-catalog"} and claim_of(job) == "gs://acme-work/claims/r"
+
+
+def test_an_image_as_it_is_has_no_launcher_whatever_its_arguments_are_called() -> None:  # N27
+    job = of_image("--claim", "x", "--exec=run", "--", "--x", launcher="/gcs/acme-catalog/run.py")
+    assert not job.launched and not job.needed and job.worker_pools[0].command[:2] == ("sh", "-c")
+    bare = of_image("--claim", "x", "--", command=["python"])
+    assert not bare.launched and bare.worker_pools[0].command == ("python",)
 
 
 JOB: dict[str, Any] = {

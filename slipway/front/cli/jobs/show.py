@@ -20,7 +20,7 @@ from slipway.front.cli.terminal.documents import usage_document
 from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.front.cli.terminal.watching import cost_words, run_words
 from slipway.google.failures import CloudError
-from slipway.google.jobs import VertexJob, state_word
+from slipway.google.jobs import VertexJob, WorkerPool, state_word
 from slipway.google.pipeline_tasks import PipelineTask
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
@@ -249,10 +249,15 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
 
 def _code(job: VertexJob) -> str:
     """Return `gs://…/code.tar.gz  @ 3f9c2e1 with local changes`."""
-    sources = join(dict.fromkeys(uri for pool in job.worker_pools for uri in pool.packages or (pool.image,) if uri))
+    sources = join(dict.fromkeys(uri for pool in job.worker_pools for uri in _sources(pool) if uri))
     if CODE_LABEL not in job.labels:
         return sources
     return f"{sources}  @ {job.code}" if job.code.commit else f"{sources}, never committed"
+
+
+def _sources(pool: WorkerPool) -> tuple[str, ...]:
+    """Return the packages, which are installed in a prebuilt image, or the image with the folder that came with it."""
+    return (pool.image, *pool.packages) if pool.launcher or not pool.packages else pool.packages
 
 
 def _parameters(job: VertexJob, catalog: Catalog) -> str:

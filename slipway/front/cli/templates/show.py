@@ -16,7 +16,8 @@ from slipway.front.cli.terminal.documents import catalog_document
 from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.front.cli.terminal.options import catalog_and_output, template_argument
 from slipway.front.cli.terminal.submission import commit_words
-from slipway.google.catalog.lookup import find_template, reason, trainer_of
+from slipway.google.catalog.lookup import find_template, jobs_of, reason, trainer_of
+from slipway.google.jobs import AT_LEAST_ONCE
 from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import Offer, Parameter, Study, Template
 from slipway.model.catalog.placeholders import render
@@ -76,6 +77,8 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
             screen.prose(f"pool {cluster}: {crossing}")
     for note in dict.fromkeys(f"{offer.capacity_type}: {offer.note}" for offer in chosen.offers if offer.note):
         screen.note(f"note: {note}")
+    if not all(job.launched for job in jobs_of(chosen)):
+        screen.prose(AT_LEAST_ONCE)
     needed = [f"-p {parameter.name}=…" for parameter in chosen.parameters if parameter.required]
     screen.note(f"\nslipway submit {' '.join([chosen.name, *needed])}")
 

@@ -13,7 +13,7 @@ import click
 from slipway.base.errors import SlipwayError
 from slipway.base.formatting import clock, span
 from slipway.front.cli.terminal import screen
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.model.catalog.model import Catalog
 from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text
 from slipway.using.context import Context
@@ -148,7 +148,10 @@ class TerminalDisplay:
 
 
 def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
-    """Yield the parts that the price leaves out, and why offers were not taken, except as `leaving` reports."""
+    """Yield what the verdict leaves out: how often it may run, parts of the price, and why offers were not taken,
+    except as `leaving` reports."""
+    if not choice.taken.candidate.request.job.launched:
+        yield f"  {AT_LEAST_ONCE}"
     if crossing := context.crossing(choice.taken.candidate.region):
         yield f"  {crossing}"
     known = left_pool(choice)

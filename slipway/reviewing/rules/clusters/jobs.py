@@ -165,7 +165,7 @@ def _names(job: VertexJob, what: str, change: Change) -> Iterable[str]:
         case "bucket":
             return job.buckets
         case "package":
-            return job.packages
+            return job.needed
         case "secret":
             return (secret_in(text) for pool in job.worker_pools for text in pool.env if "__SECRET=" in text)
         case "reservation":

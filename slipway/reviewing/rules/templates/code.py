@@ -145,7 +145,7 @@ def _started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
     searched = [f"--{name}" for name in template.study.parameters] if template.study else []
     for offer in template.offers:
         for role, pool in zip(offer.roles, posted_pools(offer), strict=False):
-            if started := Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ()):
+            if started := Launched.of(pool.get("pythonPackageSpec") or {}):
                 file = f"jobs/{started.module.replace('.', '/')}.py"
                 yield role, file, frozenset((*map(flag, started.arguments), *searched))
 

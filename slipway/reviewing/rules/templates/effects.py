@@ -17,6 +17,7 @@ from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, names
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
+from slipway.model.labels import Launched
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables, way
 from slipway.reviewing.rules.resources.trainers import submitters_of
@@ -87,7 +88,9 @@ def image(differing: Differing) -> Effect:
     if differing.after is None:
         return follows("image-gone", old=_last(str(differing.before)))
     if differing.before is None:
-        return follows("image-new", new=_last(str(differing.after)))
+        tasks = (pool.get("containerSpec") for offer in differing.offers for pool in posted_pools(offer))
+        launched = all(Launched.of(task) for task in tasks if task)
+        return follows("image-launched" if launched else "image-new", new=_last(str(differing.after)))
     sides = before, after = str(differing.before), str(differing.after)
     (was, build), (becomes, other) = (_parts(side) for side in sides)
     old, new = (found.groupdict("") if (found := prebuilt(side)) else {} for side in sides)

@@ -19,6 +19,8 @@ from slipway.model.machines.table import all_accelerators
 
 TRAINER = "the trainer"
 _FORMS = ("containerSpec", "pythonPackageSpec")
+_FOLDER = (f"--code={placeholder(PACKAGE)}", "--path=PYTHONPATH")
+"""The launcher's usual arguments for a folder of `--code`, of which `code_flag` tells."""
 _NONE: Mapping[str, str] = {}
 _SPECIFIC = {"reservationAffinityType": "SPECIFIC_RESERVATION", "key": "compute.googleapis.com/reservation-name"}
 # One value, whatever the number of its fields.
@@ -140,14 +142,15 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
 
 
 def _code(pool: Mapping[str, Any]) -> Mapping[str, Any]:
-    """Return code of either form with common parts, `code`, and the form's own; the module that a package's launcher
-    starts counts as the package's."""
+    """Return code of either form with common parts, `code`, and the form's own; what a launcher starts counts as the
+    form's."""
     parts: dict[str, Any] = {}
     for form in _FORMS:
         spec = dict(pool.get(form) or {})
-        if launched := Launched.read(spec.get("args") or ()):
-            parts["launcher"] = launched.others
-            spec |= {"pythonModule": launched.module, "args": launched.arguments}
+        if launched := Launched.of(spec):
+            parts["launcher"] = [word for word in launched.others if word not in _FOLDER]
+            own = {"command": list(launched.command)} if launched.command else {"pythonModule": launched.module}
+            spec |= {**own, "args": launched.arguments}
         common = {name: value for name in ("args", "env") if (value := spec.pop(name, None))}
         parts |= ({form: spec} if form in pool else {}) | ({"code": common} if common else {})
     return parts

@@ -145,7 +145,7 @@ class TemplateChange:
 def folders(template: Template) -> frozenset[str]:
     """Return the folders of `jobs/` whose modules its jobs start, and those that are packed with them."""
     pools = (pool for offer in template.offers for pool in posted_pools(offer))
-    starts = (Launched.read((pool.get("pythonPackageSpec") or {}).get("args") or ()) for pool in pools)
+    starts = (Launched.of(pool.get("pythonPackageSpec") or {}) for pool in pools)
     return frozenset(
         (*(launched.module.partition(".")[0] for launched in starts if launched), *(template.shared or ()))
     )

@@ -285,7 +285,7 @@ def imported(text: str) -> Imported | ConfigError:
 def asked_of(template: JobTemplate, *, refused: bool = False) -> Json:
     """The request that a deployment publishes; `refused`: whether or not the service would take it."""
     capacity_type = template.capacity_types[0]
-    uris = dict.fromkeys(template.packages, "gs://catalog/packages/lora.tar.gz")
+    uris = dict.fromkeys(template.uploaded, "gs://catalog/packages/lora.tar.gz")
     cluster = "cpu" if capacity_type == "pool" else None
     return request(template, capacity_type, replace(CONTEXT, project="acme"), uris, cluster, refused=refused)
 

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from slipway.authoring.gcloud.fields import JOB
 from slipway.authoring.gcloud.importing import Imported, Naming, read
@@ -16,6 +17,7 @@ from slipway.authoring.template.jobspec import LAUNCHER
 from slipway.authoring.template.load import load
 from slipway.base.codec import camel
 from slipway.base.errors import ConfigError
+from slipway.model.labels import IMAGE_START
 from slipway.template import Disk, Image, JobTemplate, NfsMount, Package, Scheduling, WorkerPool
 
 IMAGE = f"us-docker.pkg.dev/acme/x/train@sha256:{'a' * 64}"
@@ -293,3 +295,15 @@ def test_what_slipway_wrote_is_read_without_its_launcher() -> None:
     code = PACKAGE.replace("trainer.finetune", f"{LAUNCHER}\n      args: {args}")
     template = imported(job(code)).template
     assert template.worker_pools[0].args == ("--out=output",)
+
+
+def test_an_image_starts_as_its_file_says_and_one_of_a_launcher_by_that_again() -> None:  # N13, N27
+    own = {"imageUri": IMAGE, "command": ["run", "--fast"], "args": ["--x"]}
+    words = ["--claim", "gs://work/claims/1", "--exec=run", "--exec=--fast", "--", "--x"]
+    launched = {**own, "command": [*IMAGE_START, "/gcs/c/packages/own-0123456789ab.pyz"], "args": words}
+    for container, launcher in ((own, False), (launched, True)):
+        pool = {"machineSpec": {"machineType": "n1-standard-4"}, "replicaCount": 1, "containerSpec": container}
+        found = read(yaml.safe_dump({"workerPoolSpecs": [pool]}), "job.yaml", Naming("own", "of a file"))
+        assert found.template.code == Image(IMAGE, ("run", "--fast"), launcher=launcher)
+        assert found.template.worker_pools[0].args == ("--x",)
+        assert any("at least once" in str(note) for note in found.notes) is not launcher

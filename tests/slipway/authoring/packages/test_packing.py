@@ -12,7 +12,7 @@ from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.errors import ConfigError, PolicyError
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
-from slipway.model.labels import Revision
+from slipway.model.labels import IMAGE_START, Revision
 from slipway.model.prices import UNKNOWN
 from slipway.model.rules.code import SCRIPT
 
@@ -43,6 +43,7 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "setup.py",
         "MANIFEST.in",
         "PKG-INFO",
+        "slipway_command.py",
         "slipway_index.py",
         "slipway_launcher.py",
         "slipway_results.py",
@@ -158,3 +159,26 @@ def test_what_is_no_python_is_refused_before_it_costs_a_start() -> None:  # N11
     told = refused.value.why.splitlines()
     assert told[0] == "digits/task.py:2: '(' was never closed"
     assert [entry.partition(":")[0] for entry in told] == ["digits/task.py", "digits/deep/model.py", "digits/nulls.py"]
+
+
+def of_image(*, allowed: bool = True) -> Template:
+    args = ["--claim", "gs://work/claims/${slipway.request}", f"--code={placeholder(PACKAGE)}", "--exec=run", "--"]
+    command = [*IMAGE_START, "/gcs/catalog/packages/own-0123456789ab.pyz"]
+    container = {"imageUri": "a@sha256:1", "command": command, "args": args}
+    request: dict[str, Any] = {"jobSpec": {"workerPoolSpecs": [{"containerSpec": container}]}}
+    offer = Offer("pool", True, "", "cpu", (), UNKNOWN, request)
+    return Template("own", "", "custom-job", (), (), (offer,), image="a@sha256:1", code_flag=allowed)
+
+
+def test_an_image_takes_any_folder_as_it_is_without_a_launcher_in_it() -> None:  # N8, N27
+    files = {"run.jl": b"1", "go.sh": b"#!/bin/sh\n", "requirements.txt": b"six\n"}
+    code = pack(CATALOG, of_image(), WorkingTree(files, Revision("", True)), "mine")
+    with tarfile.open(fileobj=io.BytesIO(code.package.content), mode="r:gz") as archive:
+        assert {item.name: item.mode for item in archive} == {
+            "go.sh": 0o755,
+            "requirements.txt": 0o644,
+            "run.jl": 0o644,
+        }
+    assert not code.package.requirements and code.package.name == f"own-{code.package.sha256[:12]}.tar.gz"
+    with pytest.raises(PolicyError, match="runs the code that was reviewed"):
+        pack(CATALOG, of_image(allowed=False), tree(), "src")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import base64
 import json
 import os
+import shutil
 import subprocess
 import sys
 import threading
@@ -17,8 +18,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from slipway.authoring.packages import slipway_launcher as launcher
+from slipway.authoring.packages import source_package
+from slipway.authoring.packages.slipway_command import Command
 from slipway.authoring.packages.slipway_results import CHIEF, Results
 from slipway.authoring.packages.slipway_storage import TRIES, Storage
+from slipway.model.labels import IMAGE_START
 from tests.checkouts.shell import wait_for
 
 from .conftest import PROJECT, Between, Bucket
@@ -236,7 +240,7 @@ def test_without_an_output_what_it_writes_is_not_kept_in_silence(replica: Replic
     assert done.returncode == launcher.CANNOT_TELL and "the job has no output directory" in done.stderr
 
 
-class Stub(launcher.Command):
+class Stub(Command):
     """A command that goes on; who looks for its notice sets `looked`, as its end does."""
 
     def __init__(self, looked: threading.Event | None = None) -> None:
@@ -290,3 +294,62 @@ def test_a_claim_that_is_no_object_is_refused(claim: str) -> None:
     with pytest.raises(SystemExit) as refusal:
         launcher.arguments(["--claim", claim, "--module", "work"])
     assert refusal.value.code == 2
+
+
+def image(replica: Replica, request: str, *words: str, own: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
+    """Start a command as an image's launcher does: from one file, by `sh`."""
+    file = Path(replica.environ["PYTHONPATH"].rpartition(os.pathsep)[2], "launcher.pyz")
+    file.write_bytes(source_package.launcher("own").content)
+    command = [*IMAGE_START, str(file), "--claim", replica.claim(request), *own]
+    command += [*(f"--exec={word}" for word in words), "--", "--trees=5"]
+    environ = {**replica.environ, "CLOUD_ML_JOB_ID": "11", "PYTHONPATH": "/nowhere"}
+    return subprocess.run(command, env=environ, capture_output=True, text=True, check=False)
+
+
+def test_an_images_command_is_started_once_with_its_own_words(replica: Replica) -> None:  # N27
+    shows = "import os, sys; print(sys.argv[1:], os.environ['PYTHONPATH'])"
+    done = image(replica, "image", "python3", "-c", shows)
+    assert (done.returncode, done.stdout) == (0, "['--trees=5'] /nowhere\n"), done.stderr
+    assert replica.taken("copied-image", "10")
+    done = image(replica, "copied-image", "python3", "-c", shows)
+    assert done.returncode == 0 and "a copy of job 10," in done.stdout and "--trees" not in done.stdout
+
+
+def test_a_command_runs_in_the_folder_that_came_with_it_and_finds_it_first(replica: Replica) -> None:  # N8, N27
+    files = {"train.sh": b"#!/bin/sh\necho $1 of $(cat data/x) by $JULIA_LOAD_PATH\n", "data/x": b"words"}
+    package = source_package.folder_of("own", files)
+    own = (f"--code={replica.bucket.put(f'code/{package.name}', package.content)}", "--path=JULIA_LOAD_PATH")
+    replica.environ["JULIA_LOAD_PATH"] = "/opt/julia"
+    done = image(replica, "folder", "./train.sh", own=own)
+    said, _, path = done.stdout.strip().rpartition(" by ")
+    assert (done.returncode, said) == (0, "--trees=5 of words"), done.stderr
+    assert path.endswith("/code:/opt/julia") and not Path(path.partition(":")[0]).exists(), "it goes with the job"
+    missing = image(replica, "nothing", "./train.sh", own=("--code=gs://packages-work/code/nothing.tar.gz",))
+    assert missing.returncode == launcher.CANNOT_TELL and "nothing.tar.gz: it is not there" in missing.stderr
+
+
+def test_a_command_that_no_image_has_is_said(replica: Replica) -> None:  # N27
+    done = image(replica, "no-program", "no-such-program")
+    assert done.returncode == launcher.CANNOT_TELL and "can't run 'no-such-program'" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_an_image_that_was_given_up_ends_badly_so_that_no_earlier_client_takes_it_for_a_run(
+    replica: Replica,
+) -> None:  # N3, N27
+    assert give_up(replica, "moved-image") == 200
+    done = image(replica, "moved-image", "python3", "-c", "print('it runs')")
+    assert done.returncode == launcher.CANNOT_TELL and "given up" in done.stdout and "it runs" not in done.stdout
+
+
+def test_an_image_without_python_says_what_it_needs() -> None:  # N27
+    command = [str(shutil.which("sh")), *IMAGE_START[1:], "launcher.pyz"]
+    done = subprocess.run(command, env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False)
+    assert done.returncode == launcher.CANNOT_TELL
+    assert "no python3" in done.stderr and "launcher=False" in done.stderr
+
+
+@pytest.mark.parametrize("words", [(), ("--module", "work", "--exec=work")])
+def test_it_starts_either_a_module_or_a_command(words: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit):
+        launcher.arguments(["--claim", "gs://b/c", *words])

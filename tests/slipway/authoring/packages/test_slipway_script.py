@@ -20,7 +20,7 @@ from slipway.authoring.packages import slipway_script, source_package
 from .conftest import Between, Bucket
 
 HERE = Path(source_package.__file__).parent
-EVERY = ("slipway_index.py", "slipway_launcher.py", "slipway_results.py", "slipway_storage.py")
+EVERY = ("slipway_command.py", "slipway_index.py", "slipway_launcher.py", "slipway_results.py", "slipway_storage.py")
 SHOWS = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
 UNREAD = "$HOME $(date) `date` ${x} $$ *.py ~ | cat > out && x; y #z"
 WRITES = """
@@ -228,5 +228,5 @@ def test_it_imports_the_standard_library_alone() -> None:
         check=True,
     )
     imported = {name.split(".")[0] for name in done.stdout.split()}
-    own = {"slipway_index", "slipway_launcher", "slipway_script", "slipway_results", "slipway_storage"}
+    own = {"slipway_script", *(name.removesuffix(".py") for name in EVERY)}
     assert imported - own <= set(sys.stdlib_module_names)

@@ -1,5 +1,6 @@
 """Same sources, same bytes; what is built installs and runs what the template names. # D3 # N8"""
 
+import ast
 import gzip
 import io
 import os
@@ -7,6 +8,7 @@ import shutil
 import subprocess
 import sys
 import tarfile
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,19 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 from packaging.version import InvalidVersion, Version
 
-from slipway.authoring.packages.source_package import SourcePackage, build, requirements, short_hash, stored
+from slipway.authoring.packages.source_package import SourcePackage, build, launcher, requirements, short_hash, stored
 from slipway.base.errors import ConfigError
 from slipway.model.rules.code import SCRIPT
+
+NEWER = frozenset(
+    {
+        *("removeprefix", "removesuffix", "is_relative_to", "with_stem", "hardlink_to", "walk_up"),
+        *("waitstatus_to_exitcode", "pidfd_open", "cache", "randbytes", "bit_count", "pairwise", "batched"),
+        *("to_thread", "TaskGroup", "file_digest", "add_note", "ExceptionGroup", "ZoneInfo"),
+        *("tomllib", "zoneinfo", "graphlib", "dataclass_transform", "UTC", "StrEnum", "Self"),
+    }
+)
+"""Names of the standard library that Python 3.8 does not have."""
 
 
 @pytest.fixture
@@ -267,3 +279,37 @@ def test_stored_gzip_is_gzip(content: bytes) -> None:
 def test_what_is_not_there_is_refused_before_a_job_is(sources: Path, folder: str, module: str, said: str) -> None:
     with pytest.raises(ConfigError, match=said):
         build("greeter", sources.parent / folder, module)
+
+
+def test_an_images_launcher_is_one_file_of_the_modules_that_a_package_has(sources: Path) -> None:  # D3, N27
+    made = launcher("own")
+    assert made == launcher("own") and made.path == f"packages/own-{made.sha256[:12]}.pyz"
+    with zipfile.ZipFile(io.BytesIO(made.content)) as archive:
+        inside = {name: archive.read(name) for name in archive.namelist()}
+    packed = members(build("greeter", sources).content)
+    assert {name: packed.get(f"greeter-1.0/{name}") for name in inside} == {**inside, "__main__.py": None}
+    start = inside["__main__.py"].decode()
+    ast.parse(start, feature_version=(3, 0))
+    older = start.replace("sys.version_info < (3, 8)", "True")
+    done = subprocess.run([sys.executable, "-c", older], capture_output=True, text=True, check=False)
+    assert done.returncode == 70 and f"is 3.{sys.version_info[1]}, and its command" in done.stderr
+
+
+def test_its_modules_use_nothing_newer_than_python_3_8(tmp_path: Path) -> None:  # N27
+    """On a Python 3.8 where the machine has one; else by what it would not know."""
+    file = tmp_path / "launcher.pyz"
+    file.write_bytes(launcher("own").content)
+    uv = [sys.executable, "-m", "uv", "python", "find", "--no-python-downloads", "--no-project", ">=3.8,<3.9"]
+    found = subprocess.run(uv, capture_output=True, text=True, check=False)
+    if found.returncode == 0:
+        done = subprocess.run([found.stdout.strip(), str(file), "--help"], capture_output=True, text=True, check=False)
+        assert done.returncode == 0 and "--exec" in done.stdout, done.stderr
+    with zipfile.ZipFile(file) as archive:
+        for name in archive.namelist():
+            tree = ast.parse(archive.read(name), feature_version=(3, 8))
+            used = {node.attr for node in ast.walk(tree) if isinstance(node, ast.Attribute)}
+            assert not used & NEWER, name
+            modules = [node.module for node in ast.walk(tree) if isinstance(node, ast.ImportFrom)]
+            modules += [each.name for node in ast.walk(tree) if isinstance(node, ast.Import) for each in node.names]
+            tops = {str(module).partition(".")[0] for module in modules} - {"slipway"}
+            assert all(top in sys.stdlib_module_names - NEWER or top.startswith("slipway_") for top in tops), name

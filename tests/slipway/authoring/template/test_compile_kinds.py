@@ -33,7 +33,8 @@ from .conftest import CONTEXT, cluster
 
 URI = "gs://acme-dev-catalog/packages/digits.tar.gz"
 DIGEST = "sha256:" + "0" * 64
-SERVER = Image(f"us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver@{DIGEST}", command=("serve",))
+REDUCTION = f"us-docker.pkg.dev/vertex-ai-restricted/training/reductionserver@{DIGEST}"
+SERVER = Image(REDUCTION, command=("serve",), launcher=False)
 PATH = "projects/acme/zones/us-central1-a/reservations/h100"
 HERE = replace(CONTEXT, project="acme-dev", reservations={"h100": Reservation(PATH, "a3-highgpu-8g")})
 NETWORK = "projects/123456789012/global/networks/training"
@@ -212,16 +213,37 @@ def test_a_field_that_the_api_does_not_have_is_named() -> None:
     assert "workerPoolSpec" in error.value.why, "they are any JSON to the pipeline's own type"
 
 
-def test_an_image_is_a_container_without_a_launcher() -> None:  # X6
-    asked = digits(code=Image(f"us-docker.pkg.dev/p/r/i@{DIGEST}", command=("python", "-m", "t")), env={"A": "1"})
-    (pool,) = body(asked)["jobSpec"]["workerPoolSpecs"]
-    assert pool["containerSpec"] == {
-        "imageUri": f"us-docker.pkg.dev/p/r/i@{DIGEST}",
-        "command": ["python", "-m", "t"],
+def container(image: Image, **fields: Any) -> dict[str, Any]:
+    asked = digits(code=image, env={"A": "1"}, **fields)
+    uris = dict.fromkeys(asked.uploaded, "gs://catalog/packages/digits-0123456789ab.pyz")
+    (pool,) = request(asked, "on-demand", HERE, uris)["jobSpec"]["workerPoolSpecs"]
+    return dict(pool["containerSpec"])
+
+
+URI_OF_IMAGE = f"us-docker.pkg.dev/p/r/i@{DIGEST}"
+
+
+@pytest.mark.parametrize("image", [Image(URI_OF_IMAGE, ("python", "-m", "t"), launcher=False), Image(URI_OF_IMAGE)])
+def test_an_image_without_a_launcher_is_a_container_as_it_is(image: Image) -> None:  # X6
+    assert container(image) == {
+        "imageUri": URI_OF_IMAGE,
+        **({"command": ["python", "-m", "t"]} if image.command else {}),
         "args": ["--rate=0.01", "--seed=1"],
         "env": [{"name": "A", "value": "1"}],
     }
-    assert "pythonPackageSpec" not in pool
+
+
+def test_an_images_command_is_started_by_the_launcher_that_the_container_finds_in_the_bucket() -> None:  # N27
+    """Its own words and arguments stand behind the launcher's; the trials of a tuning job add theirs at the end."""
+    sent = container(Image(URI_OF_IMAGE, ("julia", "-O3", "${trials}.jl")), secrets={"HF_TOKEN": "hf-token"})
+    assert sent["command"][3:] == ["/gcs/catalog/packages/digits-0123456789ab.pyz"]
+    assert sent["args"] == [
+        *("--claim", f"gs://{CONTEXT.work_bucket}/claims/${{slipway.request}}"),
+        *("--exec=julia", "--exec=-O3", "--exec=${trials}.jl", "--", "--rate=0.01", "--seed=1"),
+    ]
+    assert sent["env"][-1]["name"] == "HF_TOKEN__SECRET"
+    folder = container(Image(URI_OF_IMAGE, ("julia", "a.jl"), path="JULIA_LOAD_PATH"), code_flag=True)["args"]
+    assert folder[2:4] == ["--code=${slipway.package}", "--path=JULIA_LOAD_PATH"]  # N11
 
 
 def test_worker_pools_take_their_places_and_leave_gaps() -> None:  # P4
@@ -240,7 +262,7 @@ def test_worker_pools_take_their_places_and_leave_gaps() -> None:  # P4
 def test_a_worker_pool_may_run_a_package_of_its_own() -> None:
     other = Package("jobs/judge", "judge.task", template().packages[0].image)
     asked = digits(worker_pools=(CHIEF, WorkerPool("evaluator", "n1-standard-8", position="evaluators", code=other)))
-    uris = {asked.packages[0]: URI, other: "gs://b/judge.tar.gz"}
+    uris = {asked.uploaded[0]: URI, other: "gs://b/judge.tar.gz"}
     pools = request(asked, "on-demand", HERE, uris)["jobSpec"]["workerPoolSpecs"]
     assert [pool["pythonPackageSpec"]["packageUris"][0] for pool in pools if pool] == [URI, "gs://b/judge.tar.gz"]
     assert "judge.task" in pools[3]["pythonPackageSpec"]["args"]

@@ -86,7 +86,7 @@ def deployed(*capacity_types: str, beside: tuple[ClusterSpec, ...] = ()) -> tupl
     report = assess(current, live, region=STACK.region, offers=offers, strict=True, preview=True)
     plan = Plan((*map(of_current, current), *map(resting, dormant)))
     context = compile_context(STACK, REVISION, plan)
-    packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
+    packages = dict.fromkeys(asked.uploaded, "packages/p.tar.gz")
     entry = template_entry(asked, placements, report.offers[asked.name], context, packages)
     return read(write(readable(catalog_of(context, STACK, plan, {asked.name: entry}))), "gs://c/catalog.json"), report
 

@@ -54,7 +54,7 @@ def entry(asked: JobTemplate, **changes: Any) -> dict[str, Any]:
     offers = prove(asked, StackResources((cluster(),), region=context.region, reservations=context.reservations))
     verdicts = {draw.label: OfferVerdict(not draw.refusal, draw.refusal) for draw in draws(asked, offers)}
     written = write(
-        template_entry(asked, offers, verdicts, context, dict.fromkeys(asked.packages, "packages/p.tar.gz"))
+        template_entry(asked, offers, verdicts, context, dict.fromkeys(asked.uploaded, "packages/p.tar.gz"))
     )
     assert json.loads(json.dumps(written)) == written
     return written

@@ -16,7 +16,8 @@ def test_a_job_is_submitted_followed_and_accounted_for(stack: Stack) -> None:  #
         "hello  @ 3f9c2e1  →  pool cpu/workers  n1-standard-4",
         "starts now: uses 1 of 3 machines, no extra charge (pool machines: $0.25/h for these, paid for anyway)",
     ]
-    assert re.fullmatch(r"job hello-[a-z2-7]{8}  projects/\d+/locations/us-central1/customJobs/\d+", lines[2])
+    assert re.fullmatch(r"job hello-[a-z2-7]{8}  projects/\d+/locations/us-central1/customJobs/\d+", lines[3])
+    assert lines[2].startswith("  at least once: "), "an image as it is"  # N27
     assert "main  out of the job" in lines
     assert re.search(r"succeeded: started after [\d.]+ s, ran [\d.]+ s, its machines cost (under )?\$0\.\d+", done.err)
 

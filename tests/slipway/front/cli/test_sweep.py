@@ -37,8 +37,8 @@ def test_what_it_is_is_said(snapshot: SnapshotAssertion, stack: Stack) -> None:
     done = stack.run("submit", "hello", "--sweep", points(stack, 3))
     assert done.code == 0, done.err
     lines = done.out.splitlines()
-    assert [*lines[:2], *lines[3:5]] == snapshot
-    assert lines[2].startswith("sweep hello-") and lines[2].endswith(": 3 runs") and counts(lines[-1]) == (3, 0, 3)
+    assert [*lines[:3], *lines[4:6]] == snapshot
+    assert lines[3].startswith("sweep hello-") and lines[3].endswith(": 3 runs") and counts(lines[-1]) == (3, 0, 3)
     stack.until(lambda: all(job["state"] == "JOB_STATE_SUCCEEDED" for job in every_job(stack)))
     retried = stack.well("submit", "hello", "--sweep", "sweep.csv", "--retry-failed")
     assert "3 runs has failed, nothing" in retried.out and counts(retried.out.splitlines()[-1]) == (0, 3, 3)

@@ -64,7 +64,7 @@ def document() -> dict[str, Any]:
     for asked in (PACKAGED, IMAGE):
         placements = prove(asked, StackResources((CPU,)))
         verdicts = {draw.label: OfferVerdict(True) for draw in draws(asked, placements)}
-        packages = dict.fromkeys(asked.packages, "packages/p.tar.gz")
+        packages = dict.fromkeys(asked.uploaded, "packages/p.tar.gz")
         entries[asked.name] = template_entry(asked, placements, verdicts, HERE, packages)
     text = write(catalog_of(CONTEXT, STACK, Plan((of_current(CURRENT),)), entries))
     body: dict[str, Any] = json.loads(text)
@@ -124,7 +124,7 @@ def test_a_reservation_gives_no_more_machines_than_the_stack_says_it_holds() -> 
     reservations = {"three": Reservation(PATH, "n1-standard-8", machines=3)}
     context, stack = replace(HERE, reservations=reservations), replace(STACK, reservations=reservations)
     placements = prove(RESERVED, StackResources((), region="us-central1", reservations=reservations))
-    packages = dict.fromkeys(RESERVED.packages, "packages/p.tar.gz")
+    packages = dict.fromkeys(RESERVED.uploaded, "packages/p.tar.gz")
     entry = template_entry(RESERVED, placements, {"reservation": OfferVerdict(True)}, context, packages)
     catalog = read(write(catalog_of(context, stack, Plan(), {RESERVED.name: entry})), SOURCE)
     found = {}

@@ -88,7 +88,7 @@ def test_what_was_published_is_not_held_to_the_official_type_again(monkeypatch: 
     def publish(known: Template) -> int:
         held.clear()
         asked = template()
-        packages = {asked.packages[0]: "packages/p.tar.gz"}
+        packages = {asked.uploaded[0]: "packages/p.tar.gz"}
         template_entry(asked, prove(asked, StackResources((CPU,))), VERDICTS, CONTEXT, packages, known=known)
         return len(held)
 

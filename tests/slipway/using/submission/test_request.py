@@ -15,7 +15,7 @@ from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import escaped, names, unescaped
 from slipway.model.kinds import CUSTOM_JOB, PIPELINE, TUNING_JOB, JobKind
-from slipway.model.labels import VARIABLE, parameters_in, recorded
+from slipway.model.labels import IMAGE_START, VARIABLE, parameters_in, recorded
 from slipway.model.prices import UNKNOWN
 from slipway.using.submission.request import Request, checked_request_id, fill, job_name, new_request_id
 from slipway.using.submission.same_request import same
@@ -247,3 +247,43 @@ def test_newer_code_is_the_same_and_another_kind_is_not() -> None:
     with pytest.raises(ConfigError) as error:
         same(asks(PIPELINE, trainingTaskInputs=spec()), made)
     assert error.value.why == "kind: custom-job then, training-pipeline now"
+
+
+def of_image(
+    *, launcher: bool, file: str = "own-0123456789ab.pyz", claim: str = "gs://work/claims/id"
+) -> dict[str, Any]:
+    words, args = ["python", "-m", "train"], ["--rate=1"]
+    own = [*("--claim", claim, "--code="), *(f"--exec={word}" for word in words), "--", *args]
+    command = [*IMAGE_START, f"/gcs/c/packages/{file}"] if launcher else words
+    container = {"imageUri": "a@sha256:1", "command": command, "args": own if launcher else args}
+    return {"jobSpec": {"workerPoolSpecs": [{"replicaCount": 1, "containerSpec": container}]}}
+
+
+def request(body: dict[str, Any], **more: Any) -> Request:
+    return Request(id="id", stack="local", template="", body=body, bucket="work", **more)
+
+
+def test_an_image_with_a_launcher_runs_once_and_one_without_at_least_once() -> None:  # N7, N27
+    once, bare = request(of_image(launcher=True)), request(of_image(launcher=False))
+    assert once.runs_once and once.claim == once.mark == bare.mark == "gs://work/claims/id"
+    assert not bare.runs_once and not bare.claim and bare.when_twice == "two jobs both run"
+    both = of_image(launcher=True)
+    both["jobSpec"]["workerPoolSpecs"] += of_image(launcher=False)["jobSpec"]["workerPoolSpecs"]
+    assert not request(both).runs_once and request(both).when_twice == "two jobs both run", "one role takes no claim"
+
+
+def test_an_images_claim_stays_where_it_was_sent_first() -> None:  # N7, N27
+    moved = request(of_image(launcher=True)).claimed_in("elsewhere")
+    assert moved.claim == "gs://elsewhere/claims/id" and moved.runs_once
+    assert moved.body == of_image(launcher=True, claim="gs://elsewhere/claims/id")
+
+
+def test_an_image_is_the_same_with_another_launcher_and_without_one() -> None:  # N27
+    """The last release sent it as it was, and each release has another launcher."""
+    now = request(of_image(launcher=True))
+    for sent in (of_image(launcher=True, file="own-ba9876543210.pyz"), of_image(launcher=False)):
+        assert same(now, VertexJob.read(sent))
+    other = of_image(launcher=True)
+    other["jobSpec"]["workerPoolSpecs"][0]["containerSpec"]["args"][-1] = "--rate=2"
+    with pytest.raises(ConfigError, match="something else"):
+        same(now, VertexJob.read(other))

@@ -1,0 +1,115 @@
+"""The command that a job is, with a folder that its submission brought, and how it ends.
+
+It travels with the launcher: standard library only, nothing newer than Python 3.8.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import os
+import signal
+import subprocess
+import tarfile
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
+
+if TYPE_CHECKING or __package__:
+    from slipway.authoring.packages.slipway_storage import Storage, StorageError
+else:
+    from slipway_storage import Storage, StorageError
+
+LAST_WORDS_S = 20.0
+PR_SET_CHILD_SUBREAPER = 36
+KILLED = tuple(128 + number for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGKILL, signal.SIGSEGV))
+
+
+class Command:
+    """A running command, in a group of processes of its own: a notice reaches what it started, too, after `look`."""
+
+    def __init__(
+        self, words: list[str], environ: Mapping[str, str], look: Callable[[], None], folder: Path | None = None
+    ) -> None:
+        self.noticed, self.look = False, look  # No lock, which a second signal would wait for within the first.
+        self.process: subprocess.Popen[bytes] | None = None
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, self.forward)
+        adopt_orphans()
+        self.process = subprocess.Popen(words, env=dict(environ), cwd=folder, start_new_session=True)
+        if self.noticed:
+            self.forward()
+
+    def forward(self, *_: object) -> None:
+        """Hand a notice on. It is SIGTERM, as the service sends."""
+        first, self.noticed = not self.noticed, True
+        if self.process is not None:
+            if first:
+                self.look()
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(self.process.pid, signal.SIGTERM)
+
+    def ending(self) -> bool:
+        """Tell whether it has ended, or some of it may have, after a notice."""
+        assert self.process is not None, "set when it was made"
+        if self.noticed:
+            return True
+        try:
+            return os.waitid(os.P_PID, self.process.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+        except ChildProcessError:  # waited for already
+            return True
+        except AttributeError:  # no Linux
+            return False
+
+    def wait(self) -> tuple[int, bool]:
+        """Its exit code, and whether a signal ended who wrote: the code is 128 and the signal's number then, as shells
+        have it."""
+        assert self.process is not None, "set when it was made"
+        code = self.process.wait()
+        until = time.monotonic() + LAST_WORDS_S
+        ends: list[int] = []
+        while self.noticed and not gone(self.process.pid, ends) and time.monotonic() < until:
+            time.sleep(0.05)  # A shell ends at once, and what it ran may still be writing.
+        if code >= 0:
+            return code, code in KILLED
+        return 128 - code, not ends or any(os.WIFSIGNALED(end) for end in ends)
+
+
+def adopt_orphans() -> None:
+    """Have what a shell leaves behind be this process's children (Linux): only a parent is told how one ends."""
+    with contextlib.suppress(OSError, AttributeError):
+        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
+
+
+def gone(group: int, ends: list[int]) -> bool:
+    """Tell whether no process of a group is left; `ends` is given the status of each that ended here."""
+    with contextlib.suppress(ChildProcessError):
+        while True:
+            process, status = os.waitpid(-group, os.WNOHANG)
+            if not process:
+                break
+            ends.append(status)
+    try:
+        os.killpg(group, 0)
+    except (ProcessLookupError, PermissionError):
+        return True
+    return False
+
+
+def unpack(archive: Path, folder: Path) -> None:
+    """Put a job's files into a new folder."""
+    folder.mkdir()
+    with tarfile.open(archive) as opened:
+        if hasattr(tarfile, "data_filter"):
+            opened.extractall(folder, filter="data")
+        else:
+            opened.extractall(folder)
+
+
+def fetched(code: str, place: Path, environ: Mapping[str, str]) -> Path:
+    """The folder that a submission brought, fetched and unpacked anew for each start. Raises OSError, StorageError and
+    tarfile.TarError."""
+    for name in Storage(environ).fetch(code, place):
+        unpack(place / name, place / "code")
+        return place / "code"
+    raise StorageError("it is not there")
