@@ -176,11 +176,14 @@ def _tell_shell(journey: Play) -> None:
 
 def _cancel_leftovers(journey: Play) -> None:
     """Cancel jobs that a killed demo submitted: they would hold the pool's machines."""
-    vertex = connect(journey.deployer.environment).vertex(journey.stack.project, journey.stack.region)
-    for job in vertex.jobs(CUSTOM_JOB, f"labels.{REQUEST_LABEL}:*"):
+    deployer, submitter = (  # A submitter has no rights before the first deployment.
+        connect(actor.environment).vertex(journey.stack.project, journey.stack.region)
+        for actor in (journey.deployer, journey.submitter)
+    )
+    for job in deployer.jobs(CUSTOM_JOB, f"labels.{REQUEST_LABEL}:*"):
         if not job.ended and job.labels[REQUEST_LABEL].startswith(REQUEST_PREFIX):
             print(f"        cancels {job.display_name} of a killed demo")
-            vertex.cancel(job.name)
+            submitter.cancel(job.name)
 
 
 def _clusters(journey: Play) -> list[str]:

@@ -11,6 +11,7 @@ import pytest
 import yaml
 from pulumi.runtime.config import set_all_config
 from vertex_local import identities
+from vertex_local.access import roles as known_roles
 
 from tests.ci.conftest import ROOT, Workflow
 from tests.components.conftest import Asked, declared, every, only
@@ -18,7 +19,7 @@ from tests.slipway.front.cli.init.commands import FLAGS, well
 
 GUIDE, OF_GITLAB = ((ROOT / "docs" / name).read_text() for name in ("ci.md", "gitlab.md"))
 JOBS = "".join(path.read_text() for path in (ROOT / "slipway" / "front" / "starter" / "gitlab").glob("*.yml"))
-PREVIEW, DEPLOY = "acme-ml-dev-slipway-preview", "acme-ml-dev-slipway-deploy"
+PREVIEW, DEPLOY = "slipway-preview@", "slipway-deploy@"
 
 
 @dataclass(frozen=True)
@@ -58,29 +59,69 @@ def gitlab(begun: Callable[[str], Bootstrap]) -> Bootstrap:
     return begun("gitlab")
 
 
-def roles(github: Bootstrap, account: str) -> set[str]:
-    """The roles on the stack's project, without those of a condition."""
-    named = every(github.asked, "gcp:projects/iAMMember:IAMMember")
-    return {item.inputs["role"] for name, item in named.items() if name.startswith(account)}
+OWN = {"previewer": "slipwayPreviewer", "deployer": "slipwayDeployer", "buckets": "slipwayBuckets"}
+"""The project's own roles, by the names of their files. The local cloud calls them as these."""
+
+
+def local_name(role: str) -> str:
+    files = {f"projects/acme-ml-dev/roles/{own}": name for name, own in OWN.items()}
+    return f"projects/{identities.PROJECT_ID}/roles/{files[role]}" if role in files else role
+
+
+def roles(github: Bootstrap, account: str) -> dict[str, str]:
+    """The conditions of an account's roles on the stack's project, by role."""
+    granted = (item.inputs for item in github.of("gcp:projects/iAMMember:IAMMember"))
+    of_dev = [item for item in granted if item["project"] == "acme-ml-dev" and account in item["member"]]
+    return {item["role"]: item.get("condition", {}).get("expression", "") for item in of_dev}
 
 
 @pytest.mark.parametrize(("account", "role"), [(PREVIEW, "previewer"), (DEPLOY, "deployer")])
 def test_a_stacks_project_grants_what_the_journeys_are_run_with(github: Bootstrap, account: str, role: str) -> None:
     local = {name for name, members in identities.HOME.bindings.items() if identities.ROLES[role] in members}
-    conditional = {"previewer": {"roles/storage.objectViewer"}, "deployer": {"roles/resourcemanager.projectIamAdmin"}}
-    assert roles(github, account) | conditional[role] == local
+    assert set(map(local_name, roles(github, account))) == local
+
+
+def test_a_role_of_the_project_has_what_the_journeys_are_run_with_and_the_page_tells(github: Bootstrap) -> None:
+    head, _, *rows = GUIDE.split("| what for |")[1].split("\n\n")[0].splitlines()
+    columns = [cell.strip() for cell in head.split("|")[1:-1]]
+    told: dict[str, set[str]] = {name: set() for name in columns}
+    for row in rows:
+        _, permissions, *marks = (cell.strip() for cell in row.split("|")[1:-1])
+        for name, mark in zip(columns, marks, strict=True):
+            told[name] |= set(re.findall("`([^`]+)`", permissions)) if mark else set()
+    made = {item.inputs["roleId"]: item.inputs for item in github.of("gcp:projects/iAMCustomRole:IAMCustomRole")}
+    assert set(made) == set(OWN.values()) and set(told) == set(OWN)
+    for name, own in OWN.items():
+        known = known_roles.find(local_name(f"projects/acme-ml-dev/roles/{own}"))
+        assert known and not known.prefixes
+        assert known.permissions == set(made[own]["permissions"]) == told[name]
+
+
+def test_a_deployer_changes_the_buckets_of_its_stack_alone(github: Bootstrap) -> None:
+    limited = {
+        role.rpartition("/")[2]: condition
+        for account in (PREVIEW, DEPLOY)
+        for role, condition in roles(github, account).items()
+        if "storage" in role or role.endswith("Buckets")
+    }
+    own = "resource.name.startsWith('projects/_/buckets/acme-ml-dev-dev-"
+    assert limited == {
+        "slipwayBuckets": f"{own}')",
+        "storage.objectUser": f"{own}catalog')",
+        "storage.objectViewer": f"{own}catalog')",
+    }
 
 
 def test_preview_reads_and_changes_nothing_and_the_page_has_each_role(github: Bootstrap) -> None:
     types = ("gcp:storage/bucketIAMMember:BucketIAMMember", "gcp:kms/cryptoKeyIAMMember:CryptoKeyIAMMember")
     on_state = [item for type_ in types for item in github.of(type_)]
-    reads = {item.inputs["role"] for item in on_state if "preview" in item.inputs["member"]} | roles(github, PREVIEW)
-    assert all(re.search(r"[vV]iewer$|securityReviewer$|Decrypter$", role) for role in reads), reads
+    reads = {item.inputs["role"] for item in on_state if "preview" in item.inputs["member"]}
+    reads |= set(roles(github, PREVIEW))
+    assert all(re.search(r"[vV]iewer$|Decrypter$", role) for role in reads), reads
     table = GUIDE.split("## The identities")[1].split("\n## ")[0]
     given = {item.inputs["role"] for item in (*on_state, *github.of("gcp:projects/iAMMember:IAMMember"))}
-    assert given == set(re.findall(r"roles/[\w.]+", table))
-    catalog = every(github.asked, "gcp:projects/iAMMember:IAMMember")["dev-catalog"].inputs["condition"]
-    assert catalog["expression"] == "resource.name.startsWith('projects/_/buckets/acme-ml-dev-dev-catalog')"
+    told = set(re.findall(r"roles/[\w.]+|`slipway[A-Z]\w+`", table))
+    assert {f"`{role.rpartition('/')[2]}`" if role.startswith("projects/") else role for role in given} == told
 
 
 def test_the_deployer_can_hand_out_the_submitters_roles_only(github: Bootstrap) -> None:

@@ -128,7 +128,7 @@ def vertex_sdk(cloud: LocalCloud, monkeypatch: pytest.MonkeyPatch) -> Iterator[L
         project="local-project",
         location="us-central1",
         staging_bucket=f"gs://{STAGING}",
-        credentials=cloud.credentials("deployer"),
+        credentials=cloud.credentials("owner"),
         api_endpoint=cloud.url,
         api_transport="rest",
     )

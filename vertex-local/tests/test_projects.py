@@ -67,7 +67,7 @@ def test_a_project_has_its_own_number_jobs_and_clusters(two: LocalCloud) -> None
     made = two.rest("POST", f"/v1/{parent}/persistentResources?persistentResourceId=mine", cluster_body())
     assert made["name"].startswith("projects/100000000002/")
     sent = job_body()
-    client = jobs_of(two, "deployer", DEV)
+    client = jobs_of(two, "owner", DEV)
     job = two.rest("POST", f"/v1/{parent}/customJobs", sent)
     assert job["name"].startswith("projects/100000000002/")
     assert [item.name for item in client.list_custom_jobs(parent=parent)] == [job["name"]]

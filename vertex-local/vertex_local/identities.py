@@ -68,20 +68,14 @@ class Project:
         agent = f"serviceAccount:service-{self.number}@gcp-sa-aiplatform.iam.gserviceaccount.com"
         return {
             "roles/owner": (OWNER,),
-            "roles/aiplatform.admin": deployer,
-            "roles/storage.admin": deployer,
-            "roles/iam.serviceAccountAdmin": deployer,
-            "roles/iam.serviceAccountUser": deployer,
-            "roles/resourcemanager.projectIamAdmin": deployer,
-            "roles/cloudquotas.admin": deployer,
-            "roles/logging.viewer": deployer,
-            "roles/aiplatform.viewer": previewer,
-            "roles/cloudquotas.viewer": previewer,
-            "roles/iam.securityReviewer": previewer,
-            "roles/storage.bucketViewer": previewer,
-            # On a real project a condition limits this to the catalogs' buckets; the local cloud evaluates no
-            # conditions.
+            f"projects/{self.id}/roles/deployer": deployer,
+            f"projects/{self.id}/roles/previewer": previewer,
+            # On a real project conditions limit these four, to the stack's buckets, its catalog's objects and the
+            # submitters' roles; the local cloud evaluates no conditions.
+            f"projects/{self.id}/roles/buckets": deployer,
+            "roles/storage.objectUser": deployer,
             "roles/storage.objectViewer": previewer,
+            "roles/resourcemanager.projectIamAdmin": deployer,
             "roles/editor": (f"serviceAccount:{self.compute_default}",),
             "roles/aiplatform.serviceAgent": (agent,),
             "roles/aiplatform.customCodeServiceAgent": (f"serviceAccount:{self.custom_code_agent}",),

@@ -5,10 +5,11 @@ from typing import Any
 
 import pytest
 
+from vertex_local.identities import HOME
 from vertex_local.testing.calling import PARENT
 from vertex_local.testing.local_cloud import LocalCloud
 
-TRAINER = "deployer@local-project.iam.gserviceaccount.com"
+TRAINER = HOME.compute_default
 
 
 @pytest.fixture

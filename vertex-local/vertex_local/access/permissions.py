@@ -139,16 +139,15 @@ class Access:
     def _roles(
         self, principal: str, resource: str | None, inherits: bool, more: Mapping[str, Sequence[str]]
     ) -> Iterator[roles.Role]:
-        table = roles.table()
         project = policies.project_name(self._project.id)
         on_project = self._policies.bindings(project)
         names = self._names(principal, on_project)
         bindings = on_project if inherits else []
         if resource is not None and resource != project:
             bindings = [*bindings, *self._policies.bindings(resource)]
-        for role, members in (*bindings, *more.items()):
-            if role in table and not names.isdisjoint(members):
-                yield table[role]
+        for name, members in (*bindings, *more.items()):
+            if (role := roles.find(name)) and not names.isdisjoint(members):
+                yield role
 
     def _names(self, principal: str, on_project: list[tuple[str, list[str]]]) -> set[str]:
         names = {principal, "allUsers", "allAuthenticatedUsers", "domain:" + principal.rpartition("@")[2]}

@@ -30,7 +30,7 @@ def check(resource: str, bindings: Bindings, before: Bindings, ours: Callable[[s
             f"The bindings of a policy can refer to {_MOST_PRINCIPALS} principals, {_MOST_GROUPS} of them groups."
         )
     for binding in bindings:
-        _check_role(service, binding.get("role", ""))
+        _check_role(service, binding.get("role", ""), ours)
         # Cloud Storage drops a binding without members.
         if not binding.get("members") and service != "storage":
             raise invalid_argument(f"The binding of {binding['role']} must contain at least one principal.")
@@ -56,14 +56,18 @@ def _service(resource: str) -> str:
     return resource.removeprefix("//").partition(".")[0]
 
 
-def _check_role(service: str, name: str) -> None:
-    role = roles.table().get(name)
-    if role is None:
+def _check_role(service: str, name: str, ours: Callable[[str], bool]) -> None:
+    role = roles.find(name)
+    if role is None or (name.startswith("projects/") and not ours(name.split("/")[1])):
         raise invalid_argument(
             f"Role {name} is not supported for this resource. (The local cloud knows Google's predefined roles "
             "as far as its services use them: vertex_local/access/roles.toml.)"
         )
-    foreign = not name.startswith("roles/storage.") if service == "storage" else role.only_on == "bucket"
+    foreign = (
+        name.startswith("roles/") and not name.startswith("roles/storage.")
+        if service == "storage"
+        else role.only_on == "bucket"
+    )
     if foreign or not role.concerns(_HEADS.get(service, "")):
         raise invalid_argument(f"Role {name} is not supported for this resource.")
 

@@ -1,5 +1,6 @@
-"""Google's predefined roles and the permissions in them, from `roles.toml`."""
+"""Google's predefined roles, those of a project, and the permissions in them, from `roles.toml`."""
 
+import re
 import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -27,9 +28,13 @@ class Role:
         )
 
 
+def find(name: str) -> Role | None:
+    """Return a role by its name, `roles/…` or `projects/ID/roles/…`; None for an unknown one."""
+    return _table().get(re.sub("^projects/[^/]+/", "projects/*/", name))
+
+
 @cache
-def table() -> Mapping[str, Role]:
-    """Return all known roles by name (`roles/…`)."""
+def _table() -> Mapping[str, Role]:
     rows = tomllib.loads(Path(__file__).with_name("roles.toml").read_text(encoding="utf-8"))
     return {
         name: Role(

@@ -83,7 +83,7 @@ class LocalCloud:
         assert known, f"{role} of {project}"
         return known
 
-    def env(self, role: str = "deployer", project: str = PROJECT_ID) -> dict[str, str]:
+    def env(self, role: str = "owner", project: str = PROJECT_ID) -> dict[str, str]:
         """Return the environment of a process that talks to this cloud (without the engine's variables)."""
         return {**self.base_env(), **environment.of_role(self.record, role, project)}
 
@@ -93,7 +93,7 @@ class LocalCloud:
     def credentials(self, role: str = "owner", project: str = PROJECT_ID) -> Credentials:
         return Credentials(self.token(role, project))  # type: ignore[no-untyped-call]
 
-    def to_client(self, role: str = "deployer", project: str = PROJECT_ID) -> dict[str, Any]:
+    def to_client(self, role: str = "owner", project: str = PROJECT_ID) -> dict[str, Any]:
         """Return what Google's generated clients are made with, to speak REST with this cloud."""
         options = {"api_endpoint": self.url}
         return {"transport": "rest", "client_options": options, "credentials": self.credentials(role, project)}

@@ -62,7 +62,7 @@ def sdk(stack: Stack, **more: Any) -> Any:
     from google.cloud import aiplatform
 
     place = {"project": PROJECT, "location": REGION, "api_endpoint": stack.cloud.url, "api_transport": "rest"}
-    aiplatform.init(**place, credentials=stack.cloud.credentials("deployer"), **more)
+    aiplatform.init(**place, credentials=stack.cloud.credentials("owner"), **more)
     return aiplatform
 
 

@@ -170,12 +170,12 @@ def test_each_role_that_is_lacked_is_named(stack: Stack) -> None:  # P5
 
 def test_a_trainers_account_that_was_deleted_is_made_again_by_a_deployment(stack: Stack) -> None:
     stack.cloud.rest("DELETE", f"/v1/projects/{PROJECT}/serviceAccounts/{stack.trainer}")
-    for role, code in (("submitter", 3), ("deployer", 4)):
+    for role, code in (("submitter", 3), ("owner", 4)):
         done = stack.run("submit", "hello", role=role)
         assert done.code == code and stack.jobs() == []
         assert f"deleted: make up STACK={stack.name}, which makes it" in done.err
     found = {
-        finding["id"]: finding for finding in stack.run("doctor", "--output", "json", role="deployer").json["findings"]
+        finding["id"]: finding for finding in stack.run("doctor", "--output", "json", role="owner").json["findings"]
     }
     assert found["resource-gone"]["sentence"] == f"account {stack.trainer} is not there any more"
     assert found["resource-gone"]["mend"] == f"make up STACK={stack.name}"
