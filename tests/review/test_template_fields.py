@@ -73,6 +73,24 @@ NEXT = (
 FLEX = '    waits={"flex-start": 7200},\n'
 ACCOUNT = 'service_account="evals@acme-ml.iam.gserviceaccount.com"'
 
+PIPELINE = """
+schemaVersion: 2.1.0
+components: {task: {executorLabel: task}}
+deploymentSpec: {executors: {task: {container: {image: "python:3.11", command: ["true"]}}}}
+root: {dag: {tasks: {task: {componentRef: {name: task}}}}}
+"""
+PIPE = """from slipway.template import JobTemplate
+
+TEMPLATE = JobTemplate(
+    name="pipe", summary="a pipeline", kinds=("pipeline",), pipeline="pipelines/a.yaml", capacity_types=("on-demand",)
+)
+"""
+PIPES = (
+    Edit("pipelines/a.yaml", "", PIPELINE),
+    Edit("templates/pipe.py", "", PIPE),
+    stack("    - evals\n", "    - evals\n    - pipe\n"),
+)
+
 FIELDS = (
     field(JobTemplate, "name", stack("    - evals\n", "")),
     field(JobTemplate, "code", EVALS("1" * 64, "2" * 64)),
@@ -84,6 +102,7 @@ FIELDS = (
     field(JobTemplate, "env", EVALS('"us-central1"}', '"us-east1"}')),
     field(JobTemplate, "study", TUNE('Metric("accuracy")', 'Metric("accuracy", "minimize")')),
     field(JobTemplate, "model", EVALS("a" * 64, "b" * 64), given=(imports("evals", "ModelUpload"), UPLOADS)),
+    field(JobTemplate, "pipeline", Edit("pipelines/a.yaml", '"true"', '"false"'), given=PIPES),
     field(JobTemplate, "scheduling", *scheduling("disable_retries=True")),
     field(JobTemplate, "waits", LORA("7200", "600")),
     field(JobTemplate, "variants", LORA('("pool", "reservation", "spot")', '("spot", "pool", "reservation")')),

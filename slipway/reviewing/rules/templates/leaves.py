@@ -6,6 +6,8 @@ buckets and accounts have a name of their own.
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import astuple, dataclass
 from typing import Any
@@ -13,7 +15,8 @@ from typing import Any
 from slipway.base.formatting import counted
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
-from slipway.model.kinds import CUSTOM_JOB, KINDS
+from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
+from slipway.model.kinds.pipeline import images
 from slipway.model.labels import TEMPLATE_LABEL, Launched
 from slipway.model.machines.table import all_accelerators
 
@@ -65,6 +68,9 @@ class Machines:
         return known or 0
 
 
+_OF_SPEC = ("serviceAccount", "network", "reservedIpRanges", "pscInterfaceConfig")
+"""Values that stand beside a pipeline, and in other kinds' specs."""
+
 Leaf = str | tuple[str, ...] | Machines
 """A value of a request; a list of texts is one value."""
 
@@ -74,8 +80,13 @@ def flat(
 ) -> Mapping[str, Leaf]:
     """Return every value of a request by its path; lists of arguments are one. `roles`, `names`: by their values."""
     key = KINDS.get(offer.kind, CUSTOM_JOB).spec
-    spec = offer.request.get(key) or {}
-    leaves = dict(_leaves({name: value for name, value in offer.request.items() if name != key}, ""))
+    spec, beside = offer.request.get(key) or {}, {name: value for name, value in offer.request.items() if name != key}
+    if offer.kind == PIPELINE_JOB.name:
+        # Its file is one value: the lines that were edited are in the pull request.
+        digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:7]
+        own = {name: beside.pop(name) for name in tuple(beside) if name in _OF_SPEC}
+        spec = {"pipeline": digest, "images": list(images(spec)), **own}
+    leaves = dict(_leaves(beside, ""))
     leaves |= _leaves({name: value for name, value in spec.items() if name != "workerPoolSpecs"}, "spec/")
     for index, pool in enumerate(spec.get("workerPoolSpecs") or ()):
         if pool:

@@ -31,6 +31,7 @@ from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
 SILENT = re.compile(
     r"spec/(persistentResourceId|experimentRun|pscInterfaceConfig/dnsPeeringConfigs/.*/domain)|labels/slipway-commit(-dirty)?"
+    r"|runtimeConfig/(gcsOutputDirectory|parameterValues(/.*)?|.*/persistentResourceName)"
 )
 """Paths that each deployment sets anew, or that follow from another one."""
 _ARGUMENTS = ("args", "command")
