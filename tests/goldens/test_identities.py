@@ -139,7 +139,7 @@ def test_labels() -> None:
         "slipway-template",
         "slipway-user",
     ]
-    assert labels.RECORDS == ("SLIPWAY_PARAMETERS", "SLIPWAY_NOTE")
+    assert labels.RECORDS == ("SLIPWAY_PARAMETERS", "SLIPWAY_NOTE", "SLIPWAY_NOTIFICATION")
 
 
 def test_names_of_buckets() -> None:

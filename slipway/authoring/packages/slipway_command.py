@@ -16,8 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
 
 if TYPE_CHECKING or __package__:
+    from slipway.authoring.packages.slipway_notify import LastLine
     from slipway.authoring.packages.slipway_storage import Storage, StorageError
 else:
+    from slipway_notify import LastLine
     from slipway_storage import Storage, StorageError
 
 LAST_WORDS_S = 20.0
@@ -29,14 +31,22 @@ class Command:
     """A running command, in a group of processes of its own: a notice reaches what it started, too, after `look`."""
 
     def __init__(
-        self, words: list[str], environ: Mapping[str, str], look: Callable[[], None], folder: Path | None = None
+        self,
+        words: list[str],
+        environ: Mapping[str, str],
+        look: Callable[[], None],
+        folder: Path | None = None,
+        errors: LastLine | None = None,
     ) -> None:
         self.noticed, self.look = False, look  # No lock, which a second signal would wait for within the first.
         self.process: subprocess.Popen[bytes] | None = None
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.forward)
         adopt_orphans()
-        self.process = subprocess.Popen(words, env=dict(environ), cwd=folder, start_new_session=True)
+        pipe = errors.pipe if errors else None
+        self.process = subprocess.Popen(words, env=dict(environ), cwd=folder, start_new_session=True, stderr=pipe)
+        if errors:
+            errors.begin()
         if self.noticed:
             self.forward()
 

@@ -41,6 +41,7 @@ from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
 if TYPE_CHECKING or __package__:
     from slipway.authoring.packages.slipway_command import Command, fetched
     from slipway.authoring.packages.slipway_index import InstallError, install, wanted
+    from slipway.authoring.packages.slipway_notify import Teller
     from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
     from slipway.authoring.packages.slipway_storage import (
         PASSING,
@@ -55,10 +56,12 @@ if TYPE_CHECKING or __package__:
 else:
     from slipway_command import Command, fetched
     from slipway_index import InstallError, install, wanted
+    from slipway_notify import Teller
     from slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
     from slipway_storage import PASSING, ROLE, Storage, StorageError, call, patiently, storage_base, token
 
 SECRET = "__SECRET"
+NOTIFICATION = "SLIPWAY_NOTIFICATION"
 MOVED, TRIALS = "moved", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
 SCRIPT = "slipway_script"
@@ -71,6 +74,10 @@ class ClaimError(Exception):
 
 class SecretError(Exception):
     """A secret could not be read."""
+
+
+class RefusedError(Exception):
+    """The job's code does not start: what happened, why, and what to do."""
 
 
 def holder(claim: str, job: str, environ: Mapping[str, str]) -> tuple[str, bool]:
@@ -133,6 +140,18 @@ def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sl
     return values
 
 
+def teller(claim: str, job: str, environ: Mapping[str, str]) -> Teller:
+    """Tells of this job whom the submission's record names."""
+    own = f"{job} {replica(environ)} {os.urandom(4).hex()}"
+    return Teller(
+        environ.get(NOTIFICATION, ""),
+        claim,
+        read=lambda reference: str(patiently(lambda: secret(reference, environ), time.sleep)).strip(),
+        take=lambda mark: settle(mark, own, environ)[0] == own,
+        say=say,
+    )
+
+
 def arguments(argv: list[str]) -> argparse.Namespace:
     """`claim`, `module`, `command`, `code`, `path`, and in `rest` the arguments of the module or the command; exits 2
     with usage when they make no sense."""
@@ -171,7 +190,7 @@ def several(environ: Mapping[str, str]) -> bool:
     return sum(map(len, cluster.values())) > 1
 
 
-def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace, *, again: bool) -> int:
+def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace, tells: Teller, *, again: bool) -> int:
     """The exit code of a command, with all kept that it wrote to $SLIPWAY_OUTPUT; CANNOT_TELL when something is not.
 
     Of a script, that nothing was written is said as well. `again`: this job was started before.
@@ -185,11 +204,11 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
         try:
             earlier = results.restore() if output else []
         except (OSError, StorageError) as error:
-            return refuse(
+            raise RefusedError(
                 "what an earlier start of this job has kept can't be fetched, so the job does not start",
                 f"{output}: {error}",
                 ROLE,
-            )
+            ) from error
         if earlier:
             names = ", ".join(earlier[:5]) + (f" and {len(earlier) - 5} more" if len(earlier) > 5 else "")
             say(f"goes on with what an earlier start has kept of $SLIPWAY_OUTPUT: {names}")
@@ -200,17 +219,18 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
             try:
                 folder = fetched(asked.code, place, environ)
             except (OSError, StorageError, tarfile.TarError) as error:
-                return refuse(
-                    "the code of this job can't be fetched, so it does not start", f"{asked.code}: {error}", ROLE
-                )
+                what = "the code of this job can't be fetched, so it does not start"
+                raise RefusedError(what, f"{asked.code}: {error}", ROLE) from error
             first = environ.get(asked.path)
             variables[asked.path] = f"{folder}{os.pathsep}{first}" if first else str(folder)
         try:
-            command = Command(words, variables, results.look, folder)
+            command = Command(words, variables, results.look, folder, tells.lines)
         except OSError as error:
             fix = "no shell reads the template's command, and its first word is a program of the image"
-            return refuse(f"can't run {words[0]!r}", str(error), fix)
-        return followed(command, results, told=asked.module == SCRIPT)
+            raise RefusedError(f"can't run {words[0]!r}", str(error), fix) from error
+        code = followed(command, results, told=asked.module == SCRIPT)
+        tells.noticed = command.noticed
+        return code
     finally:
         shutil.rmtree(place, ignore_errors=True)
 
@@ -267,6 +287,39 @@ def watch(command: Command, results: Results, over: threading.Event) -> None:
                 results.tell(f"not kept for a while: {name}: {why}")
 
 
+def begin(
+    words: list[str], environ: Mapping[str, str], asked: argparse.Namespace, tells: Teller, *, again: bool
+) -> int:
+    """The exit code of a command, or CANNOT_TELL where it does not start; whoever wants to be told is."""
+    why, values = "", {}
+    if not again:
+        tells.started()
+    try:
+        try:
+            install(wanted(), environ)
+        except InstallError as error:
+            raise RefusedError(
+                "the packages of this job can't be installed, so its code does not start",
+                str(error),
+                "names and versions are those of requirements.txt; Artifact Registry needs "
+                "roles/artifactregistry.reader for the job's service account",
+            ) from error
+        try:
+            values = secrets(environ)
+        except SecretError as error:
+            raise RefusedError(
+                "a secret of this job can't be read, so the job does not start",
+                str(error),
+                "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit again",
+            ) from error
+        code = run(words, {**environ, **values}, asked, tells, again=again)
+    except RefusedError as refused:
+        code, why = refuse(*refused.args), refused.args[0]
+    who = replica(environ)
+    tells.ended(code, why, "chief" if who == CHIEF else who, chief=who == CHIEF, hidden=values.values())
+    return code
+
+
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
     """0 for a copy, CANNOT_TELL when unsure; otherwise the exit code of what it runs."""
     asked = arguments(argv)
@@ -296,24 +349,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             ROLE,
         )
     if owner == job:
-        try:
-            install(wanted(), environ)
-        except InstallError as error:
-            return refuse(
-                "the packages of this job can't be installed, so its code does not start",
-                str(error),
-                "names and versions are those of requirements.txt; Artifact Registry needs "
-                "roles/artifactregistry.reader for the job's service account",
-            )
-        try:
-            known = {**environ, **secrets(environ)}
-        except SecretError as error:
-            return refuse(
-                "a secret of this job can't be read, so the job does not start",
-                str(error),
-                "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit again",
-            )
-        return run(words, known, asked, again=again)
+        return begin(words, environ, asked, teller(claim, job, environ), again=again)
     why = (
         "given up for another capacity type" if owner == MOVED else f"a copy of job {owner}, which runs this submission"
     )

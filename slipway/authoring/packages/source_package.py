@@ -24,8 +24,8 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _REQUIREMENTS = "requirements.txt"
-_LAUNCHER = ("slipway_command", "slipway_index", "slipway_launcher", "slipway_results", "slipway_storage")
-"""Modules of every package: the launcher, and what it installs packages and keeps results with."""
+_LAUNCHER = tuple(f"slipway_{name}" for name in ("command", "index", "launcher", "notify", "results", "storage"))
+"""Modules of every package: the launcher, and what it installs packages, keeps results and tells people with."""
 _START = b'''"""Starts the launcher in an image of anybody's, whatever its Python is."""
 
 import os

@@ -24,6 +24,7 @@ from slipway.model.rules.reservations import PATH, SHARING
 from slipway.model.rules.workers import LARGEST_DISK, SMALLEST_DISK
 from slipway.model.season import MOMENT as MOMENT_FORM
 from slipway.model.season import moment
+from slipway.model.secret import SECRET
 
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 LARGEST_POOL = 1_000_000  # The service names no bound; this one is far beyond any quota.
@@ -199,6 +200,11 @@ DNS_SUFFIX = Bound(
     {"pattern": "\\.$", "patternErrorMessage": "it ends with a dot"},
 )
 BUCKET_NAME = _text(BUCKET, "{} can't be a bucket's name", "3–63 lowercase letters, digits, dashes")
+SECRET_NAME = _text(
+    SECRET.pattern,
+    "is not the name of a secret (not shown: it may be its value)",
+    "slack-ml, or projects/PROJECT/secrets/NAME/versions/N, which has the address",
+)
 RESERVATION_PATH = _text(
     PATH.pattern.replace("?P<zone>", ""),
     "is not a reservation's full path: {shown}",

@@ -60,6 +60,12 @@ class WorkspaceEntry(Entry):
         "everybody's jobs and costs.",
         examples=["true"],
     )
+    notify: Annotated[str, bounds.SECRET_NAME] | None = Field(
+        default=None,
+        description="Secret of Secret Manager that has the address of a chat room or program: each job tells it when "
+        "it starts after a wait, succeeds or fails (docs/follow.md). The accounts of jobs must be able to read it.",
+        examples=["slack-ml"],
+    )
 
 
 class TrainerEntry(Entry):

@@ -25,13 +25,13 @@ from slipway.model.rules.code import ENV_NAME
 from slipway.model.rules.job import label_problems
 from slipway.model.rules.rule import twice
 from slipway.model.rules.workers import MOST_POOLS, POSITIONS
+from slipway.model.secret import SECRET
 
 MAX_TIMEOUT_S = 7 * 24 * 3600
 MOST_LABELS = 32
 """Half of a job's possible labels: Slipway adds its own."""
 NAME = re.compile(r"[a-z]([a-z0-9-]{0,48}[a-z0-9])?")
 """The form of a template's name, which begins display names and object names, and is a label's value."""
-_SECRET = re.compile(r"(projects/[^/\s]+/secrets/)?[A-Za-z0-9_-]{1,255}(/versions/(latest|[1-9][0-9]*))?")
 _TRAINER = re.compile(r"[a-z]([a-z0-9-]*[a-z0-9])?")
 
 
@@ -307,7 +307,7 @@ def _secrets(template: Declaration) -> Iterator[str]:
             yield f"secrets {name!r}: not a C identifier"
         if name in variables or f"{name}__SECRET" in variables:
             yield f"secrets {name!r}: it is in env as well"
-        if not _SECRET.fullmatch(secret):
+        if not SECRET.fullmatch(secret):
             yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
 
 

@@ -18,6 +18,7 @@ from slipway.model.cluster import ClusterSpec, Reservation
 from slipway.model.kinds import JobKind
 from slipway.model.labels import IMAGE_START, Launched
 from slipway.model.rules.reservations import NAME_KEY
+from slipway.model.secret import secret_version
 
 LAUNCHER = "slipway_launcher"
 
@@ -164,7 +165,7 @@ def _code(
 ) -> dict[str, Any]:
     code, usual = worker.code or template.code, template.code
     assert code is not None and usual is not None, "checked when the template was made"
-    secrets = {f"{name}__SECRET": _secret(secret, context.project) for name, secret in template.secrets.items()}
+    secrets = {f"{name}__SECRET": secret_version(secret, context.project) for name, secret in template.secrets.items()}
     variables = {**template.env, **worker.env, **secrets}
     env = [{"name": name, "value": value} for name, value in variables.items()]
     claim = ["--claim", f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"]
@@ -185,8 +186,3 @@ def _code(
         **codec.given(env=env),
     }
     return {"pythonPackageSpec": package}
-
-
-def _secret(secret: str, project: str) -> str:
-    full = secret if secret.startswith("projects/") else f"projects/{project}/secrets/{secret}"
-    return full if "/versions/" in full else f"{full}/versions/latest"

@@ -30,6 +30,7 @@ from slipway.model.cluster import CurrentCluster
 from slipway.model.labels import Revision
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, hourly
+from slipway.model.secret import secret_version
 
 Held = TypeVar("Held")
 
@@ -114,6 +115,7 @@ def catalog_of(
         budget=stack.budget,
         board=stack.workspace.board or None,
         shell=stack.workspace.shell or None,
+        notify=secret_version(notify, stack.project) if (notify := stack.workspace.notify) else None,
         submitters=submitters_of(stack),
         other_regions=tuple(dict.fromkeys((*stack.other_regions, *other_regions))) or None,
     )

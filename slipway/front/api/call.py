@@ -11,7 +11,7 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import unfit
 from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.placeholders import render
-from slipway.using.submission.own_labels import checked_labels, checked_note
+from slipway.using.submission.own_labels import checked_labels, checked_note, checked_notify
 from slipway.using.submission.request import RequestOverrides
 
 _NONE = type(None)
@@ -29,6 +29,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "yes": ((bool,), "True or False"),
     "labels": ((Mapping, _NONE), 'values by key: {"ablation": "decay"}'),
     "note": ((str, _NONE), "a line of text"),
+    "notify": ((str, _NONE), "a secret's name"),
 }
 """The types of each argument of `slipway.submit`, and their description; all other arguments are parameters."""
 
@@ -110,12 +111,16 @@ def params_as_typed(
     return texts
 
 
-def overrides_of(labels: Mapping[str, str] | None, note: str | None) -> RequestOverrides:
-    """Return the overrides with labels and a note. Raises ConfigError."""
+def overrides_of(labels: Mapping[str, str] | None, note: str | None, notify: str | None = None) -> RequestOverrides:
+    """Return the overrides with labels, a note, and whom the job tells. Raises ConfigError."""
     given = dict(labels or {})
     for text in (*given, *given.values()):
         _require("labels", text, (str,))
-    return RequestOverrides(labels=checked_labels(given), note="" if note is None else checked_note(note))
+    return RequestOverrides(
+        labels=checked_labels(given),
+        note="" if note is None else checked_note(note),
+        notify="" if notify is None else checked_notify(notify),
+    )
 
 
 def _require(name: str, value: object, of: tuple[type, ...], fix: str = "") -> None:

@@ -123,19 +123,24 @@ class Job:
         """
         from slipway.using.jobs.claim import original
         from slipway.using.jobs.follower import follower_of
+        from slipway.using.jobs.notification import Notifier
         from slipway.using.submission.ending import require_success
         from slipway.using.submission.experiment_run import end_run
 
         check_timeout(timeout)
-        begun = self._context.clock.monotonic()
+        begun, notifier = self._context.clock.monotonic(), Notifier(self._context)
         follower = follower_of(self._context, self._job, logs=False, timeout=timeout)
         for event in follower.events(timeout):
             tell_event(event)
+            if problem := notifier.saw(follower.job):
+                _log.warning(problem)
         if owner := original(self._context.vertex, self._context.connection.storage, follower.job):
             _log.info("%s was a copy of %s, which runs this submission", self.id, owner.id)
             left = None if timeout is None else max(0.0, timeout - (self._context.clock.monotonic() - begun))
             return self._handle(owner).wait(left)
         if problem := end_run(self._context, follower.job):
+            _log.warning(problem)
+        if problem := notifier.ended(follower.job):
             _log.warning(problem)
         require_success(self._context, follower.job)
         return self._handle(follower.job)

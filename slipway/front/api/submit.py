@@ -48,6 +48,7 @@ def submit(
     yes: bool = False,
     labels: Mapping[str, str] | None = None,
     note: str | None = None,
+    notify: str | None = None,
     **params: str | float | Sequence[str | float],
 ) -> Job:
     """Submit one job from a template of the catalog and return a handle to it.
@@ -65,6 +66,7 @@ def submit(
     `code`: a folder, as `--code`.
     `yes`: confirms a cost above the stack's limit for confirmation.
     `labels` and `note`: the job's own, to find it by and to remember what it was for.
+    `notify`: the name of a secret, as `--notify`.
     `params`: the template's parameters. One whose name is taken above is written with one more underscore behind it
     (`code_=…`, and `code__=…` for one that is named `code_`).
 
@@ -76,7 +78,7 @@ def submit(
     """
     model = like.resource_name if isinstance(like, Job) else like
     check(like=model, capacity=capacity, pool=pool, kind=kind, wait_for=wait_for, then=then)
-    check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note)
+    check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note, notify=notify)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
     if model is None:
@@ -91,13 +93,13 @@ def submit(
         kind=kind,
         waits=waits(waits_as_typed(wait_for)),
         then=types(then),
-        overrides=overrides_of(labels, note),
+        overrides=overrides_of(labels, note, notify),
     )
     if model is not None:
         asked = _like(context, model, asked, own_code=code is not None)
 
     def plan(asked: SubmissionRequest) -> PreparedSubmission:
-        return prepare(context.catalog, asked, context.user, context.team)
+        return prepare(context.catalog, asked, context.user, context.team, context.now)
 
     folder = None if code is None else Path(os.fsdecode(code))
     prepared = plan(asked) if folder is None else with_code(context, asked, folder, plan, tell=_log.info)

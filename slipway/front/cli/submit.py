@@ -24,6 +24,7 @@ from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, timeout_option
 from slipway.front.cli.terminal.submission import below_verdict, document, sent_words
 from slipway.model.kinds import KINDS
+from slipway.model.secret import NOTIFY
 from slipway.using.context import Context
 from slipway.using.submission.budget_check import BudgetCheck
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
@@ -113,6 +114,11 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option("--note", metavar="TEXT", help="What to remember of it: a line that lists show.")
 @click.option("--shell", is_flag=True, help="Ask for a shell in its machines: see `slipway jobs open JOB --shell`.")
 @click.option(
+    "--notify",
+    metavar="SECRET",
+    help="The secret with the address that the job tells when it starts after a wait, succeeds or fails.",
+)
+@click.option(
     "--yes", is_flag=True, help="Do not ask whether to send what costs much: see slipway:workspace.confirmAbove."
 )
 @click.option("--dry-run", is_flag=True, help="Print the exact request and send nothing.")
@@ -170,8 +176,13 @@ def command(
         typed, model = liked(context, typed)
         asked = request_like_job(context, typed, model).asked
 
+    if ending.waits and NOTIFY in context.environ:
+        from slipway.using.jobs.notification import Notifier
+
+        Notifier(context)  # An address that may not be told is refused before anything is sent.
+
     def plan(asked: SubmissionRequest) -> PreparedSubmission:
-        return prepare(context.catalog, asked, context.user, context.team)
+        return prepare(context.catalog, asked, context.user, context.team, context.now)
 
     if typed.code is None:
         prepared = plan(asked)

@@ -265,6 +265,8 @@ class Catalog:
     board: bool | None = None
     #: A submission may ask for shells in its job's machines.
     shell: bool | None = None
+    #: The full name of the secret with the address that is told how jobs go.
+    notify: str | None = None
     source: Annotated[str, NOT_WRITTEN] = field(default="", compare=False)
 
     @property

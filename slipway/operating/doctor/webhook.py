@@ -11,10 +11,10 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import urlsplit
 
 from urllib3.exceptions import HTTPError
 
+from slipway.authoring.packages.slipway_notify import private
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError
 from slipway.base.files import make_folder, own_folder, write_atomically
 from slipway.base.formatting import counted
@@ -23,7 +23,6 @@ from slipway.model.findings.finding import Finding, Grade, shape_of
 
 _LINES = 20
 _TIMEOUT = (10.0, 30.0)
-_HERE = frozenset({"localhost", "127.0.0.1", "::1"})
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Webhook:
     @classmethod
     def of(cls, url: str, name: str, environ: Mapping[str, str]) -> Webhook:
         """Return the webhook. Raises ConfigError for no address, or for one that would show its secret on the way."""
-        if not _is_private(url):
+        if not private(url):
             raise ConfigError(
                 "the webhook is no https:// address",
                 why="--webhook or SLIPWAY_WEBHOOK has it; it is not shown, as it may hold a secret",
@@ -75,15 +74,6 @@ class Webhook:
         except HTTPError as problem:
             return f"it can't be reached ({type(getattr(problem, 'reason', None) or problem).__name__})"
         return "" if answer.status < 300 else f"it answers with HTTP {answer.status}"
-
-
-def _is_private(url: str) -> bool:
-    """Tell whether an address can be read by nobody on the way."""
-    try:
-        parts = urlsplit(url)
-    except ValueError:
-        return False
-    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in _HERE))
 
 
 def message(stack: str, findings: Sequence[Finding]) -> str:

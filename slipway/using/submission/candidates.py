@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property, partial
 from typing import Any
 
@@ -18,11 +19,12 @@ from slipway.model.cluster import PoolSpec
 from slipway.model.kinds import KINDS, PIPELINE_JOB, JobKind
 from slipway.model.labels import own_labels
 from slipway.model.prices import UNKNOWN, Price, hourly
+from slipway.model.secret import NOTIFY
 from slipway.using.jobs.demand import Demand, Part
 from slipway.using.jobs.verdict import Verdict
 from slipway.using.submission.own_labels import require_free
 from slipway.using.submission.parameters import resolve
-from slipway.using.submission.request import Request, RequestOverrides, fill
+from slipway.using.submission.request import Request, RequestOverrides, fill, tells
 from slipway.using.submission.team import barred, team_of_submission
 
 
@@ -107,6 +109,8 @@ class PreparedSubmission:
     team: str = ""
     #: The bucket of its claim, when it was sent before; the catalog's work bucket when empty.
     bucket: str = ""
+    #: The time of the submission; None where none is sent.
+    sent: datetime | None = None
 
     @property
     def overrides(self) -> RequestOverrides:
@@ -154,6 +158,7 @@ class PreparedSubmission:
             user=self.user,
             team=self.team,
             overrides=replace(self.overrides, max_wait=wait) if by_service else self.overrides,
+            sent=self.sent,
         )
         request = Request(
             id=self.request_id,
@@ -167,8 +172,11 @@ class PreparedSubmission:
         return request.claimed_in(self.bucket)
 
 
-def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "") -> PreparedSubmission:
+def prepare(
+    catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "", now: datetime | None = None
+) -> PreparedSubmission:
     """Prepare a submission. `team`: the one that it counts for where nothing else decides, as SLIPWAY_TEAM names it.
+    `now`: the time where it is to be sent.
 
     Raises ConfigError with all mistakes in the parameters, or with the one argument that does not fit.
     """
@@ -180,6 +188,12 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "
     _check_experiment(template, offers, asked.overrides)
     _check_shell(catalog, asked.overrides)
     require_free(template, offers, own_labels(asked.overrides.labels))
+    if asked.overrides.notify and not all(map(tells, offers)):
+        raise ConfigError(
+            f"a {kind.words} of {template.name} can't tell anybody how it goes",
+            why="that is done by the launcher of a custom job's package",
+            fix=f"leave notify out, and wait for it with {NOTIFY} in your environment, which tells of the end as well",
+        )
     return PreparedSubmission(
         catalog=catalog,
         template=template,
@@ -189,6 +203,7 @@ def prepare(catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "
         user=user,
         asked=asked,
         team=team_of_submission(catalog, template, offers[0], asked.team, team),
+        sent=now,
     )
 
 

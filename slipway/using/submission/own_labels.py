@@ -9,6 +9,7 @@ from slipway.base.formatting import counted, join, quoted, short, unfit
 from slipway.model.catalog.model import Offer, Template
 from slipway.model.labels import RESERVED, TEAM, own_labels
 from slipway.model.rules.job import label_problems
+from slipway.model.secret import NOTIFY, SECRET
 
 MOST = 16
 """A job may have 64: its template up to 32, and Slipway the rest."""
@@ -76,3 +77,15 @@ def _problems(key: str, value: str) -> Iterable[str]:
         yield f"label {key} is empty"
     else:
         yield from label_problems(key, value)
+
+
+def checked_notify(secret: str) -> str:
+    """Return the name of the secret that has the address to tell. Raises ConfigError, which does not repeat it."""
+    if SECRET.fullmatch(secret):
+        return secret
+    raise ConfigError(
+        "notify is not a secret's name",
+        why="whoever has the address of a chat room may write there, and a command is shown in lists of processes, and "
+        "kept by shells: so it is taken from Secret Manager, by its name",
+        fix=({"notify": "SECRET"}, f"; or, where you wait for the job yourself: export {NOTIFY}=https://…"),
+    )

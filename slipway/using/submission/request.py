@@ -8,6 +8,7 @@ import re
 import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from functools import cached_property
 from itertools import pairwise
 from typing import Any
@@ -19,11 +20,21 @@ from slipway.google.storage import Location
 from slipway.model.catalog import placeholders
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Typed, Value
-from slipway.model.catalog.placeholders import DOLLAR, EXPERIMENT_RUN, JOB, OUTPUT, PACKAGE, REQUEST, SWEEP
+from slipway.model.catalog.placeholders import (
+    DOLLAR,
+    EXPERIMENT_RUN,
+    JOB,
+    OUTPUT,
+    PACKAGE,
+    REQUEST,
+    SWEEP,
+    with_numbers,
+)
 from slipway.model.kinds import CUSTOM_JOB, KINDS, JobKind
 from slipway.model.labels import (
     MARK,
     NOTE_VARIABLE,
+    NOTIFICATION,
     ROLES_LABEL,
     SWEEP_LABEL,
     TEAM_LABEL,
@@ -34,6 +45,7 @@ from slipway.model.labels import (
     recorded,
     roles_value,
 )
+from slipway.model.secret import secret_version
 from slipway.using.jobs.claim import claim_of
 from slipway.using.submission.parameters import texts as parameter_texts
 
@@ -165,6 +177,8 @@ class RequestOverrides:
     note: str = ""
     #: Whether it asks for shells in the job's machines.
     shell: bool = False
+    #: The name of the secret with the address that is told how the job goes, in place of the stack's.
+    notify: str = ""
 
 
 def fill(
@@ -177,6 +191,7 @@ def fill(
     user: str,
     team: str = "",
     overrides: RequestOverrides | None = None,
+    sent: datetime | None = None,
 ) -> dict[str, Any]:
     """Make the job to post. Raises ConfigError when the catalog names an unknown placeholder.
 
@@ -208,6 +223,11 @@ def fill(
         record(spec, recorded(overrides.note), NOTE_VARIABLE)
     if overrides.shell:
         spec["enableWebAccess"] = True
+    secret = overrides.notify or catalog.notify or ""
+    if secret and sent and not overrides.sweep and tells(offer):
+        told = {"job": job, "stack": catalog.stack, "template": template.name, "user": label_value(user)}
+        told |= {"secret": secret_version(secret, catalog.project)}
+        record(spec, recorded({**told, "sent": int(sent.timestamp())}), NOTIFICATION)
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
     if overrides.experiment:
@@ -224,6 +244,14 @@ def fill(
     }
     body["labels"] = {key: value for key, value in labels.items() if value}
     return body
+
+
+def tells(offer: Offer) -> bool:
+    """Tell whether a launcher can say how the job goes: that of a custom job's package, whose end is the job's."""
+    kind = KINDS[offer.kind]
+    return (
+        kind.runs_itself and not kind.has_trials and bool(claim_of(VertexJob.read(with_numbers(offer.request), kind)))
+    )
 
 
 def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, Typed], template: str) -> Any:

@@ -56,6 +56,7 @@ CASES = (
         (template("digits", 'Parameter("seed", int, default=0,', 'Parameter("seed", list[int], default=(0,),'),),
         (hurts("parameter-type", "digits parameter seed", "list[int]", "comma"),),
         world=World(),
+        accident="a module's variable that became a list and broke its callers",
     ),
     Case(
         "The smallest value of a parameter is raised above what the sweep uses",

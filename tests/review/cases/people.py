@@ -123,6 +123,12 @@ CASES = (
         world=BUSY,
     ),
     Case(
+        "A chat room is told of all jobs",
+        (stack("    trainer: trainer\n", "    trainer: trainer\n    notify: slack-ml\n"),),
+        (hurts("jobs-told", "workspace", "slack-ml", "errors"),),
+        world=BUSY,
+    ),
+    Case(
         "Code that nobody reviewed is allowed, against a rule of the stack's own",
         (stack("    trainer: trainer\n", "    trainer: trainer\n    code: true\n"),),
         (stops("policy-violated | preview-failed", ""), hurts("code-allowed", "workspace")),

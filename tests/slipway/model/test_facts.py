@@ -218,10 +218,15 @@ def test_what_is_published() -> None:
 
 @pytest.mark.parametrize(
     ("setting", "value", "key"),
-    [("confirm_above", 4.0, "confirmAbove"), ("board", True, "board"), ("shell", True, "shell")],
+    [
+        ("confirm_above", 4.0, "confirmAbove"),
+        ("board", True, "board"),
+        ("shell", True, "shell"),
+        ("notify", "projects/p/secrets/s/versions/1", "notify"),
+    ],
 )
 def test_what_a_stack_sets_of_its_workspace_is_published_and_compared(setting: str, value: Any, key: str) -> None:
-    """# D6 # N20"""
+    """# D6 # N20 # N30"""
     changed: dict[str, Any] = {setting: value}
     asking = told(of=replace(STACK, workspace=STACK.workspace.model_copy(update=changed)))
     assert getattr(asking.catalog, setting) == asking.published[key] == value

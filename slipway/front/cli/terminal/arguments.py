@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted, seconds, short
 from slipway.using.submission.candidates import SubmissionRequest
-from slipway.using.submission.own_labels import checked_labels, checked_note, labels_typed
+from slipway.using.submission.own_labels import checked_labels, checked_note, checked_notify, labels_typed
 from slipway.using.submission.parameters import assignments, invalid_wait, waits
 from slipway.using.submission.request import RequestOverrides
 
@@ -65,6 +65,7 @@ class SubmitArguments:
     labels: tuple[str, ...] = ()
     note: str | None = None
     shell: bool = False
+    notify: str | None = None
 
     @property
     def words(self) -> list[str]:
@@ -85,6 +86,7 @@ class SubmitArguments:
             ("--experiment-run", self.experiment_run),
             ("--team", self.team),
             ("--note", self.note),
+            ("--notify", self.notify),
             ("--catalog", self.catalog),
         ):
             words += [flag, value] if value else []
@@ -108,7 +110,10 @@ class SubmitArguments:
             labels=checked_labels(labels_typed(self.labels)),
             note="" if self.note is None else checked_note(self.note),
             shell=self.shell,
+            notify="" if self.notify is None else checked_notify(self.notify),
         )
+        if self.notify and self.sweep:
+            raise ConfigError("--notify is of one job", why="a sweep would tell of each run", fix="leave it out")
         return SubmissionRequest(
             template=self.template,
             params=assignments(self.params),

@@ -20,6 +20,7 @@ from slipway.using.jobs.claim import original
 from slipway.using.jobs.cost import JobCost, job_cost, needs_events
 from slipway.using.jobs.follower import LogLine, Progress, Trouble, follower_of
 from slipway.using.jobs.log import JobEvents, line, read_events
+from slipway.using.jobs.notification import Notifier
 from slipway.using.submission.experiment_run import end_run
 
 
@@ -94,7 +95,7 @@ def watch(
     With `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. Raises Timeout
     after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases.
     """
-    begun, left = context.clock.monotonic(), timeout
+    begun, left, notifier = context.clock.monotonic(), timeout, Notifier(context)
     while True:
         name = job.called
         back = f"come back with: slipway jobs logs {job.typed} --follow"
@@ -110,6 +111,8 @@ def watch(
                         show.note(f"{name}  {event.text}")
                     else:
                         show.state(state_at(event, name, utilization(event.job)))
+                        if problem := notifier.saw(event.job):
+                            show.note(f"{name}  {problem}")
         except CloudError:
             if not follower.job.ended:
                 screen.note(f"{name} goes on; {back}")
@@ -125,6 +128,8 @@ def watch(
             left = max(0.0, timeout - (context.clock.monotonic() - begun))
     if kept := end_run(context, follower.job):
         screen.note(kept)
+    if problem := notifier.ended(follower.job):
+        screen.note(f"{follower.job.called}  {problem}")
     screen.note(account_of(follower.job, context))
     return follower.job
 

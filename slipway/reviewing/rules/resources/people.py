@@ -41,14 +41,14 @@ def people(change: Change) -> Iterator[Consequence]:
 
 
 def _flags(change: Change) -> Iterator[Consequence]:
-    """Find switches of the workspace: whether people may bring code, open shells, and see all on a page."""
+    """Find switches of the workspace: whether people may bring code, open shells, see all on a page, or are told."""
     read = secrets(change.new, change.new.trainer)
     so = f"it runs as the account that reads {read}" if read else "it runs as the account of every other job"
-    sides = {"code": (change.before.code, change.after.code), "board": (change.old.board, change.new.board)}
-    sides["shell"] = (change.old.shell, change.new.shell)
-    for key, (was, now) in sides.items():
-        if bool(was) != bool(now):
-            yield by_row(f"{key}-{'on' if now else 'off'}", Subject("workspace", key), so=so)
+    sides = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
+    for key, (was, now) in {"code": (change.before.code, change.after.code), **sides}.items():
+        if (was or False) != (now or False):
+            row = f"{key}-{'on' if now else 'off'}"
+            yield by_row(row, Subject("workspace", key), so=so, secret=f"`{now or was}`")
 
 
 def _gone(member: AccessChange) -> Consequence:

@@ -46,6 +46,7 @@ def test_a_folder_that_has_the_import_package_is_packed_with_it_and_labels_tell_
         "slipway_command.py",
         "slipway_index.py",
         "slipway_launcher.py",
+        "slipway_notify.py",
         "slipway_results.py",
         "slipway_storage.py",
         "digits/__init__.py",

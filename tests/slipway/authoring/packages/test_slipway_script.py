@@ -20,7 +20,7 @@ from slipway.authoring.packages import slipway_script, source_package
 from .conftest import Between, Bucket
 
 HERE = Path(source_package.__file__).parent
-EVERY = ("slipway_command.py", "slipway_index.py", "slipway_launcher.py", "slipway_results.py", "slipway_storage.py")
+EVERY = tuple(f"slipway_{name}.py" for name in ("command", "index", "launcher", "notify", "results", "storage"))
 SHOWS = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
 UNREAD = "$HOME $(date) `date` ${x} $$ *.py ~ | cat > out && x; y #z"
 WRITES = """

@@ -1,0 +1,156 @@
+"""Tells a chat room, or a program, how a job goes: that it started after a wait, succeeded or failed, and why.
+
+Whoever is about to tell makes a mark first, beside the job's claim and for this address alone, and is silent where it
+is there: so each event is told once, by the job itself or by whoever waits for it. A failure to tell is a sentence for
+the log, and never has the address, which is a secret.
+
+It travels with the launcher, and runs inside prebuilt training images, hence: standard library only, and nothing newer
+than Python 3.8.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import html
+import http.client
+import json
+import os
+import threading
+import time
+import urllib.request
+from typing import Any, Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
+from urllib.parse import urldefrag, urlsplit
+
+STARTED, SUCCEEDED, FAILED, CANCELLED = "started", "succeeded", "failed", "cancelled"
+WAITED_S = 60.0
+TIMEOUT_S = 10
+HERE = ("localhost", "127.0.0.1", "::1")
+CHATS = ("hooks.slack.com", "chat.googleapis.com")
+LONGEST = 300
+TRANSIENT = (134, 139)  # Vertex AI starts again what ends so.
+
+
+class _Straight(urllib.request.HTTPRedirectHandler):
+    """Follows no redirect: what is told would go where nobody chose."""
+
+    def redirect_request(self, *_: Any) -> None:
+        return None
+
+
+def private(url: str) -> bool:
+    """Tell whether an address can be read by nobody on the way."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return bool(parts.hostname) and (parts.scheme == "https" or (parts.scheme == "http" and parts.hostname in HERE))
+
+
+def message(url: str, event: str, facts: Mapping[str, str]) -> bytes:
+    """The body of an event: `text` alone where a chat room takes it, or the address ends with #slack; else with all
+    facts (`job`, `stack`, `user` and more), as JSON."""
+    of = " of stack {stack}".format(**facts) + (" ({})".format(facts["user"]) if facts.get("user") else "")
+    why = " ".join(facts.get("why", "").split())[:LONGEST]
+    colon = "" if event == STARTED or not why else ": "
+    text = "{}{} {}{}{}".format(facts["job"], of, event, colon or " " * bool(why), why)
+    text += "\nslipway jobs show {job}".format(**facts)
+    address, fragment = urldefrag(url)
+    if fragment == "slack" or (fragment != "json" and urlsplit(address).hostname in CHATS):
+        return json.dumps({"text": html.escape(text, quote=False)}).encode()  # No name in it is a mention.
+    return json.dumps({"text": text, "event": event, **facts, "why": why}).encode()
+
+
+def tell(claim: str, url: str, event: str, facts: Mapping[str, str], take: Callable[[str], bool]) -> str:
+    """Tell an event unless that was done; return why it could not be, or an empty string. `take` makes an object, and
+    returns False where it is there. Raises its errors."""
+    if not private(url):
+        return "nobody was told: the address, which is not shown, is neither https:// nor on this machine"
+    if not take(f"{claim}/told/{event}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"):
+        return ""
+    request = urllib.request.Request(urldefrag(url)[0], data=message(url, event, facts), method="POST")
+    request.add_header("Content-Type", "application/json")
+    try:
+        with urllib.request.build_opener(_Straight).open(request, timeout=TIMEOUT_S):
+            return ""
+    except (OSError, http.client.HTTPException, ValueError) as problem:
+        code = getattr(problem, "code", None)
+        name = type(getattr(problem, "reason", None) or problem).__name__
+        return f"nobody was told that it {event}: " + (f"HTTP {code}" if code else f"no answer ({name})")
+
+
+def after(seconds: float) -> str:
+    """Return `after 14 min`, `after 3 h`."""
+    return "after {:.0f} {}".format(*((seconds / 3600, "h") if seconds >= 2 * 3600 else (seconds / 60, "min")))
+
+
+class LastLine:
+    """A pipe to stderr that remembers the last line."""
+
+    def __init__(self) -> None:
+        self._read, self.pipe = os.pipe()
+        self._tail = b""
+        self._copy = threading.Thread(target=self._run, daemon=True)
+
+    def begin(self) -> None:
+        """Begin to copy, once whoever writes has the pipe."""
+        os.close(self.pipe)
+        self._copy.start()
+
+    def _run(self) -> None:
+        for block in iter(lambda: os.read(self._read, 1 << 16), b""):
+            self._tail = (self._tail + block)[-4096:]
+            while block:
+                block = block[os.write(2, block) :]
+
+    def text(self) -> str:
+        """The line, once nobody writes any more, or a second later."""
+        if self._copy.is_alive():
+            self._copy.join(1.0)
+        lines = [line.strip() for line in self._tail.decode("utf-8", "replace").splitlines()]
+        return next((line for line in reversed(lines) if line), "")
+
+
+class Teller:
+    """Tells of the launcher's own job, as the submission's record `asks`; nothing without a record.
+
+    `read` returns a secret's value, `take` is that of `tell`, `say` writes to the job's log.
+    """
+
+    def __init__(
+        self, asks: str, claim: str, read: Callable[[str], str], take: Callable[[str], bool], say: Callable[[str], None]
+    ) -> None:
+        self.asks: Any = json.loads(asks or "{}")
+        self.facts = {name: text for name, text in self.asks.items() if isinstance(text, str) and name != "secret"}
+        self.claim, self.read, self.take, self.say = claim, read, take, say
+        self.lines = LastLine() if self.asks else None
+        self.noticed = False
+        self.first: threading.Thread | None = None
+
+    def tell(self, event: str, why: str) -> None:
+        try:
+            problem = tell(self.claim, self.read(self.asks["secret"]), event, {**self.facts, "why": why}, self.take)
+        except Exception as error:  # Whatever it is, the job goes on.
+            problem = f"nobody was told that it {event}: {self.asks['secret']}: {error}"
+        if problem:
+            self.say(problem)
+
+    def started(self) -> None:
+        """Tell of the start, where it was long in coming. The job does not wait for that."""
+        waited = time.time() - self.asks.get("sent", time.time())
+        if waited > WAITED_S:
+            self.first = threading.Thread(target=self.tell, args=(STARTED, after(waited)), daemon=True)
+            self.first.start()
+
+    def ended(self, code: int, why: str, who: str, *, chief: bool, hidden: Iterable[str]) -> None:
+        """Tell how it ended. A machine that goes may be followed by another, and what ended by some signals is started
+        again: nothing is told of these, nor of the end of a helper that did well."""
+        if not self.asks or self.noticed or code in TRANSIENT or (code == 0 and not chief):
+            return
+        if self.first:
+            self.first.join(2 * TIMEOUT_S)
+        why = why or (self.lines.text() if self.lines else "") or f"exit code {code}"
+        if code == 137:
+            why = "killed, most likely out of memory"
+        for value in filter(None, map(str.strip, hidden)):
+            why = why.replace(value, "…")
+        self.tell(FAILED if code else SUCCEEDED, f"{why} ({who})" if code else "")

@@ -1,0 +1,218 @@
+"""Whom a submission's record names is told how the job goes, each event once, and nothing of that fails the job. # N30
+
+With the launcher as a process, a room that is a real HTTP server, and the storage and secrets of the local cloud.
+"""
+
+from __future__ import annotations
+
+import base64
+import json
+import subprocess
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from slipway.authoring.packages import slipway_launcher as launcher
+from slipway.authoring.packages import slipway_notify as notify
+from slipway.authoring.packages.slipway_notify import FAILED, STARTED, SUCCEEDED, after, message, private, tell
+from tests.room import Room, a_room
+
+from .conftest import PROJECT, Between, Bucket
+from .test_slipway_launcher import Replica, refers
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from tests.local.conftest import LocalCloud
+
+FACTS = {"job": "digits-7k2p3f9a", "stack": "prod", "template": "digits", "user": "ada"}
+WORKER = json.dumps({"task": {"type": "workerpool1", "index": 0}})
+
+
+@dataclass
+class Notified:
+    """A replica whose submission asks for notifications."""
+
+    replica: Replica
+    room: Room
+    secret: str
+    folder: Path
+
+    def runs(self, request: str, program: str, sent: float = 0.0, **environ: str) -> subprocess.CompletedProcess[str]:
+        """Run the program as the job that was sent so many seconds ago."""
+        (self.folder / "work.py").write_text(program)
+        self.replica.environ.update(environ)
+        record = {**FACTS, "secret": self.secret, "sent": time.time() - sent}
+        self.replica.environ[launcher.NOTIFICATION] = json.dumps(record)
+        done = self.replica.start(request, "11")
+        assert self.room.url not in done.stdout + done.stderr and "s3cr3t" not in done.stdout + done.stderr
+        return done
+
+
+@pytest.fixture
+def room() -> Iterator[Room]:
+    with a_room() as made:
+        yield made
+
+
+@pytest.fixture
+def notified(
+    server: Between, bucket: Bucket, tmp_path: Path, cloud: LocalCloud, room: Room, request: pytest.FixtureRequest
+) -> Notified:
+    replica, name = Replica(server, tmp_path, bucket), request.node.name
+    reference = new_secret(cloud, name, f"{room.url}\n")
+    refers(replica, name)
+    del replica.environ["HF_TOKEN__SECRET"]
+    return Notified(replica, room, reference, tmp_path)
+
+
+def new_secret(cloud: LocalCloud, name: str, value: str) -> str:
+    cloud.rest("POST", f"/v1/projects/{PROJECT}/secrets?secretId={name}", {"replication": {"automatic": {}}})
+    data = base64.b64encode(value.encode()).decode()
+    cloud.rest("POST", f"/v1/projects/{PROJECT}/secrets/{name}:addVersion", {"payload": {"data": data}})
+    return f"projects/{PROJECT}/secrets/{name}/versions/latest"
+
+
+def events(room: Room) -> list[tuple[str, str]]:
+    return [(body["event"], body["why"]) for body in room.bodies]
+
+
+def test_a_job_that_succeeds_says_so_once_and_not_again_when_it_is_started_again(notified: Notified) -> None:
+    done = notified.runs("well", "import os; print('runs', os.environ.get('SLIPWAY_NOTIFY'))")
+    assert (done.returncode, done.stdout, done.stderr) == (0, "runs None\n", "")
+    text = "digits-7k2p3f9a of stack prod (ada) succeeded\nslipway jobs show digits-7k2p3f9a"
+    assert notified.room.bodies == [{**FACTS, "event": SUCCEEDED, "why": "", "text": text}]
+    assert notified.runs("well", "print('again')").stdout == "again\n" and len(notified.room.bodies) == 1
+
+
+def test_a_job_that_fails_says_the_last_line_of_its_errors_and_keeps_writing_them(notified: Notified) -> None:
+    done = notified.runs("badly", "import sys; print('x', file=sys.stderr); raise ValueError('no such data')")
+    assert done.returncode == 1 and done.stderr.startswith("x\nTraceback") and "ValueError: no such data" in done.stderr
+    assert events(notified.room) == [(FAILED, "ValueError: no such data (chief)")]
+    assert notified.runs("quietly", "raise SystemExit(3)").returncode == 3
+    assert events(notified.room)[1] == (FAILED, "exit code 3 (chief)")
+    notified.runs("killed", "import os; os.kill(os.getpid(), 9)")
+    assert events(notified.room)[2] == (FAILED, "killed, most likely out of memory (chief)")
+
+
+def test_a_long_wait_is_told_with_the_start_before_the_end(notified: Notified) -> None:
+    notified.runs("late", "print('runs')", sent=840)
+    assert events(notified.room) == [(STARTED, "after 14 min"), (SUCCEEDED, "")]
+    assert notified.room.texts[0].startswith("digits-7k2p3f9a of stack prod (ada) started after 14 min\n")
+    notified.runs("late", "print('runs')", sent=900)
+    assert len(notified.room.bodies) == 2
+
+
+def test_a_helper_tells_its_failure_alone(notified: Notified) -> None:
+    notified.runs("helper", "print('well')", CLUSTER_SPEC=WORKER)
+    assert notified.room.bodies == []
+    notified.runs("helper", "raise OSError('disk full')", CLUSTER_SPEC=WORKER)
+    assert events(notified.room) == [(FAILED, "OSError: disk full (workerpool1-0)")]
+
+
+def test_what_the_service_starts_again_is_no_failure_yet(notified: Notified) -> None:
+    notified.runs("aborted", "import os; os.abort()")
+    (notified.folder / "work.py").write_text("import time; print('runs', flush=True); time.sleep(600)")
+    command = [sys.executable, "-m", "slipway_launcher", "--claim", notified.replica.claim("gone"), "--module", "work"]
+    environ = {**notified.replica.environ, "CLOUD_ML_JOB_ID": "11"}
+    with subprocess.Popen(command, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as going:
+        assert going.stdout and going.stdout.readline() == b"runs\n"
+        going.terminate()
+    assert going.returncode == 143 and notified.room.bodies == []
+
+
+def test_what_keeps_the_code_from_starting_is_told(notified: Notified) -> None:
+    missing = f"projects/{PROJECT}/secrets/nowhere/versions/latest"
+    done = notified.runs("stopped", "print('never')", HF_TOKEN__SECRET=missing)
+    assert done.returncode == launcher.CANNOT_TELL and "never" not in done.stdout
+    assert events(notified.room) == [(FAILED, "a secret of this job can't be read, so the job does not start (chief)")]
+
+
+def test_a_value_of_a_secret_is_in_no_message(notified: Notified, cloud: LocalCloud) -> None:
+    token = new_secret(cloud, "leaked", "hf_abc=\n")
+    notified.runs("leaks", "import os; raise ValueError('of ' + os.environ['HF'])", HF__SECRET=token)
+    assert events(notified.room) == [(FAILED, "ValueError: of … (chief)")]
+
+
+def test_who_can_not_be_told_fails_no_job_and_the_log_has_it(notified: Notified) -> None:
+    notified.room.status = 410
+    done = notified.runs("refused", "print('runs')")
+    assert (done.returncode, done.stdout) == (0, "runs\nslipway: nobody was told that it succeeded: HTTP 410\n")
+    notified.room.status = 302
+    assert notified.runs("elsewhere", "print('runs')").stdout.endswith("HTTP 302\n")
+    notified.secret = f"projects/{PROJECT}/secrets/nowhere/versions/latest"
+    done = notified.runs("no-secret", "print('runs')")
+    assert done.returncode == 0 and f"nobody was told that it succeeded: {notified.secret}: HTTP 404" in done.stdout
+
+
+def test_where_no_mark_can_be_made_nobody_is_told_and_the_log_has_it(room: Room) -> None:
+    said: list[str] = []
+
+    def unable(mark: str) -> bool:
+        raise launcher.ClaimError("HTTP 403")
+
+    asks = json.dumps({**FACTS, "secret": "projects/p/secrets/s"})
+    teller = notify.Teller(asks, "gs://work/claims/r1", lambda reference: room.url, unable, said.append)
+    teller.ended(0, "", "chief", chief=True, hidden=())
+    assert said == ["nobody was told that it succeeded: projects/p/secrets/s: HTTP 403"] and room.bodies == []
+
+
+def test_two_that_would_tell_the_same_place_tell_it_once_and_another_place_too(room: Room) -> None:
+    taken: set[str] = set()
+
+    def take(mark: str) -> bool:
+        new = mark not in taken
+        taken.add(mark)
+        return new
+
+    for _ in range(2):
+        assert tell("gs://work/claims/r1", room.url, SUCCEEDED, FACTS, take) == ""
+    assert len(room.bodies) == 1
+    assert tell("gs://work/claims/r1", f"{room.url}/other", SUCCEEDED, FACTS, take) == "" and len(room.bodies) == 2
+    assert all(mark.startswith("gs://work/claims/r1/told/succeeded-") and "s3cr3t" not in mark for mark in taken)
+
+
+@pytest.mark.parametrize("url", ["http://chat.acme.example/x", "https://", "ftp://h/x", "chat", "http://[", ""])
+def test_an_address_that_would_be_read_on_the_way_is_told_nothing(url: str) -> None:
+    assert not private(url)
+    assert "not shown" in tell("gs://work/claims/r1", url, FAILED, FACTS, lambda mark: True)
+
+
+def test_nobody_there_is_told_without_the_address() -> None:
+    problem = tell("gs://work/claims/r1", "http://127.0.0.1:9/s3cr3t", FAILED, FACTS, lambda mark: True)
+    assert problem == "nobody was told that it failed: no answer (ConnectionRefusedError)"
+
+
+@pytest.mark.parametrize(
+    ("url", "chat"),
+    [
+        ("https://hooks.slack.com/services/T/B/x", True),
+        ("https://chat.googleapis.com/v1/spaces/A/messages?key=k", True),
+        ("https://chat.acme.example/hooks/x#slack", True),
+        ("https://hooks.slack.com/services/T/B/x#json", False),
+        ("https://acme.example/hook", False),
+    ],
+)
+def test_a_chat_room_gets_a_text_alone_and_a_program_the_facts(url: str, chat: bool) -> None:
+    body: Any = json.loads(message(url, FAILED, {**FACTS, "why": "<!channel> & \n more"}))
+    if chat:
+        assert body == {
+            "text": "digits-7k2p3f9a of stack prod (ada) failed: &lt;!channel&gt; &amp; more\n"
+            "slipway jobs show digits-7k2p3f9a"
+        }
+    else:
+        assert body["event"] == FAILED and body["why"] == "<!channel> & more" and body["job"] == FACTS["job"]
+
+
+def test_a_wait_is_told_in_minutes_and_long_ones_in_hours() -> None:
+    assert [after(seconds) for seconds in (61, 840, 7300, 90_000)] == [
+        "after 1 min",
+        "after 14 min",
+        "after 2 h",
+        "after 25 h",
+    ]
+    assert notify.WAITED_S == 60
