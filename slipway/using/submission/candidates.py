@@ -191,7 +191,7 @@ def prepare(
     if asked.overrides.notify and not all(map(tells, offers)):
         raise ConfigError(
             f"a {kind.words} of {template.name} can't tell anybody how it goes",
-            why="that is done by the launcher of a custom job's package",
+            why="that is done by a custom job's launcher",
             fix=f"leave notify out, and wait for it with {NOTIFY} in your environment, which tells of the end as well",
         )
     return PreparedSubmission(
