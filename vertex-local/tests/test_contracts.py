@@ -125,8 +125,8 @@ def test_every_method_has_a_line(calling: Calling) -> None:
     asked = {(words[1], words[2]) for name in FILES for line in written(name) if len(words := line.split(" ")) > 2}
     seen = {served(calling, verb, path) for verb, path in asked}
     routes = [route for service in load_services() for route in service.routes(calling.world)]
-    # Batches have tests of their own.
-    apart = ("/batch", "/resumable", "/download")
+    # Batches and shells have tests of their own.
+    apart = ("/batch", "/resumable", "/download", "/interactive_shell")
     methods = {name_of(route.handler): route for route in routes if not route.template.startswith(apart)}
     assert [f"{routed.method} {routed.template}" for name, routed in methods.items() if name not in seen] == [
         "DELETE /upload/storage/v1/b/{bucket:any}/o"

@@ -88,8 +88,8 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
         "preview-undecided" if what == _UNDECIDED else "preview-failed",
         Subject("preview"),
         what=what,
-        why=short(fault.why, _LONGEST),
-        fix=short(fault.fix, _LONGEST),
+        why=short("; ".join(fault.why.splitlines()), _LONGEST),
+        fix=short("; ".join(dict.fromkeys(fault.fix.splitlines())), _LONGEST),
         edits=edits,
         details=details,
     )

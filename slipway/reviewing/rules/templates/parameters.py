@@ -169,7 +169,7 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
         return ""
     leaves = was and now and now.offer.capacity_type != POOL == was.offer.capacity_type
     full = f"{way(was.offer)} has no room for {new.max:g}: " if was and leaves else f"with {new.max:g} "
-    return f"{full}they cost {costs[1]}" if now else f"{full}none of their ways to run has room, and they can't start"
+    return f"{full}they cost {costs[1]}" if now else f"{full}no capacity type has room for them, and they can't start"
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:

@@ -57,7 +57,7 @@ SAMPLES = (
     ("jobs", 'folder = ""', 'folder = "/tmp/state"', "what is written there is lost"),
     ("jobs", "save_steps=200", "save_steps=5000", "a lost machine, as on Spot, costs"),
     ("jobs", "save_total_limit=3", "save_total_limit=1", "only so many checkpoints"),
-    ("jobs", 'CHECKPOINT = "a.pt"', 'CHECKPOINT = "b.pt"', "a job that starts again, as on Spot, begins anew where"),
+    ("jobs", 'CHECKPOINT = "a.pt"', 'CHECKPOINT = "b.pt"', "a job that starts again, as on Spot, begins anew unless"),
     ("jobs", "report(1, global_step=2)", "report(1)", "reports of a trial are no steps"),
     ("jobs", 'BASE = "a"', 'BASE = "b"', "results don't compare with earlier ones; not known"),
     ("jobs", "BATCH_SIZE = 8", "BATCH_SIZE = 32", "a larger batch fails"),
