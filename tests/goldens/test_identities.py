@@ -138,6 +138,7 @@ def test_labels() -> None:
         "slipway-team",
         "slipway-template",
         "slipway-user",
+        "vertex-ai-pipelines-run-billing-id",
     ]
     assert labels.RECORDS == ("SLIPWAY_PARAMETERS", "SLIPWAY_NOTE", "SLIPWAY_NOTIFICATION")
 

@@ -96,12 +96,14 @@ CASES = (
         (Edit(LORA, "torch==2.4.1", "torch==2.5.1"),),
         (hurts("requirements-changed", "lora", "older checkpoints", "end first, or keep the pin"),),
         may=("requirements-changed",),
+        accident="checkpoints that a newer PyTorch refused to load",
     ),
     Case(
         "A newer image of the framework, over checkpoints of the old one",
         (template("lora", "pytorch-gpu.2-4.py310", "pytorch-gpu.2-5.py310"),),
         (hurts("executor-image-changed", "lora", "older checkpoints", "end first, or keep the image"),),
         may=("requirements-changed",),
+        accident="checkpoints that a newer PyTorch refused to load",
     ),
     Case(
         "A cluster is made anew under a job that has hours to go",

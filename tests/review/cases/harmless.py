@@ -16,6 +16,7 @@ SMALL = """        Variant(
 CASES = (
     silent("A comment of the stack file", stack("# The stack that the corpus edits:", "# Ours:")),
     silent("Templates in another order", stack("    - lora\n    - digits\n", "    - digits\n    - lora\n")),
+    silent("A text of the stack file stands in quotes", stack("trainer: trainer\n", 'trainer: "trainer"\n')),
     silent("Another person is asked about quota", stack("platform@acme.example", "machines@acme.example")),
     silent(
         "A template's docstring, its summary, and the help of a parameter",
