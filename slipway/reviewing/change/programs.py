@@ -13,6 +13,7 @@ from pathlib import Path
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.reviewing.change.edits import Edit, JobFile, Sign
+from slipway.reviewing.change.plain import plain
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
@@ -24,7 +25,7 @@ _WIDEST = 4096
 _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
 _COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
-_DOCUMENTED = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+_HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _SEES = (
     ast.FunctionDef,
     ast.AsyncFunctionDef,
@@ -38,17 +39,18 @@ _SEES = (
     ast.ImportFrom,
 )
 _READS_NAMES = ("locals", "vars", "eval", "exec", "dir", "globals")
+_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 _OWN_SCOPES = (ast.Lambda, ast.NamedExpr)
 SIGNS: Mapping[str, list[dict[str, str]]] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
 """The known looks of edited lines, by group, the gravest first."""
 
 
 def same_program(file: str, before: str, after: str) -> bool:
-    """Tell whether a file has the same code, with other comments or docstrings, in another form, or with other names of
-    a comprehension's variables. It is parsed as bytes, since a first line may declare another coding."""
+    """Tell whether a file has the same code, with other comments, docstrings or annotations, in another form, or with
+    other names of a comprehension's variables. It is parsed as bytes, since a first line may declare another coding."""
     try:
-        return file.endswith(".py") and _form(before) == _form(after)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return file.endswith(".py") and _form(plain(before)) == _form(plain(after))
+    except _UNREADABLE:
         return False
 
 
@@ -57,8 +59,8 @@ def _form(text: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, _COMPREHENSIONS):
             _rename(node, numbers)
-        elif isinstance(node, _DOCUMENTED) and ast.get_docstring(node, clean=False) is not None:
-            del node.body[0]
+        elif isinstance(node, _HAS_BODY):
+            node.body = [each for each in node.body if not isinstance(each, ast.Pass)]
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             _rename_locals(node, numbers)
@@ -116,10 +118,15 @@ def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:
 
 def signs(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, tuple[Sign, ...]]:
     """Return the signs of edited files, by the folder of a job, and by `deploys` for what deploys or judges. A line
-    that only moves, be it to another file of its group, is none."""
+    that only moves, be it to another file of its group, is none; nor is a docstring, or an annotation."""
     groups: dict[str, list[tuple[str, str]]] = {}
     for file, texts in sides.items():
-        groups.setdefault("/".join(file.split("/")[:2]) if file.startswith("jobs/") else "deploys", []).append(texts)
+        group = "/".join(file.split("/")[:2]) if file.startswith("jobs/") else "deploys"
+        try:
+            both = (plain(texts[0]), plain(texts[1])) if file.endswith(".py") else texts
+        except _UNREADABLE:
+            both = texts
+        groups.setdefault(group, []).append(both)
     return {
         group: signs_of(group.partition("/")[0], *("\n".join(side) for side in zip(*texts, strict=True)))
         for group, texts in groups.items()
@@ -195,7 +202,7 @@ def newly_asked(before: str, after: str) -> tuple[str, ...]:
 def _asked(text: str) -> Iterator[str]:
     try:
         nodes = [*ast.walk(ast.parse(text.encode()))]
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    except _UNREADABLE:
         return
     # Arguments of a subcommand are asked of nobody else.
     commands = set[str]()

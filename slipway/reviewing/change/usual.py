@@ -154,6 +154,18 @@ def without_cluster(catalog: Catalog, name: str) -> Iterator[str]:
     yield from lines
 
 
+def crowded(template: Template, old: Parameter, new: Parameter, catalog: Catalog) -> Iterator[str]:
+    """Yield who goes elsewhere while a submission of a value up to a higher maximum holds all machines of a pool."""
+    for offer in usual_offers(template) if old.max and new.max and new.max > old.max and not new.kind.item else ():
+        values = ({**usual_values(template), new.name: new.kind.python(most)} for most in (old.max, new.max))
+        (was, now), cluster = (takes(offer, each) for each in values), catalog.clusters.get(offer.cluster)
+        others = (line for line in without_cluster(catalog, offer.cluster) if f"`{template.name}`" not in line)
+        for pool in cluster.pools if cluster else ():
+            if was.get(pool.name, 0) < pool.max <= now.get(pool.name, 0):
+                whole = f"all {pool.max} machines of `{offer.cluster}/{pool.name}`"
+                yield "; ".join((f"one may take {whole}, and others wait or go elsewhere", *others))
+
+
 def secret_in(reference: str) -> str:
     """Return the name in `projects/P/secrets/NAME/versions/1`; empty for a reference to no secret."""
     return reference.partition("/secrets/")[2].partition("/")[0]

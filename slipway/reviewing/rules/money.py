@@ -25,7 +25,7 @@ from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, pri
 from slipway.reviewing.rules.clusters.jobs import reservations, users
 from slipway.reviewing.rules.table import by_row, moves
 from slipway.reviewing.rules.templates.run_cost import run_costs
-from slipway.reviewing.rules.words import jobs
+from slipway.reviewing.rules.words import jobs, owned
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
@@ -201,4 +201,5 @@ def _still_paid(change: Change) -> Iterator[Consequence]:
             if any(offer.capacity_type == RESERVATION and path in str(offer.request) for offer in template.offers)
         )
         subject, details = Subject("reservation", path), (f"`{path}`", *templates, *jobs(on_it, change.now))
-        yield by_row("reservation-paid", subject, last=last_part(path), held=held, details=details)
+        row = "reservation-paid-in-use" if on_it else "reservation-paid"
+        yield by_row(row, subject, last=last_part(path), held=held, jobs=owned(on_it, ""), details=details)

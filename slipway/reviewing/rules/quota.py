@@ -109,7 +109,7 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     # The old one goes before its successor is made, so that both never draw at once.
     in_place = any(cluster.in_place and cluster.name in drawers for cluster in cluster_changes(change))
     beside_old = line.ceiling if draw.room is None else max(draw.room - draw.old, 0)
-    if draw.lacks > draw.lacked and not line.short:
+    if draw.lacks > draw.lacked and draw.old >= line.short:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
         yield _of(draw, row, machines=_in_machines(change.new, draw))

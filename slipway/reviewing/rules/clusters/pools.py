@@ -7,6 +7,7 @@ from itertools import pairwise
 from typing import Any
 
 from slipway.google.catalog.lookup import unused_pools
+from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Cluster, Pool
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.cluster_fields import machines_in_words
@@ -182,12 +183,16 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         pool, known = _pool(clusters, place), _pool(change.old.clusters, place) is not None
         if pool and pool.max:
             paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
+            hits = {name: old for name, old in change.old.templates.items() if _takes(old, place)}
+            stays = change.old.clusters.get(place[0]) == change.new.clusters.get(place[0])
+            fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
             monthly = f"${paid.known * HOURS_OF_A_MONTH:,.0f}{'' if paid.complete else ' and more'}"
             yield _of_pool(
-                "pool-unused" if pool.min else "pool-unused-empty",
+                "pool-unused-unlisted" if fits and pool.min else "pool-unused" if pool.min else "pool-unused-empty",
                 place,
+                templates=named(map("`{}`".format, fits)),
                 monthly=monthly if paid.known else "an unknown amount",
-                details=[f"`{name}` ran on it" for name, old in change.old.templates.items() if _takes(old, place)],
+                details=[f"`{name}` ran on it" for name in hits],
                 grade=Grade.BLOCKING if known and pool.min and (gpus or paid.known >= _MUCH) else None,
                 cost=_idle_cost(pool),
             )
@@ -195,6 +200,12 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
 
 def _takes(template: Template, place: _Place) -> bool:
     return any(offer.cluster == place[0] and place[1] in offer.pools for offer in template.offers)
+
+
+def _unlists(old: Template, new: Template | None) -> bool:
+    """Tell whether a template lists no pool any more, and has other ways to run that are as they were."""
+    offers = new.offers if new else ()
+    return not any(offer.capacity_type == POOL for offer in offers) and any(offer in old.offers for offer in offers)
 
 
 def _minimum_below_default(change: Change) -> Iterator[Consequence]:

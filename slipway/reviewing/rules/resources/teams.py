@@ -8,6 +8,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
@@ -21,11 +22,13 @@ def teams(change: Change) -> Iterator[Consequence]:
         owners = change.new.owners(cluster)
         for row, members in (("cluster-team-closed", was - now), ("cluster-team-opened", now - was)):
             if members:
+                elsewhere = "; ".join(without_cluster(change.new, cluster)) or "no template is for it"
                 yield by_row(
                     row,
                     Subject("cluster", cluster),
                     who=named(f"`{member}`" for member in sorted(members)),
                     of=f"of team {named(f'`{owner}`' for owner in owners)}" if owners else "everybody's",
+                    elsewhere=elsewhere,
                     field=f"slipway:teams.{owners[0]}.clusters" if owners else "slipway:teams",
                     details=tuple(f"`{member}`" for member in sorted(members)),
                 )

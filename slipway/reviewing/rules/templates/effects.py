@@ -204,7 +204,10 @@ def secret(differing: Differing) -> Effect:
     name, sides = differing.name, (differing.before, differing.after)
     old, new = (secret_in(str(leaf or "")) or str(leaf or "") for leaf in sides)
     places = [shown(str(leaf).partition("/secrets/")[0]) for leaf in sides]
-    values: dict[str, Any] = {"name": name, "old": shown(old), "new": shown(new)}
+    # An image of one's own reads the reference itself, which the launcher does for a package.
+    packed = any(pool.get("pythonPackageSpec") for offer in differing.offers for pool in posted_pools(offer))
+    given = name if packed else f"{name}__SECRET"
+    values: dict[str, Any] = {"name": name, "given": given, "old": shown(old), "new": shown(new)}
     if not new:
         return follows("secret-plain" if name in dict(variables(differing.offers)) else "secret-gone", **values)
     if not old and new in secrets_of(differing.template.old.offers):

@@ -15,7 +15,7 @@ from slipway.model.catalog.placeholders import render
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import cost, costs, machine_types, rounds, takes, usual_values, way
+from slipway.reviewing.change.usual import cost, costs, crowded, machine_types, rounds, takes, usual_values, way
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import usual_grade
 from slipway.reviewing.rules.templates.replay import first_way, refused
@@ -149,7 +149,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             did="gave such a value",
         )
     if widened:
-        takes_more = _at_most(template, old, new)
+        takes_more = facts(_at_most(template, old, new), next(crowded(template.new, old, new, template.becomes), ""))
         unknown = f"not known: whether code, memory and the timeout of {template.limit} are made for that"
         grade = Grade.WARNING if takes_more else None
         yield _tells(template, "bounds-widened", new.name, values=join(widened), so=takes_more or unknown, grade=grade)

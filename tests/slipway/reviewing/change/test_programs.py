@@ -16,6 +16,15 @@ HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
         ("x = 1\n", "x =\n", False),
         ("x =\n", "x =\n", False),
         ('def f():\n    """a"""\n    g()\n', 'def f():\n    """b"""\n    g()\n', True),
+        (
+            "import torch\ndef f(a, b=1): return a\n",
+            "import torch\ndef f(a: int, b=1): return a\n",
+            False,
+        ),
+        ("def f(a, b=1):\n    return a\n", "def f(a: int, b: str = 1) -> dict:\n    return a\n", True),
+        ("def f(a):\n    return a\n", "def f(a: Path):\n    return a\n", False),
+        ("def f(a):\n    return a\nrun(f)\n", "def f(a: int):\n    return a\nrun(f)\n", False),
+        ("@cli\ndef f(a):\n    return a\n", "@cli\ndef f(a: int):\n    return a\n", False),
         ('x = """a"""\n', 'x = """b"""\n', False),
         ("y = [x for x in a]\n", "y = [each for each in a]\n", True),
         ("y = [x for x in x]\n", "y = [each for each in each]\n", False),
@@ -30,6 +39,7 @@ def test_comments_and_form_are_no_other_code(before: str, after: str, same: bool
 
 
 SAMPLES = (
+    ("jobs", "draw = random.Random(args.seed)", "draw = random.Random()", "whatever seed is given"),
     # What the file does, a line before and after, and the beginning of what that may end in.
     ("jobs", 'tune.report_hyperparameter_tuning_metric("accuracy", 1)', "", "unless another line reports it"),
     ("jobs", 'hyperparameter_metric_tag="a",', 'hyperparameter_metric_tag="b",', "a study that judges by another"),

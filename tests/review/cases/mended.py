@@ -1,0 +1,107 @@
+"""Classes that an unseen set of changes showed: what follows from a change where a sentence told something else."""
+
+from tests.review.case import BUSY, CALM, LARGE, Case, Edit, Job, World, hurts, silent, stack, stops, tells, template
+
+_PLAIN = (
+    Edit(
+        "jobs/digits/task.py",
+        "def main() -> None:\n",
+        "import json\nimport random\nfrom pathlib import Path\n\n\n"
+        "def kept(path, scores):\n    Path(path).write_text(json.dumps(scores))\n\n\n"
+        "def draw(seed):\n    return random.Random(seed)\n\n\ndef main() -> None:\n    draw(7)\n",
+    ),
+)
+_AT_WORK = World(jobs=(LARGE, Job("tune-27b-r2", user="ben", capacity_type="reservation", parameters={"model": "27b"})))
+
+CASES = (
+    silent(
+        "Types and docstrings of a job's functions",
+        Edit(
+            "jobs/digits/task.py",
+            "def kept(path, scores):\n",
+            'def kept(path: Path, scores: dict[str, float]) -> None:\n    """Write the checkpoint of a seed."""\n',
+        ),
+        Edit("jobs/digits/task.py", "def draw(seed):\n", "def draw(\n    seed: int,\n) -> random.Random:\n"),
+        given=_PLAIN,
+    ),
+    silent(
+        "Types of the methods of a class that is called alone",
+        Edit(
+            "jobs/digits/task.py",
+            "def step(self, seed, rate=1.0):",
+            "def step(self, seed: int, rate: float = 1.0) -> int:",
+        ),
+        given=(
+            Edit(
+                "jobs/digits/task.py",
+                "def main() -> None:\n",
+                "class Search:\n    def step(self, seed, rate=1.0):\n        return seed\n\n\n"
+                "def main() -> None:\n    Search().step(7)\n",
+            ),
+        ),
+    ),
+    Case(
+        "A type that nothing imports: the file fails as it is loaded",
+        (Edit("jobs/digits/task.py", "def draw(seed):\n", "def draw(seed) -> Generator:\n"),),
+        (hurts("code-changed", "digits"),),
+        given=_PLAIN,
+        world=BUSY,
+        accident="an annotation of a name that only the editor knew",
+    ),
+    Case(
+        "A generator without the seed that it had",
+        (Edit("jobs/digits/task.py", "random.Random(seed)", "random.Random()"),),
+        (hurts("code-changed", "digits", "each run and restart draws anew", "mixture of two runs"),),
+        given=_PLAIN,
+        never=("make it a parameter",),
+        world=BUSY,
+        accident="a search that was started again and drew other candidates",
+    ),
+    Case(
+        "The one template of a pool lists pools no more: it would fit",
+        (template("lora", '("pool", "reservation", "spot")', '("spot", "reservation")'),),
+        (stops("pool-unused", "h100/workers", "`lora` would fit it", "keep `pool`"),),
+        may=("offer-gone", "offer-order", "run-cost"),
+        never=("no template fits",),
+        world=CALM,
+        accident="reserved machines idle after a template's order was tidied",
+    ),
+    Case(
+        "No template asks for a reservation any more, on which somebody's job is",
+        (
+            template("lora", '                    reservation="bought",\n', ""),
+            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+        ),
+        (stops("reservation-paid", "bought", "no template", "`tune-27b-r2` (ben)", "goes on"),),
+        may=("offer-gone",),
+        never=("used by nothing",),
+        world=_AT_WORK,
+        accident="a reservation given up under a running job",
+    ),
+    Case(
+        "A maximum that quota can't reach, refused as the old cluster holds all of it",
+        (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 8 }"),),
+        (
+            stops("quota-short-in-overlap", "h100", "`in-place`"),
+            hurts("quota-short-at-most", "h100", "can't grow beyond 2 of 8 machines"),
+        ),
+        may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
+        never=("ask for fewer",),
+        world=World(jobs=(LARGE,), limits={"nvidia_h100_gpus": 16}),
+        accident="a pool that was let grow before its quota",
+    ),
+    Case(
+        "A wider bound for which the pool still has room: nobody is crowded out",
+        (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=6"),),
+        (tells("bounds-widened", "tune"),),
+        never=("others wait",),
+        world=BUSY,
+    ),
+    Case(
+        "A bound beyond the pool: who else waits",
+        (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=20"),),
+        (hurts("bounds-widened", "tune", "all 16 machines of `cpu/workers`", "jobs of `digits` cost"),),
+        world=BUSY,
+        accident="one study that held a shared pool for a night",
+    ),
+)
