@@ -16,7 +16,7 @@ from google.cloud import storage
 from tests.official import aiplatform_v1
 from vertex_local.identities import folder_of
 from vertex_local.projects import Declaration, Projects
-from vertex_local.testing.bodies import cluster_body, job_body
+from vertex_local.testing.bodies import cluster_body, job_body, worker
 from vertex_local.testing.local_cloud import LocalCloud
 from vertex_local.world import open_world
 
@@ -74,6 +74,17 @@ def test_a_project_has_its_own_number_jobs_and_clusters(two: LocalCloud) -> None
     assert client.get_custom_job(name=job["name"]).display_name == sent["displayName"]
     home = "projects/local-project/locations/us-central1"
     assert list(jobs_of(two, "deployer", "local-project").list_custom_jobs(parent=home)) == []
+
+
+def test_a_shell_of_a_job_is_of_its_project(two: LocalCloud) -> None:  # N29
+    parent = f"/v1/projects/{DEV}/locations/us-central1/customJobs"
+    sleeps = {"imageUri": "python:3.10", "command": ["python", "-c", "import time; time.sleep(600)"]}
+    body = job_body(worker(containerSpec=sleeps), spec={"enableWebAccess": True})
+    name = two.rest("POST", parent, body)["name"]
+    (link,) = two.until(name, "JOB_STATE_RUNNING")["webAccessUris"].values()
+    page = requests.get(link, timeout=30)
+    assert page.status_code == 200 and "text/html" in page.headers["content-type"], page.text
+    two.cancel(name)
 
 
 def test_an_account_of_a_project_of_a_domain_has_the_parts_of_its_id_turned(two: LocalCloud) -> None:
