@@ -174,7 +174,7 @@ class BatchJobKind(JobKind):
     collection, message, module, spec = "batchJobs", "CustomJob", "custom_job", "jobSpec"
     runs_itself, cancel_method = True, "stop"
 
-    def body(self, spec, study, model):
+    def body(self, spec, study, model, pipeline):
         return {self.spec: spec}
 
     def state(self, body):
@@ -193,7 +193,7 @@ def test_a_kind_of_job_is_one_file_and_its_name_in_the_table(tmp_path: Path, edi
     edited("slipway/model/kinds/__init__.py", lambda text: text.replace("from slipway.model.kinds.kind", taken))
     edited(
         "slipway/model/kinds/__init__.py",
-        lambda text: text.replace("TUNING_JOB, PIPELINE)", "TUNING_JOB, PIPELINE, BATCH_JOB)"),
+        lambda text: text.replace("PIPELINE, PIPELINE_JOB)", "PIPELINE, PIPELINE_JOB, BATCH_JOB)"),
     )
     outcome = told(
         tmp_path,
@@ -215,7 +215,7 @@ class Session:
     asked = []
     def get(self, url, call):
         return {"name": NAME, "phase": "RUNNING"}
-    def post(self, url, call, body, **_):
+    def post(self, url, call, body, params=None, **_):
         self.asked.append([url.rpartition("/")[2], call.permission])
         return {"name": NAME, "phase": "QUEUED"}
     def pages(self, url, call, key, params):
