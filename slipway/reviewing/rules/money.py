@@ -76,6 +76,11 @@ class Amount:
             return bool(self.difference)
         return self.difference > 0 if self.before.complete else self.difference < 0
 
+    @property
+    def bounded(self) -> bool:
+        """Tell whether the cost rises by at most the difference, as nobody knows all of what it was."""
+        return not self.told and self.difference > 0
+
 
 @dataclass(frozen=True)
 class Money:
@@ -131,10 +136,11 @@ def _shift(change: Change, kind: str, when: str, amount: Amount, *, steep: bool)
     month = abs(amount.monthly)
     # Of the deployed commit somebody has approved what comes by itself: seasons, alternatives.
     edited = change.new.dirty or change.new.revision != change.old.revision
-    most = asks_above((change.before.policy, change.after.policy), kind) if edited and amount.told else None
+    # A rise that is only bounded may be above the sum: a person decides.
+    most = asks_above((change.before.policy, change.after.policy), kind) if edited else None
     asks = most is not None and float(amount.monthly) > most
     yield by_row(
-        kind if amount.told else f"{kind}-unknown",
+        kind if amount.told else f"{kind}-{'bounded' if amount.bounded else 'unknown'}",
         Subject("stack"),
         monthly=f"${month:,.0f}" if month >= 1 else "less than $1",
         more="more" if amount.difference > 0 else "less",

@@ -62,9 +62,10 @@ def _money(reviews: Sequence[Review], first: Card) -> str:
     for some, whose in ((mine, ""), *others):
         known = [review.money for review in some if review.money]
         for amounts, when in (([money.idle for money in known], ""), ([money.most for money in known], " at most")):
-            monthly = sum((amount.monthly for amount in amounts if amount.told), Decimal(0))
+            monthly = sum((amount.monthly for amount in amounts if amount.told or amount.bounded), Decimal(0))
+            up_to = "up to " if any(amount.bounded for amount in amounts) else ""
             if abs(monthly) >= NOTABLE:
-                return f" · {whose}{brief(monthly)} a month{when}"
+                return f" · {whose}{up_to}{brief(monthly)} a month{when}"
     return ""
 
 

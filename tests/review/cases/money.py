@@ -15,6 +15,14 @@ BUDGETED = stack("  slipway:policy:\n", "  slipway:budget: { stack: 80000, enfor
 
 ASKS_ABOVE = stack("    advisory:\n", "    approveAbove: { idle-cost: 50000, most-cost: 100000 }\n    advisory:\n")
 
+T4 = stack(
+    "    cpu:\n",
+    "    t4:\n"
+    "      pools:\n"
+    "        workers: { machine: n1-standard-8, accelerator: { type: NVIDIA_TESLA_T4, count: 1 }, replicas: 1 }\n"
+    "    cpu:\n",
+)
+
 CASES = (
     Case(
         "Two more H100 machines at most, and a higher sum from which on that needs an approval",
@@ -29,6 +37,23 @@ CASES = (
         may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "quota-short-at-most"),
         given=(ASKS_ABOVE,),
         accident="a limit with a zero too many",
+    ),
+    Case(
+        "A pool whose price no list has whole becomes one of H100 machines, beyond what needs an approval",
+        (
+            stack(
+                "machine: n1-standard-8, accelerator: { type: NVIDIA_TESLA_T4, count: 1 }, replicas",
+                "machine: a3-highgpu-8g, replicas",
+            ),
+        ),
+        (
+            stops("idle-cost", "stack", "up to $73,416 a month more", "in no price list", "above $50,000 a month"),
+            tells("most-cost", "stack", "up to $73,416 a month more", "in no price list"),
+            stops("capacity-given-back", "t4/workers", "1 `n1-standard-8 with 1 NVIDIA_TESLA_T4`"),
+        ),
+        may=("cluster-new-generation", "capacity-found-anew", "generations-overlap", "machines-changed", "pool-unused"),
+        given=(ASKS_ABOVE, T4),
+        accident="a gate that an unknown price kept open",
     ),
     Case(
         "A submission may cost a hundred times as much before anybody is asked",

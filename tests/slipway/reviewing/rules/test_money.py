@@ -14,9 +14,10 @@ from slipway.model.prices import UNKNOWN, Price
 from slipway.model.season import Season
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.review import Review
+from slipway.reviewing.review import Review, review
 from slipway.reviewing.rules.money import costs, money
 from slipway.reviewing.told.comment import comment
+from slipway.reviewing.told.headline import plain_text
 from tests.slipway.reviewing.builders import (
     CPU,
     H100,
@@ -98,6 +99,31 @@ def test_from_a_sum_of_the_stacks_own_on_more_money_needs_an_approval(
     before = replace(facts(cost("100"), commit="a"), policy={"approveAbove": deployed or {}})
     after = replace(facts(cost("120"), commit=commit), policy={"approveAbove": declared or {}})
     assert said(change(before, after))["idle-cost"].grade is grade
+
+
+@pytest.mark.parametrize(
+    ("was", "becomes", "grade", "says", "first"),
+    [
+        ("1.23", priced("101.80"), Grade.BLOCKING, "up to $73,416", "up to $73,416"),
+        ("0", priced("101.80"), Grade.BLOCKING, "up to $74,314", "up to $74,314"),
+        ("1.23", priced("101.80", complete=False), Grade.BLOCKING, "$73,416", "$73,416"),
+        ("1.23", priced("1.43"), Grade.NOTE, "up to $146", "up to +$146"),
+        ("101.80", priced("1.23"), Grade.NOTE, "$73,416", "−$73k"),
+    ],
+)
+def test_a_price_that_no_list_has_silences_no_sum_that_needs_an_approval(
+    was: str, becomes: Price, grade: Grade, says: str, first: str
+) -> None:
+    """A T4 on an N1 machine has no price, so the old cost is not known, and the rise is at most what is known of it."""
+    old = cluster("cpu", pool("workers", CPU, 1, 1, price=priced(was, complete=False)))
+    new = cluster("cpu", pool("workers", CPU, 1, 1, price=becomes))
+    asks = {"approveAbove": {"idle-cost": 200}}
+    edited = change(replace(facts(old, commit="a"), policy=asks), replace(facts(new, commit="b"), policy=asks))
+    told = said(edited)["idle-cost"]
+    assert (told.grade, told.does.partition(" a month")[0]) == (grade, f"costs {says}")
+    assert ("above $200 a month it needs an approval" in told.so) is (grade is Grade.BLOCKING)
+    assert ("a part of the old cost is in no price list" in told.so) is ("up to" in says)
+    assert f" {first} a month" in plain_text(review(edited)).partition("\n")[0]
 
 
 @pytest.mark.parametrize(("after", "shown"), [("101", "73,000 → 73,730"), ("120", "**73,000 → 87,600**")])
