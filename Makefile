@@ -55,7 +55,8 @@ engine = $(if $(LAPTOP),environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK
 copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no stacks/Pulumi.$(STACK).yaml"; echo '  fix: STACK=NAME, a stack of stacks/'; exit 2; }; \
 	mkdir -p .slipway; cp "stacks/Pulumi.$(STACK).yaml" .slipway/; \
 	known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2>&1) || { echo "$$known"; case "$$known" in *"no stack named"*) \
-	  echo '  fix: make select STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1), which makes it';; esac; exit 2; }; \
+	  echo '  fix: make select STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1), which makes it';; \
+	  *PULUMI_ACCESS_TOKEN*) echo '  fix: add LAPTOP=1 for the local cloud, or export PULUMI_BACKEND_URL, where the state is';; esac; exit 2; }; \
 	export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true PATH="$(abspath $(VENV))/bin:$$PATH"
 OF_COPY = --stack "$(STACK)" --config-file ".slipway/Pulumi.$(STACK).yaml"
 

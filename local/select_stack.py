@@ -52,7 +52,7 @@ def _pulumi(folder: Path, environ: Mapping[str, str] | None, stack: str, *flags:
         raise SlipwayError(
             f"stack {stack} can't be selected",
             why=done.stderr.strip() or f"exit code {done.returncode}",
-            fix="see what pulumi says; PULUMI_BACKEND_URL says where the state is",
+            fix="see what pulumi says; PULUMI_BACKEND_URL says where the state is, LAPTOP=1 takes the local cloud",
         )
 
 
