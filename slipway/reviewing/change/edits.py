@@ -59,6 +59,8 @@ class JobFile:
     keeps: bool = False
     #: The arguments that it knows; none where it reads none by itself, or takes any.
     flags: frozenset[str] = frozenset()
+    #: The packages that it imports, by the first part of their names.
+    imports: frozenset[str] = frozenset()
 
 
 def _side(value: str) -> str:

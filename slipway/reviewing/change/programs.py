@@ -19,6 +19,7 @@ from slipway.reviewing.change.secret_values import HIDDEN, bare
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
 _KEEPS = re.compile(r"SLIPWAY_(OUTPUT|CHECKPOINTS)|AIP_(CHECKPOINT|MODEL)_DIR|--output|\.output\b|gs://|/gcs/|/mnt/")
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
+_IMPORTS = re.compile(r"^[ \t]*(?:from[ \t]+(\w[\w.]*)[ \t]+import\b|import[ \t]+(\w[\w., \t]*))", re.MULTILINE)
 _ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
 _LONGEST = 100
 _WIDEST = 4096
@@ -240,4 +241,9 @@ def job_file(file: str, text: str) -> JobFile:
         },
         keeps=any(_KEEPS.search(line.partition("#")[0]) for line in lines),
         flags=frozenset(_FLAG.findall(text) if reads_all else ()),
+        imports=frozenset(
+            re.split(r"\W", name.strip(), maxsplit=1)[0]
+            for match in _IMPORTS.finditer(text[:_MOST_READ])
+            for name in (match[1] or match[2]).split(",")
+        ),
     )

@@ -11,6 +11,14 @@ QUEUED = World(
 
 SHARED = ', shared=("jobs/common",))'
 
+USES_COMMON = (
+    template("digits", '"digits.task", IMAGE)', f'"digits.task", IMAGE{SHARED}'),
+    Edit("jobs/digits/task.py", "# Every step", "from common import data\n\n# Every step"),
+    Edit("jobs/common/__init__.py", "", ""),
+    Edit("jobs/common/data.py", "", "SEED = 1\n"),
+)
+UNSHARED = template("digits", f"IMAGE{SHARED}", "IMAGE)")
+
 CASES = (
     Case(
         "Code that two templates share is edited: each of them is told",
@@ -30,6 +38,24 @@ CASES = (
         ),
         world=BUSY,
         accident="a helper that all jobs import, edited for one of them",
+    ),
+    Case(
+        "Code that a template's own still imports is not packed with it any more",
+        (UNSHARED,),
+        (
+            stops("requirements-changed", "digits", "`common`", "jobs/digits/task.py", "`jobs/common` in `shared`"),
+            hurts("code-changed", "digits"),
+        ),
+        given=USES_COMMON,
+        world=BUSY,
+        accident="a field that looked unused, in a template that was tidied",
+    ),
+    Case(
+        "Shared code goes with the only line that imports it",
+        (UNSHARED, Edit("jobs/digits/task.py", "from common import data\n\n", "")),
+        (hurts("code-changed", "digits", "jobs/digits/task.py"),),
+        given=USES_COMMON,
+        world=BUSY,
     ),
     Case(
         "A checkpoint every 2000 steps, where there was one every 20",

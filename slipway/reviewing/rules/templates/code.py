@@ -72,6 +72,8 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         if template.reports_no(metric):
             yield template.tells("metric-unreported", part="metric", metric=metric, details=template.reports)
     yield from _unmet(template, edited)
+    if not becomes_image:
+        yield from _unpacked(template)
     yield from _apart(template)
     yield from _over(template)
     # The name depends on its contents, whatever the catalog's bucket.
@@ -131,9 +133,30 @@ def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]
     asks = [ask for file in edited for ask in template.change.files.asks.get(file, ())]
     if unset := [ask[:-1] for ask in asks if ask[-1] == "=" and not _is_set(template, ask[:-1])]:
         yield template.tells("variables-unset", part="environment", names=_quoted(unset))
-    there = " ".join((*folders(template.new), *map(package, template.new.requirements)))
+    # A folder that is packed no more is told by itself.
+    there = " ".join((*folders(template.new), *folders(template.old), *map(package, template.new.requirements)))
     if unmet := [ask[7:] for ask in asks if ask.startswith("import ") and package(ask[7:]) not in there]:
         yield template.tells("imports-unmet", part="imports", names=_quoted(unmet))
+
+
+def _unpacked(template: TemplateChange) -> Iterator[Consequence]:
+    """Find imports, in whatever code, of folders that are not packed with it any more."""
+    kept, installed = folders(template.new), " ".join(map(package, template.new.requirements))
+    lost = {name for name in folders(template.old) - kept if package(name) not in installed}
+    found = {
+        file: lost & code.imports
+        for file, code in template.change.files.code.items()
+        if file.split("/")[1] in kept and lost & code.imports and not _TESTS.search(file)
+    }
+    if found:
+        names = sorted(frozenset[str]().union(*found.values()))
+        yield template.tells(
+            "imports-unpacked",
+            part="packed code",
+            names=_quoted(names),
+            folders=_quoted(f"jobs/{name}" for name in names),
+            details=[f"`{file}` imports it" for file in found],
+        )
 
 
 def _asks(asks: tuple[str, ...], *, whole: bool) -> tuple[str, ...]:

@@ -2,7 +2,7 @@
 
 import pytest
 
-from slipway.reviewing.change.programs import SIGNS, newly_asked, same_program, signs, signs_of
+from slipway.reviewing.change.programs import SIGNS, job_file, newly_asked, same_program, signs, signs_of
 
 HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
 """Read as UTF-7, its second line is code."""
@@ -158,3 +158,15 @@ def test_what_code_asks_for(before: str, after: str, asks: tuple[str, ...]) -> N
 )
 def test_progress_is_lost_where_nothing_takes_the_place_of_a_line_of_code(before: str, after: str, loses: bool) -> None:
     assert any(sign.loses for sign in signs_of("jobs", before, after)) is loses
+
+
+@pytest.mark.parametrize(
+    ("text", "imports"),
+    [
+        ("import os, common.data as d\nimport torch\n", {"os", "common", "torch"}),
+        ("def f():\n    from common.data import read, write\n", {"common"}),
+        ("from . import near\nfrom .common import data\nimports = 1\n# import far\n", set()),
+    ],
+)
+def test_what_code_imports(text: str, imports: set[str]) -> None:
+    assert job_file("jobs/lora/task.py", text).imports == imports
