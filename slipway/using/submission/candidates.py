@@ -25,7 +25,7 @@ from slipway.using.jobs.verdict import Verdict
 from slipway.using.submission.own_labels import require_free
 from slipway.using.submission.parameters import resolve
 from slipway.using.submission.request import Request, RequestOverrides, fill, tells
-from slipway.using.submission.team import barred, team_of_submission
+from slipway.using.submission.team import barred, nameable, team_of_submission
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,8 @@ class Candidate:
     taken: tuple[PoolSpec, ...] = ()
     #: The reason why the team that it counts for may not use its cluster; empty where it may.
     barred: str = ""
+    #: The teams that may use it, and that the submission may count for.
+    teams: tuple[str, ...] = ()
 
     @cached_property
     def request(self) -> Request:
@@ -134,6 +136,7 @@ class PreparedSubmission:
                 edit=self.catalog.dormant[offer.dormant].edit if offer.dormant in self.catalog.dormant else "",
                 taken=self._taken(offer),
                 barred=barred(self.catalog, offer.cluster or offer.dormant, self.team),
+                teams=nameable(self.catalog, offer, offer.cluster or offer.dormant, self.user),
             )
             for offer, wait in self.offers
         )

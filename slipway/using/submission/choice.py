@@ -193,11 +193,14 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
     return [f"{', '.join(labels)}: {'; '.join(reasons)}" for reasons, labels in alike.items()]
 
 
-def _remedies(template: str, seen: list[JudgedCandidate]) -> str:
-    if all(judged.candidate.barred for judged in seen):
-        return (
-            "name the team if you are in it, or have the cluster listed for yours too: slipway:teams in the stack file"
-        )
+def _remedies(template: str, seen: list[JudgedCandidate]) -> Fix:
+    barred = [judged.candidate for judged in seen if judged.candidate.barred]
+    listed = "have the cluster listed for yours too: slipway:teams in the stack file"
+    if teams := dict.fromkeys(team for candidate in barred for team in candidate.teams):
+        named = [part for team in teams for part in (" or ", {"team": team})][1:]
+        return (*named, f", if you are in it\nor {listed}")
+    if len(barred) == len(seen):
+        return f"name a team of its that you are in, or {listed}"
     dormant = {
         judged.candidate.offer.dormant: judged.candidate.edit for judged in seen if judged.candidate.offer.dormant
     }

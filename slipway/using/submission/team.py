@@ -20,8 +20,7 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
 
     Raises ConfigError for a team that may not submit the template, and where the template belongs to another team.
     """
-    labels = offer.request.get("labels")
-    own = (labels if isinstance(labels, Mapping) else {}).get(TEAM, "")
+    own = _own(offer)
     groups = (own,) if own else _groups(catalog, offer)
     named = label_value((asked or ("" if len(groups) == 1 else usual)).partition("@")[0])
     if not asked and (not named or not groups):
@@ -40,6 +39,26 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
         why=f"{join(groups) or 'none'} may: a team of stack {catalog.stack} or a group among its submitters",
         fix=" or ".join(f"--team {group}" for group in groups[:3]) if len(groups) > 1 else "leave out --team",
     )
+
+
+def nameable(catalog: Catalog, offer: Offer, cluster: str, user: str) -> tuple[str, ...]:
+    """Return the teams of a cluster that a user's submission may count for by `--team`, as far as members tell."""
+    groups = () if _own(offer) else _groups(catalog, offer)
+    return tuple(
+        team
+        for team in catalog.owners(cluster)
+        if team in groups and any(_may_be(member, user) for member in catalog.teams[team].submitters)
+    )
+
+
+def _may_be(member: str, user: str) -> bool:
+    kind, _, name = member.partition(":")
+    return kind != "user" or label_value(name.partition("@")[0]) == label_value(user.partition("@")[0])
+
+
+def _own(offer: Offer) -> str:
+    labels = offer.request.get("labels")
+    return str((labels if isinstance(labels, Mapping) else {}).get(TEAM, ""))
 
 
 def _groups(catalog: Catalog, offer: Offer) -> tuple[str, ...]:

@@ -32,7 +32,11 @@ def test_pools_say_what_is_busy_and_what_it_costs(stack: Stack) -> None:
     refused = stack.run("submit", "hello", "-p", "code=1", "--capacity", "pool")
     assert refused.code == 5 and "hello may not run on cpu" in refused.err, refused.err
     assert "cluster cpu is of team vision" in refused.err and "group:vision@acme.example may" in refused.err
-    del stack.catalog["teams"]
+    stack.catalog["submitters"] = {"trainer": ["group:vision@acme.example", "group:language@acme.example"]}
+    stack.publish()
+    refused = stack.run("submit", "hello", "-p", "code=1", "--capacity", "pool")
+    assert "fix: --team vision, if you are in it" in refused.err
+    del stack.catalog["teams"], stack.catalog["submitters"]
     stack.publish()
     name = held(stack, 2)
     row = stack.run("pools", "--output", "json").json["pools"][0]

@@ -102,8 +102,29 @@ def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is
     with pytest.raises(PolicyError) as refused:
         offline_candidate(prepare(of, SubmissionRequest("digits", capacity_type="pool", team="talking"), "ada"))
     assert refused.value.what == "digits may not run on cpu" and may in refused.value.why
-    assert "name the team if you are in it" in str(refused.value.fix)
+    listed = "have the cluster listed for yours too: slipway:teams in the stack file"
+    assert refused.value.fix == f"team='seeing', if you are in it\nor {listed}"
     assert likely(prepare(of, SubmissionRequest("digits", team="talking"), "ada").candidates).label == "spot"
+
+
+def test_a_submission_that_lacks_its_team_is_told_to_name_it() -> None:  # N19
+    """It neither asks for less nor for more quota, though its other capacity types have none."""
+
+    def fix(of: Catalog, user: str = "ada", **fields: Any) -> str:
+        template = of.templates["digits"]
+        offers = [replace(offer, available=bool(offer.cluster), **fields) for offer in template.offers]
+        short = replace(of, templates={"digits": replace(template, offers=tuple(offers))})
+        with pytest.raises(PolicyError) as refused:
+            offline_candidate(prepare(short, SubmissionRequest("digits"), user))
+        return refused.value.fix
+
+    assert fix(owned(stack(VISION, LANGUAGE, ADA), "cpu")).startswith("team='seeing', if you are in it\nor have")
+    both = replace(
+        owned(stack(VISION, LANGUAGE, ADA)), teams={"a": Team((VISION,), ("cpu",)), "b": Team((ADA,), ("cpu",))}
+    )
+    assert fix(both).startswith("team='a' or team='b', if")
+    assert fix(both, "ben").startswith("team='a', if"), "ben is not ada"
+    assert fix(owned(stack(VISION, team="judges"), "cpu")).startswith("ask for less"), "its template has a team"
 
 
 def test_a_submission_counts_for_one_team_by_whichever_offer_it_starts() -> None:  # N3
