@@ -208,7 +208,7 @@ def test_script_is_swept_over_parameters_of_ones_own(stack: Stack, folder: Path)
     csv = stack.slipway("jobs", "list", "--sweep", swept.json["sweep"], "--output", "csv").out
     assert "params.lr" in csv and ",0.01," in csv
     again = stack.slipway("submit", "--like", best[1], "-p", "lr=0.5", "--output", "json")
-    assert again.code == 0 and "lr=0.5 (1e-2 then)" in again.err and "not as it was" not in again.err, again.said
+    assert again.code == 0 and "lr=0.5 (was 1e-2)" in again.err and "not as it was" not in again.err, again.said
     job = Job(stack, again.json["job"]).finished()
     assert job.metrics == {"loss": 0.5}
     shown = stack.slipway("jobs", "show", job.display_name).out
