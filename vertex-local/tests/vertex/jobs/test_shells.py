@@ -3,6 +3,7 @@
 import re
 import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from vertex_local.testing.calling import JOBS
 from vertex_local.testing.local_cloud import WAIT_S, LocalCloud
 
 pytestmark = pytest.mark.skipif(not Path("/proc").is_dir(), reason="a replica's view is entered on Linux alone")
+PROJECT = "/v3/projects/local-project"
 SLEEPS = {"imageUri": "python:3.10", "command": ["python", "-c", "import time; time.sleep(600)"], "env": [
     {"name": "EPOCHS", "value": "three"}
 ]}  # fmt: skip
@@ -26,6 +28,20 @@ def job(cloud: LocalCloud) -> Iterator[str]:
     cloud.until(name, "JOB_STATE_RUNNING")
     yield name
     cloud.cancel(name)
+
+
+@contextmanager
+def looks(cloud: LocalCloud, role: str) -> Iterator[None]:
+    """Let a role see jobs, and not cancel them."""
+    policy = cloud.rest("POST", f"{PROJECT}:getIamPolicy", {})
+    binding = {
+        "role": "roles/aiplatform.viewer",
+        "members": [f"serviceAccount:{role}@local-project.iam.gserviceaccount.com"],
+    }
+    cloud.rest("POST", f"{PROJECT}:setIamPolicy", {"policy": {**policy, "bindings": [*policy["bindings"], binding]}})
+    yield
+    now = cloud.rest("POST", f"{PROJECT}:getIamPolicy", {})
+    cloud.rest("POST", f"{PROJECT}:setIamPolicy", {"policy": {**policy, "etag": now["etag"]}})
 
 
 def opened(cloud: LocalCloud, job: str, role: str = "owner") -> str:
@@ -81,7 +97,8 @@ def test_a_shell_that_was_left_is_followed_by_a_new_one(cloud: LocalCloud, job: 
 
 
 def test_a_shell_is_opened_by_whoever_may_act_as_the_job_s_account_alone(cloud: LocalCloud, job: str) -> None:
-    assert requests.get(opened(cloud, job, "previewer"), timeout=30).status_code == 401
+    with looks(cloud, "previewer"):
+        assert requests.get(opened(cloud, job, "previewer"), timeout=30).status_code == 401
     owner, path = cloud.token(), f"{cloud.url}/interactive_shell/{job}/workerpool0-0"
     assert requests.get(path, headers={"Authorization": f"Bearer {owner}"}, timeout=30).status_code == 403
     assert requests.get(opened(cloud, job) + "7", timeout=30).status_code == 404

@@ -197,7 +197,7 @@ def test_what_the_local_cloud_does_not_run_is_said(pipes: Studies, change: dict[
 def test_an_importer_is_said_not_to_be_run(pipes: Studies) -> None:
     spec = greet()
     spec["deploymentSpec"]["executors"]["exec-greet"] = {"importer": {"artifactUri": {"constant": "gs://a/b"}}}
-    assert "task hello is importer" in pipes.calling.refused("POST", JOBS, pipeline_job(spec)).message
+    assert "task bye is importer" in pipes.calling.refused("POST", JOBS, pipeline_job(spec)).message
 
 
 @pytest.mark.parametrize(

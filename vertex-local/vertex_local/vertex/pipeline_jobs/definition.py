@@ -86,7 +86,7 @@ class _Reader:
         after: frozenset[str],
     ) -> Iterator[Task]:
         """Yield the tasks of a graph, which is inside of the tasks `above` and starts `after` others."""
-        for name, body in dag["tasks"].items():
+        for name, body in sorted(dag["tasks"].items()):
             path = above + name
             _refuse_control(path, body)
             component = self._components[body["componentRef"]["name"]]
