@@ -17,6 +17,7 @@ from slipway.authoring.packages.requirements import names_index, requirement_lin
 from slipway.authoring.template.worker_pool import Code, Package
 from slipway.base.errors import ConfigError
 from slipway.base.files import write_atomically
+from slipway.base.formatting import nearest
 from slipway.model.rules.code import SCRIPT
 
 _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipynb_checkpoints", ".DS_Store"}
@@ -97,11 +98,13 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
         return assemble(template, script_sources(files), requirements(folder))
     every = (folder, *shared)
     if lacking := [each for each in every if not (each / "__init__.py").is_file()]:
-        name = lacking[0].name
+        beside, name = lacking[0].parent, f"{lacking[0].parent.name}/{lacking[0].name}"
+        others = [] if lacking[0].is_dir() else [path.parent for path in beside.glob("*/__init__.py")]
+        near = nearest(lacking[0].name, [other.name for other in others if other not in every])
         raise ConfigError(
-            f"template {template}: no import package in {folder.parent.name}/{name}",
+            f"template {template}: no import package in {name}",
             why=f"{name}/__init__.py is not there",
-            fix=f"add {name}/__init__.py, or name a folder that has one",
+            fix=f"did you mean {beside.name}/{near}?" if near else f"add {name}/__init__.py, or name a folder with one",
         )
     inside = module.replace(".", "/")
     if module and not any((folder.parent / name).is_file() for name in (f"{inside}.py", f"{inside}/__main__.py")):

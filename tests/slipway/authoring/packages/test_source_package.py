@@ -83,6 +83,26 @@ def test_a_shared_folder_is_packed_beside_the_code_with_its_requirements(sources
         build("greeter", sources, shared=[common])
 
 
+@pytest.mark.parametrize(
+    ("shared", "there", "fix"),
+    [
+        ("comon", "common", "did you mean {}/common?"),
+        ("comon", "greeters", "add {}/comon/__init__.py, or name a folder with one"),
+        ("greter", "common", "add {}/greter/__init__.py, or name a folder with one"),  # its own is packed anyway
+    ],
+)
+def test_a_shared_folder_that_is_mistyped_is_named_with_the_one_that_is_meant(
+    sources: Path, shared: str, there: str, fix: str
+) -> None:  # N8
+    jobs = sources.parent
+    (jobs / there).mkdir()
+    (jobs / there / "__init__.py").touch()
+    with pytest.raises(ConfigError, match=f"no import package in {jobs.name}/{shared}") as refused:
+        build("greeter", sources, shared=[jobs / shared])
+    assert refused.value.why == f"{jobs.name}/{shared}/__init__.py is not there"
+    assert refused.value.fix == fix.format(jobs.name)
+
+
 @given(st.text("0123456789abcdef", min_size=64, max_size=64))
 @example("7579a4722846" + "d" * 52)
 @example("7579a4722846" * 5 + "0000")
