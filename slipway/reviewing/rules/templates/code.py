@@ -142,21 +142,13 @@ def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]
 def _unpacked(template: TemplateChange) -> Iterator[Consequence]:
     """Find imports, in whatever code, of folders that are not packed with it any more."""
     kept, installed = folders(template.new), " ".join(map(package, template.new.requirements))
-    lost = {name for name in folders(template.old) - kept if package(name) not in installed}
-    found = {
-        file: lost & code.imports
-        for file, code in template.change.files.code.items()
-        if file.split("/")[1] in kept and lost & code.imports and not _TESTS.search(file)
-    }
-    if found:
-        names = sorted(frozenset[str]().union(*found.values()))
-        yield template.tells(
-            "imports-unpacked",
-            part="packed code",
-            names=_quoted(names),
-            folders=_quoted(f"jobs/{name}" for name in names),
-            details=[f"`{file}` imports it" for file in found],
-        )
+    lost = (name for name in folders(template.old) - kept if package(name) not in installed)
+    read = {file: code for file, code in template.change.files.code.items() if file.split("/")[1] in kept}
+    for name in sorted(lost):
+        files = [file for file in read if name in read[file].imports and not _TESTS.search(file)]
+        if files:
+            details = [f"`{file}` imports it" for file in files]
+            yield template.tells("imports-unpacked", part=f"package {name}", name=name, details=details)
 
 
 def _asks(asks: tuple[str, ...], *, whole: bool) -> tuple[str, ...]:
