@@ -11,7 +11,7 @@ from tests import loopback
 
 @dataclass
 class Room:
-    """What was posted, in order; `status` answers."""
+    """Bodies that were posted, in order; `status` answers."""
 
     url: str = ""
     bodies: list[Any] = field(default_factory=list)

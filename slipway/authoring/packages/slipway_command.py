@@ -72,7 +72,7 @@ class Command:
             return False
 
     def wait(self) -> tuple[int, bool]:
-        """Its exit code, and whether a signal ended who wrote: the code is 128 and the signal's number then, as shells
+        """The exit code, and whether a signal ended who wrote: the code is 128 and the signal's number then, as shells
         have it."""
         assert self.process is not None, "set when it was made"
         code = self.process.wait()

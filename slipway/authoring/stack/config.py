@@ -16,7 +16,7 @@ Members = Annotated[tuple[Annotated[str, bounds.MEMBER], ...], Strict(False)]
 
 
 class WorkspaceEntry(Entry):
-    """Who may submit, the buckets, and the account that jobs run as."""
+    """Submitters, buckets, and the account that jobs run as."""
 
     submitters: Members = Field(
         default=(), description="IAM members that may submit jobs.", examples=["[group:ml-engineers@acme.example]"]

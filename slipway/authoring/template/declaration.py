@@ -186,7 +186,7 @@ class Declaration:
 
     @property
     def compiled(self) -> Pipeline | None:
-        """Its pipeline, whose JSON stands in the place of its file once that is read; None before, and without one."""
+        """The compiled pipeline, once its JSON stands in the place of its file; None before, and without one."""
         return Pipeline(self.pipeline) if self.pipeline and self.pipeline.startswith("{") else None
 
     @property

@@ -107,7 +107,7 @@ class Parameter:
 
     @property
     def each(self) -> Parameter:
-        """One item of a list, as a parameter; a parameter of a single value itself."""
+        """An item of a list, as a parameter; a parameter of a single value itself."""
         return replace(self, type=self.kind.item.name, default=None) if self.kind.item else self
 
     @property

@@ -20,7 +20,7 @@ _VIEWS = {"user": "--user", "mnt": "--mount"}
 
 
 class Shell:
-    """One shell, until it or its replica ends. Raises OSError where none can be started."""
+    """A shell, until it or its replica ends. Raises OSError where none can be started."""
 
     def __init__(self, folder: Path) -> None:
         """Start a shell in the replica of a `folder`."""

@@ -41,7 +41,7 @@ def test_what_nobody_read_is_said_before_all_consequences(review: Review) -> Non
 
 
 def test_a_review_imports_neither_yaml_nor_a_forge_that_nobody_asks() -> None:
-    """It answers within a second, half of which are its imports (`bench/review.py`)."""
+    """A review answers within a second, half of which are its imports (`bench/review.py`)."""
     program = f"import sys\nfrom slipway.front.cli import main\nmain(['review', {EDIT!r}, '--no-live'])\n"
     program += "print(*sys.modules, file=sys.stderr)"
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)

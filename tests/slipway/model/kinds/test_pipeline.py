@@ -118,7 +118,7 @@ def test_the_id_is_the_same_for_the_same_request_and_another_for_another_stack()
 
 
 def test_a_request_has_machines_and_a_job_in_an_answer_has_none() -> None:
-    """Its tasks' own jobs have them, and are counted and paid for."""
+    """The tasks' own jobs have them, and are counted and paid for."""
     body = request(rows=3)
     asked = VertexJob.read(body, PIPELINE_JOB)
     machines = [pool.machine.type for pool in asked.worker_pools if pool.replicas == 1]

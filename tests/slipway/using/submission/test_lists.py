@@ -35,7 +35,7 @@ TEMPLATE = Template("mlp", "", "custom-job", (), (LAYERS, RATES, NAMES, WORDS, T
 
 
 def task(**given_: Typed) -> dict[str, Any]:
-    """What a worker pool of the job is sent."""
+    """Arguments and variables of a worker pool of the job."""
     values = resolve(TEMPLATE, given_)
     body = fill(catalog(), TEMPLATE, OFFER, values, request_id="r1", user="")
     (pool,) = body["jobSpec"]["workerPoolSpecs"]

@@ -108,7 +108,7 @@ def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is
 
 
 def test_a_submission_that_lacks_its_team_is_told_to_name_it() -> None:  # N19
-    """It neither asks for less nor for more quota, though its other capacity types have none."""
+    """The fix neither asks for less nor for more quota, though its other capacity types have none."""
 
     def fix(of: Catalog, user: str = "ada", **fields: Any) -> str:
         template = of.templates["digits"]
