@@ -55,4 +55,6 @@ def _before(catalog: Catalog, after: Facts, known: State, published: Mapping[str
     roles = {member: dict(SUBMITTER_ROLES) for member in members if member in may}
     listed = {*catalog.retiring, *(thing.name for thing in (*known.clusters, *known.buckets, *known.accounts))}
     kept = {id_: thing for id_, thing in after.kept.items() if id_ in listed - current - clusters}
-    return replace(after, catalog=catalog, submitters=roles, kept=kept)
+    # A catalog of an older version does not tell whether the stack allowed code, but of a template.
+    code = bool(catalog.code) or any(template.code_flag for template in catalog.templates.values())
+    return replace(after, catalog=catalog, submitters=roles, kept=kept, code=code)

@@ -105,6 +105,7 @@ WHOLE = replace(
     submitters={"t": ("group:ml@acme.example",)},
     budget=Budget(1000.0, {"vision": 500.0}, {"ada": 100.0}, enforce=True),
     board=True,
+    code=True,
     shell=True,
 )
 STACK = """config:

@@ -114,6 +114,7 @@ def catalog_of(
         teams={name: model.Team(team.submitters, team.clusters) for name, team in stack.teams.items()},
         budget=stack.budget,
         board=stack.workspace.board or None,
+        code=stack.workspace.code or None,
         shell=stack.workspace.shell or None,
         notify=secret_version(notify, stack.project) if (notify := stack.workspace.notify) else None,
         submitters=submitters_of(stack),

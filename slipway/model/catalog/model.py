@@ -263,6 +263,8 @@ class Catalog:
     budget: Budget | None = None
     #: The hourly run writes the page into the catalog's bucket.
     board: bool | None = None
+    #: The stack lets templates with `code_flag` run a folder's own code.
+    code: bool | None = None
     #: A submission may ask for shells in its job's machines.
     shell: bool | None = None
     #: The full name of the secret with the address that is told how jobs go.

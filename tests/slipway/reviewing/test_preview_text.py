@@ -40,7 +40,8 @@ OLD, NEW = (cluster("h100", pool("h100", H100, 1, high)) for high in (4, 6))
 def deployment(before: Facts | None, after: Facts, used: int = 0) -> Deployment:
     published = None
     if before is not None:
-        published = PublishedCatalog(whole=replace(before.catalog, submitters={"trainer": tuple(before.submitters)}))
+        submitters = {"trainer": tuple(before.submitters)}
+        published = PublishedCatalog(whole=replace(before.catalog, submitters=submitters, code=before.code or None))
     return Deployment(
         stack=Stack(STACK, PROJECT, REGION, SETTINGS),
         revision=Revision("3f9c2e1", dirty=False),
@@ -82,6 +83,12 @@ def test_another_stack_s_catalog_is_no_state_before() -> None:
 
 def test_who_may_submit_is_the_engine_s_knowledge() -> None:
     assert f"{TEAM} can't submit any more" in said(facts(OLD), facts(OLD, members=("user:ada@acme.example",)))
+
+
+def test_code_that_nobody_reviewed_is_told_of_before_it_is_allowed() -> None:
+    allowed = said(facts(OLD), facts(OLD, code=True))
+    assert "may run unreviewed code" in allowed and "[slipway:workspace.code]" in allowed
+    assert UNTOUCHED in said(facts(OLD, code=True), facts(OLD, code=True))
 
 
 def test_what_retires_already_is_said_apart(snapshot: SnapshotAssertion) -> None:

@@ -234,7 +234,7 @@ def test_an_image_without_a_launcher_is_a_container_as_it_is(image: Image) -> No
 
 
 def test_an_images_command_is_started_by_the_launcher_that_the_container_finds_in_the_bucket() -> None:  # N27
-    """An image's own words and arguments stand behind the launcher's; the trials of a tuning job add theirs at the end."""
+    """An image's words and arguments stand behind the launcher's; the trials of a tuning job add theirs at the end."""
     sent = container(Image(URI_OF_IMAGE, ("julia", "-O3", "${trials}.jl")), secrets={"HF_TOKEN": "hf-token"})
     assert sent["command"][3:] == ["/gcs/catalog/packages/digits-0123456789ab.pyz"]
     assert sent["args"] == [
