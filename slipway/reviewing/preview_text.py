@@ -34,7 +34,9 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
         before = _before(as_declared(catalog), after, state, catalog.submitters)
         by_id = {preference.id: preference.preferred for preference in state.preferences}
         asked = {each.metric: by_id[each.id] for each in deployment.report.requests if each.id in by_id}
-        before = replace(before, quota=replace(before.quota, requests=asked or None))
+        # A catalog of an older version does not tell whether the stack allowed code, but of a template.
+        code = bool(catalog.code) or any(template.code_flag for template in catalog.templates.values())
+        before = replace(before, quota=replace(before.quota, requests=asked or None), code=code)
     reviewed = review(Change.between(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
     old = workspace(plan, now)
     title = f"{deployment.stack.name} @ {deployment.revision}"
@@ -55,6 +57,4 @@ def _before(catalog: Catalog, after: Facts, known: State, published: Mapping[str
     roles = {member: dict(SUBMITTER_ROLES) for member in members if member in may}
     listed = {*catalog.retiring, *(thing.name for thing in (*known.clusters, *known.buckets, *known.accounts))}
     kept = {id_: thing for id_, thing in after.kept.items() if id_ in listed - current - clusters}
-    # A catalog of an older version does not tell whether the stack allowed code, but of a template.
-    code = bool(catalog.code) or any(template.code_flag for template in catalog.templates.values())
-    return replace(after, catalog=catalog, submitters=roles, kept=kept, code=code)
+    return replace(after, catalog=catalog, submitters=roles, kept=kept)
