@@ -77,7 +77,7 @@ def test_adopted_used_left_and_destroyed_around_it_lives_on(checkout: Checkout, 
     before, others = lives(checkout, theirs), settings(checkout)
     name = f"{VERTEX.removeprefix('/v1/')}/persistentResources/{theirs}"
     printed = checkout.slipway("pools", "adopt", name, "--print", role="deployer")
-    said = up(checkout, theirs=yaml.safe_load(printed.out)["slipway:persistentResources"][theirs])
+    said = up(checkout, theirs=yaml.safe_load(printed.out)[theirs])
     assert f"theirs stands for {theirs}, which somebody else made" in said
     assert ON_ERROR in said
     assert checkout.outputs()["clusters"] == {"theirs": theirs}

@@ -19,19 +19,18 @@ from slipway.model.cluster import Adoption, ClusterSpec
 from slipway.model.cluster_fields import attached
 from slipway.model.fingerprint import LONGEST_NAME
 
-_CLUSTERS = "slipway:persistentResources"
-
 
 def entry_of(body: Mapping[str, Any], project: str, region: str) -> tuple[str, str]:
     """Return the entry of a cluster, which the service answered, and a note on its use, empty without one.
 
-    It is read as a stack file is, and compared with the cluster as each deployment does. Raises ConfigError with all
-    that no entry can say.
+    It is indented as it stands below `slipway:persistentResources:`, is read as a stack file is, and compared with the
+    cluster as each deployment does. Raises ConfigError with all that no entry can say.
     """
     cluster = PersistentResource.read(body)
     name = cluster.id[:LONGEST_NAME].rstrip("-")
     adoption = Adoption(cluster.id)
-    clusters = {_CLUSTERS: {name: _entry(replace(cluster.spec, name=name, adopted=adoption))}}
+    entry = {name: _entry(replace(cluster.spec, name=name, adopted=adoption))}
+    clusters = {"slipway:persistentResources": entry}
     place = {"gcp:project": project, "gcp:region": region, "gcp:addPulumiAttributionLabel": "false"}
     unsaid = _beyond(_settings(body), _settings(cluster.spec.request()))
     wrong = [f"{path}: a stack file has no such key" for path in unsaid]
@@ -44,7 +43,7 @@ def entry_of(body: Mapping[str, Any], project: str, region: str) -> tuple[str, s
         wrong += obstacles(read, adoption, {cluster.id: cluster}, (), stack="", place=f"{region} of {project}")
     if wrong:
         raise ConfigError(f"no entry can adopt {cluster.id}", why="\n".join(wrong), fix="adopt another cluster")
-    return indent(_yaml(clusters), "  "), "\n  fix: ".join(spec.closed or ())
+    return indent(_yaml(entry), " " * 4), "\n  fix: ".join(spec.closed or ())
 
 
 def _entry(spec: ClusterSpec) -> dict[str, Any]:

@@ -40,7 +40,8 @@ def command(cluster: str, _: bool, catalog: str | None) -> None:
     screen.out(text.rstrip("\n"))
     if note:
         screen.note(note)
-    screen.note(f"next: put it below config: in the file of a stack of {project} in {region}, then slipway check")
+    file = f"the file of a stack of {project} in {region}"
+    screen.note(f"next: put it below slipway:persistentResources: of {file}, with a name of yours, then slipway check")
 
 
 def _body(context: Context, cluster: str, project: str, region: str) -> Json:

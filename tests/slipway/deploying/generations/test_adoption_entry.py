@@ -48,19 +48,21 @@ WHOLE = body(
 
 
 @pytest.mark.parametrize("cluster", [body(), WHOLE, body(pscInterfaceConfig=PSC), body(resourceRuntimeSpec={})])
-def test_as_a_stack_file_it_matches_the_cluster(cluster: dict[str, Any]) -> None:
+def test_pasted_beside_another_cluster_it_matches_the_cluster(cluster: dict[str, Any]) -> None:
     text, note = entry_of(cluster, "acme-ml", "us-central1")
     config = (
-        f"config:\n  gcp:project: acme-ml\n  gcp:region: us-central1\n  gcp:addPulumiAttributionLabel: 'false'\n{text}"
+        "config:\n  gcp:project: acme-ml\n  gcp:region: us-central1\n  gcp:addPulumiAttributionLabel: 'false'\n"
+        "  slipway:persistentResources:\n"
+        f"    cpu: {{ pools: {{ all: {{ machine: n1-standard-4, replicas: 1 }} }} }}\n{text}"
     )
-    (spec,) = parse(from_text(config, "Pulumi.prod.yaml")).clusters
+    _, spec = parse(from_text(config, "Pulumi.prod.yaml")).clusters
     assert spec.adopted is not None and spec.adopted.id == ID
     assert list(differences(spec, PersistentResource.read(cluster))) == []
     assert note.startswith("no template can run on") is not cluster["resourceRuntimeSpec"]
 
 
 def test_it_says_no_more_than_a_person_would_write() -> None:
-    entry = yaml.safe_load(entry_of(body(), "acme-ml", "us-central1")[0])["slipway:persistentResources"][ID]
+    entry = yaml.safe_load(entry_of(body(), "acme-ml", "us-central1")[0])[ID]
     disk = {"type": "pd-ssd", "sizeGb": 500}
     t4 = {"type": "NVIDIA_TESLA_T4", "count": 1}
     workers = {"machine": "a3-highgpu-8g", "disk": disk, "replicas": {"min": 1, "max": 4}}

@@ -72,7 +72,8 @@ def test_the_entry_of_a_cluster_that_somebody_else_made_is_printed(stack: Stack)
     told = stack.run("pools", "adopt", theirs)
     assert told.code == 2 and "--print" in told.err
     printed = stack.well("pools", "adopt", theirs, "--print")
-    assert f"    {theirs}:\n      id: {theirs}\n      pools:\n" in printed.out and "next: put it below" in printed.err
+    assert printed.out.startswith(f"    {theirs}:\n      id: {theirs}\n      pools:\n")
+    assert "next: put it below slipway:persistentResources: of the file of a stack" in printed.err
     full = f"projects/{PROJECT}/locations/{REGION}/persistentResources/{theirs}"
     assert stack.well("pools", "adopt", full, "--print", SLIPWAY_CATALOG=UNSET).out == printed.out
     named = stack.run("pools", "adopt", "cpu", "--print")
