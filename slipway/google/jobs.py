@@ -263,9 +263,10 @@ class VertexJob(Regional):
         return frozenset(package for pool in self.worker_pools for package in pool.packages)
 
     @property
-    def launched(self) -> bool:
-        """Tell whether a launcher starts each replica, so that of two jobs of one claim only one runs."""
-        return all(pool.launched for pool in self.worker_pools if pool.replicas)
+    def starts_once(self) -> bool:
+        """Tell whether a request's second job would not run: its id is refused, or each replica's launcher has to take
+        the claim first."""
+        return bool(self.kind.id_parameter) or all(pool.launched for pool in self.worker_pools if pool.replicas)
 
     @property
     def needed(self) -> frozenset[str]:

@@ -138,7 +138,7 @@ class _LogDisplay:
         _log.info("%s by %s: %s", prepared.template.name, choice.taken.candidate.label, choice.taken.verdict.text)
         if total := run_total(prepared.catalog, choice.taken):
             _log.info(total.words)
-        if not choice.taken.candidate.request.job.launched:
+        if not choice.taken.candidate.request.job.starts_once:
             _log.info(AT_LEAST_ONCE)
         for judged in choice.hopeless:
             _log.info(never_runs(judged))

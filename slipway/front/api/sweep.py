@@ -216,7 +216,7 @@ class _LogDisplay:
                 _log.info(left)
             what = summary(choice.taken.candidate, self._catalog.region, chosen.counts[group])
             _log.info("%s: %s", what, choice.taken.verdict.text)
-            if not choice.taken.candidate.request.job.launched:
+            if not choice.taken.candidate.request.job.starts_once:
                 _log.info(AT_LEAST_ONCE)
         for line in forecast_lines(chosen.forecast) if chosen.forecast else ():
             _log.info(line)

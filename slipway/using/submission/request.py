@@ -119,7 +119,7 @@ class Request:
         """Tell whether only one job of this request runs: of two with an id of ours the service takes one, and of
         others the claim lets one run. The trials of a tuning job have claims by their numbers, and an image without a
         launcher takes none."""
-        once = self.kind.id_parameter or (self.claim and self.job.launched)
+        once = self.kind.id_parameter or (self.claim and self.job.starts_once)
         return bool(once) and not self.kind.has_trials
 
     @property

@@ -14,7 +14,7 @@ from slipway.google.failures import Answer, Call, CloudError, failure
 from slipway.google.jobs import VertexJob
 from slipway.google.trials import best
 from slipway.google.vertex import Vertex
-from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE, TUNING_JOB
+from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE, PIPELINE_JOB, TUNING_JOB
 from slipway.model.labels import IMAGE_START
 from slipway.using.jobs.claim import claim_of
 from slipway.using.jobs.finding import find_jobs
@@ -69,7 +69,7 @@ def test_an_image_that_a_launcher_starts_needs_that_and_the_folder_that_came_wit
     folder = "gs://acme-work/code/abc/own-abc.tar.gz"
     job = of_image("--claim", "gs://acme-work/claims/r", f"--code={folder}", "--exec=run", "--exec=--fast", "--", "--x")
     (pool,) = job.worker_pools
-    assert (pool.command, pool.launched, job.launched) == (("run", "--fast"), True, True)
+    assert (pool.command, pool.launched, job.starts_once) == (("run", "--fast"), True, True)
     assert job.packages == {folder}
     assert job.needed == {folder, "gs://acme-catalog/packages/own-0123456789ab.pyz"}
     assert job.buckets == {"acme-work", "acme-catalog"} and claim_of(job) == "gs://acme-work/claims/r"
@@ -77,9 +77,20 @@ def test_an_image_that_a_launcher_starts_needs_that_and_the_folder_that_came_wit
 
 def test_an_image_as_it_is_has_no_launcher_whatever_its_arguments_are_called() -> None:  # N27
     job = of_image("--claim", "x", "--exec=run", "--", "--x", launcher="/gcs/acme-catalog/run.py")
-    assert not job.launched and not job.needed and job.worker_pools[0].command[:2] == ("sh", "-c")
+    assert not job.starts_once and not job.needed and job.worker_pools[0].command[:2] == ("sh", "-c")
     bare = of_image("--claim", "x", "--", command=["python"])
-    assert not bare.launched and bare.worker_pools[0].command == ("python",)
+    assert not bare.starts_once and bare.worker_pools[0].command == ("python",)
+
+
+def test_a_pipeline_starts_once_without_a_launcher_as_a_second_job_of_its_id_is_refused() -> None:  # N5, N28
+    task: dict[str, Any] = {"componentRef": {"name": "a"}}
+    spec = {
+        "components": {"a": {"executorLabel": "a"}},
+        "deploymentSpec": {"executors": {"a": {"container": {"image": "python:3.11"}}}},
+        "root": {"dag": {"tasks": {"a": task}}},
+    }
+    job = VertexJob.read({"pipelineSpec": spec}, PIPELINE_JOB)
+    assert job.starts_once and not job.worker_pools[0].launched
 
 
 JOB: dict[str, Any] = {

@@ -77,7 +77,7 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
             screen.prose(f"pool {cluster}: {crossing}")
     for note in dict.fromkeys(f"{offer.capacity_type}: {offer.note}" for offer in chosen.offers if offer.note):
         screen.note(f"note: {note}")
-    if not all(job.launched for job in jobs_of(chosen)):
+    if not all(job.starts_once for job in jobs_of(chosen)):
         screen.prose(AT_LEAST_ONCE)
     needed = [f"-p {parameter.name}=…" for parameter in chosen.parameters if parameter.required]
     screen.note(f"\nslipway submit {' '.join([chosen.name, *needed])}")

@@ -150,7 +150,7 @@ class TerminalDisplay:
 def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
     """Yield what the verdict leaves out: how often it may run, parts of the price, and why offers were not taken,
     except as `leaving` reports."""
-    if not choice.taken.candidate.request.job.launched:
+    if not choice.taken.candidate.request.job.starts_once:
         yield f"  {AT_LEAST_ONCE}"
     if crossing := context.crossing(choice.taken.candidate.region):
         yield f"  {crossing}"
