@@ -30,7 +30,14 @@ def test_a_pipeline_is_submitted_shown_logged_and_priced(stack: Stack) -> None: 
     assert "(of a pool that is paid for anyway)" in shown and "labels" not in shown
     listed = stack.slipway("jobs", "list", "--template", GREET, "--output", "json").json["jobs"]
     assert [each["name"] for each in listed] == [job.name], "its tasks' jobs are not listed beside it"
-    assert "1 task of head" in stack.slipway("templates", "show", GREET).out
+    about = stack.slipway("templates", "show", GREET).out
+    assert "1 task of head" in about and "at least once" not in about
+    tried = stack.slipway("submit", GREET, "-p", "who=bob", "--dry-run")
+    assert tried.code == 0 and "at least once" not in tried.out + tried.err
+    for flag in ("--shell", "--dashboard"):
+        refused = stack.slipway("jobs", "open", job.display_name, flag)
+        assert refused.code and "each task of a pipeline is a job of its own" in refused.err
+        assert "slipway submit" not in refused.err
 
 
 def test_a_value_that_the_pipeline_does_not_take_is_refused_before_anything_is_sent(stack: Stack) -> None:  # N28

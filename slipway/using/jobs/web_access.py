@@ -20,6 +20,7 @@ def shell_of(context: Context, job: VertexJob, role: str, tell: Callable[[str], 
     Waits until the service names it, which it does for running jobs. `tell` is told that it waits. Raises ConfigError
     for a role that the job does not have, ResourceError for a job without shells or that ended.
     """
+    _check_has_machines(job, "shells")
     if not job.asks_shell:
         fix = f"slipway submit --like {job.typed} --shell, where the stack allows it"
         raise ResourceError(f"job {job.called} has no shells", why="its request asked for none", fix=fix)
@@ -29,10 +30,17 @@ def shell_of(context: Context, job: VertexJob, role: str, tell: Callable[[str], 
 
 def dashboard_of(context: Context, job: VertexJob, tell: Callable[[str], None]) -> str:
     """Return the link of the dashboard, waiting as for a shell. Raises ResourceError."""
+    _check_has_machines(job, "dashboard")
     if not job.asks_dashboard:
         why, fix = "its request asked for none", "write enable_dashboard_access=True into its template"
         raise ResourceError(f"job {job.called} has no dashboard", why=why, fix=fix)
     return _link(context, job, dashboard_in, "dashboard", tell)
+
+
+def _check_has_machines(job: VertexJob, noun: str) -> None:
+    if job.kind.id_parameter:
+        why = f"each task of a {job.kind.words} is a job of its own, and no {job.kind.words} can ask for web access"
+        raise ResourceError(f"job {job.called} has no {noun}", why=why, fix=f"slipway jobs logs {job.typed}")
 
 
 def dashboard_in(job: VertexJob) -> str:
