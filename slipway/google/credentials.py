@@ -174,5 +174,5 @@ def no_credentials(problem: Exception) -> AuthError:
     return AuthError(
         "no usable Google Cloud credentials",
         why=str(problem).splitlines()[0] if str(problem) else type(problem).__name__,
-        fix=f'{LOGIN}   (on the local cloud: eval "$(make shell AS=submitter)")',
+        fix=f'{LOGIN}   (on the local cloud: make … LAPTOP=1, or eval "$(make shell AS=submitter)")',
     )

@@ -300,6 +300,7 @@ def test_a_file_that_is_no_login_is_an_error_in_words(tmp_path: Path, monkeypatc
     with pytest.raises(AuthError, match="no usable Google Cloud credentials") as error:
         authorised({})
     assert error.value.exit_code == 3 and "gcloud auth" in error.value.fix
+    assert "LAPTOP=1" in error.value.fix, "a preview has no submitter's login"
 
 
 def test_a_token_service_that_does_not_answer_is_no_lost_request(
