@@ -22,7 +22,7 @@ from slipway.base.files import leftovers
 from slipway.base.formatting import join, quoted
 from slipway.front.cli.terminal import answers, pins, screen, starter, starter_files
 from slipway.front.cli.terminal.starter import Place, Record
-from slipway.reviewing.forge_table import FORGES, GITHUB
+from slipway.reviewing.forge_table import FORGES, GITHUB, of_file
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
 _DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES", "FORGE", *starter_files.published(())}
@@ -67,6 +67,8 @@ def command(
         raise ConfigError(f"{folder} can't be upgraded", why=why, fix="name the folder that slipway init wrote")
     if record is None and folder.is_dir():
         _refuse_others(folder)
+    if record is not None and not (upgrade and "CI" in flags):
+        _refuse_two_forges(place, record, {**record.values, **flags}.get("CI", GITHUB.name))
     if upgrade and record is not None:
         _upgrade(place, record, flags, asking=not yes)
     else:
@@ -208,7 +210,7 @@ def _recorded(record: Record, values: Mapping[str, str], files: Mapping[str, str
     bases = {
         name: pins.bare(text) if name in pins.LOCKS else text
         for name, text in files.items()
-        if not starter_files.is_own(name)
+        if not starter_files.is_own(name) and of_file(name) in (None, FORGES[values["FORGE"]])
     }
     return Record(installation.version(), kept, bases)
 
@@ -234,6 +236,19 @@ def _refuse_others(folder: Path) -> None:
     if others := sorted(there - _FROM_A_FORGE):
         why = f"it has {join([quoted(name) for name in others[:3]])}, and no {starter.RECORD} of slipway init"
         raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")
+
+
+def _refuse_two_forges(place: Place, record: Record, forge: str) -> None:
+    """Refuse a forge beside the files of another one: the next upgrade would remove them unasked."""
+    others = [name for name in record.files if of_file(name) not in (None, FORGES[forge]) and place.has(name)]
+    if others:
+        had = next(name for name in FORGES if name != forge)
+        moves = f"slipway init {shlex.quote(str(place.folder))} --upgrade --ci"
+        raise ConfigError(
+            f"{_shown(place, others)} would be left beside the files of {forge}",
+            why=f"slipway init wrote them for {had}, and keeps one forge's files",
+            fix=f"{moves} {forge} moves there and removes what you did not edit of them; {moves} {had} stays",
+        )
 
 
 def _shown(place: Place, names: Iterable[str]) -> str:

@@ -1,11 +1,12 @@
 """Workflows and owners that `slipway init` writes for the forge. # D8"""
 
 import json
+import shutil
 from pathlib import Path
 
 import yaml
 
-from .commands import FLAGS, GITHUB, run, well
+from .commands import FLAGS, GITHUB, run, tree, well
 
 
 def test_workflows_and_owners_lie_where_the_forge_reads_them(folder: Path) -> None:
@@ -79,6 +80,40 @@ def test_an_upgrade_moves_from_one_forge_to_the_other(folder: Path) -> None:
     included = yaml.safe_load((folder / "training" / ".gitlab-ci.yml").read_text())["include"]
     assert included[0]["project"] == "acme/slipway"
     assert not list((folder / "training").glob(".github/**/*.yaml"))
+
+
+def test_another_forge_is_refused_beside_the_files_of_the_first(folder: Path) -> None:
+    well(folder, "init", "training", *FLAGS, *GITHUB)
+    before = tree(folder)
+    refused = run(folder, "init", "training", *GITLAB, "--yes")
+    assert refused.code == 2 and "training/.github/CODEOWNERS" in refused.err
+    assert "slipway init training --upgrade --ci gitlab moves there" in refused.err
+    well(folder, "init", "training", "--upgrade", "--yes")
+    assert tree(folder) == before, "nothing is half done"
+
+
+def test_where_the_first_forge_s_files_are_gone_another_takes_their_place(folder: Path) -> None:
+    well(folder, "init", "training", *FLAGS, *GITHUB)
+    shutil.rmtree(folder / "training" / ".github")
+    well(folder, "init", "training", *GITLAB, "--yes")
+    owners = folder / "training" / ".github" / "CODEOWNERS"
+    owners.parent.mkdir()
+    owners.write_text("* @others\n")
+    well(folder, "init", "training", "--upgrade", "--yes")
+    assert owners.read_text() == "* @others\n", "a new file of the forge before is somebody's own"
+    assert (folder / "training" / ".gitlab-ci.yml").is_file()
+
+
+def test_a_record_of_both_forges_loses_no_file(folder: Path) -> None:
+    """An earlier slipway took the second forge beside the first one."""
+    well(folder, "init", "training", *FLAGS, *GITHUB)
+    record = folder / "training" / ".starter.json"
+    record.write_text(record.read_text().replace('"values": {', '"values": {\n  "CI": "gitlab",'))
+    before = tree(folder)
+    refused = run(folder, "init", "training", "--upgrade", "--yes")
+    assert refused.code == 2 and "--ci github stays" in refused.err and tree(folder) == before
+    well(folder, "init", "training", "--upgrade", "--yes", "--ci", "github")
+    assert (folder / "training" / ".github" / "workflows" / "slipway-up.yaml").is_file()
 
 
 def test_a_folder_that_workflows_can_not_name_is_refused(folder: Path) -> None:
