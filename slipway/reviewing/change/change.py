@@ -44,6 +44,8 @@ class Files:
     removed: frozenset[str] = frozenset()
     #: Links to other files.
     links: frozenset[str] = frozenset()
+    #: Compiled pipelines, which the requests of templates show.
+    pipelines: frozenset[str] = frozenset()
     #: The packages that differ, by file.
     pins: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     #: Files of jobs of which no run sees the edit.

@@ -48,10 +48,11 @@ def program(change: Change) -> Iterator[Consequence]:
 
 
 def _edited(files: Files) -> Iterator[Consequence]:
-    edited = [file for file in sorted(files.touched - files.pins.keys()) if deploys(file) or file in files.links]
+    others = files.touched - files.pins.keys() - files.pipelines
+    edited = [file for file in sorted(others) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file}`" for file in edited]
-        first, *others = files.signs.get("deploys") or (NO_SIGN,)
+        first, *more = files.signs.get("deploys") or (NO_SIGN,)
         yield by_row(
             "program-edited" if first is NO_SIGN else "program-signed",
             Subject("program"),
@@ -59,7 +60,7 @@ def _edited(files: Files) -> Iterator[Consequence]:
             instead=first.instead,
             files=named(names),
             edits=[edit for file in edited for edit in files.lines.get(file, ())][:_MOST_LINES],
-            details=[*(names if len(names) > 1 else ()), *map(str, others)],
+            details=[*(names if len(names) > 1 else ()), *map(str, more)],
         )
     pins = tuple(dict.fromkeys(edit for file in sorted(files.pins) for edit in files.pins[file]))
     if pins:

@@ -74,3 +74,41 @@ def test_addresses_that_the_diff_shows_are_on_lines_that_differ(
     monkeypatch.chdir(tmp_path)
     assert files_of("files", "head").addresses == {"bob@acme.example", "eve@acme.example"}
     assert files_of("files", None).addresses == files_of("files", ".").addresses == frozenset()
+
+
+PIPELINE = "schemaVersion: 2.1.0\nroot: {dag: {tasks: {}}}\npipelineInfo: {name: train}\n"
+
+
+@pytest.mark.parametrize(
+    ("file", "before", "after", "told"),
+    [
+        ("pipelines/train.yaml", PIPELINE, f"# again\n{PIPELINE}", False),
+        ("train.json", None, '{"schemaVersion": "2.1.0", "root": {}}', False),
+        ("pipelines/train.yaml", PIPELINE, f"{PIPELINE}---\nplatforms: {{kubernetes: {{}}}}\n", False),
+        ("pipelines/train.yaml", PIPELINE, None, False),
+        ("pipelines/train.yaml", PIPELINE, f"{PIPELINE}runtime: python\n", True),
+        ("Pulumi.yaml", "name: x\nruntime: python\n", PIPELINE, True),
+        ("pipelines/train.yaml", PIPELINE, f"{PIPELINE}---\nname: x\n", True),
+        ("pipelines/train.yaml", PIPELINE, "root: [", True),
+        ("pipelines/train.py", None, PIPELINE, True),
+        (".github/workflows/train.yaml", None, PIPELINE, True),
+        ("src/train.py", None, "import os\n", True),
+    ],
+)
+def test_a_compiled_pipeline_does_not_deploy_wherever_it_is(
+    base: Path, file: str, before: str | None, after: str | None, told: bool
+) -> None:  # N28
+    for side, text in (("base", before), ("head", after)):
+        path = base / side / FOLDER / file
+        path.parent.mkdir(parents=True, exist_ok=True)
+        if text is not None:
+            path.write_text(text)
+    files = read(base, f"{'M' if after else 'D'}\t{FOLDER}/{file}\n")
+    assert (file not in files.pipelines) is told
+    assert read(base, f"M\t{FOLDER}/{file}\n", "base").pipelines == frozenset(), "nobody knows what it was"
+
+
+def test_a_link_to_a_compiled_pipeline_is_shown(base: Path) -> None:  # N28
+    (base / "head" / FOLDER / "real.yaml").write_text(PIPELINE)
+    (base / "head" / FOLDER / "train.yaml").symlink_to("real.yaml")
+    assert read(base, f"A\t{FOLDER}/train.yaml\nA\t{FOLDER}/real.yaml\n").pipelines == {"real.yaml"}

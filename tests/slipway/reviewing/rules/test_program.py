@@ -26,6 +26,12 @@ def test_a_link_is_read_whatever_it_stands_for() -> None:
     assert consequence.kind == "program-edited"
 
 
+def test_a_compiled_pipeline_is_judged_by_its_template_alone() -> None:  # N28
+    files = Files(frozenset({"train.yaml", "train.py"}), pipelines=frozenset({"train.yaml"}))
+    (consequence,) = program(change(facts(), facts(), files=files))
+    assert "`train.py`" in str(consequence) and "train.yaml" not in str(consequence)
+
+
 def test_packages_of_several_files_are_one_consequence() -> None:
     a, b = (Edit(name, "1", "2") for name in "ab")
     pins = {"requirements.txt": (a, b), "requirements-local.txt": (a,)}
