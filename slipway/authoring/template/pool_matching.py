@@ -48,7 +48,7 @@ class WorkerPoolDemand:
     """A worker pool's demand of machines."""
 
     worker: WorkerPool
-    #: The machines that it takes at once, for all trials together.
+    #: The machines that it takes at once, for all trials together; 0 where others may wait for the same one.
     machines: int
     #: The resource for which the job must run in the stack's own region, as text; empty where it may run elsewhere.
     at_home: str

@@ -134,8 +134,8 @@ def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDe
     return tuple(
         WorkerPoolDemand(
             worker=worker,
-            # Tasks of a pipeline wait for a cluster's machines one by one: a single one does for all.
-            machines=1 if isinstance(worker, TaskPool) else template.usual_replicas(worker) * trials,
+            # Tasks of a pipeline wait for a cluster's machines one by one: one does for all, whatever they need.
+            machines=0 if isinstance(worker, TaskPool) else template.usual_replicas(worker) * trials,
             at_home=template.at_home,
             network=template.network,
         )

@@ -44,21 +44,18 @@ class Demand:
     ) -> Demand:
         """Return a job's demand, with the names of its worker pools' roles and resource pools. Skipped worker pools
         (`{}`) need nothing; parallel trials the same machines each. `taken`: the pools whose
-        machines take the place of the job's, as many as they have."""
-        return cls(
-            tuple(
-                Part(
-                    role=roles[index] if index < len(roles) else f"workerpool{index}",
-                    pool=pools[index] if index < len(pools) else "",
-                    machine=taken[index].machine if taken else worker_pool.machine,
-                    machines=min(worker_pool.replicas, taken[index].max)
-                    if taken
-                    else worker_pool.replicas * job.trials,
-                )
-                for index, worker_pool in enumerate(job.worker_pools)
-                if worker_pool.replicas
-            )
-        )
+        machines take the place of the job's, together as many of a pool as it has."""
+        parts, room = [], {pool.name: pool.max for pool in taken}
+        for index, worker_pool in enumerate(job.worker_pools):
+            machine, machines = worker_pool.machine, worker_pool.replicas * job.trials
+            if taken:
+                pool = taken[index]
+                machine, machines = pool.machine, min(worker_pool.replicas, room[pool.name])
+                room[pool.name] -= machines
+            if machines:
+                role = roles[index] if index < len(roles) else f"workerpool{index}"
+                parts.append(Part(role, pools[index] if index < len(pools) else "", machine, machines))
+        return cls(tuple(parts))
 
 
 def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:

@@ -95,6 +95,18 @@ def test_any_pool_that_suffices_takes_its_tasks_however_many(tmp_path: Path) -> 
     assert (placement.refusal, [pool.name for pool in placement.pools]) == ("", ["workers"])
 
 
+def test_one_machine_does_for_tasks_of_different_needs_as_they_wait_for_it(tmp_path: Path) -> None:
+    """A chain of two was refused: `work-1 + work-0 needs replicas 1 + 1 = 2, nearest pool cpu/workers has max 1`."""
+    chain = spec(many=2)
+    chain["components"]["small"] = {"executorLabel": "small"}
+    container = {"image": "python:3.11", "resources": {"cpuLimit": 2.0}}
+    chain["deploymentSpec"]["executors"]["small"] = {"container": container}
+    second = {"componentRef": {"name": "small"}, "dependentTasks": ["work-0"]}
+    chain["root"]["dag"]["tasks"]["work-1"] = second
+    (placement,) = prove(template(tmp_path, chain), stack(most=1))
+    assert (placement.refusal, [pool.name for pool in placement.pools]) == ("", ["workers", "workers"])
+
+
 @pytest.mark.parametrize(
     ("resources", "custom", "words"),
     [
