@@ -19,13 +19,13 @@ import click
 from slipway.base import installation
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.files import leftovers
-from slipway.base.formatting import join, quoted
+from slipway.base.formatting import counted, join, quoted
 from slipway.front.cli.terminal import answers, pins, screen, starter, starter_files
 from slipway.front.cli.terminal.starter import Place, Record
 from slipway.reviewing.forge_table import FORGES, GITHUB, of_file
 
 _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
-_DERIVED = {"STACKS", "FOLDER", "PATHS", "INCLUDES", "FORGE", *starter_files.published(())}
+_DERIVED = {"FOLDER", "PATHS", "INCLUDES", "FORGE", *starter_files.published(())}
 _PIPELINE = ".gitlab-ci.yml"
 _DEV = "stacks/Pulumi.dev.yaml"
 _TO_BE_ADDED = {*(f".{name}/CODEOWNERS" for name in FORGES), _PIPELINE}
@@ -80,7 +80,14 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tupl
     texts = _texts(place, known, production="PRODUCTION" in known) | starter_files.of_templates(templates)
     missing = {name: text for name, text in texts.items() if not place.has(name) and not place.leads_out(name)}
     known |= answers.answers(starter_files.keys(missing), known, asking=asking)
+    known["STACKS"] = json.dumps(starter_files.stacks([*place.names("stacks"), *missing]))
     values = _values(place, known, templates)
+    there = [text for name, text in texts.items() if name in begun.files and name not in missing]
+    before = {**values, **_values(place, begun.values)}
+    stale = [text for text in there if starter_files.filled(text, values) != starter_files.filled(text, before)]
+    if stale:  # All files stay at one version, and the record with them.
+        stays = {key: value for key, value in begun.values.items() if key not in ("CI", "STACKS")}
+        values = _values(place, {**known, **stays}, templates)
     written = {name: starter_files.filled(text, values) for name, text in missing.items()}
     written |= _pins([name for name in pins.LOCKS if not place.has(name)])
     kept = [
@@ -92,6 +99,8 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tupl
     for name in sorted(written):
         screen.out(f"  {place.shown(name)}")
     _tell_kept(kept, place, values)
+    if stale:
+        screen.note(f"left as they are: {counted(len(stale), 'file')}; the same command with --upgrade moves them")
     if unnamed := [name for name in templates if starter_files.file_of(name) in written and _DEV not in written]:
         screen.note(f"  add to slipway:templates of {place.shown(_DEV)}:  {join(unnamed)}")
         if starter_files.SCRIPT in unnamed:
@@ -195,7 +204,7 @@ def _name(place: Place) -> str:
 
 
 def _values(place: Place, known: Mapping[str, str], templates: tuple[str, ...] = ()) -> dict[str, str]:
-    stacks = ["dev", "prod"] if "PRODUCTION" in known else ["dev"]
+    stacks = json.loads(known.get("STACKS") or ('["dev", "prod"]' if "PRODUCTION" in known else '["dev"]'))
     folder = place.within
     paths = "*" if folder == "." else f"/{folder}/".replace(" ", "\\ ")
     name = known.get("NAME") or _name(place)

@@ -56,6 +56,10 @@ class Place:
         """Tell whether there is a file, or a link to anywhere."""
         return self.path(name).exists() or self.path(name).is_symlink()
 
+    def names(self, folder: str) -> list[str]:
+        """Return the names of the files in a folder of this repository."""
+        return [f"{folder}/{path.name}" for path in (self.folder / folder).glob("*")]
+
     def leads_out(self, name: str) -> bool:
         """Tell whether a link leads out of this repository: its target must not be written."""
         path = self.path(name)

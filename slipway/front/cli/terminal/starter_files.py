@@ -58,6 +58,12 @@ def of_templates(names: Iterable[str]) -> dict[str, str]:
     return texts
 
 
+def stacks(names: Iterable[str]) -> list[str]:
+    """Return the stacks of files in the order of their deployment: dev first, prod last."""
+    found = {match[1] for name in names if (match := re.fullmatch(r"stacks/Pulumi\.([\w.-]+)\.yaml", name, re.ASCII))}
+    return sorted(found, key=lambda name: (name == "prod", name != "dev", name))
+
+
 def file_of(template: str) -> str:
     return f"templates/{template.replace('-', '_')}.py"
 

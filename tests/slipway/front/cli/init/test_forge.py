@@ -4,6 +4,7 @@ import json
 import shutil
 from pathlib import Path
 
+import pytest
 import yaml
 
 from .commands import FLAGS, GITHUB, run, tree, well
@@ -80,6 +81,49 @@ def test_an_upgrade_moves_from_one_forge_to_the_other(folder: Path) -> None:
     included = yaml.safe_load((folder / "training" / ".gitlab-ci.yml").read_text())["include"]
     assert included[0]["project"] == "acme/slipway"
     assert not list((folder / "training").glob(".github/**/*.yaml"))
+
+
+def uses(made: Path) -> set[str]:
+    jobs = [yaml.safe_load(path.read_text())["jobs"] for path in (made / ".github" / "workflows").glob("*")]
+    return {job["uses"].split("@")[1] for named in jobs for job in named.values()}
+
+
+def test_another_version_of_the_workflows_is_told_and_an_upgrade_moves_them(folder: Path) -> None:
+    command = ("init", "training", *FLAGS, "--workflows")
+    well(folder, *command, "acme/slipway@v0.1.0")
+    before = tree(folder)
+    again = well(folder, *command, "acme/slipway@v0.2.0")
+    assert "left as they are: 5 files; the same command with --upgrade moves them" in again.err
+    assert tree(folder) == before, "nor does the record say what was not done"
+    (folder / "training" / ".github" / "workflows" / "slipway-up.yaml").unlink()
+    well(folder, *command, "acme/slipway@v0.2.0")
+    assert tree(folder) == before, "all are of one version"
+    well(folder, *command, "acme/slipway@v0.2.0", "--upgrade")
+    assert uses(folder / "training") == {"v0.2.0"}
+    same = well(folder, *command, "acme/slipway@v0.2.0")
+    assert "left as they are" not in same.err
+
+
+@pytest.mark.parametrize("forge", [(), GITLAB])
+def test_the_stacks_that_are_there_are_deployed(folder: Path, forge: tuple[str, ...]) -> None:
+    well(folder, "init", "training", *FLAGS, *forge)
+    made = folder / "training"
+    for name in ("stage", "canary"):
+        shutil.copy(made / "stacks" / "Pulumi.dev.yaml", made / "stacks" / f"Pulumi.{name}.yaml")
+    more = well(folder, "init", "training", *FLAGS, *forge, *GITHUB, "--prod", "acme-ml-prod")
+    if forge:
+        assert "left as they are: 1 file; the same" in more.err
+        well(folder, "init", "training", *FLAGS, *forge, *GITHUB, "--upgrade")
+        included = yaml.safe_load((made / ".gitlab-ci.yml").read_text())["include"]
+        told = [entry["inputs"]["stack"] for entry in included[1:]]
+    else:
+        up = yaml.safe_load((made / ".github" / "workflows" / "slipway-up.yaml").read_text())
+        told = json.loads(up["jobs"]["up"]["with"]["stacks"])
+    assert told == ["dev", "canary", "stage", "prod"]
+    (made / "stacks" / "Pulumi.mine.yaml").touch()
+    before = tree(folder)
+    well(folder, "init", "training", "--upgrade", "--yes")
+    assert tree(folder) == before, "an upgrade adds no stack that init did not take"
 
 
 def test_another_forge_is_refused_beside_the_files_of_the_first(folder: Path) -> None:
