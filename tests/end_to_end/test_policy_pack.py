@@ -28,7 +28,7 @@ def test_a_stack_is_held_to_its_own_rules_whatever_its_program_does(checkout: Ch
     rules = {"mandatory": {"regions": ["us-central1"]}, "advisory": {"nothingPublic": True, "labels": ["team"]}}
     told = preview(checkout, **rules)
     assert told.code == 0, told.said
-    assert "slipway@v0.1.0 (local: " in told.out and "[mandatory]" not in told.out, told.said
+    assert re.search(r"slipway@v\S+ \(local: ", told.out) and "[mandatory]" not in told.out, told.said
     assert set(re.findall(r"\[advisory\]  (\S+)", told.out)) == {"labels"}, told.said
     assert "label team is missing" in told.out, told.said
 
