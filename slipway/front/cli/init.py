@@ -60,6 +60,8 @@ def command(
     flags = {key.upper(): value for key, value in given.items() if value is not None}  # --ci is CI.
     if workflows is not None:
         flags |= answers.workflows(workflows)
+        if answers.may_move(flags["REF"]):
+            screen.warn(f"--workflows: who moves {flags['REF']} deploys in your repository; a commit does not move")
     place = Place.of(folder)
     record = starter.read_record(folder)
     if upgrade and record is None:

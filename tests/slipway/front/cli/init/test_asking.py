@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from tests.local.conftest import ROOT
 
-from .commands import FLAGS, run, tree
+from .commands import FLAGS, run, tree, well
 
 
 def test_a_person_is_asked_and_asked_again_after_a_mistake(folder: Path) -> None:
@@ -49,12 +49,21 @@ def test_where_nobody_can_be_asked_all_that_is_missing_is_told_at_once(
         (("--team", "@acme/ml platform"), "owns no code"),
         (("--prod", "x"), "is not a project id"),
         (("--workflows", "acme/slipway"), "OWNER/REPO@REF"),
+        (("--workflows", "acme/slipway@COMMIT"), "a tag or a commit"),
     ],
 )
 def test_a_wrong_value_is_refused_and_nothing_written(folder: Path, flags: tuple[str, str], said: str) -> None:
     refused = run(folder, "init", "training", *FLAGS, *flags)
     assert (refused.code, tree(folder)) == (2, {})
     assert said in refused.err
+
+
+@pytest.mark.parametrize(
+    ("ref", "warned"), [("main", True), ("release/1.0", True), ("v1", True), ("v1.2.0", False), ("0a" * 20, False)]
+)
+def test_a_version_of_the_workflows_that_may_move_is_warned_of(folder: Path, ref: str, warned: bool) -> None:
+    done = well(folder, "init", "training", *FLAGS, "--workflows", f"acme/slipway@{ref}")
+    assert (f"who moves {ref} deploys in your repository" in done.err) == warned
 
 
 def test_a_folder_of_somebody_else_is_refused_and_stays_as_it_is(folder: Path) -> None:
