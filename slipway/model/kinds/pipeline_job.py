@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted
 from slipway.model.kinds.kind import JobKind, Json
-from slipway.model.kinds.pipeline import Need, Pipeline, groups, images, parameters
 from slipway.model.labels import VARIABLE, recorded
 from slipway.model.machines.spec import MachineSpec
 
 if TYPE_CHECKING:
+    from slipway.model.kinds.pipeline import Pipeline
     from slipway.model.kinds.settings import ModelUpload, Study
 
 _JSON: Mapping[str, type[Any]] = {"LIST": list, "STRUCT": dict}
@@ -49,6 +49,8 @@ class PipelineJobKind(JobKind):
 
     def record(self, body: dict[str, Any], values: Mapping[str, Any]) -> None:
         """Give the pipeline its parameters, each as its type has it."""
+        from slipway.model.kinds.pipeline import parameters  # Other kinds are submitted without it.
+
         known, typed = parameters(body[self.spec]), {}
         for name, value in values.items():
             wanted = _JSON.get(str(known.get(name, {}).get("parameterType")))
@@ -91,6 +93,8 @@ def _pools(spec: Json) -> list[dict[str, Any]]:
     """Return the worker pools that a pipeline's tasks amount to, each with the tasks that may run at once."""
     if "root" not in spec:
         return []
+    from slipway.model.kinds.pipeline import Need, groups, images
+
     pools = []
     for group in groups(spec):
         shape = group.need.own() or Need().own()
@@ -104,7 +108,12 @@ def _pools(spec: Json) -> list[dict[str, Any]]:
 def _texts(values: Mapping[str, Any], spec: Json) -> dict[str, Any]:
     """Return parameters as a template has them: lists and objects as JSON, whole numbers without the point that they
     get on the wire."""
-    known, texts = parameters(spec) if "root" in spec else {}, {}
+    known: Mapping[str, Json] = {}
+    if "root" in spec:
+        from slipway.model.kinds.pipeline import parameters
+
+        known = parameters(spec)
+    texts: dict[str, Any] = {}
     for name, value in values.items():
         kind = str(known.get(name, {}).get("parameterType"))
         texts[name] = json.dumps(value) if isinstance(value, list | dict) else value
