@@ -50,6 +50,7 @@ class Shell:
         finally:
             os.close(far)
         self._said, self._dropped, self._lock = b"", 0, threading.Lock()
+        self._closed, self._closing = False, threading.Lock()
         threading.Thread(target=self._read, daemon=True).start()
 
     @property
@@ -58,8 +59,9 @@ class Shell:
 
     def type(self, keys: bytes) -> None:
         """Send keys to the terminal."""
-        with contextlib.suppress(OSError):  # the shell has ended
-            os.write(self._terminal, keys)
+        with self._closing, contextlib.suppress(OSError):  # the shell has ended
+            if not self._closed:  # Then the number may be another file's.
+                os.write(self._terminal, keys)
 
     def since(self, place: int) -> tuple[bytes, int]:
         """Return the output after a place, of what is kept, and the place after it."""
@@ -73,7 +75,9 @@ class Shell:
                     whole = self._said + said
                     self._said = whole[-_KEPT:]
                     self._dropped += len(whole) - len(self._said)
-        os.close(self._terminal)
+        with self._closing:
+            os.close(self._terminal)
+            self._closed = True
         self._process.wait()
 
 
