@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Mapping, Sequence
 from numbers import Real
+from typing import Any
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import unfit
@@ -64,6 +65,12 @@ def check(**given: object) -> None:
             raise ConfigError(f"{name} {wrong}", fix=_ALL[name][1])
         if value == "" and _NONE in _ALL[name][0]:  # In a script an unset variable is empty, which is not the default.
             raise ConfigError(f"{name} is empty", fix=f"{_ALL[name][1]}, or None")
+
+
+def check_given(given: Mapping[str, Any]) -> None:
+    """Raise ConfigError for an argument of a submission, or a parameter of its template, of a wrong type."""
+    check(**{name: value for name, value in given.items() if name in _TAKES})
+    params_as_typed({name: value for name, value in given.items() if name not in _TAKES})
 
 
 def check_timeout(timeout: float | None) -> None:

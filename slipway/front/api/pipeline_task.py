@@ -1,0 +1,131 @@
+"""The work of a task that `slipway.kfp.submit_op` made: submit once, wait, and hand on what the job made.
+
+It runs as `python3 -m slipway.kfp TASK PIPELINE EXECUTOR_INPUT`, all three as Vertex AI fills them in.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import os
+import re
+import signal
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from slipway.base.clock import poll
+from slipway.base.errors import AnswerUnknown, SlipwayError
+from slipway.front.api.job import Job, job, jobs
+from slipway.front.api.submit import submit
+from slipway.model.labels import label_value
+
+Json = Mapping[str, Any]
+RUN_LABEL, TASK_LABEL = "pipeline-run", "pipeline-task"
+_log = logging.getLogger("slipway")
+_TIME = re.compile(r"-\d{14}$")
+"""The time that Vertex AI's SDK writes behind a pipeline's name, for the name of a run."""
+_LOOKED_FOR_S = 5.0
+_TERMINATED = 128 + signal.SIGTERM
+
+
+@dataclass(frozen=True)
+class PipelineTask:
+    """A task of a pipeline's run."""
+
+    #: The service's number of the task, which stays when the task is started again; it may be negative.
+    number: str
+    #: The full name of the pipeline's job.
+    pipeline: str
+    #: The values of inputs, and where outputs go, as kfp tells every container.
+    executor: Json
+
+    @property
+    def run(self) -> str:
+        return self.pipeline.rpartition("/")[2]
+
+    @property
+    def request_id(self) -> str:
+        return f"task-{self.number.replace('-', 'm')}"
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """The arguments of the submission."""
+        inputs = self.executor["inputs"]
+        uris = {name: item["artifacts"][0]["uri"] for name, item in inputs.get("artifacts", {}).items()}
+        given = {name: _whole(value) for name, value in inputs["parameterValues"].items()}
+        labels = {RUN_LABEL: label_value(self.run), TASK_LABEL: self.request_id, **given.pop("labels", {})}
+        return {**uris, **given, "labels": labels, "request_id": self.request_id}
+
+    def submitted(self) -> Job:
+        try:
+            return submit(**self.arguments)
+        except AnswerUnknown as problem:  # Nobody is there to do as it says: the same again finds what was sent.
+            _log.info("%s", problem)
+            return submit(**self.arguments)
+
+    def stop(self) -> None:
+        """Cancel the job where the pipeline is cancelled; else it goes on, for the task's next start. Raises
+        SlipwayError."""
+        catalog = self.arguments["catalog"]
+        if job(self.pipeline, catalog=catalog).state not in ("JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"):
+            _log.info("this task is stopped, and its pipeline is not cancelled: the job goes on")
+            return
+        for _ in poll(time.sleep, 0.5, within=_LOOKED_FOR_S):
+            sent = jobs(labels={TASK_LABEL: self.request_id}, catalog=catalog)
+            for each in sent:
+                if not each.ended:
+                    each.cancel(yes=True)
+                    _log.info("%s is cancelled, as its pipeline is", each.name)
+            if sent:
+                return
+
+    def hand_on(self, ended: Job) -> None:
+        """Write the outputs. Raises OSError."""
+        outputs = self.executor["outputs"]
+        told = {name: item["artifacts"][0] for name, item in outputs["artifacts"].items()}
+        made = {
+            "folder": {"uri": ended.output or told["folder"]["uri"], "metadata": {"job": ended.name}},
+            "metrics": {"uri": told["metrics"]["uri"], "metadata": dict(ended.metrics)},
+        }
+        document = {
+            "parameterValues": {"job": ended.name, "output": ended.output},
+            "artifacts": {name: {"artifacts": [{"name": told[name]["name"], **made[name]}]} for name in made},
+        }
+        file = Path(outputs["outputFile"])
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(json.dumps(document), encoding="utf-8")
+
+
+def run() -> None:
+    """Do the work of the task that this process's arguments tell, and exit as the command does."""
+    number, pipeline, executor = sys.argv[1:]
+    task = PipelineTask(number, pipeline, json.loads(executor))
+    logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
+    os.environ.setdefault("SLIPWAY_USER", _TIME.sub("", task.run))
+
+    def terminated(*_: object) -> None:
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        try:
+            task.stop()
+        except SlipwayError as problem:
+            _log.info("whether the pipeline is cancelled is not known, and the job goes on: %s", problem)
+        sys.exit(_TERMINATED)
+
+    signal.signal(signal.SIGTERM, terminated)
+    try:
+        task.hand_on(task.submitted().wait())
+    except SlipwayError as problem:
+        print(problem.render(), file=sys.stderr)
+        sys.exit(problem.exit_code)
+
+
+def _whole(value: Any) -> Any:
+    """Return a value with whole numbers as such, which a pipeline may write with a point."""
+    if isinstance(value, list):
+        return [_whole(item) for item in value]
+    return int(value) if isinstance(value, float) and value.is_integer() else value
