@@ -50,6 +50,7 @@ if TYPE_CHECKING or __package__:
         StorageError,
         call,
         patiently,
+        split,
         storage_base,
         token,
     )
@@ -58,7 +59,7 @@ else:
     from slipway_index import InstallError, install, wanted
     from slipway_notify import Teller
     from slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
-    from slipway_storage import PASSING, ROLE, Storage, StorageError, call, patiently, storage_base, token
+    from slipway_storage import PASSING, ROLE, Storage, StorageError, call, patiently, split, storage_base, token
 
 SECRET = "__SECRET"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
@@ -149,6 +150,7 @@ def teller(claim: str, job: str, environ: Mapping[str, str]) -> Teller:
         read=lambda reference: str(patiently(lambda: secret(reference, environ), time.sleep)).strip(),
         take=lambda mark: settle(mark, own, environ)[0] == own,
         say=say,
+        listed=lambda folder: [entry["name"] for entry in Storage(environ).listed(*split(folder))],
     )
 
 

@@ -18,10 +18,11 @@ import os
 import threading
 import time
 import urllib.request
+from collections import Counter
 from typing import Any, Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
 from urllib.parse import urldefrag, urlsplit
 
-STARTED, SUCCEEDED, FAILED, CANCELLED = "started", "succeeded", "failed", "cancelled"
+STARTED, SUCCEEDED, FAILED, CANCELLED, ENDED = "started", "succeeded", "failed", "cancelled", "ended"
 WAITED_S = 60.0
 TIMEOUT_S = 10
 HERE = ("localhost", "127.0.0.1", "::1")
@@ -48,12 +49,14 @@ def private(url: str) -> bool:
 
 def message(url: str, event: str, facts: Mapping[str, str]) -> bytes:
     """The body of an event: `text` alone where a chat room takes it, or the address ends with #slack; else with all
-    facts (`job`, `stack`, `user` and more), as JSON."""
+    facts (`job`, `stack`, `user` and more), as JSON. Without a `job` it is the event of a `sweep`."""
+    what = "{job}" + ", run {run} of sweep {sweep}" * bool(facts.get("sweep")) if facts["job"] else "sweep {sweep}"
+    more = "jobs show {job}" if facts["job"] else "jobs list --sweep {sweep}"
     of = " of stack {stack}".format(**facts) + (" ({})".format(facts["user"]) if facts.get("user") else "")
     why = " ".join(facts.get("why", "").split())[:LONGEST]
     colon = "" if event == STARTED or not why else ": "
-    text = "{}{} {}{}{}".format(facts["job"], of, event, colon or " " * bool(why), why)
-    text += "\nslipway jobs show {job}".format(**facts)
+    text = "{}{} {}{}{}".format(what.format(**facts), of, event, colon or " " * bool(why), why)
+    text += "\nslipway " + more.format(**facts)
     address, fragment = urldefrag(url)
     if fragment == "slack" or (fragment != "json" and urlsplit(address).hostname in CHATS):
         return json.dumps({"text": html.escape(text, quote=False)}).encode()  # No name in it is a mention.
@@ -76,6 +79,17 @@ def tell(claim: str, url: str, event: str, facts: Mapping[str, str], take: Calla
         code = getattr(problem, "code", None)
         name = type(getattr(problem, "reason", None) or problem).__name__
         return f"nobody was told that it {event}: " + (f"HTTP {code}" if code else f"no answer ({name})")
+
+
+def place_of(claim: str, sweep: str) -> str:
+    """Return where the marks of a sweep are, beside the claims of its runs."""
+    return "{}/of-sweeps/{}".format(claim.rpartition("/")[0], sweep)
+
+
+def counted(runs: int, states: Mapping[str, int]) -> str:
+    """Return `98 of 100 runs succeeded, 2 failed`."""
+    others = "".join(f", {count} {state}" for state, count in sorted(states.items()) if state != SUCCEEDED)
+    return f"{states.get(SUCCEEDED, 0)} of {runs} runs succeeded{others}"
 
 
 def after(seconds: float) -> str:
@@ -113,15 +127,24 @@ class LastLine:
 class Teller:
     """Tells of the launcher's own job, as the submission's record `asks`; nothing without a record.
 
-    `read` returns a secret's value, `take` is that of `tell`, `say` writes to the job's log.
+    `read` returns a secret's value, `take` is that of `tell`, `say` writes to the job's log, `listed` returns the names
+    of the objects in a folder.
     """
 
     def __init__(
-        self, asks: str, claim: str, read: Callable[[str], str], take: Callable[[str], bool], say: Callable[[str], None]
+        self,
+        asks: str,
+        claim: str,
+        read: Callable[[str], str],
+        take: Callable[[str], bool],
+        say: Callable[[str], None],
+        listed: Callable[[str], Iterable[str]] = lambda folder: (),
     ) -> None:
         self.asks: Any = json.loads(asks or "{}")
         self.facts = {name: text for name, text in self.asks.items() if isinstance(text, str) and name != "secret"}
-        self.claim, self.read, self.take, self.say = claim, read, take, say
+        self.sweep = self.facts.get("sweep", "")
+        self.claim = place_of(claim, self.sweep) if self.sweep else claim
+        self.read, self.take, self.say, self.listed = read, take, say, listed
         self.lines = LastLine() if self.asks else None
         self.noticed = False
         self.first: threading.Thread | None = None
@@ -153,4 +176,21 @@ class Teller:
             why = "killed, most likely out of memory"
         for value in filter(None, map(str.strip, hidden)):
             why = why.replace(value, "…")
-        self.tell(FAILED if code else SUCCEEDED, f"{why} ({who})" if code else "")
+        event = FAILED if code else SUCCEEDED
+        if code or not self.sweep:
+            self.tell(event, f"{why} ({who})" if code else "")
+        if self.sweep and self.facts["run"].isdecimal():
+            self.run_ended(event)
+
+    def run_ended(self, event: str) -> None:
+        """Mark how a run of a sweep ended, and tell the sweep's end where it was the last. Runs that are sent once more
+        are not counted, as none knows how many these are."""
+        try:
+            self.take("{}/ended/{}-{}".format(self.claim, self.facts["run"], event))
+            ends = dict(name.rpartition("/")[2].split("-") for name in sorted(self.listed(self.claim + "/ended")))
+        except Exception as error:  # Whatever it is, the job goes on.
+            self.say(f"nobody was told whether the sweep has ended: {error}")
+            return
+        if len(ends) == int(self.facts["runs"]):
+            self.facts.update(job="", run="")
+            self.tell(ENDED, counted(len(ends), Counter(ends.values())))

@@ -64,13 +64,14 @@ def sweep(
     yes: bool = False,
     labels: Mapping[str, str] | None = None,
     note: str | None = None,
+    notify: str | None = None,
     **params: str | float | Sequence[str | float],
 ) -> Sweep:
     """Submit one job for each of many sets of parameters, each exactly once, and return when all are accepted.
 
     `runs`: `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
     run of each entry, or the path of a sweep's file.
-    `capacity`, `pool`, `kind`, `catalog`, `code`, `labels` and `note`: those of `slipway.submit`.
+    `capacity`, `pool`, `kind`, `catalog`, `code`, `labels`, `note` and `notify`: those of `slipway.submit`.
     `then`: the types to take where the runs would wait. Without any, all runs wait for the first capacity type that can
     ever run them.
     `request_id`: the sweep's id, which else follows from its content; another id makes the same runs another sweep.
@@ -88,7 +89,7 @@ def sweep(
     `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. Runs accepted by then go on.
     """
     check(template=template, runs=runs, capacity=capacity, pool=pool, then=then, kind=kind)
-    check(request_id=request_id, catalog=catalog, labels=labels, note=note)
+    check(request_id=request_id, catalog=catalog, labels=labels, note=note, notify=notify)
     check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate, yes=yes)
     if rate < 0:
         raise ConfigError(f"rate is {rate}", why="it is submissions a minute", fix="rate=0, for no limit")
@@ -101,7 +102,7 @@ def sweep(
         capacity_type=capacity,
         pool=pool or "",
         kind=kind,
-        overrides=overrides_of(labels, note),
+        overrides=overrides_of(labels, note, notify),
     )
 
     def plan_of(asked: SubmissionRequest) -> SweepPlan:

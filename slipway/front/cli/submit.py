@@ -116,7 +116,8 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option(
     "--notify",
     metavar="SECRET",
-    help="The secret with the address that the job tells when it starts after a wait, succeeds or fails.",
+    help="The secret with the address that the job tells when it starts after a wait, succeeds or fails; with --sweep: "
+    "when the first run fails, and at the end.",
 )
 @click.option(
     "--yes", is_flag=True, help="Do not ask whether to send what costs much: see slipway:workspace.confirmAbove."
@@ -157,6 +158,10 @@ def command(
     id_ = checked_request_id(request_id) if request_id is not None else None
     context, json = Context(typed.catalog, in_season=True), output == "json"
     check_format(format_, ("--output json", json), ("--sweep", typed.sweep is not None), dry_run=dry_run)
+    if ending.waits and NOTIFY in context.environ:
+        from slipway.using.jobs.notification import Notifier
+
+        Notifier(context)  # An address that may not be told is refused before anything is sent.
     if typed.sweep is not None:
         from slipway.front.cli.terminal.sweep import submit_sweep
         from slipway.using.sweeps.runs import RunsAgain
@@ -175,11 +180,6 @@ def command(
 
         typed, model = liked(context, typed)
         asked = request_like_job(context, typed, model).asked
-
-    if ending.waits and NOTIFY in context.environ:
-        from slipway.using.jobs.notification import Notifier
-
-        Notifier(context)  # An address that may not be told is refused before anything is sent.
 
     def plan(asked: SubmissionRequest) -> PreparedSubmission:
         return prepare(context.catalog, asked, context.user, context.team, context.now)

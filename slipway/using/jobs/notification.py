@@ -47,11 +47,12 @@ class Notifier:
             return ""
         return self._tell(job, _ENDS[job.state], read_causes(self._context, [job]).get(job.name, ""))
 
-    def _tell(self, job: VertexJob, event: str, why: str) -> str:
+    def _tell(self, job: VertexJob, event: str, why: str, mark: str = "", /, **more: str) -> str:
         catalog, storage = self._context.catalog, self._context.brief.storage
         bucket = bucket_of(job, catalog) or catalog.work_bucket
-        mark = claim_of(job) or f"gs://{bucket}/claims/{job.request_id or job.id}"
+        mark = mark or claim_of(job) or f"gs://{bucket}/claims/{job.request_id or job.id}"
         facts = {"job": job.typed, "stack": catalog.stack, "template": job.template, "user": job.user, "why": why}
+        facts |= more
 
         def take(name: str) -> bool:
             return storage.create(Location.parse(name), job.id.encode(), "text/plain")

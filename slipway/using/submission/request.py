@@ -36,6 +36,8 @@ from slipway.model.labels import (
     NOTE_VARIABLE,
     NOTIFICATION,
     ROLES_LABEL,
+    RUN_LABEL,
+    RUNS_LABEL,
     SWEEP_LABEL,
     TEAM_LABEL,
     USER_LABEL,
@@ -224,10 +226,13 @@ def fill(
     if overrides.shell:
         spec["enableWebAccess"] = True
     secret = overrides.notify or catalog.notify or ""
-    if secret and sent and not overrides.sweep and tells(offer):
+    if secret and (sent or overrides.sweep) and tells(offer):
         told = {"job": job, "stack": catalog.stack, "template": template.name, "user": label_value(user)}
         told |= {"secret": secret_version(secret, catalog.project)}
-        record(spec, recorded({**told, "sent": int(sent.timestamp())}), NOTIFICATION)
+        if overrides.sweep:
+            run, runs = (overrides.labels.get(label, "") for label in (RUN_LABEL, RUNS_LABEL))
+            told |= {"sweep": overrides.sweep, "run": run, "runs": runs}
+        record(spec, recorded({**told, "sent": int(sent.timestamp())} if sent else told), NOTIFICATION)
     if overrides.max_wait is not None:
         spec["scheduling"] = {**spec.get("scheduling", {}), "maxWaitDuration": f"{overrides.max_wait:.0f}s"}
     if overrides.experiment:

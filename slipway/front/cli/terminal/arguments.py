@@ -112,8 +112,6 @@ class SubmitArguments:
             shell=self.shell,
             notify="" if self.notify is None else checked_notify(self.notify),
         )
-        if self.notify and self.sweep:
-            raise ConfigError("--notify is of one job", why="a sweep would tell of each run", fix="leave it out")
         return SubmissionRequest(
             template=self.template,
             params=assignments(self.params),

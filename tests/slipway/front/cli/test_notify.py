@@ -67,7 +67,50 @@ def test_the_job_tells_the_end_and_who_waits_for_it_does_not_say_it_again(
 
     (stack.folder / "grid.yaml").write_text("grid: {code: [a, b]}\n")
     stack.well("submit", "hello", "--code", "./src", "--sweep", "grid.yaml", "--wait")
-    assert len(room.bodies) == 2, "a sweep of a thousand runs would tell a thousand times"
+    assert events(room)[2:] == [("ended", "2 of 2 runs succeeded")], "a sweep of a thousand would tell a thousand times"
+
+
+@pytest.mark.journey
+def test_a_sweep_tells_its_first_failure_and_its_end_though_nobody_waits(stack: Stack, room: Room, secret: str) -> None:
+    package = checked_out(opened(stack))
+    (package / "task.py").write_text("import sys\nsys.exit('no data' if 'bad' in sys.argv[-1] else 0)\n")
+    (stack.folder / "grid.yaml").write_text("grid: {code: [well, bad, 'bad, too', good]}\n")
+    words = ("submit", "hello", "--code", "./src", "--sweep", "grid.yaml", "--notify", secret)
+    sent = stack.well(*words)
+    stack.until(lambda: len(room.bodies) >= 2)
+    stack.all_end()
+    failed, ended = room.bodies
+    job = next(job for job in stack.jobs() if job["displayName"] == failed["job"])
+    sweep = job["labels"]["slipway-sweep"]
+    facts = {"sweep": sweep, "run": job["labels"]["slipway-run"], "stack": stack.name, "user": "ada"}
+    assert failed | facts == failed and (failed["event"], failed["why"]) == ("failed", "no data (chief)")
+    assert f", run {facts['run']} of sweep {sweep} of stack {stack.name} (ada) failed: no data" in failed["text"]
+    assert (ended["event"], ended["job"], ended["why"]) == ("ended", "", "2 of 4 runs succeeded, 2 failed")
+    assert ended["text"].endswith(f"\nslipway jobs list --sweep {sweep}")
+
+    stack.run(*words, "--wait", SLIPWAY_NOTIFY=room.url)
+    assert len(room.bodies) == 2, "said once, by the runs or by who waits"
+    stack.run(*words, "--retry-failed", "--wait", SLIPWAY_NOTIFY=room.url)
+    assert [body["event"] for body in room.bodies[2:]] == ["ended"], "runs sent once more have another end"
+    nothing_has_the_address(stack, room, sent.out, sent.err)
+
+
+@pytest.mark.journey
+def test_who_waits_for_a_sweep_tells_its_first_failure_and_its_end_with_metrics(stack: Stack, room: Room) -> None:
+    (stack.folder / "s.json").write_text(json.dumps({"grid": {"code": ["print(1)", FAILS, "print(2)"]}}))
+    words = ("submit", "hello", "--sweep", "s.json", "--wait")
+    first = stack.run(*words, SLIPWAY_NOTIFY=room.url)
+    assert first.code == 4
+    cause = "ValueError: the data is not there (main)"
+    assert events(room) == [("failed", cause), ("ended", f"2 of 3 runs succeeded, 1 failed; run 1: {cause}")]
+    for job in stack.jobs():
+        run = int(job["labels"]["slipway-run"])
+        stack.write(f"jobs/{job['displayName']}/metrics.json", json.dumps({"accuracy": 0.5 + run / 10}).encode())
+    stack.run(*words, SLIPWAY_NOTIFY=room.url)
+    assert len(room.bodies) == 2
+    stack.run(*words, SLIPWAY_NOTIFY=f"{room.url}#json")
+    assert room.bodies[3]["why"].endswith("; accuracy 0.5 (run 0) to 0.7 (run 2)")
+    nothing_has_the_address(stack, room, first.out, first.err)
 
 
 @pytest.mark.journey
@@ -100,5 +143,9 @@ def test_an_address_on_the_command_line_is_refused_and_not_repeated(stack: Stack
     assert done.code == 2 and "a custom job of hello can't tell anybody how it goes" in done.err
     (stack.folder / "grid.yaml").write_text("grid: {code: [a, b]}\n")
     done = stack.run("submit", "hello", "--notify", "slack-ml", "--sweep", "grid.yaml")
-    assert done.code == 2 and "--notify is of one job" in done.err
+    assert done.code == 2 and "a custom job of hello can't tell anybody how it goes" in done.err
+    done = stack.run(
+        "submit", "hello", "--sweep", "grid.yaml", "--wait", SLIPWAY_NOTIFY="http://chat.acme.example/s3cr3t"
+    )
+    assert done.code == 2 and "SLIPWAY_NOTIFY is no https:// address" in done.err and "s3cr3t" not in done.err
     assert stack.jobs() == []
