@@ -184,7 +184,7 @@ def test_a_wait_for_the_cluster_s_machines_has_its_end(pipes: Studies, behaviour
     [
         ({"triggerPolicy": {"condition": "inputs.parameter_values['x'] == 'a'"}}, "task hello is under a condition"),
         ({"parameterIterator": {"itemInput": "x"}}, "task hello is a loop (dsl.ParallelFor)"),
-        ({"triggerPolicy": {"strategy": "ALL_UPSTREAM_TASKS_COMPLETED"}}, "(dsl.ExitHandler)"),
+        ({"triggerPolicy": {"strategy": "ALL_UPSTREAM_TASKS_COMPLETED"}}, "(dsl.ExitHandler, ignore_upstream_failure)"),
     ],
 )
 def test_what_the_local_cloud_does_not_run_is_said(pipes: Studies, change: dict[str, Any], words: str) -> None:
@@ -197,7 +197,10 @@ def test_what_the_local_cloud_does_not_run_is_said(pipes: Studies, change: dict[
 def test_an_importer_is_said_not_to_be_run(pipes: Studies) -> None:
     spec = greet()
     spec["deploymentSpec"]["executors"]["exec-greet"] = {"importer": {"artifactUri": {"constant": "gs://a/b"}}}
-    assert "task bye is importer" in pipes.calling.refused("POST", JOBS, pipeline_job(spec)).message
+    assert (
+        "task bye is an importer (dsl.importer), and only"
+        in pipes.calling.refused("POST", JOBS, pipeline_job(spec)).message
+    )
 
 
 @pytest.mark.parametrize(

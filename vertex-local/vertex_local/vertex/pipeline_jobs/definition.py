@@ -110,7 +110,8 @@ class _Reader:
                 continue
             executor = self._executors[component["executorLabel"]]
             if "container" not in executor:
-                raise UnservedError(f"task {path} is {' and '.join(executor)}, and only containers are run")
+                kind = " and ".join(executor).replace("importer", "an importer (dsl.importer)")
+                raise UnservedError(f"task {path} is {kind}, and only containers are run")
             retries = int(body.get("retryPolicy", {}).get("maxRetryCount", 0))
             yield Task(path, executor["container"], component, own, used, first, retries)
 
@@ -168,4 +169,4 @@ def _refuse_control(path: str, body: Json) -> None:
     if "condition" in trigger:
         raise UnservedError(f"task {path} is under a condition (dsl.If)")
     if trigger.get("strategy", "").startswith("ALL_UPSTREAM_TASKS_COMPLETED"):
-        raise UnservedError(f"task {path} runs whatever became of others (dsl.ExitHandler)")
+        raise UnservedError(f"task {path} runs whatever became of others (dsl.ExitHandler, ignore_upstream_failure)")
