@@ -115,6 +115,7 @@ EDITS: dict[str, Edit | tuple[Edit, ...]] = {
     ),
     "TeamEntry.clusters": stack("clusters: [h100]", "clusters: [h100, cpu]"),
     "TeamEntry.budget": stack("clusters: [h100]", "clusters: [h100], budget: 20000"),
+    "TeamEntry.machines": stack("clusters: [h100]", "machines: { judges: n1-standard-16 }"),
     "TrainerEntry.account": stack("account: ml-jobs", "account: ml-runs"),
     "TrainerEntry.submitters": stack(
         "  slipway:policy:\n",
@@ -158,6 +159,7 @@ GIVEN: dict[str, tuple[Edit, ...]] = {
     "AcceleratorEntry.count": T4,
     "PoolEntry.accelerator": T4,
     **{f"TeamEntry.{key}": (TEAM,) for key in ("submitters", "clusters", "budget")},
+    "TeamEntry.machines": (TEAM, *KEYED),
     **{f"MachineEntry.{key}": KEYED for key in ("machine", "accelerator", "disk")},
     "TrainerEntry.account": (
         stack("  slipway:policy:\n", "  slipway:trainers: { ml: { account: ml-jobs } }\n  slipway:policy:\n"),

@@ -84,7 +84,7 @@ class TrainerEntry(Entry):
 
 
 class TeamEntry(Entry):
-    """A team: who belongs to it, and which clusters `submit` keeps for its jobs."""
+    """A team: who belongs to it, which clusters `submit` keeps for its jobs, and which machines they take."""
 
     submitters: Members = Field(
         default=(),
@@ -99,6 +99,11 @@ class TeamEntry(Entry):
     )
     budget: Annotated[float, bounds.COST] | None = Field(
         default=None, description="USD a month, in place of the team's part of `slipway:budget`.", examples=[20000]
+    )
+    machines: dict[Annotated[str, bounds.MACHINE_KEY], KeyedMachine] = Field(
+        default={},
+        description="Machines of this team's jobs, by keys of `slipway:machines`, whose values the others take.",
+        examples=["{small: n1-standard-16}"],
     )
 
 

@@ -140,9 +140,10 @@ def _trainers(config: DocumentPart, stack: str) -> None:
 
 
 def _teams(config: DocumentPart) -> None:
-    """Check that a team's clusters are the stack's and take somebody's jobs, and that each budget is a team's, once."""
+    """Check that a team's clusters are the stack's and take somebody's jobs, that its machines' keys are the stack's,
+    and that each budget is a team's, once."""
     clusters = [name for name, _ in config["slipway:persistentResources"].items()]
-    teams = dict(config["slipway:teams"].items())
+    teams, keys = dict(config["slipway:teams"].items()), [key for key, _ in config["slipway:machines"].items()]
     # A group among the other submitters is the team that it is called like.
     groups = _groups(config["slipway:workspace"], *(trainer for _, trainer in config["slipway:trainers"].items()))
     peopled = [team for name, team in teams.items() if name in groups or any(team["submitters"].entries())]
@@ -160,6 +161,11 @@ def _teams(config: DocumentPart) -> None:
                     f"nobody is in team {name}, so cluster {cluster} would take nobody's jobs",
                     f"list who is in the team, as `submitters: [group:{name}@acme.example]`, or leave the cluster out",
                 )
+        for key, machine in team["machines"].items():
+            check_machine(machine)
+            if key not in keys:
+                fix = _meant(key, keys) or f"declare it for the other teams too: slipway:machines: {{{key}: …}}"
+                machine.wrong(f"slipway:machines has no {quoted(key)}", fix)
         if team["budget"].value is not None and config["slipway:budget"]["teams"][name].value is not None:
             team["budget"].wrong("slipway:budget has a part for this team as well", "keep one of them")
     for name, budget in config["slipway:budget"]["teams"].items() if teams else ():

@@ -130,15 +130,17 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         workspace=_completed(config.workspace, usual).model_copy(update={"submitters": _submitters(config)}),
         budget=_budget(config),
         reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
-        machines={
-            key: MachineEntry(machine=entry) if isinstance(entry, str) else entry
-            for key, entry in config.machines.items()
-        },
+        machines=machines(config.machines),
         trainers={
             key: _completed(entry, {"account": default_trainer(name, key)}) for key, entry in config.trainers.items()
         },
         teams={key: team.model_copy(update={"budget": None}) for key, team in config.teams.items()},
     )
+
+
+def machines(keyed: Mapping[str, str | MachineEntry]) -> dict[str, MachineEntry]:
+    """Return machines by key; a machine type alone stands for its entry."""
+    return {key: MachineEntry(machine=entry) if isinstance(entry, str) else entry for key, entry in keyed.items()}
 
 
 def _submitters(config: ConfigEntry) -> tuple[str, ...]:

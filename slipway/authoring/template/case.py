@@ -4,11 +4,12 @@ does not matter to readers of the catalog."""
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from slipway.authoring.template.declaration import Declaration, Variant
+from slipway.authoring.template.job_template import StackTemplate
 from slipway.authoring.template.worker_pool import WorkerPool
-from slipway.model.catalog.model import case_in_words
+from slipway.model.catalog.model import OF_TEAM, case_in_words
 from slipway.model.catalog.parameter_types import Scalar
 
 ValueSets = dict[str, tuple[Scalar, ...]]
@@ -30,13 +31,28 @@ class Case:
     def capacity_types(self, template: Declaration) -> tuple[str, ...]:
         return (self.variant and self.variant.capacity_types) or template.capacity_types
 
+    @property
+    def team(self) -> str:
+        """The team whose submissions alone it is for; empty for those of all that have no such case."""
+        return str(self.when.get(OF_TEAM, ("",))[0])
+
     def __str__(self) -> str:
         """Return `accelerator=L4, model=2b or 9b`, empty for a case that always applies."""
         return case_in_words(self.when)
 
 
 def cases(template: Declaration) -> tuple[Case, ...]:
-    """Return every case of a template: its variants by precedence, then its own machines and capacity types."""
+    """Return every case of a template: its variants by precedence, then its own machines and capacity types, and then
+    the same of each team with other machines."""
+    of_teams = (
+        Case(replace(case.variant or Variant({}), worker_pools=case.worker_pools(its)), {OF_TEAM: (team,), **case.when})
+        for team, its in (template.teams if isinstance(template, StackTemplate) else {}).items()
+        for case in _cases(its)
+    )
+    return (*_cases(template), *of_teams)
+
+
+def _cases(template: Declaration) -> tuple[Case, ...]:
     chosen_by = dict.fromkeys(name for variant in template.variants for name in variant.when)
     everything: ValueSets = {}
     for name in chosen_by:

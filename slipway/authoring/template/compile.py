@@ -115,7 +115,7 @@ def usual_values(template: JobTemplate, case: Case | None = None) -> Mapping[str
     }
     usual = {parameter.name: parameter.usual for parameter in template.parameters}
     for name, values in (case.when if case else {}).items():
-        usual[name] = usual[name] if usual[name] in values else values[0]
+        usual[name] = usual[name] if usual.get(name) in values else values[0]
     return built_in | usual
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slipway.authoring.template.declaration import Declaration, Variant, file_of
 from slipway.authoring.template.types import mistyped
@@ -70,6 +70,13 @@ class JobTemplate(Declaration):
                 why="\n".join(mistakes),
                 fix=f"correct templates/{file_of(self.name)}",
             )
+
+
+@dataclass(frozen=True)
+class StackTemplate(JobTemplate):
+    """A template on the machines of a stack. `teams`: by name, the same for teams with other machines."""
+
+    teams: Mapping[str, JobTemplate] = field(default_factory=dict)
 
 
 def problems(template: Declaration) -> Iterator[str]:

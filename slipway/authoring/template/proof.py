@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from slipway.authoring.stack.config import TeamEntry
 from slipway.authoring.template.case import Case, cases
 from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate
@@ -56,6 +57,18 @@ class StackResources:
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     #: The configurations that the clusters do not have for now; None for all their alternatives.
     absent: tuple[ClusterSpec, ...] | None = None
+    #: The teams of the stack, by name.
+    teams: Mapping[str, TeamEntry] = field(default_factory=dict)
+
+    def for_team(self, team: str) -> StackResources:
+        """Return the resources without the clusters that take other teams' jobs alone; all of them for no team."""
+        listed = {name for its in self.teams.values() for name in its.clusters}
+        shut = listed.difference(self.teams[team].clusters) if team else ()
+
+        def open_to(clusters: tuple[ClusterSpec, ...]) -> tuple[ClusterSpec, ...]:
+            return tuple(cluster for cluster in clusters if cluster.name not in shut)
+
+        return replace(self, clusters=open_to(self.clusters), absent=self.absent and open_to(self.absent))
 
 
 def prove_all(templates: Iterable[JobTemplate], here: StackResources) -> Mapping[str, tuple[Placement, ...]]:
@@ -84,19 +97,21 @@ def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
     The result covers every kind and every case of its parameters, the first kind first. A template that fits only a
     configuration that a cluster does not have for now is dormant there.
 
-    Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case.
+    Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case, and the same for
+    each team on its own machines, which has the clusters that it may use.
     """
     placed: list[Placement] = []
-    refused: list[tuple[PoolMismatch, ...]] = []
+    refused: dict[str, list[tuple[PoolMismatch, ...]]] = {}
     for kind in template.kinds:
         for case in cases(template):
             for capacity_type in case.capacity_types(template):
-                placements, unfit = _placements(template, kind, case, capacity_type, here)
+                placements, unfit = _placements(template, kind, case, capacity_type, here.for_team(case.team))
                 placed += placements
-                refused += unfit
-    on_pools = [placement for placement in placed if placement.capacity_type == POOL]
-    if on_pools and all(placement.refusal for placement in on_pools):
-        raise _no_pool(template, refused, here.clusters)
+                refused.setdefault(case.team, []).extend(unfit)
+    for team, mismatched in refused.items():
+        on_pools = [each for each in placed if each.capacity_type == POOL and each.case.team == team]
+        if on_pools and all(placement.refusal for placement in on_pools):
+            raise _no_pool(template, team, mismatched, here.for_team(team).clusters)
     return tuple(placed)
 
 
@@ -174,12 +189,12 @@ def _nearest(refused: list[tuple[PoolMismatch, ...]]) -> tuple[PoolMismatch, ...
 
 
 def _no_pool(
-    template: JobTemplate, refused: list[tuple[PoolMismatch, ...]], clusters: tuple[ClusterSpec, ...]
+    template: JobTemplate, team: str, refused: list[tuple[PoolMismatch, ...]], clusters: tuple[ClusterSpec, ...]
 ) -> ConfigError:
     file = f"templates/{file_of(template.name)}"
     if not refused:
         return ConfigError(
-            f"template {template.name} fits no pool: the stack has no cluster",
+            f"template {template.name} fits no pool: the stack has no cluster{f' for team {team}' if team else ''}",
             why="its capacity type 'pool' needs one",
             fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",
         )
@@ -191,8 +206,10 @@ def _no_pool(
     # That it takes no job of a template is a difference of each worker pool: if there is no other, this is the mend.
     if cluster.closed and all(mismatch.differences == 1 for mismatch in nearest):
         _, fix = cluster.closed
+    if team:
+        fix = f"name a machine of such a pool under slipway:teams.{team}.machines, or declare a pool like it"
     return ConfigError(
-        f"template {template.name} fits no pool of this stack",
+        f"template {template.name} fits no pool of this stack{f' on the machines of team {team}' if team else ''}",
         why="\n".join(map(str, nearest)),
         fix=fix,
     )

@@ -2,19 +2,29 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
-from slipway.authoring.stack.stack import Stack
-from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.stack.config import TeamEntry
+from slipway.authoring.stack.entries import MachineEntry
+from slipway.authoring.stack.stack import Stack, machines
+from slipway.authoring.template.job_template import JobTemplate, StackTemplate
+from slipway.authoring.template.proof import StackResources
 from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest
+from slipway.model.labels import TEAM
 from slipway.model.machines.spec import Disk
 from slipway.model.machines.table import machine_types
 
 
+def resources_of(stack: Stack) -> StackResources:
+    return StackResources(stack.clusters, stack.region, stack.reservations, teams=stack.teams)
+
+
 def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
-    """Return the template with a stack's machines in place of their keys.
+    """Return the template with a stack's machines in place of their keys, and beside it that of each team which may
+    submit it and has other machines.
 
     Raises ConfigError for keys that the stack does not have, and for machines that the template can't have.
     """
@@ -23,21 +33,37 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
         raise _unknown(template, lacking, stack)
     if not keys:
         return template
+    usual = _on(template, stack.machines)
+    of_teams = {
+        name: _on(template, {**stack.machines, **machines(team.machines)})
+        for name, team in stack.teams.items()
+        if _may_submit(template, name, team, stack)
+    }
+    return StackTemplate(**{**vars(usual), "teams": {name: its for name, its in of_teams.items() if its != usual}})
+
+
+def _may_submit(template: JobTemplate, name: str, team: TeamEntry, stack: Stack) -> bool:
+    """Tell whether the template's jobs may count for a team: by the template's label, and its trainer's submitters."""
+    trainer = stack.trainers.get(template.trainer or "")
+    theirs = trainer is None or not {*team.submitters}.isdisjoint(trainer.submitters)
+    return template.labels.get(TEAM, name) == name and theirs
+
+
+def _on(template: JobTemplate, keyed: Mapping[str, MachineEntry]) -> JobTemplate:
     return replace(
         template,
-        worker_pools=_pools(template.worker_pools, stack),
+        worker_pools=_pools(template.worker_pools, keyed),
         variants=tuple(
-            replace(variant, worker_pools=_pools(variant.worker_pools, stack)) for variant in template.variants
+            replace(variant, worker_pools=_pools(variant.worker_pools, keyed)) for variant in template.variants
         ),
     )
 
 
-def _pools(pools: tuple[WorkerPool, ...], stack: Stack) -> tuple[WorkerPool, ...]:
-    return tuple(_pool(pool, stack) if pool.key else pool for pool in pools)
+def _pools(pools: tuple[WorkerPool, ...], keyed: Mapping[str, MachineEntry]) -> tuple[WorkerPool, ...]:
+    return tuple(_pool(pool, keyed[pool.key]) if pool.key else pool for pool in pools)
 
 
-def _pool(pool: WorkerPool, stack: Stack) -> WorkerPool:
-    entry = stack.machines[pool.key]
+def _pool(pool: WorkerPool, entry: MachineEntry) -> WorkerPool:
     attached, disk = entry.accelerator, entry.disk
     return replace(
         pool,

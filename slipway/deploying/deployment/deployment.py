@@ -17,8 +17,8 @@ from slipway.authoring.stack.members import open_to
 from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.load import load, source
-from slipway.authoring.template.proof import Placement, StackResources, prove_all
-from slipway.authoring.template.stack_machines import on_stack
+from slipway.authoring.template.proof import Placement, prove_all
+from slipway.authoring.template.stack_machines import on_stack, resources_of
 from slipway.authoring.template.worker_pool import Code
 from slipway.deploying.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
 from slipway.deploying.deployment.publication import (
@@ -78,7 +78,7 @@ class ProvenStack:
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
     """Prove the templates in `folder`. Raises ConfigError for those that can't be read, or fit nowhere."""
     templates = {template.name: on_stack(template, stack) for template in load(stack.templates, folder)}
-    placements = prove_all(templates.values(), StackResources(stack.clusters, stack.region, stack.reservations))
+    placements = prove_all(templates.values(), resources_of(stack))
     sources = {name: source(name, folder) for name in templates}
     options = [option for cluster in stack.clusters for option in cluster.options]
     return ProvenStack(stack, templates, placements, drawn(options, _draws(templates, placements)), sources)
@@ -93,7 +93,7 @@ def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement
         return proven.placements
     return prove_all(
         proven.templates.values(),
-        StackResources(present, stack.region, stack.reservations, absent(stack.clusters, present)),
+        replace(resources_of(stack), clusters=present, absent=absent(stack.clusters, present)),
     )
 
 

@@ -10,8 +10,8 @@ from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.compile import request
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.jobspec import CompileContext
-from slipway.authoring.template.proof import Placement, StackResources, prove
-from slipway.authoring.template.stack_machines import on_stack
+from slipway.authoring.template.proof import Placement, prove
+from slipway.authoring.template.stack_machines import on_stack, resources_of
 from slipway.authoring.template.worker_pool import Code, Image, Package, WorkerPool, places
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import last_part
@@ -74,7 +74,7 @@ def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
     Raises the ConfigError that a preview would raise for this template, whatever lives in the cloud.
     """
     template = on_stack(template, stack)
-    placements = prove(template, StackResources(stack.clusters, stack.region, stack.reservations))
+    placements = prove(template, resources_of(stack))
     current = (CurrentCluster(spec, f"{spec.name}-0000000", "0000000", import_=False) for spec in stack.clusters)
     plan = Plan(tuple(map(of_current, current)))
     context = compile_context(stack, Revision("unknown", dirty=False), plan)

@@ -16,7 +16,7 @@ from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
 from slipway.model.capacity import CAPACITY_TYPES
-from slipway.model.catalog.model import NAME, Catalog, Offer, Template
+from slipway.model.catalog.model import NAME, OF_TEAM, Catalog, Offer, Template, applying
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import with_numbers
 from slipway.model.kinds import KINDS, JobKind
@@ -205,13 +205,10 @@ def jobs_of(template: Template) -> Iterator[VertexJob]:
             yield VertexJob.read(with_numbers(offer.request), KINDS[offer.kind])
 
 
-def standing(template: Template, kind: JobKind, values: Mapping[str, Value]) -> tuple[Offer, ...]:
-    """Return the offers of the case that these values choose, in the template's order. Raises ConfigError for none."""
-    offers = tuple(
-        offer
-        for offer in template.offers
-        if offer.kind == kind.name and all(values.get(name) in wanted for name, wanted in offer.when.items())
-    )
+def standing(template: Template, kind: JobKind, values: Mapping[str, Value], team: str = "") -> tuple[Offer, ...]:
+    """Return the offers of the case that these values and a team choose, in the template's order. Raises ConfigError
+    for none."""
+    offers = applying((offer for offer in template.offers if offer.kind == kind.name), values, team)
     if offers:
         return offers
     choosing = dict.fromkeys(name for offer in template.offers for name in offer.when)
@@ -228,8 +225,8 @@ def standing(template: Template, kind: JobKind, values: Mapping[str, Value]) -> 
 
 
 def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:
-    """Return the offers that the defaults choose; a required parameter may have any value."""
-    defaults = {parameter.name: parameter.default for parameter in template.parameters}
+    """Return the offers that the defaults choose, without a team; a required parameter may have any value."""
+    defaults = {OF_TEAM: "", **{parameter.name: parameter.default for parameter in template.parameters}}
     return tuple(
         offer
         for offer in template.offers

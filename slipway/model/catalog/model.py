@@ -6,7 +6,7 @@ Readers pass over unknown keys, so adding a field keeps the schema; renaming or 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Annotated, Any
@@ -115,9 +115,14 @@ class Parameter:
         return self.default is None
 
 
-def case_in_words(when: Mapping[str, Values]) -> str:
-    """Return `accelerator=L4, model=2b or 9b`, by name: a published catalog has no other order."""
-    return ", ".join(f"{name}={' or '.join(map(str, values))}" for name, values in sorted(when.items()))
+OF_TEAM = "--team"
+"""The condition of an offer for one team's submissions. No parameter has such a name: an earlier client takes none."""
+
+
+def case_in_words(when: Mapping[str, Values], text: Callable[[Scalar], str] = str) -> str:
+    """Return `team vision, accelerator=L4, model=2b or 9b`, by name: a published catalog has no other order."""
+    words = (f"{name}={' or '.join(map(text, values))}" for name, values in sorted(when.items()))
+    return ", ".join(words).replace(f"{OF_TEAM}=", "team ")
 
 
 @dataclass(frozen=True)
@@ -161,6 +166,13 @@ class Offer:
         where = (self.cluster or self.dormant) if with_cluster else ""
         words = (self.capacity_type, where, f"({when})" if when else "", kind)
         return " ".join(word for word in words if word)
+
+
+def applying(offers: Iterable[Offer], values: Mapping[str, Any], team: str) -> tuple[Offer, ...]:
+    """Return the offers for the values of parameters: a team's own where it has some, else those for everybody."""
+    chosen = {**values, OF_TEAM: team}
+    standing = [offer for offer in offers if all(chosen.get(name) in wanted for name, wanted in offer.when.items())]
+    return tuple(offer for offer in standing if OF_TEAM in offer.when) or tuple(standing)
 
 
 @dataclass(frozen=True)

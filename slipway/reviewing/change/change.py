@@ -24,7 +24,7 @@ from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.model import OF_TEAM, Catalog
 from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit, JobFile, Sign
 from slipway.reviewing.change.usual import job_spec
@@ -124,10 +124,11 @@ class Change:
         sides = frozenset(side for side, there in ((Side.BEFORE, before), (Side.AFTER, after)) if there is None)
         first = before is None and after is not None and known
         declared = after or before or Facts(_nothing(stack, "", ""))
+        deployed = before or (_before_first(declared) if first else declared)
         return cls(
             stack=stack,
-            before=before or (_before_first(declared) if first else declared),
-            after=declared,
+            before=_for_teams(deployed, declared.catalog),
+            after=_for_teams(declared, deployed.catalog),
             live=live,
             now=now,
             unknown=sides - {Side.BEFORE} if first else sides,
@@ -292,6 +293,25 @@ def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
 
 def _needed(id_: str, change: Change) -> bool:
     return any(job.needs(id_) for job in change.jobs)
+
+
+def _for_teams(side: Facts, other: Catalog) -> Facts:
+    """Return a side with offers for each team that only the other side has some for: everybody's, which it takes."""
+    templates = dict(side.catalog.templates)
+    for name in templates.keys() & other.templates.keys():
+        template, owners = templates[name], side.catalog.owners
+        own, theirs = (
+            {str(team) for offer in each.offers for team in offer.when.get(OF_TEAM, ())}
+            for each in (template, other.templates[name])
+        )
+        more = (
+            replace(offer, when={OF_TEAM: (team,), **offer.when})
+            for team in sorted(theirs - own)
+            for offer in template.offers
+            if OF_TEAM not in offer.when and team in (owners(offer.cluster or offer.dormant) or (team,))
+        )
+        templates[name] = replace(template, offers=(*template.offers, *more))
+    return replace(side, catalog=replace(side.catalog, templates=templates))
 
 
 def _names(catalog: Catalog) -> tuple[str, ...]:

@@ -176,10 +176,15 @@ class PreparedSubmission:
 
 
 def prepare(
-    catalog: Catalog, asked: SubmissionRequest, user: str, team: str = "", now: datetime | None = None
+    catalog: Catalog,
+    asked: SubmissionRequest,
+    user: str,
+    team: str = "",
+    now: datetime | None = None,
+    counts_for: str | None = None,
 ) -> PreparedSubmission:
     """Prepare a submission. `team`: the one that it counts for where nothing else decides, as SLIPWAY_TEAM names it.
-    `now`: the time where it is to be sent.
+    `now`: the time where it is to be sent. `counts_for`: the team that it was sent for before, whatever is asked.
 
     Raises ConfigError with all mistakes in the parameters, or with the one argument that does not fit.
     """
@@ -187,7 +192,9 @@ def prepare(
     _check_folder(template, asked)
     values = resolve(template, asked.params)
     kind = find_kind(template, asked.kind)
-    offers = standing(template, kind, values)
+    usual = standing(template, kind, values)
+    own = team_of_submission(catalog, template, usual[0], asked.team, team) if counts_for is None else counts_for
+    offers = standing(template, kind, values, own)
     _check_experiment(template, offers, asked.overrides)
     _check_shell(catalog, asked.overrides)
     require_free(template, offers, own_labels(asked.overrides.labels))
@@ -205,7 +212,7 @@ def prepare(
         offers=tuple(_ordered(template, offers, asked)),
         user=user,
         asked=asked,
-        team=team_of_submission(catalog, template, offers[0], asked.team, team),
+        team=own,
         sent=now,
     )
 

@@ -159,7 +159,7 @@ def _steps(job: VertexJob, cause: Cause, again: RecoveredSubmission, catalog: st
     if cause is Cause.EXPIRED:
         longer = [*own, "--wait-for", f"{again.offer.capacity_type}=0"]
         yield NextStep("waits for as long as it takes", _command(job, again, catalog, *longer))
-    offers = standing(again.template, again.kind, again.values)
+    offers = standing(again.template, again.kind, again.values, job.team)
     first = {offer.capacity_type: offer for offer in reversed(offers) if offer.available}
     for offer in [first[row.name] for row in _OTHERS if row.name in first and row.name != again.offer.capacity_type]:
         what = CAPACITY_TYPES[offer.capacity_type].instead.format(offer.cluster)
@@ -209,7 +209,7 @@ def recover(catalog: Catalog, job: VertexJob) -> RecoveredSubmission | None:
     values |= {name: value for name, value in free.items() if name not in unnamed(template, plain)}
     unknown = tuple(parameter.name for parameter in template.parameters if parameter.name not in values)
     try:
-        offers = standing(template, job.kind, values)
+        offers = standing(template, job.kind, values, job.team)
     except ConfigError:
         return None
     for offer in offers:

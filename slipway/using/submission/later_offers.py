@@ -48,9 +48,9 @@ class LaterOffers:
         if context.catalog == self.prepared.catalog:
             return self
         then = self.prepared
-        prepared = prepare(context.catalog, replace(then.asked, team=""), then.user).under(then.request_id)
+        # A submission counts for one team, by whichever offer it starts.
+        prepared = prepare(context.catalog, then.asked, then.user, counts_for=then.team).under(then.request_id)
         _require_same(then, prepared)
-        prepared = replace(prepared, team=then.team)  # A submission counts for one team, by whichever offer it starts.
         labels = [candidate.label for candidate in prepared.candidates]
         place = next((labels.index(label) for label in reversed(self.tried) if label in labels), -1)
         later = replace(self, context=context, prepared=prepared, place=place)

@@ -223,7 +223,7 @@ def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[
     """Return the differences between the job and the same submission now, compared under the job's own request id."""
     overrides = replace(same.overrides, sweep=job.labels.get(SWEEP_LABEL, ""), experiment_run=_run(job))
     try:
-        prepared = prepare(catalog, replace(same, overrides=overrides), "").under(job.request_id)
+        prepared = prepare(catalog, replace(same, overrides=overrides), "", counts_for=job.team).under(job.request_id)
     except ConfigError as problem:  # The given arguments may correct it.
         return [problem.why or problem.what]
     candidate = prepared.candidates[place_of(prepared, job)]
@@ -249,7 +249,7 @@ def _compared(job: VertexJob) -> dict[str, Compared]:
 def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob) -> tuple[str, ...]:
     """Return the job's capacity type and after it the template's others; empty where it is first, or gone."""
     try:
-        offers = prepare(catalog, replace(asked, team=""), "").offers
+        offers = prepare(catalog, asked, "", counts_for=job.team).offers
     except ConfigError:
         return ()  # The preparation of the submission itself tells it.
     types = list(dict.fromkeys(offer.capacity_type for offer, _ in offers))

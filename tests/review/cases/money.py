@@ -23,6 +23,8 @@ T4 = stack(
     "    cpu:\n",
 )
 
+KEYED, VISION = "  slipway:machines: { small: n1-standard-8 }\n", "vision: { submitters: [user:ada@acme.example]"
+
 CASES = (
     Case(
         "Two more H100 machines at most, and a higher sum from which on that needs an approval",
@@ -152,6 +154,36 @@ CASES = (
         ),
         world=BUSY,
         accident="a value that many jobs share, edited for one of them",
+    ),
+    Case(
+        "A key for a machine becomes twice the machine for one team",
+        (stack(VISION, f"{VISION}, machines: {{ small: n1-standard-16 }}"),),
+        (
+            hurts("machines-changed", "evals", "(team vision)", "`n1-standard-16` instead of `n1-standard-8`"),
+            hurts("run-cost", "template evals", "(team vision)", "$0.22/h on Spot → $0.41/h on Spot"),
+        ),
+        given=(
+            stack("  slipway:policy:\n", f"{KEYED}  slipway:teams: {{ {VISION} }} }}\n  slipway:policy:\n"),
+            template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
+        ),
+        world=BUSY,
+        accident="a value that many jobs share, edited for one of them",
+        never=("A usual run",),
+    ),
+    Case(
+        "A team's own machine for a key goes, and its jobs run on half of it, as everybody's",
+        (stack(", machines: { small: n1-standard-16 }", ""),),
+        (hurts("machines-changed", "evals", "(team vision)", "`n1-standard-8` instead of `n1-standard-16`"),),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                f"{KEYED}  slipway:teams: {{ {VISION}, machines: {{ small: n1-standard-16 }} }} }}\n"
+                "  slipway:policy:\n",
+            ),
+            template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
+        ),
+        world=BUSY,
+        accident="an override that somebody took for unused",
     ),
     Case(
         "On-demand machines are tried before Spot machines",

@@ -136,7 +136,7 @@ def _unavailable(template: TemplateChange, label: str, after: Offers) -> Iterato
         grade = None if waits else Grade.BLOCKING
         yield template.tells("offer-unavailable", way=way(offer), jobs=who, part=label, so=so, grade=grade)
     elif offer is beside[0]:
-        used = template.used.having(lambda job: is_case(job.parameters or {}, offer.when))
+        used = template.used.having(lambda job: is_case(job, offer.when))
         yield template.tells("case-refused", jobs=who, part=label, used=used, did="sent such", grade=Grade.BLOCKING)
 
 

@@ -10,7 +10,7 @@ from slipway.base.formatting import span
 from slipway.google.jobs import VertexJob
 from slipway.google.quota.metrics import drawn_by
 from slipway.model.capacity import POOL
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Template, applying
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill
 from slipway.model.facts import QuotaLine
@@ -36,18 +36,19 @@ class Again:
 def again(job: VertexJob, template: Template, catalog: Catalog, sent_by: Template | None = None) -> Again | None:
     """Return the first way that a job's parameters can take; None where they are refused, or no way has room.
     `sent_by`: the template that it was sent by, where that is another version."""
-    return first_way(_values(job, template, sent_by or template), template, catalog, job.kind)
+    return first_way(_values(job, template, sent_by or template), template, catalog, job.kind, job.team)
 
 
 def first_way(
-    values: Mapping[str, Any], template: Template, catalog: Catalog, kind: JobKind | None = None
+    values: Mapping[str, Any], template: Template, catalog: Catalog, kind: JobKind | None = None, team: str = ""
 ) -> Again | None:
-    """Return the first way that a submission with all these values can take, by default as the usual kind of job."""
+    """Return the first way that a submission with all these values can take, by default as the usual kind of job of no
+    team."""
     kind = kind or KINDS.get(template.kind, CUSTOM_JOB)
     if any(each.refusal(values[each.name]) for each in template.parameters):
         return None
-    for offer in template.offers:
-        if not (is_case(values, offer.when) and offer.available and offer.kind == kind.name):
+    for offer in applying((offer for offer in template.offers if offer.kind == kind.name), values, team):
+        if not offer.available:
             continue
         sent, needs = VertexJob.read(fill(offer.request, values), kind), takes(offer, values)
         cluster = catalog.clusters.get(offer.cluster)
@@ -77,7 +78,8 @@ def refused(template: TemplateChange) -> Mapping[str, list[VertexJob]]:
         return jobs
     for job in template.used.jobs:
         values = _values(job, template.new, template.old)
-        offers = [offer for offer in template.new.offers if offer.kind == job.kind.name and is_case(values, offer.when)]
+        of_kind = (offer for offer in template.new.offers if offer.kind == job.kind.name)
+        offers = applying(of_kind, values, job.team)
         broken = [breaches(offer, values) for offer in offers]
         valid = not any(each.refusal(values[each.name]) for each in template.new.parameters)
         if broken and all(broken) and valid and again(job, template.old, template.was):
@@ -92,7 +94,8 @@ def _values(job: VertexJob, template: Template, sent_by: Template) -> Mapping[st
     return {**{each.name: each.default for each in template.parameters}, **given}
 
 
-def is_case(values: Mapping[str, Any], case: Mapping[str, tuple[Scalar, ...]]) -> bool:
+def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
+    values = {**(job.parameters or {}), OF_TEAM: job.team}
     return all(values.get(name) in wanted for name, wanted in case.items())
 
 
@@ -102,7 +105,7 @@ def as_sent(
     """Yield what jobs of a case of parameters cost when they are sent again, where that is not the usual cost."""
     told = {usual}
     for job in jobs:
-        way = again(job, template.new, template.becomes, template.old) if is_case(job.parameters or {}, case) else None
+        way = again(job, template.new, template.becomes, template.old) if is_case(job, case) else None
         costs = cost(way.offer, template.becomes) if way else ""
         if way and costs not in told:
             told.add(costs)

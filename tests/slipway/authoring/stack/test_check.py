@@ -27,6 +27,8 @@ TEMPLATE = """
 """
 GOOD = with_pool("machine: n1-standard-8\nreplicas: {min: 1, max: 4}") + "  slipway:templates: [train]\n"
 
+LARGE = "    large: {pools: {w: {machine: n1-standard-16, disk: {type: pd-ssd, sizeGb: 100}, replicas: 1}}}\n"
+
 
 @pytest.fixture
 def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
@@ -166,6 +168,31 @@ def test_a_machine_s_key_is_each_stack_s_own_and_each_stack_says_what_breaks_the
     assert "Pulumi.eu.yaml:11  slipway:templates[0]: template train fits no pool of this stack" in said
     assert "Pulumi.us.yaml:11  slipway:templates[0]: template train names machine 'small', which stack us " in said
     assert "did you mean machine='smal'?" in said
+
+
+def test_a_team_s_machine_is_proven_on_the_pools_that_the_team_may_use(checkout: Path) -> None:  # D3, D6, N3
+    template = checkout / "templates" / "train.py"
+    template.write_text(template.read_text().replace('"n1-standard-8"', '"small"'))
+    more = (
+        "  slipway:machines: {small: n1-standard-8}\n"
+        "  slipway:teams:\n"
+        "    vision: {submitters: ['user:ada@acme.example'], machines: {small: n1-standard-16}}\n"
+        "    audio: {submitters: ['user:bob@acme.example']}\n"
+    )
+    large = GOOD.replace("  slipway:templates", f"{LARGE}  slipway:templates") + more
+    nowhere = of(GOOD + more)
+    assert nowhere.exit_code == 2
+    assert "template train fits no pool of this stack on the machines of team vision" in nowhere.output
+    assert "workers needs machine n1-standard-16" in nowhere.output
+    assert "fix: name a machine of such a pool under slipway:teams.vision.machines" in nowhere.output
+    assert of(large).exit_code == 0
+    audio_s = of(large.replace("bob@acme.example']", "bob@acme.example'], clusters: [large]"))
+    assert audio_s.exit_code == 2 and "on the machines of team vision" in audio_s.output
+    # Nobody submits another team's template, nor one of a trainer whose submitters are others.
+    template.write_text(template.read_text().replace("capacity_types=", 'labels={"team": "audio"}, capacity_types='))
+    assert of(GOOD + more).exit_code == 0
+    template.write_text(template.read_text().replace('labels={"team": "audio"}', 'trainer="evals"'))
+    assert of(GOOD + more + "  slipway:trainers: {evals: {submitters: ['user:eve@acme.example']}}\n").exit_code == 0
 
 
 def test_json_and_the_schema_stand_alone_on_stdout(checkout: Path) -> None:

@@ -59,7 +59,8 @@ STACK = read(
             accelerator: { type: NVIDIA_TESLA_T4, count: 1 }
             machines: 2
         slipway:teams:
-          vision: { submitters: [group:vision@acme.example, group:ml@acme.example], clusters: [team-a] }
+          vision: { submitters: [group:vision@acme.example, group:ml@acme.example], clusters: [team-a],
+            machines: { small: n1-standard-16, gpu: { machine: n1-standard-16, disk: { type: pd-ssd } } } }
           language: { budget: 5000 }
         slipway:machines:
           small: n1-standard-8

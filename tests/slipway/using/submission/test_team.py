@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from slipway.base.errors import ConfigError, PolicyError
-from slipway.model.catalog.model import Catalog, Team
+from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Team
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely, prepare
 from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import offline, offline_candidate
@@ -134,3 +134,41 @@ def test_a_submission_counts_for_one_team_by_whichever_offer_it_starts() -> None
     later = LaterOffers.after(context, prepared(began).under("r1"), 0).anew()
     assert later.prepared.catalog is now
     assert {candidate.body["labels"]["slipway-team"] for candidate in later.candidates} == {"vision"}
+
+
+def machined(of: Catalog) -> Catalog:
+    """Return the stack with offers on larger machines for team seeing alone, as a deployment publishes them."""
+    template = of.templates["digits"]
+
+    def larger(offer: Offer) -> Offer:
+        (pool, *rest) = offer.request["jobSpec"]["workerPoolSpecs"]
+        pool = {**pool, "machineSpec": {**pool["machineSpec"], "machineType": "n1-standard-32"}}
+        job = {**offer.request["jobSpec"], "workerPoolSpecs": [pool, *rest]}
+        return replace(offer, when={OF_TEAM: ("seeing",), **offer.when}, request={**offer.request, "jobSpec": job})
+
+    offers = (*template.offers, *map(larger, template.offers))
+    return replace(of, templates={"digits": replace(template, offers=offers)})
+
+
+def machines(of: PreparedSubmission) -> set[str]:
+    return {each.body["jobSpec"]["workerPoolSpecs"][0]["machineSpec"]["machineType"] for each in of.candidates}
+
+
+def test_a_team_s_submission_takes_offers_on_its_own_machines_alone() -> None:  # D6 N3
+    plain = owned(stack(VISION, LANGUAGE, ADA))
+    theirs, usual = machined(plain), machines(prepared(plain))
+    assert machines(prepared(theirs, "seeing")) == {"n1-standard-32"} != usual
+    assert len(prepared(theirs, "seeing").candidates) == len(prepared(plain).candidates)
+    assert machines(prepared(theirs, "talking")) == machines(prepared(theirs)) == usual
+    # An earlier client looks for a parameter of that name, of which there is none, and takes everybody's.
+    (template,) = theirs.templates.values()
+    values = {parameter.name: parameter.default for parameter in template.parameters}
+    known = [each for each in template.offers if all(values.get(name) in some for name, some in each.when.items())]
+    assert known == [each for each in template.offers if not each.when]
+
+
+def test_a_fallback_stays_on_the_machines_of_the_team_that_it_was_sent_for() -> None:  # N3
+    there = prepared(machined(owned(stack(VISION, LANGUAGE, ADA))), "seeing")
+    context: Any = Context(Service(launcher=True, published=replace(there.catalog, commit="b" * 40)), there.catalog)
+    later = LaterOffers.after(context, there.under("r1"), 0).anew()
+    assert later.prepared.team == "seeing" and machines(later.prepared) == {"n1-standard-32"}

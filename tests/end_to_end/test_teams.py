@@ -1,0 +1,54 @@
+"""A team's own machines: the same template, and a submission's team decides. # D6 # N3 # P5"""
+
+import json
+
+import pytest
+
+from tests.checkouts.checkout import MACHINE, Checkout
+from tests.checkouts.shell import Done
+
+LARGE = {**MACHINE, "machine": "n1-standard-8"}
+VISION, AUDIO = "group:vision@company.example", "group:audio@company.example"
+
+
+def declare(checkout: Checkout, vision: str) -> None:
+    clusters = {
+        name: {"pools": {"all": {**shape, "replicas": 1}}} for name, shape in (("cpu", MACHINE), ("big", LARGE))
+    }
+    of_vision = {"submitters": [VISION], "clusters": ["big"], "machines": {"small": vision}}
+    checkout.write(
+        persistentResources=clusters,
+        machines={"small": "n1-standard-4"},
+        teams={"vision": of_vision, "audio": {"submitters": [AUDIO]}},
+    )
+
+
+def machine(done: Done) -> str:
+    assert done.code == 0, done.said
+    return str(json.loads(done.out)["jobSpec"]["workerPoolSpecs"][0]["machineSpec"]["machineType"])
+
+
+@pytest.mark.journey
+def test_a_team_s_submissions_run_on_its_machines_and_a_review_says_whose_change(checkout: Checkout) -> None:
+    nap = checkout.folder / "templates" / "nap.py"
+    nap.write_text(nap.read_text().replace('"n1-standard-4"', '"small"').replace('"spot"', '"on-demand"'))
+    declare(checkout, "n1-standard-16")
+    refused = checkout.pulumi("preview", role="previewer")
+    assert refused.code != 0
+    assert "template nap fits no pool of this stack on the machines of team vision" in refused.said
+
+    declare(checkout, "n1-standard-8")
+    checkout.up()
+    dry = ("submit", "nap", "-p", "say=hello", "--dry-run")
+    usual, theirs, others = (checkout.slipway(*dry, *team) for team in ((), ("--team", "vision"), ("--team", "audio")))
+    assert [machine(done) for done in (usual, theirs, others)] == ["n1-standard-4", "n1-standard-8", "n1-standard-4"]
+    assert "pool big: starts now" in theirs.err and "pool cpu: starts now" in others.err
+    shown = [" ".join(line.split()) for line in checkout.slipway("templates", "show", "nap").out.splitlines()]
+    assert "pool everybody else pool cpu 1 sleeper n1-standard-4 $0.25" in shown
+    assert "pool team vision pool big 1 sleeper n1-standard-8 $0.46 of team vision alone" in shown
+
+    declare(checkout, "n1-standard-4")
+    told = checkout.pulumi("preview", role="previewer").said
+    assert "Jobs of nap (team vision) run on n1-standard-4 instead of n1-standard-8" in told
+    assert "Jobs of nap (team vision) go to pool cpu instead of big" in told
+    assert "A run on demand (team vision) of nap costs $0.46/h on demand → $0.25/h on demand" in told
