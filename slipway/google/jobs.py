@@ -145,6 +145,8 @@ class VertexJob(Regional):
     tuned: tuple[str, ...] = ()
     #: Of a pipeline, each before those inside of it; none as lists tell.
     tasks: tuple[PipelineTask, ...] = ()
+    #: The custom jobs of a pipeline's tasks, which have its machines; None where they were not read.
+    parts: tuple[VertexJob, ...] | None = None
     #: By replica, the address of its shell while it runs.
     shells: Mapping[str, str] = field(default_factory=dict)
     asks_shell: bool = False

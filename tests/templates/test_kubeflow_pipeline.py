@@ -1,5 +1,6 @@
 """A compiled Kubeflow pipeline as a template: its tasks run on the stack's cluster, each with what others wrote."""
 
+import csv
 import re
 
 import pytest
@@ -30,6 +31,11 @@ def test_a_pipeline_is_submitted_shown_logged_and_priced(stack: Stack) -> None: 
     assert "(of a pool that is paid for anyway)" in shown and "labels" not in shown
     listed = stack.slipway("jobs", "list", "--template", GREET, "--output", "json").json["jobs"]
     assert [each["name"] for each in listed] == [job.name], "its tasks' jobs are not listed beside it"
+    # Its tasks' machines cost what it costs, wherever that is told. # N19
+    assert float(listed[0]["cost"]) == float(job.document["cost"]) > 0
+    (row,) = csv.DictReader(stack.slipway("jobs", "list", "--template", GREET, "--output", "csv").out.splitlines())
+    assert float(row["cost"]) == pytest.approx(float(job.document["cost"]), abs=1e-6)
+    assert "its machines cost " in stack.slipway("jobs", "wait", job.display_name).err
     about = stack.slipway("templates", "show", GREET).out
     assert "1 task of head" in about and "at least once" not in about
     tried = stack.slipway("submit", GREET, "-p", "who=bob", "--dry-run")

@@ -13,6 +13,7 @@ from slipway.model.catalog.placeholders import render
 from slipway.model.prices import spent
 from slipway.using.context import Context
 from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.metrics import read_metrics
 from slipway.using.jobs.results import (
     Goal,
@@ -90,7 +91,7 @@ def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | Non
     goal = Goal.parse(sort) if sort is not None else None
     metrics = read_metrics(context, jobs)
     order, causes = parameter_order(context.catalog, jobs), read_causes(context, jobs)
-    results = result_rows(jobs, metrics, context.now, goal, order, causes)
+    results = result_rows(with_parts(context, jobs), metrics, context.now, goal, order, causes)
     if goal is not None:
         require_metrics(results, [goal.metric])
         results = results.sorted_by(goal.metric, descending=goal.maximize)

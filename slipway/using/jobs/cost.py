@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
@@ -45,15 +44,9 @@ def needs_events(job: VertexJob) -> bool:
     return job.capacity_type == SPOT and job.start_time is not None
 
 
-def job_cost(
-    job: VertexJob,
-    region: str,
-    now: datetime,
-    events: JobEvents | None = None,
-    parts: Iterable[VertexJob] | None = None,
-) -> JobCost:
-    """Return a job's account. `events`: those of the service's log, None where they were not read. `parts`: the custom
-    jobs of a pipeline's tasks, which have its machines; without them its cost is unknown."""
+def job_cost(job: VertexJob, region: str, now: datetime, events: JobEvents | None = None) -> JobCost:
+    """Return a job's account. `events`: those of the service's log, None where they were not read. A pipeline's cost is
+    that of its parts, and unknown where they were not read."""
     end = job.end_time or now
     wait = _seconds(job.create_time, job.start_time or end)
     run = _seconds(job.start_time, end)
@@ -62,8 +55,8 @@ def job_cost(
     without, untold = _without_machines(job, end, events) if needs_events(job) else (0.0, False)
     paid = None if run is None else max(0.0, _with_trials(job, run, end) - without)
     cost = None if paid is None else each * (Decimal(str(paid)) / 3600)
-    if parts is not None and run is not None:
-        cost = sum((part.cost for part in (job_cost(part, region, now) for part in parts) if part.cost), Price())
+    if job.parts is not None and run is not None:
+        cost = sum((part.cost for part in (job_cost(part, region, now) for part in job.parts) if part.cost), Price())
     if cost and untold:
         cost = replace(cost, at_most=True)
     busy = None if paid is None else paid / job.trials

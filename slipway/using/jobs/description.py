@@ -105,16 +105,14 @@ class JobDescription:
         }
 
 
-def describe(
-    job: VertexJob, context: Context, events: JobEvents | None = None, parts: tuple[VertexJob, ...] | None = None
-) -> JobDescription:
-    """Describe a job. `events` and `parts` as in `job_cost`."""
+def describe(job: VertexJob, context: Context, events: JobEvents | None = None) -> JobDescription:
+    """Describe a job. `events` as in `job_cost`."""
     id_ = job.persistent_resource_id
     template = context.catalog.templates.get(job.template)
     source = template.source if template else ""
     return JobDescription(
         job=job,
-        account=job_cost(job, job.region, context.now, events, parts),
+        account=job_cost(job, job.region, context.now, events),
         cluster=context.cluster_name(id_) if id_ else "",
         # The line is that of the catalog's commit, and may be another one in the job's.
         source=source if job.revision.commit == context.catalog.commit else source.partition(":")[0],

@@ -2,15 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
-from itertools import islice
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import islice, takewhile
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted
+from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.vertex import Vertex
-from slipway.model.labels import STACK_LABEL, TEAM_LABEL, TEMPLATE_LABEL, USER_LABEL, label_value
+from slipway.model.kinds import CUSTOM_JOB, PIPELINE_JOB
+from slipway.model.labels import (
+    PIPELINE_LABEL,
+    STACK_LABEL,
+    TEAM_LABEL,
+    TEMPLATE_LABEL,
+    USER_LABEL,
+    label_filter,
+    label_value,
+)
 from slipway.model.rules.job import label_problems
 from slipway.using.context import Context
 
@@ -78,3 +89,23 @@ def listed_jobs(context: Context, query: JobQuery, say: Callable[[str], None], a
         return list(islice(vertex.jobs_of_every_kind(wanted, page_size=page), query.limit))
 
     return context.looked_up(newest, say)
+
+
+def with_parts(context: Context, jobs: Sequence[VertexJob]) -> list[VertexJob]:
+    """Return the jobs; pipelines among them have the custom jobs of their tasks, as far as these can be read."""
+    runs = [job for job in jobs if job.kind is PIPELINE_JOB and PIPELINE_LABEL in job.labels]
+    if not runs:
+        return list(jobs)
+    of_run: dict[str, list[VertexJob]] = {job.labels[PIPELINE_LABEL]: [] for job in runs}
+    # Tasks have the labels of their run. Several runs have another each by which they are told apart, and one stack.
+    shared = dict(set[tuple[str, str]].intersection(*(set(job.labels.items()) for job in runs)))
+    wanted = label_filter({key: shared[key] for key in (PIPELINE_LABEL, STACK_LABEL) if key in shared})
+    begun = min((job.create_time for job in runs if job.create_time), default=datetime.min.replace(tzinfo=UTC))
+    try:
+        listed = context.vertex.jobs(CUSTOM_JOB, wanted or f"labels.{PIPELINE_LABEL}:*")
+        for part in takewhile(lambda part: (part.create_time or begun) >= begun, listed):
+            of_run.get(part.of_pipeline, []).append(part)
+    except CloudError:
+        return list(jobs)
+    parts = {id_: tuple(found) for id_, found in of_run.items()}
+    return [replace(job, parts=parts.get(job.labels.get(PIPELINE_LABEL, ""))) for job in jobs]

@@ -25,7 +25,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.claim import claimant
 from slipway.using.jobs.description import JobDescription, describe
 from slipway.using.jobs.failure import read_causes
-from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs
+from slipway.using.jobs.listing import MOST, NEWEST, STATES, JobQuery, listed_jobs, with_parts
 from slipway.using.jobs.results import Goal, varying_parameters
 from slipway.using.sweeps.cancelling import unknown_sweep
 from slipway.using.sweeps.runs import copies, in_order, latest, sweep_filter
@@ -126,7 +126,7 @@ def _look(
     causes = read_causes(context, jobs) if query.state in ("failed", "expired") else {}
     if output == "json":
         documents = []
-        for job in jobs:
+        for job in with_parts(context, jobs):
             document: dict[str, Any] = {**describe(job, context).document}
             if sweep:
                 document |= {"parameters": job.parameters, "copy": job.name in copy_names}

@@ -24,12 +24,12 @@ from slipway.google.jobs import VertexJob, WorkerPool, state_word
 from slipway.google.pipeline_tasks import PipelineTask
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
-from slipway.model.kinds import CUSTOM_JOB, PIPELINE_JOB
-from slipway.model.labels import CODE_LABEL, PIPELINE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
+from slipway.model.labels import CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.failure import Failure, read_failure
 from slipway.using.jobs.idle import idle_accelerators, idle_words
+from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
 from slipway.using.jobs.metrics import Metrics, read_metrics
 from slipway.using.jobs.results import number
@@ -72,8 +72,6 @@ class JobDetails:
     #: The reason why it failed by itself.
     failure: Failure | None = None
     metrics: Metrics = field(default_factory=Metrics)
-    #: The custom jobs of a pipeline's tasks; None for another kind of job.
-    parts: tuple[VertexJob, ...] | None = None
 
 
 @click.command()
@@ -112,13 +110,13 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
         events = threads.submit(read_events, context.brief.logging(project), job)
         usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
         fallback = threads.submit(_fallback_of, context, job)
-        parts = threads.submit(_parts, context, job)
+        parts = threads.submit(with_parts, context, [job])
         # The log of a job that ended for want of machines tells no more about that.
         failure = threads.submit(read_failure, context, job) if cause_of(job) is None else None
         # A submission that fell back has gone on already.
         cause = cause_of(job) if fallback.result() is None else None
         return JobDetails(
-            job=job,
+            job=parts.result()[0],
             why=why.result(),
             events=events.result(),
             usage=usage.result(),
@@ -127,19 +125,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
             next=fallback.result(),
             failure=failure.result() if failure else None,
             metrics=metrics.result()[job.name],
-            parts=parts.result(),
         )
-
-
-def _parts(context: Context, job: VertexJob) -> tuple[VertexJob, ...] | None:
-    """Return the custom jobs of a pipeline's tasks; None for another kind of job, and where they can't be read."""
-    if job.kind is not PIPELINE_JOB:
-        return None
-    try:
-        wanted = label_filter({PIPELINE_LABEL: job.labels[PIPELINE_LABEL]})
-        return tuple(context.vertex.at(job.region).jobs(CUSTOM_JOB, wanted))
-    except (CloudError, KeyError):
-        return None
 
 
 def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
@@ -174,7 +160,7 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
     job, events, parameters = details.job, details.events, details.job.parameters
     if parameters is not None:  # Each trial has values of its own for the others.
         parameters = {name: value for name, value in parameters.items() if name not in job.tuned}
-    description = describe(job, context, events, details.parts)
+    description = describe(job, context, events)
     return {
         **description.document,
         "parameters": parameters,
@@ -200,7 +186,7 @@ def _document(context: Context, details: JobDetails) -> dict[str, Any]:
 def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
     job, why = details.job, details.why
     id_ = job.persistent_resource_id
-    description = describe(job, context, details.events, details.parts)
+    description = describe(job, context, details.events)
     money = description.account
     idle = idle_accelerators(details.usage, job, money)
     cost = cost_words(money) if money.run is not None else ""

@@ -17,6 +17,7 @@ from slipway.model.prices import spent
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.failure import read_causes
+from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.metrics import Metrics, read_metrics
 from slipway.using.jobs.results import (
     Goal,
@@ -46,6 +47,7 @@ class MetricColumns:
 
 def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricColumns, output: str) -> None:
     """Print results. Raises ConfigError for a metric that no job has, where they have others."""
+    jobs = with_parts(context, jobs)
     with ThreadPoolExecutor(1, thread_name_prefix="results") as threads:
         reading = threads.submit(read_metrics, context, jobs)
         causes = read_causes(context, jobs)

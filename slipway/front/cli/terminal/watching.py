@@ -19,6 +19,7 @@ from slipway.using.context import Clock, Context
 from slipway.using.jobs.claim import original
 from slipway.using.jobs.cost import JobCost, job_cost, needs_events
 from slipway.using.jobs.follower import LogLine, Progress, Trouble, follower_of
+from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvents, line, read_events
 from slipway.using.jobs.notification import Notifier
 from slipway.using.submission.experiment_run import end_run
@@ -166,6 +167,7 @@ def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]
 def account_of(job: VertexJob, context: Context) -> str:
     """Return `dask-digits-7k…  succeeded: started after 2.4 s, ran 41.0 s, its machines cost $0.01 (of a pool that
     …)`."""
+    (job,) = with_parts(context, [job])
     money = job_cost(job, job.region, context.now, events_of_cost(context, job))
     parts = []
     if money.wait is not None:
@@ -174,7 +176,7 @@ def account_of(job: VertexJob, context: Context) -> str:
     if money.run is not None:
         parts.append(f"ran {run_words(money)}")
         cost = cost_words(money)
-        parts.append(cost if money.per_hour.unknown else f"its machines cost {cost}")
+        parts.append(cost if cost == UNKNOWN_PRICE else f"its machines cost {cost}")
     from slipway.front.cli.terminal.chart import accelerator_line  # Most commands do not read series.
 
     use = accelerator_line(context, job, money)
