@@ -36,6 +36,9 @@ def test_a_pipeline_is_submitted_shown_logged_and_priced(stack: Stack) -> None: 
     (row,) = csv.DictReader(stack.slipway("jobs", "list", "--template", GREET, "--output", "csv").out.splitlines())
     assert float(row["cost"]) == pytest.approx(float(job.document["cost"]), abs=1e-6)
     assert "its machines cost " in stack.slipway("jobs", "wait", job.display_name).err
+    table = stack.slipway("board", "--output", "json").json["jobs"]  # N20
+    drawn = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
+    assert [row["template"] for row in drawn if row["pipeline"] == job.display_name] == [GREET, GREET]
     about = stack.slipway("templates", "show", GREET).out
     assert "1 task of head" in about and "at least once" not in about
     tried = stack.slipway("submit", GREET, "-p", "who=bob", "--dry-run")
