@@ -6,12 +6,14 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import sys
 import tarfile
+import warnings
 import zipfile
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
 
 from slipway.authoring.packages.requirements import names_index, requirement_lines, together
 from slipway.authoring.template.worker_pool import Code, Package
@@ -87,14 +89,14 @@ def built(template: str, code: Code, checkout: Path) -> SourcePackage:
 def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] = ()) -> SourcePackage:
     """Return the package of a template's code: of the import packages in `folder` and `shared`, or of any files there
     where `module` is SCRIPT. Raises ConfigError where there is no such package or module, a file that can't be part of
-    it, or requirements that differ."""
+    it, a module that is no Python, or requirements that differ."""
     if module == SCRIPT:
         if not folder.is_dir():
             raise ConfigError(
                 f"template {template}: no folder {folder.parent.name}/{folder.name}",
                 fix="code.folder names the folder in which its command runs",
             )
-        files = {name.partition("/")[2]: content for name, content in _sources(folder)}
+        files = {name.partition("/")[2]: content for name, content in _read(template, (folder,)).items()}
         return assemble(template, script_sources(files), requirements(folder))
     every = (folder, *shared)
     if lacking := [each for each in every if not (each / "__init__.py").is_file()]:
@@ -113,8 +115,11 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
             why=f"{folder.parent.name}/{inside}.py is not there",
             fix="code.module names the module to run: PACKAGE.MODULE",
         )
-    sources = {name: content for each in every for name, content in _sources(each)}
-    return assemble(template, sources, together({f"{each.name}/{_REQUIREMENTS}": requirements(each) for each in every}))
+    return assemble(
+        template,
+        _read(template, every),
+        together({f"{each.name}/{_REQUIREMENTS}": requirements(each) for each in every}),
+    )
 
 
 def launcher(template: str) -> SourcePackage:
@@ -128,6 +133,29 @@ def launcher(template: str) -> SourcePackage:
     content = buffer.getvalue()
     digest = hashlib.sha256(content).hexdigest()
     return SourcePackage(name=f"{template}-{short_hash(digest)}.pyz", sha256=digest, content=content)
+
+
+def require_python(sources: Mapping[str, bytes], where: str, fix: str) -> None:
+    """Raise ConfigError with all syntax errors of the importable modules among some sources; `where` they are."""
+    if wrong := list(_not_python(sources)):
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise ConfigError(f"{where} has modules that Python {version} can't read", why="\n".join(wrong), fix=fix)
+
+
+def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
+    """Yield the syntax errors of importable modules: `lora/task.py:12: '(' was never closed`. No module is run."""
+    for name, content in sources.items():
+        path = PurePosixPath(name)
+        if path.suffix != ".py" or not all(part.isidentifier() for part in path.with_suffix("").parts):
+            continue
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")  # The job shows its warnings when it runs.
+                compile(content, name, "exec", dont_inherit=True)
+        except SyntaxError as problem:
+            yield f"{name}:{problem.lineno or 1}: {problem.msg}"
+        except (ValueError, RecursionError, MemoryError) as problem:
+            yield f"{name}: {problem}"
 
 
 def folder_of(template: str, files: Mapping[str, bytes]) -> SourcePackage:
@@ -191,6 +219,13 @@ def requirements(folder: Path) -> tuple[str, ...]:
 def is_packed(path: PurePath) -> bool:
     """Tell whether a file of a job's folder goes into its package: all do but those that Python's tools leave."""
     return not _LEFT_OUT & set(path.parts) and path.suffix != ".pyc"
+
+
+def _read(template: str, folders: tuple[Path, ...]) -> Mapping[str, bytes]:
+    sources = {name: content for each in folders for name, content in _sources(each)}
+    shown = {f"{folders[0].parent.name}/{name}": content for name, content in sources.items()}
+    require_python(shown, f"template {template}", "correct it; what no job imports can lie outside the folder")
+    return sources
 
 
 def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:

@@ -131,6 +131,7 @@ MANY = ", ".join(f'"V{number}": "1"' for number in range(100))
         ("templates/train.py", "capacity_types=", 'trainer="eval", capacity_types=', "trainer eval, which"),
         ("templates/train.py", '"n1-standard-8"', '"small"', "names machine 'small', which stack prod does not have"),
         ("templates/train.py", "train.task", "train.tusk", "no module train.tusk"),
+        ("jobs/train/task.py", "", "print('a'", "jobs/train/task.py:1: '(' was never closed"),
         (
             "templates/train.py",
             "capacity_types=",
