@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import hashlib
-import sys
-import warnings
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 
 from slipway.authoring.packages.requirements import requirement_lines, together
-from slipway.authoring.packages.source_package import SourcePackage, assemble, folder_of, script_sources
+from slipway.authoring.packages.source_package import (
+    SourcePackage,
+    assemble,
+    folder_of,
+    require_python,
+    script_sources,
+)
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.errors import ConfigError, Fix, PolicyError
 from slipway.google.storage import Location
@@ -51,8 +55,10 @@ def modules(template: Template) -> tuple[str, ...]:
     if not template.code_flag or not allowed:
         raise PolicyError(
             f"{template.name} runs the code that was reviewed with it, and no other",
-            why="own code is for templates with code_flag=True, on stacks with slipway:workspace.code: true",
-            fix="have one of the two changed, or submit it without a folder",
+            why=template.code_why or "its jobs start no package whose place a folder could take",
+            fix="have that put there and deployed, or submit it without a folder"
+            if template.code_why
+            else "submit it without a folder",
         )
     return allowed
 
@@ -97,12 +103,7 @@ def pack(catalog: Catalog, template: Template, tree: WorkingTree, folder: str) -
             why="a folder's own code takes the place of all of the template's",
             fix="name the folder that has both",
         )
-    if wrong := list(_not_python(sources)):
-        raise ConfigError(
-            f"the folder {folder} has modules that Python {sys.version_info.major}.{sys.version_info.minor} can't read",
-            why="\n".join(wrong),
-            fix="correct it; what no job imports can be kept out by .gitignore",
-        )
+    require_python(sources, f"the folder {folder}", "correct it; what no job imports can be kept out by .gitignore")
     packages = (wanted[0].split(".")[0], *(template.shared or ()))
     needed = () if of_image else _requirements(tree, folder, packages)
     packed = script_sources(sources) if any_files else sources
@@ -157,22 +158,6 @@ def _holds(files: Mapping[str, bytes], folder: str) -> bool:
 
 def _has(files: Mapping[str, bytes], module: str) -> bool:
     return not files.keys().isdisjoint(_files(module))
-
-
-def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield the syntax errors of importable modules: `lora/task.py:12: '(' was never closed`. No module is run."""
-    for name, content in sources.items():
-        path = PurePosixPath(name)
-        if path.suffix != ".py" or not all(part.isidentifier() for part in path.with_suffix("").parts):
-            continue
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # The job shows its warnings when it runs.
-                compile(content, name, "exec", dont_inherit=True)
-        except SyntaxError as problem:
-            yield f"{name}:{problem.lineno or 1}: {problem.msg}"
-        except (ValueError, RecursionError, MemoryError) as problem:
-            yield f"{name}: {problem}"
 
 
 def _requirements(tree: WorkingTree, folder: str, packages: Iterable[str]) -> tuple[str, ...]:

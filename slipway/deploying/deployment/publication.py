@@ -8,6 +8,7 @@ from typing import Any, TypeVar
 
 from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.compile import request
+from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.jobspec import CompileContext
 from slipway.authoring.template.proof import Placement, prove
@@ -197,11 +198,10 @@ def template_entry(
 
 
 def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
-    if not template.code_flag:
-        return f"template {template.name} does not allow it; its file would say code_flag=True"
+    lacking = [] if template.code_flag else [f"code_flag=True is not in templates/{file_of(template.name)}"]
     if not context.code_allowed:
-        return f"stack {context.stack} does not allow it; its file would say slipway:workspace: {{code: true}}"
-    return ""
+        lacking.append(f"slipway:workspace: {{code: true}} is not in stacks/Pulumi.{context.stack}.yaml")
+    return ", and ".join(lacking)
 
 
 def _study(template: JobTemplate) -> model.Study | None:

@@ -138,11 +138,20 @@ def test_a_tree_without_the_module_is_refused_with_the_folder_that_has_it() -> N
         pack(CATALOG, template(module="digits.other"), tree(), "src")
 
 
-@pytest.mark.parametrize("made", [template(allowed=False), template(uri="gs://catalog/p.tar.gz")])
-def test_where_it_is_not_allowed_nothing_is_packed(made: Template) -> None:
+WHY = "code_flag=True is not in templates/digits.py"
+
+
+@pytest.mark.parametrize(
+    ("made", "why"),
+    [
+        (replace(template(allowed=False), code_why=WHY), WHY),
+        (template(uri="gs://catalog/p.tar.gz"), "its jobs start no package whose place a folder could take"),
+    ],
+)
+def test_where_it_is_not_allowed_nothing_is_packed_and_what_is_to_be_changed_is_named(made: Template, why: str) -> None:
     with pytest.raises(PolicyError, match="runs the code that was reviewed with it") as error:
         modules(made)
-    assert "code_flag=True" in error.value.why and error.value.exit_code == 5
+    assert error.value.why == why and error.value.exit_code == 5
 
 
 def test_what_is_no_python_is_refused_before_it_costs_a_start() -> None:  # N11

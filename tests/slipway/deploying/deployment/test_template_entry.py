@@ -137,9 +137,14 @@ def test_roles_and_pools_have_a_value_for_each_place_of_the_request() -> None:
 def test_other_code_needs_the_template_and_the_stack() -> None:  # N11
     assert entry(template(code_flag=True, capacity_types=("spot",)), code_allowed=True)["codeFlag"] is True
     stack = entry(template(code_flag=True, capacity_types=("spot",)))
-    assert (stack["codeFlag"], "slipway:workspace: {code: true}" in stack["codeWhy"]) == (False, True)
-    neither = entry(template(capacity_types=("spot",)), code_allowed=True)
-    assert (neither["codeFlag"], "code_flag=True" in neither["codeWhy"]) == (False, True)
+    of_stack, of_template = (
+        "slipway:workspace: {code: true} is not in stacks/Pulumi.dev.yaml",
+        "code_flag=True is not in templates/dask_digits.py",
+    )
+    assert (stack["codeFlag"], stack["codeWhy"]) == (False, of_stack)
+    allowed = entry(template(capacity_types=("spot",)), code_allowed=True)
+    assert (allowed["codeFlag"], allowed["codeWhy"]) == (False, of_template)
+    assert entry(template(capacity_types=("spot",)))["codeWhy"] == f"{of_template}, and {of_stack}"
 
 
 def test_an_image_has_no_package() -> None:
