@@ -51,12 +51,14 @@ OF_STACK = $(if $(filter local,$(STACK)),,--stack "$(STACK)")
 # The engine, and the shell's own login or, with LAPTOP, that of somebody of the laptop: engine WHO.
 engine = $(if $(LAPTOP),environment=$$($(PY) -m local.shell --as $(1) $(OF_STACK)); eval "$$environment";) \
 	command -v pulumi >/dev/null || export PATH="$$PATH:$$($(PY) -m local.engine)"
+# Says what to do where the backend has no such stack, or there is no login to one.
+known = known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2>&1) || { echo "$$known"; case "$$known" in *"no stack named"*) \
+	  echo '  fix: make select STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1), which makes it';; \
+	  *PULUMI_ACCESS_TOKEN*) echo '  fix: add LAPTOP=1 for the local cloud, or export PULUMI_BACKEND_URL, where the state is';; esac; exit 2; }
 # The engine writes the file of the stack that it is given, so it is given a copy; the key it finds in the state.
 copied = test -f "stacks/Pulumi.$(STACK).yaml" || { echo "error: there is no stacks/Pulumi.$(STACK).yaml"; echo '  fix: STACK=NAME, a stack of stacks/'; exit 2; }; \
 	mkdir -p .slipway; cp "stacks/Pulumi.$(STACK).yaml" .slipway/; \
-	known=$$(pulumi stack --show-name --stack "$(STACK)" --non-interactive 2>&1) || { echo "$$known"; case "$$known" in *"no stack named"*) \
-	  echo '  fix: make select STACK=$(STACK)$(if $(LAPTOP), LAPTOP=1), which makes it';; \
-	  *PULUMI_ACCESS_TOKEN*) echo '  fix: add LAPTOP=1 for the local cloud, or export PULUMI_BACKEND_URL, where the state is';; esac; exit 2; }; \
+	$(known); \
 	export PULUMI_FALLBACK_TO_STATE_SECRETS_MANAGER=true PATH="$(abspath $(VENV))/bin:$$PATH"
 OF_COPY = --stack "$(STACK)" --config-file ".slipway/Pulumi.$(STACK).yaml"
 
@@ -132,7 +134,7 @@ preview up refresh destroy: setup
 	$(if $(filter destroy,$@),export SLIPWAY_PURPOSE=destroy PULUMI_RUN_PROGRAM=true;) exec pulumi $@ $(OF_COPY) $(ARGS)
 
 cancel: setup ## release the lock that a killed run left; see first that none is going: make cancel STACK=dev [LAPTOP=1] [ARGS=--yes]
-	@$(call engine,deployer); exec pulumi cancel "$(STACK)" $(ARGS)
+	@$(call engine,deployer); $(known); exec pulumi cancel "$(STACK)" $(ARGS)
 
 select: setup ## select a stack, made where there is none, with its reviewed file left as it is: make select STACK=dev [KEY=gcpkms://…] [LAPTOP=1]
 	@$(call engine,deployer); $(PY) -m local.select_stack --stack "$(STACK)" --secrets-provider "$(KEY)"

@@ -148,6 +148,8 @@ def silent(stack: str, why: str) -> SlipwayError:
         laptop = os.environ.get("PULUMI_BACKEND_URL") == file_backend(state_folder() / "pulumi-state")
         demo = "make demo" if stack == "local" else f"make demo STACK={stack}"
         fix = f"{demo}, which deploys it" if laptop or stack == "local" else f"make select STACK={stack}"
+    elif "PULUMI_ACCESS_TOKEN" in why:
+        fix = "add LAPTOP=1 for the local cloud, or export PULUMI_BACKEND_URL, where the state is"
     return SlipwayError(f"pulumi preview of stack {stack} said nothing", why=why, fix=fix)
 
 

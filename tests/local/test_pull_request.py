@@ -42,6 +42,12 @@ def test_a_stack_that_the_backend_does_not_have(tmp_path: Path, stack: str, fix:
     assert fix in silent(stack, why).render()
 
 
+def test_a_shell_without_a_login_is_told_how_to_get_one() -> None:
+    why = "error: PULUMI_ACCESS_TOKEN must be set for login during non-interactive CLI sessions"
+    told = silent("dev", why).render()
+    assert "fix: add LAPTOP=1 for the local cloud, or export PULUMI_BACKEND_URL, where the state is" in told
+
+
 def test_a_stack_that_was_never_deployed_on_the_laptop(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("VERTEX_LOCAL_STATE", str(tmp_path))
     for name, value in engine_variables(tmp_path, tmp_path, "").items():
