@@ -9,7 +9,6 @@ from datetime import datetime
 from slipway.base import codec
 from slipway.google.answers import Json, Regional, displayable, parse_timestamp, plain
 from slipway.model.cluster import ClusterSpec, PoolSpec, PscInterface
-from slipway.model.fingerprint import cluster_id, is_id_of
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 
@@ -115,8 +114,11 @@ class PersistentResource(Regional):
     def made_by(self, stack: str) -> bool:
         """Tell whether a stack made the cluster: its labels say so, and its id follows from them."""
         name, fingerprint = self.labels.get(NAME_LABEL, ""), self.labels.get(HASH_LABEL, "")
-        named = bool(name and fingerprint) and self.labels.get(STACK_LABEL) == stack
-        return named and is_id_of(self.id, cluster_id(name, fingerprint))
+        if not (name and fingerprint and self.labels.get(STACK_LABEL) == stack):
+            return False
+        from slipway.model.fingerprint import cluster_id, is_id_of  # A submission does without its import.
+
+        return is_id_of(self.id, cluster_id(name, fingerprint))
 
     def was_there(self, at: datetime) -> bool:
         """Tell whether the cluster existed at a time. Jobs that ended before had another cluster with the same id."""

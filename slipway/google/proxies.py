@@ -17,8 +17,9 @@ VARIABLES = frozenset({"http_proxy", "https_proxy", "all_proxy", "no_proxy"})
 def proxy_of(url: str, environ: Mapping[str, str]) -> str:
     """Return the proxy's URL, with its user and password where it has any; empty where there is none for `url`."""
     # Names in lower case are sorted last, and so take precedence.
-    named = {name.lower().removesuffix("_proxy"): environ[name] for name in sorted(environ) if environ[name]}
-    if not named and sys.platform not in ("darwin", "win32"):
+    given = (name for name in sorted(environ) if environ[name] and name.lower() in VARIABLES)
+    named = {name.lower().removesuffix("_proxy"): environ[name] for name in given}
+    if not named.keys() - {"no"} and sys.platform not in ("darwin", "win32"):
         return ""
     # Python's own knows the systems' settings too; a submission without a proxy does without its import.
     from urllib.request import (  # type: ignore[attr-defined] # typeshed lacks the last

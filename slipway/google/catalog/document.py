@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
+from functools import cache
 from typing import Any
 
 from slipway.base import codec
@@ -86,13 +87,30 @@ def _catalog(body: Mapping[str, Any]) -> Catalog:
         return codec.read(Catalog, body)  # Raises MalformedError.
     # The templates are read one by one: a newer version's may be of a form that only it must do without.
     catalog = codec.read(Catalog, {**body, "templates": {}})
-    return replace(catalog, templates={name: _template(name, entry, catalog) for name, entry in entries.items()})
+    for name in entries:
+        if not PLAIN_NAME.fits(name):
+            raise codec.malformed(name, PLAIN_NAME.expected, "templates")
+    return replace(catalog, templates=_Templates(entries, catalog))
+
+
+class _Templates(Mapping[str, Template]):
+    """Templates by name, each read when it is first asked for: a submission needs one of what may be a thousand."""
+
+    def __init__(self, entries: Mapping[str, Any], catalog: Catalog) -> None:
+        self._entries, self._template = entries, cache(lambda name: _template(name, entries[name], catalog))
+
+    def __getitem__(self, name: str) -> Template:
+        return self._template(name)
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._entries)
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
 
 def _template(name: str, entry: Any, catalog: Catalog) -> Template:
     """Read a template of the catalog. A newer version may have published a form of anything in it."""
-    if not PLAIN_NAME.fits(name):
-        raise codec.malformed(name, PLAIN_NAME.expected, "templates")
     try:
         return checked(codec.read(Template, entry, name), catalog)
     except codec.MalformedError as error:

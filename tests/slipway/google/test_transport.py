@@ -4,6 +4,7 @@ hosts, and the chain of credentials."""
 import base64
 import json
 import socket
+import sys
 from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
@@ -261,6 +262,18 @@ def test_the_scheme_names_the_variable_and_no_proxy_the_exceptions(
     url: str, environ: dict[str, str], proxy: str
 ) -> None:
     assert proxy_of(url, environ) == proxy
+
+
+def test_other_variables_stand_for_no_proxy_and_hide_no_system_s(monkeypatch: pytest.MonkeyPatch) -> None:
+    none = {"NO_PROXY": "localhost", "REQUESTS_CA_BUNDLE": "/ca.pem", "HTTPS_PROXY": ""}
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "platform", "linux")
+        patched.setitem(sys.modules, "urllib.request", None)  # Importing it, which costs time, fails.
+        assert proxy_of(GOOGLE, none) == ""
+    monkeypatch.setattr(sys, "platform", "darwin")
+    monkeypatch.setattr("urllib.request.getproxies", lambda: {"https": CORP})
+    monkeypatch.setattr("urllib.request.proxy_bypass", lambda netloc: False)
+    assert proxy_of(GOOGLE, {"REQUESTS_CA_BUNDLE": "/ca.pem"}) == CORP
 
 
 LOGIN = {

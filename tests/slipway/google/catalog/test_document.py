@@ -17,6 +17,7 @@ from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.publication import catalog_of, draws, template_entry
 from slipway.deploying.generations.action import Action, What
+from slipway.google.catalog import document
 from slipway.google.catalog.document import PublishedCatalog, read, write
 from slipway.google.catalog.document import published as published_part
 from slipway.google.catalog.lookup import find_template
@@ -139,6 +140,25 @@ def test_a_price_of_which_a_bound_is_known_is_unknown_to_a_version_that_knows_no
     with pytest.raises(ConfigError, match="can't be read") as error:
         find_template(read(text.replace('"4.2500"', '"much"'), SOURCE), "dask-digits")
     assert "priceAtMost" in error.value.why
+
+
+def test_a_template_is_read_once_when_it_is_first_asked_for(
+    body: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (name,) = body["templates"]
+    body["templates"]["other"] = body["templates"][name]
+    asked: list[str] = []
+    read_one = document._template
+
+    def counted(name: str, *rest: Any) -> Template:
+        asked.append(name)
+        return read_one(name, *rest)
+
+    monkeypatch.setattr(document, "_template", counted)
+    catalog = read(json.dumps(body), "gs://c")
+    assert asked == [] and [*catalog.templates] == [name, "other"] and "third" not in catalog.templates
+    assert find_template(catalog, "other") is find_template(catalog, "other") and asked == ["other"]
+    assert replace(catalog, templates=dict(catalog.templates)) == catalog
 
 
 def test_a_newer_schema_says_to_update(body: dict[str, Any]) -> None:
