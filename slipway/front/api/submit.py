@@ -21,11 +21,11 @@ from slipway.using.context import Context, context_of
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, prepare
 from slipway.using.submission.choice import Choice, never_runs
 from slipway.using.submission.costs import Spending, leaving, run_total
-from slipway.using.submission.fallback import WaitingAttempt
 from slipway.using.submission.parameters import waits
 from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.sender import about_copies, about_earlier
 from slipway.using.submission.submitter import SubmissionResult, deliver, with_code
+from slipway.using.submission.waiting_attempt import WaitingAttempt
 
 if TYPE_CHECKING:
     from slipway.using.jobs.follower import Event

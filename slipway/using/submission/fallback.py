@@ -13,11 +13,11 @@ decides: the job is cancelled, and when it has a start time at its end it had be
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import AbstractContextManager, suppress
+from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from slipway.base.errors import Cancelled, SlipwayError, Timeout
 from slipway.base.formatting import join
@@ -35,11 +35,11 @@ from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt
+from slipway.using.submission.waiting_attempt import FOR_EVER, FallbackDisplay, WaitingAttempt
 
 if TYPE_CHECKING:
-    from slipway.using.jobs.follower import Event
+    pass
 
-FOR_EVER = float("inf")
 _STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
 _CLOCK_SLACK = 1.0
 
@@ -53,30 +53,6 @@ def got_no_machines(job: VertexJob, candidate: Candidate) -> bool:
     if not candidate.waits_by_itself or not candidate.wait or job.create_time is None or job.end_time is None:
         return False
     return (job.end_time - job.create_time).total_seconds() >= candidate.wait - _CLOCK_SLACK
-
-
-@dataclass(frozen=True)
-class WaitingAttempt:
-    """A job that waits for its machines."""
-
-    job: VertexJob
-    candidate: Candidate
-    #: The time for which it waits on; then it is given up, or judged once more.
-    seconds: float
-    #: The later candidates that are not known to be out of reach.
-    later: tuple[Candidate, ...]
-    #: Its replicas take the claim, which can stop it.
-    launcher: bool = True
-    #: Its wait has run out, and it stays as none of `later` could run.
-    overdue: bool = False
-
-
-class FallbackDisplay(Protocol):
-    def note(self, text: str) -> None: ...
-
-    def falling_back(self, waiting: WaitingAttempt) -> None: ...
-
-    def watching(self, waiting: WaitingAttempt) -> AbstractContextManager[Callable[[Event], None]]: ...
 
 
 @dataclass(frozen=True)

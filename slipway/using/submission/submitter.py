@@ -26,12 +26,12 @@ from slipway.using.submission.choice import Choice, JudgedCandidate, about_repla
 from slipway.using.submission.costs import Spending, spending, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.experiment_run import create_run, end_run, prepare_experiment
-from slipway.using.submission.fallback import FallbackDisplay, FallbackLoop
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import Request, attempt_id
 from slipway.using.submission.sender import Attempt, Sender
+from slipway.using.submission.waiting_attempt import FallbackDisplay
 
 Planned = TypeVar("Planned")
 
@@ -190,6 +190,8 @@ class Submitter:
         # The sender may have been asked to confirm less.
         if resumed and (costs := spending(prepared, later.candidates)):
             self.show.confirm(costs)
+        from slipway.using.submission.fallback import FallbackLoop  # Most submissions do without its import.
+
         loop = FallbackLoop(
             context=self.context,
             show=self.show,

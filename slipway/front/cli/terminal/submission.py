@@ -21,9 +21,9 @@ from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
 from slipway.using.submission.costs import Spending, leaving, left_pool
-from slipway.using.submission.fallback import FOR_EVER, WaitingAttempt
 from slipway.using.submission.sender import about_copies, about_earlier
 from slipway.using.submission.submitter import SubmissionResult
+from slipway.using.submission.waiting_attempt import FOR_EVER, WaitingAttempt
 
 if TYPE_CHECKING:
     from slipway.front.cli.terminal.watching import PlainDisplay

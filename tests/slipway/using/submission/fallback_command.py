@@ -14,8 +14,8 @@ from slipway.using.submission.candidates import SubmissionRequest, prepare
 from slipway.using.submission.choice import Choice
 from slipway.using.submission.costs import Spending
 from slipway.using.submission.delivery import RetryPolicy
-from slipway.using.submission.fallback import WaitingAttempt
 from slipway.using.submission.submitter import SubmissionDisplay, SubmissionResult, Submitter
+from slipway.using.submission.waiting_attempt import WaitingAttempt
 
 from .service import HOME, Context, Journal, Service
 

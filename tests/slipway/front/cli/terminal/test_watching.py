@@ -14,8 +14,8 @@ from slipway.model.prices import UNKNOWN
 from slipway.using.context import Clock, Context
 from slipway.using.jobs.follower import Progress
 from slipway.using.submission.candidates import Candidate
-from slipway.using.submission.fallback import WaitingAttempt
 from slipway.using.submission.request import Request
+from slipway.using.submission.waiting_attempt import WaitingAttempt
 from slipway.using.sweeps.sweep_sender import SendingProgress
 
 NOW = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)
