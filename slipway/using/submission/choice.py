@@ -195,12 +195,12 @@ def _rows(seen: list[JudgedCandidate]) -> list[str]:
 
 def _remedies(template: str, seen: list[JudgedCandidate]) -> Fix:
     barred = [judged.candidate for judged in seen if judged.candidate.barred]
-    listed = "have the cluster listed for yours too: slipway:teams in the stack file"
+    listed = "have the cluster listed for your team too, under slipway:teams in the stack file"
     if teams := dict.fromkeys(team for candidate in barred for team in candidate.teams):
         named = [part for team in teams for part in (" or ", {"team": team})][1:]
         return (*named, f", if you are in it\nor {listed}")
     if len(barred) == len(seen):
-        return f"name a team of its that you are in, or {listed}"
+        return listed
     dormant = {
         judged.candidate.offer.dormant: judged.candidate.edit for judged in seen if judged.candidate.offer.dormant
     }

@@ -113,8 +113,8 @@ class Preflight:
         """Return the choice of `choose`, with the candidates that it could never move to.
 
         Where the template has planned the waits, the last deployment's judgement of these stands, but for quota, which
-        may have been granted since. Where the submission has, they are judged anew; for a job that starts now only
-        those that could not run at the last deployment.
+        may have been granted since, and for other teams' clusters. Where the submission has, they are judged anew; for
+        a job that starts now only those that could not run at the last deployment.
 
         Raises the errors of `choose` and `judge`.
         """
@@ -122,7 +122,7 @@ class Preflight:
         if not choice.moves:
             return choice
         later = candidates[candidates.index(choice.taken.candidate) + 1 :]
-        unavailable = [candidate for candidate in later if not candidate.offer.available]
+        unavailable = [candidate for candidate in later if candidate.barred or not candidate.offer.available]
         if prepared.asked.waits or prepared.asked.then:
             judged = list(self.judge(unavailable if choice.starts else later))
         else:

@@ -1,5 +1,6 @@
 """The team that a submission counts for, and whose clusters it may use. # N3 # N19 # P4"""
 
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from typing import Any
 
@@ -9,7 +10,7 @@ from slipway.base.errors import ConfigError, PolicyError
 from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Team
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely, prepare
 from slipway.using.submission.later_offers import LaterOffers
-from slipway.using.submission.preflight import offline, offline_candidate
+from slipway.using.submission.preflight import Preflight, offline, offline_candidate
 
 from .fallback_command import catalog
 from .service import Context, Service
@@ -102,8 +103,12 @@ def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is
     with pytest.raises(PolicyError) as refused:
         offline_candidate(prepare(of, SubmissionRequest("digits", capacity_type="pool", team="talking"), "ada"))
     assert refused.value.what == "digits may not run on cpu" and may in refused.value.why
-    listed = "have the cluster listed for yours too: slipway:teams in the stack file"
+    listed = "have the cluster listed for your team too, under slipway:teams in the stack file"
     assert refused.value.fix == f"team='seeing', if you are in it\nor {listed}"
+    with pytest.raises(PolicyError) as refused:
+        of_judges = owned(stack(VISION, LANGUAGE, ADA, team="judges"), "cpu")
+        offline_candidate(prepare(of_judges, SubmissionRequest("digits", capacity_type="pool"), "ada"))
+    assert refused.value.fix == listed, "no --team helps a template that is another team's"
     assert likely(prepare(of, SubmissionRequest("digits", team="talking"), "ada").candidates).label == "spot"
 
 
@@ -134,6 +139,18 @@ def test_a_submission_counts_for_one_team_by_whichever_offer_it_starts() -> None
     later = LaterOffers.after(context, prepared(began).under("r1"), 0).anew()
     assert later.prepared.catalog is now
     assert {candidate.body["labels"]["slipway-team"] for candidate in later.candidates} == {"vision"}
+
+
+def test_a_job_that_waits_is_not_said_to_move_on_to_a_cluster_of_another_team() -> None:  # P4 N3
+    of = owned(stack(VISION, LANGUAGE, ADA), "cpu")
+    pool, spot, rest = of.templates["digits"].offers
+    of = replace(of, templates={"digits": replace(of.templates["digits"], offers=(spot, pool, rest))})
+    asked = prepare(of, SubmissionRequest("digits", team="talking"), "ada").under("r1")
+    context: Any = Context(Service(launcher=True), of)
+    with ThreadPoolExecutor() as threads:
+        choice = Preflight(context, asked.candidates, threads).choice(asked, asked.candidates)
+    assert choice.taken.candidate.label == "spot"
+    assert [judged.candidate.label for judged in choice.hopeless] == ["pool cpu"]
 
 
 def machined(of: Catalog) -> Catalog:
