@@ -43,6 +43,8 @@ def engine_variables(folder: Path, engine: Path, path: str) -> dict[str, str]:
     }
 
 
-def own_things(folder: Path) -> dict[str, str]:
-    """Return the folders of submissions to this state's cloud, and of the catalog chosen there."""
-    return {"SLIPWAY_JOURNAL": str(folder / "journal"), "SLIPWAY_CONFIG": str(folder / "config")}
+def own_things(folder: Path, who: str) -> dict[str, str]:
+    """Return the folders of submissions to this state's cloud, and of the catalog chosen there, and the name on jobs of
+    somebody there: of a role, or the first part of an address."""
+    folders = {"SLIPWAY_JOURNAL": str(folder / "journal"), "SLIPWAY_CONFIG": str(folder / "config")}
+    return {**folders, "SLIPWAY_USER": who.partition("@")[0]}

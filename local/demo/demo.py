@@ -152,10 +152,9 @@ def _journey(folder: Path, engine: Path, record: Record, played: LaptopStack) ->
         **environment.engine_variables(folder, engine, os.environ.get("PATH", "")),
         MARK: str(folder),
         "SLIPWAY_CATALOG": f"gs://{stack.workspace.catalog_bucket}",
-        **environment.own_things(folder),
     }
     deployer, submitter = (
-        Actor(role, root, {**common, **of_role(record, who, stack.project)})
+        Actor(role, root, {**environment.own_things(folder, who), **common, **of_role(record, who, stack.project)})
         for role, who in (("deployer", "deployer"), ("submitter", played.submitter))
     )
     # A stack for the laptop has a file of its own there, with the salt of its state.

@@ -48,6 +48,7 @@ def test_it_prints_what_a_shell_needs(
     assert "local cloud running" in err
     found = dict(word.partition("=")[::2] for line in out.splitlines() for word in shlex.split(line)[1:])
     assert found["GOOGLE_OAUTH_ACCESS_TOKEN"] == on_cloud.token("previewer")
+    assert found["SLIPWAY_USER"] == "previewer", "a shared machine's login name is nobody of the stack"
     assert found["PULUMI_BACKEND_URL"] == f"file://{state}/pulumi-state?metadata=skip"
     plugin = state / "pulumi-home" / "plugins" / "resource-gcp-v10.2.0" / "pulumi-resource-gcp"
     assert plugin.stat().st_mode & stat.S_IXUSR
