@@ -10,7 +10,7 @@ from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.base.formatting import join, nearest, quoted
 from slipway.model.cluster import PROTECT
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
-from slipway.model.machines.table import Machine, MachineError, lacks, machine, regions
+from slipway.model.machines.table import Machine, MachineError, lacks, machine, regions, unknown_accelerator
 from slipway.model.rules.reservations import reserved_only
 from slipway.model.season import moment
 
@@ -127,6 +127,8 @@ def machine_of(pool: DocumentPart) -> Machine | None:
     try:
         return machine(type_, asked, count)
     except MachineError as error:
+        if error.field == "machine" and asked is not None and (unknown := unknown_accelerator(asked)):
+            accelerator["type"].wrong(unknown.what, unknown.fix)
         missing_count = error.field == "accelerator" and accelerator["count"].value is None
         if not missing_count:
             part = typed if error.field == "machine" else accelerator

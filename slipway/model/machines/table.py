@@ -102,12 +102,8 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
     shapes: Mapping[str, Any] = _table()["machines"]
     if type not in shapes:
         raise _unknown_machine(type)
-    if accelerator is not None and accelerator not in accelerators():
-        raise MachineError(
-            "type",
-            f"unknown accelerator {quoted(accelerator)}",
-            _meant(_nearest_accelerator(accelerator)) or f"one of {', '.join(accelerators())}",
-        )
+    if accelerator is not None and (unknown := unknown_accelerator(accelerator)):
+        raise unknown
     shape = shapes[type]
     built_in: str | None = shape.get("accelerator")
     if built_in is not None:
@@ -119,6 +115,14 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
     else:
         kind, number = _attached(type, accelerator, count)
     return Machine.of(type, shape, kind, number)
+
+
+def unknown_accelerator(name: str) -> MachineError | None:
+    """Return the mistake in an accelerator's name; None for one that there is."""
+    if name in accelerators():
+        return None
+    fix = _meant(_nearest_accelerator(name)) or f"one of {', '.join(accelerators())}"
+    return MachineError("type", f"unknown accelerator {quoted(name)}", fix)
 
 
 def default_disk(type: str) -> str:
