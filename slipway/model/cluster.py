@@ -5,7 +5,7 @@ Field meanings: Vertex AI `persistentResources` (v1) and `gcp.vertex.AiPersisten
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import Annotated, Any, Self
@@ -51,6 +51,16 @@ class PoolSpec:
             "replicaCount": str(self.replicas),
             **({"autoscalingSpec": bounds} if self.autoscaled else {}),
         }
+
+
+def taken(pools: Sequence[PoolSpec], asked: Sequence[int]) -> Iterator[int]:
+    """Yield how many machines each part of a job takes of its pool: together no more than there are, and one of each
+    pool, as a task of a pipeline that comes after others takes one of a pool where these took none."""
+    room = {pool.name: pool.max for pool in pools}
+    for pool, count in zip(pools, asked, strict=True):
+        count = min(count or int(room[pool.name] == pool.max), room[pool.name])
+        room[pool.name] -= count
+        yield count
 
 
 @dataclass(frozen=True)

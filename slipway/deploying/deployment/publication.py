@@ -27,7 +27,7 @@ from slipway.google.catalog import document
 from slipway.google.quota.report import OfferDraw, OfferVerdict
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog import model
-from slipway.model.cluster import CurrentCluster
+from slipway.model.cluster import CurrentCluster, taken
 from slipway.model.labels import Revision
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, hourly
@@ -154,6 +154,7 @@ def _draw(template: JobTemplate, placement: Placement) -> OfferDraw:
     groups = tuple(
         MachineGroup(worker.spec, template.usual_replicas(worker) * times * worker.shape.vms)
         for worker in placement.case.worker_pools(template)
+        if template.usual_replicas(worker)
     )
     return OfferDraw(*named, groups, preemptible=row.preemptible, doubtful=row.draws == "unknown")
 
@@ -271,6 +272,7 @@ def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Pr
     counts = [template.usual_replicas(worker) * times for worker in workers]
     pairs = [(worker.spec, count) for worker, count in zip(workers, counts, strict=True)]
     if placement.pools:  # A pipeline's tasks take any machine that suffices, as many as there are.
-        pairs = [(pool.machine, min(pool.max, count)) for pool, count in zip(placement.pools, counts, strict=True)]
+        machines = [pool.machine for pool in placement.pools]
+        pairs = list(zip(machines, taken(placement.pools, counts), strict=True))
     prices = (hourly(machine, region, placement.capacity_type) * count for machine, count in pairs)
     return sum(prices, Price())

@@ -70,7 +70,8 @@ class Need:
 
 @dataclass(frozen=True)
 class TaskGroup:
-    """The tasks of a pipeline that need the same, and how many of them may run at once."""
+    """The tasks of a pipeline that need the same, and how many of them may run at once, beyond those for which the
+    machines of more demanding tasks suffice that never run with them."""
 
     need: Need
     tasks: tuple[str, ...]
@@ -128,10 +129,24 @@ def groups(spec: Json) -> tuple[TaskGroup, ...]:
     counted, as nothing tells how many there will be. A task under a condition counts.
     """
     tasks = list(_tasks(spec, spec["root"]["dag"], "", frozenset(), 1))
-    needs = dict.fromkeys(task.need for task in tasks)
-    by_need = [(need, [task for task in tasks if task.need == need]) for need in needs]
-    found = [TaskGroup(need, tuple(task.path for task in some), _at_once(some)) for need, some in by_need]
-    return tuple(sorted(found, key=lambda group: (group.need.count, group.need.cpus, group.need.memory), reverse=True))
+    needs = sorted(dict.fromkeys(task.need for task in tasks), key=lambda need: (need.count, need.cpus, need.memory))
+    shapes, found = {need: need.own() for need in needs}, list[TaskGroup]()
+    for need in reversed(needs):
+        larger = {group.need: group.at_once for group in found if _serves(shapes[group.need], shapes[need])}
+        together = _at_once([task for task in tasks if task.need in (need, *larger)])
+        paths = tuple(task.path for task in tasks if task.need == need)
+        found.append(TaskGroup(need, paths, max(0, together - sum(larger.values()))))
+    return tuple(found)
+
+
+def _serves(larger: Machine | None, other: Machine | None) -> bool:
+    """Tell whether a machine has all that another one has, and draws the same quota."""
+    if larger is None or other is None:
+        return False
+    families = {larger.family, other.family}
+    alike = larger.accelerator == other.accelerator and (len(families) == 1 or families <= {"e2", "n1"})
+    sizes = [(each.accelerator_count, each.vcpus, each.memory_gb) for each in (larger, other)]
+    return alike and all(has >= needed for has, needed in zip(*sizes, strict=True))
 
 
 @dataclass(frozen=True)

@@ -10,6 +10,7 @@ from datetime import datetime
 from slipway.google.clusters import PersistentResource, ResourcePool
 from slipway.google.jobs import VertexJob
 from slipway.model.cluster import PoolSpec
+from slipway.model.cluster import taken as machines_taken
 from slipway.model.machines.spec import MachineSpec
 
 
@@ -45,13 +46,12 @@ class Demand:
         """Return a job's demand, with the names of its worker pools' roles and resource pools. Skipped worker pools
         (`{}`) need nothing; parallel trials the same machines each. `taken`: the pools whose
         machines take the place of the job's, together as many of a pool as it has."""
-        parts, room = [], {pool.name: pool.max for pool in taken}
+        parts = []
+        counts = list(machines_taken(taken, [pool.replicas for pool in job.worker_pools])) if taken else []
         for index, worker_pool in enumerate(job.worker_pools):
             machine, machines = worker_pool.machine, worker_pool.replicas * job.trials
             if taken:
-                pool = taken[index]
-                machine, machines = pool.machine, min(worker_pool.replicas, room[pool.name])
-                room[pool.name] -= machines
+                machine, machines = taken[index].machine, counts[index]
             if machines:
                 role = roles[index] if index < len(roles) else f"workerpool{index}"
                 parts.append(Part(role, pools[index] if index < len(pools) else "", machine, machines))

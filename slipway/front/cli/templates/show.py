@@ -153,6 +153,10 @@ def machines_words(template: Template, offer: Offer) -> str:
             continue
         role = roles[index] if index < len(roles) else f"workerpool{index}"
         count, of_parameter = _usual(template, spec.get("replicaCount", "?"))
+        if count == "0":  # Machines of the pipeline's other tasks serve these, unless they are of another pool.
+            if not offer.cluster or offer.pools[index] in offer.pools[:index]:
+                continue
+            count = "1"
         machine = spec.get("machineSpec", {}).get("machineType", "?")
         if offer.cluster and KINDS[offer.kind] is PIPELINE_JOB:  # Any machine that suffices takes its tasks.
             machine = f"of {offer.pools[index]}"

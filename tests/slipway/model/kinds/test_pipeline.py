@@ -60,6 +60,28 @@ def test_as_many_tasks_count_as_may_run_at_once(tasks: dict[str, Any], wanted: d
     assert at_once(pipeline(tasks)) == wanted
 
 
+SIZES = {"small": {"cpuLimit": 4.0}, "large": {"cpuLimit": 16.0}, "roomy": {"cpuLimit": 4.0, "memoryLimit": 100.0}}
+
+
+@pytest.mark.parametrize(
+    ("order", "wanted"),
+    [
+        ({"small": (), "large": ("small",)}, {"large": 1, "small": 0}),
+        ({"small": (), "large": ()}, {"large": 1, "small": 1}),
+        ({"large": (), "small": ("large",), "roomy": ("small",)}, {"large": 1, "roomy": 1, "small": 0}),
+    ],
+)
+def test_tasks_in_a_chain_take_the_machines_of_the_largest(
+    order: dict[str, tuple[str, ...]], wanted: dict[str, int]
+) -> None:
+    read = pipeline({name: task(name, *after) for name, after in order.items()})
+    spec = dict(read.spec)
+    spec["components"] = {name: {"executorLabel": name} for name in SIZES}
+    containers = {name: {"image": "python:3.11", "resources": size} for name, size in SIZES.items()}
+    spec["deploymentSpec"] = {"executors": {name: {"container": each} for name, each in containers.items()}}
+    assert {group.tasks[0]: group.at_once for group in Pipeline.of(spec).groups} == wanted
+
+
 def test_tasks_of_a_graph_inside_come_after_what_the_graph_comes_after() -> None:
     inner = {"dag": {"tasks": {"x": task("cpu"), "y": task("cpu", "x")}}}
     read = pipeline({"a": task("cpu"), "b": task("inner", "a"), "c": task("cpu", "b"), "d": task("cpu")}, inner=inner)

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from slipway.google.jobs import VertexJob
-from slipway.model.cluster import PoolSpec
+from slipway.model.cluster import PoolSpec, taken
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.machines.spec import MachineSpec
 from slipway.using.jobs.demand import Demand
@@ -27,11 +27,18 @@ def pipeline() -> VertexJob:
     return VertexJob.read({"pipelineSpec": spec}, PIPELINE_JOB)
 
 
-@pytest.mark.parametrize(("most", "parts"), [(1, [("train", 1)]), (2, [("train", 1), ("prepare", 1)])])
-def test_the_tasks_of_a_pipeline_ask_a_pool_for_no_more_machines_than_it_has(
-    most: int, parts: list[tuple[str, int]]
+@pytest.mark.parametrize(
+    ("pools", "parts"), [(("big", "big"), [("train", 1)]), (("big", "small"), [("train", 1), ("prepare", 1)])]
+)
+def test_the_tasks_of_a_chain_ask_each_of_their_pools_for_one_machine(
+    pools: tuple[str, str], parts: list[tuple[str, int]]
 ) -> None:  # N28
     """A chain of different needs was never to start on a pool of one machine, though its tasks wait for it."""
-    pool = PoolSpec("workers", MachineSpec("n1-standard-4"), 1, most, True, 1)
-    demand = Demand.of(pipeline(), ("train", "prepare"), ("workers", "workers"), (pool, pool))
+    specs = tuple(PoolSpec(name, MachineSpec("n1-standard-4"), 1, 4, True, 1) for name in pools)
+    demand = Demand.of(pipeline(), ("train", "prepare"), pools, specs)
     assert [(part.role, part.machines) for part in demand.parts] == parts
+
+
+def test_tasks_beside_each_other_take_no_more_machines_of_a_pool_than_it_has() -> None:  # N28
+    pool = PoolSpec("big", MachineSpec("n1-standard-4"), 1, 3, True, 1)
+    assert list(taken((pool, pool), (2, 2))) == [2, 1]
