@@ -3,17 +3,15 @@ does not matter to readers of the catalog."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 
 from slipway.authoring.template.declaration import Declaration, Variant
 from slipway.authoring.template.job_template import StackTemplate
 from slipway.authoring.template.worker_pool import WorkerPool
+from slipway.model.catalog.boxes import Box, common, without
 from slipway.model.catalog.model import OF_TEAM, case_in_words
 from slipway.model.catalog.parameter_types import Scalar
-
-ValueSets = dict[str, tuple[Scalar, ...]]
-"""A box: the possible values of each parameter."""
 
 
 @dataclass(frozen=True)
@@ -54,7 +52,7 @@ def cases(template: Declaration) -> tuple[Case, ...]:
 
 def _cases(template: Declaration) -> tuple[Case, ...]:
     chosen_by = dict.fromkeys(name for variant in template.variants for name in variant.when)
-    everything: ValueSets = {}
+    everything: Box = {}
     for name in chosen_by:
         parameter = template.parameter(name)
         assert parameter is not None, "checked when the template was made"
@@ -63,29 +61,10 @@ def _cases(template: Declaration) -> tuple[Case, ...]:
     result: list[Case] = []
     for variant in (*template.variants, None):
         wanted = {**everything, **(variant.values if variant is not None else {})}
-        boxes = [common for box in remaining if (common := _common(box, wanted)) is not None]
+        boxes = [shared for box in remaining if (shared := common(box, wanted)) is not None]
         # Without conditions that always hold.
         result += [
             Case(variant, {name: values for name, values in box.items() if values != everything[name]}) for box in boxes
         ]
-        remaining = [rest for box in remaining for rest in _without(box, wanted)]
+        remaining = [rest for box in remaining for rest in without(box, wanted)]
     return tuple(result)
-
-
-def _common(box: ValueSets, other: ValueSets) -> ValueSets | None:
-    """Return the box that two boxes share; None where they share nothing."""
-    common = {name: tuple(value for value in values if value in other[name]) for name, values in box.items()}
-    return common if all(common.values()) else None
-
-
-def _without(box: ValueSets, other: ValueSets) -> Iterator[ValueSets]:
-    """Yield a box less another, as disjoint boxes."""
-    if _common(box, other) is None:
-        yield box
-        return
-    inside = dict(box)
-    for name, values in box.items():
-        outside = tuple(value for value in values if value not in other[name])
-        if outside:
-            yield {**inside, name: outside}
-        inside[name] = tuple(value for value in values if value in other[name])

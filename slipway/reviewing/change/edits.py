@@ -57,6 +57,8 @@ class JobFile:
     reports: Mapping[str, str] = field(default_factory=dict)
     #: A line names a place that a job which starts again finds as it left it.
     keeps: bool = False
+    #: It names the folder whose files are uploaded as a model.
+    exports: bool = False
     #: The arguments that it knows; none where it reads none by itself, or takes any.
     flags: frozenset[str] = frozenset()
     #: The packages that it imports, by the first part of their names.

@@ -7,17 +7,19 @@ import ast
 import json
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from itertools import count, groupby
 from pathlib import Path
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.reviewing.change.edits import Edit, JobFile, Sign
+from slipway.reviewing.change.faults import faults
 from slipway.reviewing.change.plain import plain
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
 _KEEPS = re.compile(r"SLIPWAY_(OUTPUT|CHECKPOINTS)|AIP_(CHECKPOINT|MODEL)_DIR|--output|\.output\b|gs://|/gcs/|/mnt/")
+_EXPORTS = re.compile(r"""AIP_MODEL_DIR|["'/]model(/|["'])""")
 _FLAG, _MADE_UP = re.compile(r"""["'](--[\w-]+)"""), re.compile(r"""["']--["'{%]""")
 _IMPORTS = re.compile(r"^[ \t]*(?:from[ \t]+(\w[\w.]*)[ \t]+import\b|import[ \t]+(\w[\w., \t]*))", re.MULTILINE)
 _ASSIGNED = re.compile(r"""(?<![\w-])([\w-]{1,60})["']?\]?\s*[:=]\s*(?:["']([^"']+)|([\w./+-]{8,})\s*$)""")
@@ -57,6 +59,8 @@ def same_program(file: str, before: str, after: str) -> bool:
 
 def _form(text: str) -> str:
     tree, numbers = ast.parse(text.encode()), count()
+    used = {name.id for name in _names(tree)}
+    tree.body = [node for node in tree.body if not _only_types(node, used)]
     for node in ast.walk(tree):
         if isinstance(node, _COMPREHENSIONS):
             _rename(node, numbers)
@@ -65,10 +69,29 @@ def _form(text: str) -> str:
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef):
             _rename_locals(node, numbers)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and ast.unparse(node.func) == "print" and not node.keywords:
+            node.args = [ast.Constant(" ".join(map(_printed, node.args)))]
     # Imports beside each other are made in any order.
     runs = groupby(tree.body, lambda node: isinstance(node, ast.Import | ast.ImportFrom))
     dumps = ((imports, [ast.dump(node) for node in run]) for imports, run in runs)
     return "\n".join(line for imports, lines in dumps for line in (sorted(lines) if imports else lines))
+
+
+def _only_types(node: ast.stmt, used: Collection[str]) -> bool:
+    """Tell whether it imports names for annotations alone."""
+    if not isinstance(node, ast.ImportFrom) or node.module not in ("typing", "collections.abc"):
+        return False
+    return not any(alias.name == "*" or (alias.asname or alias.name) in used for alias in node.names)
+
+
+def _printed(part: ast.expr) -> str:
+    """Return an argument of `print` in one form, whether it stands alone or in a text."""
+    if isinstance(part, ast.JoinedStr):
+        return "".join(map(_printed, part.values))
+    if isinstance(part, ast.FormattedValue) and part.conversion == -1 and not part.format_spec:
+        return _printed(part.value)
+    return str(part.value) if isinstance(part, ast.Constant) else f"{{{ast.dump(part)}}}"
 
 
 def _rename(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, numbers: Iterator[int]) -> None:
@@ -187,7 +210,7 @@ def newly_asked(before: str, after: str) -> tuple[str, ...]:
     """Return what code asks for that it did not: `--trees` for an argument that it requires, with its other spellings
     after `/`, `--trees=9` and `EVERY=20` for an argument and a variable with the value that counts where nothing sets
     it, `EVERY=` for one that it can't do without, `import wandb`, `!--trees` for an argument that
-    it lost, and `__main__` where it starts by itself."""
+    it lost, `__main__` where it starts by itself, and its new faults."""
     old, new = ([*dict.fromkeys(_asked(text))] for text in (before, after))
     flags, left = (tuple(flag for ask in side for flag in re.findall(r"--[\w-]+", ask)) for side in (old, new))
     # Of an argument the beginning will do. Where none is left they are read elsewhere.
@@ -197,7 +220,15 @@ def newly_asked(before: str, after: str) -> tuple[str, ...]:
         *kept,
         *(f"!{flag}" for flag in dict.fromkeys(lost) if "parse_known" not in after),
         *(["__main__"] if "__main__" in after else []),
+        *_faults(before, after),
     )
+
+
+def _faults(before: str, after: str) -> tuple[str, ...]:
+    try:
+        return tuple(faults(before, after))
+    except _UNREADABLE:
+        return ()
 
 
 def _asked(text: str) -> Iterator[str]:
@@ -240,6 +271,7 @@ def job_file(file: str, text: str) -> JobFile:
             if _REPORTS.search(line)
         },
         keeps=any(_KEEPS.search(line.partition("#")[0]) for line in lines),
+        exports=any(_EXPORTS.search(line.partition("#")[0]) for line in lines),
         flags=frozenset(_FLAG.findall(text) if reads_all else ()),
         imports=frozenset(
             re.split(r"\W", name.strip(), maxsplit=1)[0]

@@ -113,9 +113,20 @@ def used_later(change: Change) -> Iterator[Consequence]:
     gone = tuple(edit.key.removesuffix("path") for edit in edits if edit.key.endswith(".path") and not edit.after)
     for edit in (edit for edit in edits if not edit.key.startswith(gone)):
         for pattern, row in _LATER.items():
-            if match := re.fullmatch(pattern, edit.key):
+            match = re.fullmatch(pattern, edit.key)
+            if match and not _is_default(edit, change, **match.groupdict()):
                 values: dict[str, Any] = {"key": edit.key, "after": edit.after, **match.groupdict()}
                 yield by_row(row if edit.after else "used-later", Subject("key", edit.key), edits=(edit,), **values)
+
+
+def _is_default(edit: Edit, change: Change, name: str, pool: str = "") -> bool:
+    """Tell whether a pool begins with as many machines as before, as the minimum is the default."""
+    sides = ((edit.before, change.old), (edit.after, change.new))
+    pools = [
+        (value, cluster and cluster.pool(pool)) for value, catalog in sides for cluster in [catalog.clusters.get(name)]
+    ]
+    first = [value or str(there.min) for value, there in pools if there]
+    return len(first) == len(sides) and first[0] == first[1]
 
 
 def deploying(change: Change) -> Iterator[Consequence]:

@@ -155,7 +155,8 @@ def _row(review: Review) -> tuple[str, ...]:
     refused = _refused(review)
     # Of each thing its fate comes first, where there is one, and then the gravest consequence.
     for part in sorted(review.yours, key=lambda part: (not part.of.becomes, -part.grade)):
-        if part.section is not Section.MONEY:
+        # Amounts have columns of their own; limits of the stack file have none.
+        if part.section is not Section.MONEY or part.field:
             kind, name = part.thing
             label = name if kind in ("cluster", "template") else part.section.value
             strong = part.grade is Grade.BLOCKING or bool(part.of.becomes and part.grade > Grade.NOTE)

@@ -55,7 +55,7 @@ CASES = (
         "A size of the model loses its own machines, and runs on those of the other",
         (template("lora", BIG, ""), template("lora", "Parameter, Variant, WorkerPool", "Parameter, WorkerPool")),
         (
-            stops("machines-changed", "lora", "(model=27b) on Spot", "40 GB of GPU memory instead of 640"),
+            stops("machines-changed", "lora", "(model=27b)", "40 GB of GPU memory instead of 640"),
             hurts("offer-gone", "lora pool h100", "(model=27b)", "on top of the pool"),
             hurts("offer-gone", "lora reservation", "they cost $2.53/h on Spot"),
             stops("pool-unused", "h100"),
@@ -74,6 +74,7 @@ CASES = (
             hurts("machines-changed", "evals", "(suite=full)", "n1-standard-16"),
             hurts("offer-gone", "evals spot", "(suite=full) can't use Spot", "$0.90/h on demand"),
         ),
+        may=("run-cost",),
     ),
     Case(
         "A template that uploaded a model is a custom job unless one says otherwise",

@@ -10,10 +10,12 @@ from pathlib import Path
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
-from slipway.model.catalog.model import Template
+from slipway.model.catalog.model import Offer, Template
+from slipway.model.catalog.placeholders import OUTPUT, placeholder
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import Launched
 from slipway.reviewing.change.edits import NO_SIGN, Edit
+from slipway.reviewing.change.faults import OPENS, PRINTS, SEEKS
 from slipway.reviewing.change.pins import package
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import posted_pools, variables
@@ -48,6 +50,8 @@ _OTHERS = ("moving", "git", "url", "loosened", "extras", "unfinished", "major", 
 """The moves to another version, of which not everything is known."""
 _PACKAGES = json.loads(Path(__file__).with_name("packages.json").read_text("utf-8"))
 """Packages that go together, are built from source, or are in Google's images, by name."""
+_OF_TAG = 1
+"""The place of the sign of a reported metric's name, which says nothing where the template's metric has that name."""
 _CALENDAR = 1000
 """The least first number of a version that is a year."""
 
@@ -84,6 +88,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     elif other and (edited or not (touched or old.requirements != new.requirements)):
         lines = [edit for file in edited for edit in files.lines.get(file, ())]
         signs = sorted(sign for root in folders(new) for sign in files.signs.get(f"jobs/{root}", ()))
+        signs = [sign for sign in signs if not (sign.place == _OF_TAG and template.reports_all)]
         first, *others = signs or (NO_SIGN,)
         more = len(lines) - _MOST_LINES
         unreported = bool(new.study and first.place == 0 and not template.reports)
@@ -133,10 +138,27 @@ def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]
     asks = [ask for file in edited for ask in template.change.files.asks.get(file, ())]
     if unset := [ask[:-1] for ask in asks if ask[-1] == "=" and not _is_set(template, ask[:-1])]:
         yield template.tells("variables-unset", part="environment", names=_quoted(unset))
+    secret = [name.removesuffix("__SECRET") for name, _ in variables(template.new.offers) if name.endswith("__SECRET")]
+    if PRINTS in asks and secret:
+        yield template.tells("code-prints-secrets", part="log", names=_quoted(secret))
+    places = {argument for offer in template.new.offers for argument in _in_a_bucket(offer)}
+    if opened := [
+        ask.removeprefix(OPENS) for ask in asks if ask.startswith(OPENS) and ask.removeprefix(OPENS) in places
+    ]:
+        yield template.tells("code-opens-bucket", part="output", flags=_quoted(opened))
+    if sought := [ask.removeprefix(SEEKS) for ask in asks if ask.startswith(SEEKS)]:
+        yield template.tells("code-seeks", part="files", names=_quoted(sought))
     # A folder that is packed no more is told by itself.
     there = " ".join((*folders(template.new), *folders(template.old), *map(package, template.new.requirements)))
     if unmet := [ask[7:] for ask in asks if ask.startswith("import ") and package(ask[7:]) not in there]:
         yield template.tells("imports-unmet", part="imports", names=_quoted(unmet))
+
+
+def _in_a_bucket(offer: Offer) -> Iterator[str]:
+    """Yield the arguments that tell a module a place in a bucket."""
+    for started in (Launched.of(pool.get("pythonPackageSpec") or {}) for pool in posted_pools(offer)):
+        places = (argument.partition("=") for argument in (started.arguments if started else ()))
+        yield from (name for name, _, value in places if value.startswith(("gs://", placeholder(OUTPUT))))
 
 
 def _unpacked(template: TemplateChange) -> Iterator[Consequence]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -14,7 +15,7 @@ from slipway.deploying.engine.lifecycle import Effect
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import POOL, SPOT
 from slipway.model.catalog.model import Catalog, Offer
-from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, names
+from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, SWEEP, names
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
@@ -22,7 +23,7 @@ from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables, way
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import follows
-from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, trainer
+from slipway.reviewing.rules.templates.leaves import TRAINER, WORK_BUCKET, Leaf, Machines, trainer
 from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
@@ -32,6 +33,7 @@ _PREBUILT = re.compile(
     r"-docker\.pkg\.dev/vertex-ai/training/(?P<framework>\w+)-(?P<device>\w+)\.(?P<version>[\d-]+)(?:\.(?P<python>py\d+))?"
 )
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
+_SHELL, _ASKS_FOR_THEM = re.compile(r"(.*/)?(ba|da|z|k)?sh -\w*c"), re.compile(r"\$\{?[@*#\d]")
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 
 
@@ -48,6 +50,11 @@ class Differing:
     #: Those of the new template whose jobs it affects.
     offers: tuple[Offer, ...]
     template: TemplateChange
+
+    @property
+    def as_trainer(self) -> bool:
+        accounts = {self.template.becomes.trainer, *self.template.becomes.trainers.values()}
+        return {account_of(offer) for offer in self.offers} <= accounts
 
     @property
     def on_spot(self) -> bool:
@@ -151,7 +158,11 @@ def arguments(differing: Differing) -> Effect:
         told: dict[str, Any] = {"flags": _flags(lost), "lost": join(map(shown, lost)), "new": _values(shared)}
         of = join(f"`{name}`" for each in shared for name in names(each))
         told["all"] = f"all with the same {of}" if of else "all"
-        return follows("arguments-shared" if shared else "arguments-results", **told)
+        told["goes_on"] = ", or goes on from its checkpoint" if differing.template.new.checkpoints else ""
+        told["empty"] = "; outside of a sweep `slipway.sweep` is empty" if f"`{SWEEP}`" in of else ""
+        own = all(f"gs://({WORK_BUCKET})" in each for each in shared) and differing.as_trainer
+        row = "arguments-shared" if own else "arguments-shared-elsewhere"
+        return follows(row if shared else "arguments-results", **told)
     if not gone and not new:
         return follows("arguments-order")
     changed = {flag(each) for each in gone} & {flag(each) for each in new}
@@ -160,6 +171,8 @@ def arguments(differing: Differing) -> Effect:
     parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
+    if taken := _taken_by_shell(differing.offers):
+        return follows("arguments-of-shell", how=join(parts), flags=_flags(taken))
     known = more and differing.template.reads(map(flag, more))
     return follows(f"arguments-{'fewer' if less else 'more' if more and not known else 'other'}", how=join(parts))
 
@@ -170,9 +183,24 @@ def _is_result(name: str) -> bool:
 
 def command(differing: Differing) -> Effect:
     sides = (differing.after, differing.before)
-    after, before = (" ".join(leaf) if isinstance(leaf, tuple) else str(leaf or "") for leaf in sides)
+    after, before = (shlex.join(leaf) if isinstance(leaf, tuple) else str(leaf or "") for leaf in sides)
     new, old = (shown(text) if text else "the image's own command" for text in (after, before))
+    if taken := _taken_by_shell(differing.offers):
+        return follows("command-of-shell", new=new, old=old, flags=_flags(taken))
     return follows("command-goes-on" if "||" in after or ";" in after else "command-other", new=new, old=old)
+
+
+def _taken_by_shell(offers: Iterable[Offer]) -> tuple[str, ...]:
+    """Return arguments that stand behind a shell's program, which does not ask for them: the shell keeps them."""
+    for pool in (pool for offer in offers for pool in posted_pools(offer)):
+        task = pool.get("containerSpec") or {}
+        launched = Launched.of(task)
+        command = launched.command if launched else tuple(task.get("command") or ())
+        arguments = (*command[3:], *(launched.arguments if launched else task.get("args") or ()))
+        shell = len(command) > 2 and _SHELL.fullmatch(" ".join(command[:2]))
+        if shell and arguments and not _ASKS_FOR_THEM.search(command[2]):
+            return arguments
+    return ()
 
 
 def module(differing: Differing) -> Effect:

@@ -20,7 +20,7 @@ from slipway.model.kinds.pipeline import images
 from slipway.model.labels import TEMPLATE_LABEL, Launched
 from slipway.model.machines.table import all_accelerators
 
-TRAINER = "the trainer"
+TRAINER, WORK_BUCKET = "the trainer", "the work bucket"
 _FORMS = ("containerSpec", "pythonPackageSpec")
 _FOLDER = (f"--code={placeholder(PACKAGE)}", "--path=PYTHONPATH")
 """The launcher's usual arguments for a folder of `--code`, of which `code_flag` tells."""
@@ -110,7 +110,7 @@ def shared(catalog: Catalog) -> Mapping[str, str]:
     return {
         **{account: trainer(name) for name, account in catalog.trainers.items()},
         catalog.trainer: TRAINER,
-        catalog.work_bucket: "the work bucket",
+        catalog.work_bucket: WORK_BUCKET,
         catalog.catalog_bucket: "the catalog bucket",
     }
 

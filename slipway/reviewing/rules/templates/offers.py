@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 from slipway.base.formatting import join, span
@@ -12,7 +11,6 @@ from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
-from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
@@ -37,66 +35,52 @@ from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
+_USUAL = 600
+"""Seconds within which a machine of a job's own mostly comes."""
 _GRANTED = "once it is granted, "
 _FAIL = "fail where there are no machines"
 _FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
 """The end of jobs for whose machines there is no room, and that can go nowhere else."""
 Offers = Mapping[str, Offer]
-Case = Mapping[str, tuple[Scalar, ...]]
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
     before, after = of_kinds(template)
-    recast = recast_offers(template, before, after)
+    kept = {**moved(before, after), **{label: label for label in after if label in before}}
     for label in before:
-        case = recast[label][1] if label in recast else before[label].when
-        if label not in after and (case or label not in recast):
-            yield _gone(template, label, before, after, case)
-    opened = [before[label] for label, (news, _) in recast.items() if _opens(before[label], after[news[0]])]
-    for words, offer in {case_in_words(offer.when): offer for offer in opened}.items():
+        if label not in kept.values():
+            yield _gone(template, label, before, after)
+    opened = [label for label, old in kept.items() if _opens(old, after[label], before)]
+    for words, offer in {case_in_words(after[label].when): after[label] for label in opened}.items():
         yield template.tells("case-allowed", jobs=f"{JOBS}{whose([offer], template.old)}", part=f"case {words}")
-    kept = {new: old for old, (news, _) in recast.items() for new in news}
-    kept |= {label: label for label in after if label in before}
     for label in after:
         if label not in kept:
             yield _added(template, label, before, after)
     yield from _order(template, before, after)
     for label, old in kept.items():
-        yield from _kept(template, label, old, before[old], after)
+        if label not in opened:
+            yield from _kept(template, label, old, before[old], after)
 
 
-def recast_offers(
-    template: TemplateChange, before: Offers, after: Offers
-) -> Mapping[str, tuple[tuple[str, ...], Case]]:
-    """Return labels of offers, each with those of the same way to run that stand for its cases of parameters from now
-    on, as with another variant or on another cluster, and with the case for which none stands."""
-    pairs = {}
-    choices: Case = {parameter.name: parameter.choices for parameter in template.new.parameters}
-    for label, offer in before.items():
-        news = {
-            new: other
-            for new, other in after.items()
-            if label not in after and new not in before and _place(other) == _place(offer) and compete(other, offer)
-        }
-        names = dict.fromkeys(name for each in (offer, *news.values()) for name in each.when)
-        stands = {
-            name: {value for other in news.values() for value in other.when.get(name, choices.get(name, ()))}
-            for name in names
-        }
-        wanted = {name: offer.when.get(name, choices.get(name, ())) for name in names}
-        missing = {name: tuple(value for value in wanted[name] if value not in stands[name]) for name in names}
-        if news:
-            pairs[label] = tuple(news), {name: values for name, values in missing.items() if values}
-    return pairs
+def moved(before: Offers, after: Offers) -> Mapping[str, str]:
+    """Return labels of offers by those of the same way to run and case that were on another cluster."""
+    return {
+        new: old
+        for old, was in before.items()
+        for new, offer in after.items()
+        if old not in after and new not in before and _place(offer) == _place(was)
+    }
 
 
-def _opens(was: Offer, offer: Offer) -> bool:
+def _opens(label: str, offer: Offer, before: Offers) -> bool:
     """Tell whether an offer takes jobs that the template's file refused."""
-    return offer.available and not (was.available or was.lacks_quota or was.dormant or was.capacity_type == POOL)
+    was = [each for each in before.values() if compete(each, before[label])]
+    closed = not any(each.available or each.lacks_quota or each.dormant or each.capacity_type == POOL for each in was)
+    return closed and offer.available and bool(offer.when)
 
 
-def _place(offer: Offer) -> tuple[str, str, str]:
-    return offer.capacity_type, "" if offer.capacity_type == POOL else offer.cluster, offer.kind
+def _place(offer: Offer) -> tuple[object, ...]:
+    return offer.capacity_type, "" if offer.capacity_type == POOL else offer.cluster, offer.kind, offer.when
 
 
 def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
@@ -112,6 +96,7 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
     before, now = patience(was), patience(offer)
     if was.wait != offer.wait and before != now:
         nowhere = offer.capacity_type != FLEX_START and not _rest(offer, after)
+        stays = "their `submit` command has to stay for that" if now is not None and offer.wait else ""
         yield template.tells(
             "fallback-wait-nowhere" if nowhere else "fallback-wait-ends" if before is None else "fallback-wait",
             details=waited(template, offer.capacity_type, now),
@@ -122,7 +107,7 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
             before=_time(before),
             type=offer.capacity_type,
             seconds=before,
-            so=facts(after_wait(offer, after), _growth(offer, template.becomes)),
+            so=facts(_too_short(offer), after_wait(offer, after), stays, _growth(offer, template.becomes)),
             edits=(Edit(f"waits.{offer.capacity_type}", _time(before), _time(now)),),
         )
 
@@ -161,6 +146,11 @@ def after_wait(offer: Offer, after: Offers) -> str:
     return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, _FAIL)}"
 
 
+def _too_short(offer: Offer) -> str:
+    own = offer.capacity_type not in (POOL, FLEX_START) and offer.wait is not None and offer.wait < _USUAL
+    return "a machine of their own takes five to ten minutes, so most leave before it is there" if own else ""
+
+
 def _growth(offer: Offer, catalog: Catalog) -> str:
     cluster = catalog.clusters.get(offer.cluster)
     grows = cluster and any(pool.autoscaled for pool in cluster.pools if pool.name in offer.pools)
@@ -180,10 +170,9 @@ def _jobs(template: TemplateChange, offer: Offer) -> str:
     return f"{JOBS}{whose([offer], template.new)}"
 
 
-def _gone(template: TemplateChange, label: str, before: Offers, after: Offers, case: Case) -> Consequence:
-    """Tell that an offer is gone, for a case of parameters."""
-    offer, narrowed = before[label], replace(before[label], when=case)
-    left = [each for each in after.values() if compete(each, narrowed) and each.available]
+def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
+    offer = before[label]
+    left = [each for each in after.values() if compete(each, offer) and each.available]
     so = ""
     if left and offer.available:
         later = list(before)[list(before).index(label) + 1 :]
@@ -192,14 +181,14 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers, c
         so = facts(f"they cost {_in_place_of(template, offer, left)}", _ends(template, left[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     usual = cost(left[0], template.becomes) if left else ""
-    seen = tuple(as_sent(used.jobs, case, template, usual)) if offer.available else ()
+    seen = tuple(as_sent(used.jobs, offer.when, template, usual)) if offer.available else ()
     return template.tells(
         "offer-gone",
         way=way(offer),
-        jobs=f"{JOBS}{whose([narrowed], template.old) or whose([narrowed], template.new)}",
+        jobs=f"{JOBS}{whose([offer], template.old) or whose([offer], template.new)}",
         part=label,
         so=facts(*seen[:1], f"by default {so}" if seen and so else so),
-        details=(*seen[1:], *_before(left, narrowed, template, after)),
+        details=(*seen[1:], *_before(left, offer, template, after)),
         used=used,
         did=f"asked for {' '.join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant)))}",
         grade=None if offer.available else Grade.NOTE,
@@ -313,8 +302,8 @@ def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
     """Tell whether a job was sent for the offer, on any generation of its cluster, with machines yet or not."""
     name = offer.cluster or offer.dormant
-    if job.capacity_type != offer.capacity_type or not name:
-        return job.capacity_type == offer.capacity_type
+    if job.capacity_type != offer.capacity_type or not is_case(job.parameters or {}, offer.when) or not name:
+        return job.capacity_type == offer.capacity_type and is_case(job.parameters or {}, offer.when)
     adopted = was.clusters.get(name)
     on = job.persistent_resource_id
     return is_generation_of(on, name) or (adopted is not None and adopted.id == on)

@@ -24,7 +24,7 @@ from slipway.reviewing.change.usual import by, served, whose
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.rules.templates.effects import Differing, argument
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, flat, trainer
-from slipway.reviewing.rules.templates.offers import recast_offers
+from slipway.reviewing.rules.templates.offers import moved
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.rules import RULES, SECONDS, Rule
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
@@ -88,9 +88,7 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     before = {label: offer for label, offer in before.items() if served(offer, new)}
     both = {label: (before[label], offer) for label, offer in after.items() if label in before}
-    for label, (others, _) in recast_offers(template, before, after).items():
-        # The label that names the case: of the variant that was, or of the one that is.
-        both |= {max(label, other, key=len): (before[label], after[other]) for other in others}
+    both |= {label: (before[was], after[label]) for label, was in moved(before, after).items()}
     known = Parameters.of(old, new)
     places: dict[tuple[object, ...], tuple[RequestDifference, dict[str, list[str]]]] = {}
     for label, sides in both.items():

@@ -16,6 +16,7 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Price, dollars, is_steep
 from slipway.reviewing.change.usual import by, by_hour, job_spec, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
+from slipway.reviewing.rules.templates.cases import divided
 
 
 @dataclass(frozen=True)
@@ -48,7 +49,7 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
     another way with a changed cost is reported. Other ways' costs are in the same consequence."""
     for name, template in new.templates.items():
         before = old.templates.get(name)
-        changed = list(_changed(before, template)) if before else []
+        changed = list(_changed(*divided(before, template))) if before else []
         for who, (was, now) in changed[:1]:
             moves_in = now.offer.capacity_type == POOL != was.offer.capacity_type
             yield consequence(

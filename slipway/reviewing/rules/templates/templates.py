@@ -24,6 +24,7 @@ from slipway.reviewing.change.usual import (
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
+from slipway.reviewing.rules.templates.cases import divided
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import no_offer_left, offers
@@ -55,7 +56,7 @@ def templates(change: Change) -> Iterator[Consequence]:
         if alike and old == template:
             continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
-        pair = TemplateChange(change, old or nothing, template, is_new=old is None)
+        pair = TemplateChange(change, *divided(old or nothing, template), is_new=old is None)
         for part in (_added,) if pair.is_new else (*_PARTS, _kinds, _flags):
             yield from part(pair)
         for part in _OF_ALL:
@@ -137,7 +138,8 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
             yield template.tells("kind-gone", part=f"kind {kind}", used=lost, **values)
     for kind in new.kinds:
         if kind not in old.kinds:
-            yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind), so=_does(template, kind))
+            so = _does(template, kind) if kind != new.kind else ""
+            yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind), so=so)
     if new.kind != old.kind and {old.kind, new.kind} <= {*old.kinds, *new.kinds}:
         yield template.tells(
             "usual-kind-offered" if old.kind in new.kinds else "usual-kind",
@@ -164,8 +166,15 @@ def _does(template: TemplateChange, kind: str) -> str:
         return f"each makes trials, and one whose code reports no {metrics} is paid and has no result"
     if kind != PIPELINE.name:
         return ""
-    if any("modelToUpload" in offer.request for offer in template.new.offers):
-        return "each uploads a model when it has succeeded, and fails at its end without files for it"
+    if uploads := [offer.request for offer in template.new.offers if "modelToUpload" in offer.request]:
+        folder = str(uploads[0]["modelToUpload"].get("artifactUri") or "model").rstrip("/").rpartition("/")[2]
+        unwritten = folder == "model" and template.code and not any(file.exports for file in template.code)
+        fixed = str(uploads[0].get("modelId") or "${")
+        return facts(
+            *["nothing in its code names `AIP_MODEL_DIR`: uploads fail at the end, all paid"] * bool(unwritten),
+            f"each uploads what it left in `{folder}/` of its output, and fails at its end without files there",
+            *([] if "${" in fixed else [f"model id `{fixed}` can be made once: each later upload fails"]),
+        )
     return "without `model` in its file it uploads none"
 
 

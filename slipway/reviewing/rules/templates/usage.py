@@ -116,6 +116,12 @@ class TemplateChange:
         return bool(literals) and metric not in literals
 
     @property
+    def reports_all(self) -> bool:
+        """Tell whether lines of its code name all metrics of its study."""
+        metrics = [name for name, _ in self.new.study.metrics] if self.new.study else []
+        return all(any(name in line for line in self.reports) for name in metrics)
+
+    @property
     def keeps_nothing(self) -> bool:
         """Tell whether its code was read, and no line of it names a place that a job finds again."""
         return bool(self.code) and not any(file.keeps for file in self.code)
