@@ -87,6 +87,8 @@ CASES = (
         Edit(TASK, 'None:\n    print("trained", EVERY)', 'None:\n    """Load it."""\n    print(f"trained {EVERY}")'),
         accident="a review that nobody read, as it warned of docstrings",
     ),
+    silent("The type of a job's variable", Edit("jobs/digits/task.py", "EVERY = 20 ", "EVERY: int = 20 ")),
+    silent("A line of a job's log in one text", Edit("jobs/tune/task.py", '"trained", EVERY', 'f"trained {EVERY}"')),
     Case(
         "A name of `typing` that code needs as it runs is imported no more",
         (Edit(TASK, "from typing import cast\n", ""),),

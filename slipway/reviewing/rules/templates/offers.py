@@ -99,7 +99,7 @@ def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Off
         stays = "their `submit` command has to stay for that" if now is not None and offer.wait else ""
         yield template.tells(
             "fallback-wait-nowhere" if nowhere else "fallback-wait-ends" if before is None else "fallback-wait",
-            details=waited(template, offer.capacity_type, now),
+            details=waited(template, offer, now),
             way=way(offer),
             jobs=who,
             part=label,
@@ -302,8 +302,8 @@ def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
     """Tell whether a job was sent for the offer, on any generation of its cluster, with machines yet or not."""
     name = offer.cluster or offer.dormant
-    if job.capacity_type != offer.capacity_type or not is_case(job.parameters or {}, offer.when) or not name:
-        return job.capacity_type == offer.capacity_type and is_case(job.parameters or {}, offer.when)
+    if job.capacity_type != offer.capacity_type or not is_case(job, offer.when) or not name:
+        return job.capacity_type == offer.capacity_type and is_case(job, offer.when)
     adopted = was.clusters.get(name)
     on = job.persistent_resource_id
     return is_generation_of(on, name) or (adopted is not None and adopted.id == on)

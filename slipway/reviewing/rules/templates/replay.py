@@ -95,8 +95,9 @@ def _values(job: VertexJob, template: Template, sent_by: Template) -> Mapping[st
 
 
 def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
+    """Tell whether a job is of a case, as far as its record has the values."""
     values = {**(job.parameters or {}), OF_TEAM: job.team}
-    return all(values.get(name) in wanted for name, wanted in case.items())
+    return all(name not in values or values[name] in wanted for name, wanted in case.items())
 
 
 def as_sent(
@@ -123,10 +124,10 @@ def _beside_pools(way: Again, lines: Iterable[QuotaLine]) -> Iterator[str]:
             yield f"each takes {what}: once pools have grown, it waits or is refused"
 
 
-def waited(template: TemplateChange, capacity_type: str, longest: float | None) -> Iterator[str]:
+def waited(template: TemplateChange, offer: Offer, longest: float | None) -> Iterator[str]:
     """Yield the jobs of the last days that such a wait would have moved on, or ended."""
     for job in template.used.jobs if longest is not None else ():
         came = job.start_time or job.end_time or template.change.now
-        if job.create_time and job.capacity_type == capacity_type:
+        if job.create_time and (job.capacity_type, is_case(job, offer.when)) == (offer.capacity_type, True):
             seconds = (came - job.create_time).total_seconds()
             yield from [f"{owned([job], '')} waited {span(seconds)}"] if seconds > (longest or 0) else []
