@@ -70,7 +70,7 @@ _PLACES = (
         generations=(("cpu-19581e0", 0),),
     ),
     _Place(
-        *("cpu", "gpu-small", L4, 0, 8, ("tune-digits", "ddp-digits", "eval"), (1, 1, 1, 2, 4), 2_700, 0.32),
+        *("cpu", "gpu-small", L4, 0, 8, ("tune-digits", "torchrun-digits", "eval"), (1, 1, 1, 2, 4), 2_700, 0.32),
         generations=(("cpu-19581e0", 0),),
     ),
     _Place(

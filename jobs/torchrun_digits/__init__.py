@@ -1,1 +1,1 @@
-"""Training a digit classifier with DistributedDataParallel: torchrun over the replicas of one job, fixed or elastic."""
+"""Training of a digit classifier with DistributedDataParallel: torchrun over the machines of one job."""

@@ -32,14 +32,14 @@ class Progress:
         )
 
     def restore(self, content: bytes) -> None:
-        kept = torch.load(BytesIO(content), weights_only=True)
+        kept = torch.load(BytesIO(content), map_location="cpu", weights_only=True)
         self.model.load_state_dict(kept["model"])
         self.optimizer.load_state_dict(kept["optimizer"])
         self.step, self.starts = kept["step"], [(step, replicas) for step, replicas in kept["starts"]]
 
     def weights(self) -> bytes:
-        """The model alone, as it is served."""
-        return _bytes(self.model.state_dict())
+        """The model alone, on the CPU: it is read where there is no GPU."""
+        return _bytes({name: value.cpu() for name, value in self.model.state_dict().items()})
 
 
 def _bytes(content: Any) -> bytes:

@@ -27,8 +27,8 @@ def load() -> np.ndarray:
 class Digits:
     """The data that ships with scikit-learn, a quarter of it held out by the seed."""
 
-    def __init__(self, seed: int) -> None:
-        table = torch.from_numpy(np.random.default_rng(seed).permutation(load()))
+    def __init__(self, seed: int, device: torch.device) -> None:
+        table = torch.from_numpy(np.random.default_rng(seed).permutation(load())).to(device)
         x, y = table[:, :64] / 16.0, table[:, 64].long()
         held_out = len(table) // 4
         self.test, self.truth = x[:held_out], y[:held_out]

@@ -11,7 +11,6 @@ import json
 import os
 import posixpath
 import sys
-import time
 from collections.abc import Mapping
 
 import torch
@@ -23,6 +22,7 @@ from . import checkpoint
 from .checkpoint import Progress
 from .digits import Digits, judged, network
 from .folder import Folder
+from .notice import STOPPED, Notice
 
 LOST_TOUCH = 75  # EX_TEMPFAIL of sysexits: nothing is wrong here, another replica is gone
 _GLOO = "gloo/transport"
@@ -44,14 +44,15 @@ def options(argv: list[str], environ: Mapping[str, str]) -> argparse.Namespace:
 
 
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
-    known = options(argv, environ)
-    torch.set_num_threads(1)
+    known, notice = options(argv, environ), Notice()
+    torch.set_num_threads(1)  # the digits are few
+    device = device_of(environ)
     try:
         if "TORCHELASTIC_RUN_ID" in environ:
-            dist.init_process_group("gloo")
+            dist.init_process_group("cpu:gloo,cuda:nccl" if device.type == "cuda" else "gloo")
         else:
             dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
-        train(known)
+        code = train(known, notice, device)
     except RuntimeError as error:
         if not isinstance(error, dist.DistError) and _GLOO not in str(error):
             raise
@@ -60,17 +61,27 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         # Not a return: taking leave of the group would wait for those who are gone.
         os._exit(LOST_TOUCH)
     dist.destroy_process_group()
-    return 0
+    return code
 
 
-def train(known: argparse.Namespace) -> None:
+def device_of(environ: Mapping[str, str]) -> torch.device:
+    """The process's own GPU where the machine has any."""
+    if not torch.cuda.is_available():
+        return torch.device("cpu")
+    device = torch.device("cuda", int(environ.get("LOCAL_RANK", "0")))
+    torch.cuda.set_device(device)
+    return device
+
+
+def train(known: argparse.Namespace, notice: Notice, device: torch.device) -> int:
+    """The exit code: 143, as of SIGTERM, where a replica was told to stop."""
     rank, world = dist.get_rank(), dist.get_world_size()
-    checkpoints, output = Folder(known.checkpoints), Folder(known.output)
-    digits, model = Digits(known.seed), network(known.seed)
+    checkpoints = Folder(known.checkpoints)
+    digits, model = Digits(known.seed, device), network(known.seed).to(device)
     progress = Progress(model, torch.optim.SGD(model.parameters(), lr=known.rate, momentum=0.9))
     # One reads, so that all go on from the same step whatever is written meanwhile.
     read = [checkpoints.read(checkpoint.NAME) if rank == 0 else None]
-    dist.broadcast_object_list(read, src=0)
+    dist.broadcast_object_list(read, src=0, device=torch.device("cpu"))
     if read[0]:
         progress.restore(read[0])
     progress.starts.append((progress.step, world))
@@ -80,18 +91,31 @@ def train(known: argparse.Namespace) -> None:
         checkpoints.write(checkpoint.NAME, progress.dump())
 
     parallel = DistributedDataParallel(model)
-    while progress.step < known.steps:
+    while progress.step < known.steps and not anybody(notice.came):
         gradients(parallel, digits.shard(progress.step, known.batch, rank, world), known.batch)
         progress.optimizer.step()
         progress.step += 1
-        time.sleep(known.pause / world)
+        notice.sleep(known.pause / world)
         if rank == 0 and progress.step % known.every == 0:
             checkpoints.write(checkpoint.NAME, progress.dump())
             say(f"step {progress.step}/{known.steps}, replicas: {world}, checkpoint written")
 
+    stopped = progress.step < known.steps
     if rank == 0:
-        finish(known, progress, digits, checkpoints, output)
+        checkpoints.write(checkpoint.NAME, progress.dump())
+        if stopped:
+            say(f"told to stop; checkpoint of step {progress.step} written")
+        else:
+            finish(progress, digits, Folder(known.output))
     dist.barrier()
+    return STOPPED if stopped else 0
+
+
+def anybody(here: bool) -> bool:
+    """Tell whether it is so on any replica. All hear the same, and so stop after the same step."""
+    there = torch.tensor(int(here))
+    dist.all_reduce(there, dist.ReduceOp.MAX)
+    return bool(there)
 
 
 def gradients(parallel: nn.Module, shard: tuple[Tensor, Tensor], batch: int) -> None:
@@ -103,8 +127,7 @@ def gradients(parallel: nn.Module, shard: tuple[Tensor, Tensor], batch: int) -> 
     (loss * dist.get_world_size()).backward()
 
 
-def finish(known: argparse.Namespace, progress: Progress, digits: Digits, checkpoints: Folder, output: Folder) -> None:
-    checkpoints.write(checkpoint.NAME, progress.dump())
+def finish(progress: Progress, digits: Digits, output: Folder) -> None:
     accuracy, loss = judged(progress.model, digits)
     starts = [{"step": at, "replicas": replicas} for at, replicas in progress.starts]
     end = {"step": progress.step, "replicas": dist.get_world_size(), "accuracy": accuracy, "loss": loss}

@@ -1,4 +1,4 @@
-"""The node that a replica is, where nodes meet and by which interface (vertex-rules 3.5, 3.6), and a lost one. # B5"""
+"""torchrun-digits: the node that a replica is, where nodes meet (vertex-rules 3.5, 3.6), a notice in a step. # P4 X5"""
 
 import json
 import socket
@@ -12,6 +12,7 @@ from jobs.torchrun_digits.network import interface_of
 from jobs.torchrun_digits.topology import Topology, read
 
 from .conftest import TORCH, interpreter, said
+from .pytorch import FLAGS, alone
 
 CLUSTER = {
     "workerpool0": ["cmle-training-workerpool0-ab-0:2222"],
@@ -66,20 +67,29 @@ def test_an_address_that_nobody_here_has_leaves_the_choice_to_gloo() -> None:
     assert interface_of("no-such-host.invalid") is None
 
 
-LOST = """
-from torch.distributed.elastic.multiprocessing.errors import ChildFailedError, ProcessFailure
-from torchrun_digits import ddp, train
-def loses(*_):
-    failure = ProcessFailure(local_rank=0, pid=1, exitcode=train.LOST_TOUCH, error_file="")
-    raise ChildFailedError("training", {0: failure})
-ddp.torchrun, ddp.time.sleep = loses, lambda seconds: print("waits", seconds)
-assert ddp.main([], {}) == train.LOST_TOUCH
+# Sends itself SIGTERM once the model has learnt the third batch, before its step is counted; then it starts again.
+NOTICED = """
+import os, signal, sys
+from torch.optim import SGD
+from torchrun_digits.train import main
+learn, seen = SGD.step, []
+def noticed(self, *more):
+    learn(self, *more)
+    seen.append(1)
+    if len(seen) == 3:
+        os.kill(os.getpid(), signal.SIGTERM)
+SGD.step = noticed
+assert main(sys.argv[1:], os.environ) == 143
+assert main(sys.argv[1:], os.environ) == 0
 """
 
 
-@pytest.mark.long
 @pytest.mark.journey
-def test_ddp_digits_that_lost_a_replica_waits_for_the_service_to_restart_the_job(tmp_path: Path) -> None:  # X4
-    """A failure of its own would end the job, whichever of the two the service sees first."""
-    told = said(interpreter(tmp_path / "images", TORCH), LOST)
-    assert "another replica is lost; the service is to restart the job\nwaits 900" in told
+def test_torchrun_digits_counts_the_step_in_which_a_notice_comes(
+    tmp_path: Path, tmp_path_factory: pytest.TempPathFactory
+) -> None:  # X5
+    told = said(interpreter(tmp_path / "images", TORCH), NOTICED, *FLAGS, f"--output={tmp_path}")
+    assert "checkpoint of step 3 written" in told
+    first, second, end = json.loads((tmp_path / "metrics.json").read_text())
+    assert (first["step"], second["step"]) == (0, 3)
+    assert end == alone(tmp_path_factory), "each step was done once"

@@ -18,7 +18,7 @@ from tests.local.conftest import ROOT, LocalCloud
 
 OWN = "mine"
 _OWN = f"""
-from slipway.template import Disk, JobTemplate, Metric, Package, Search, Study, WorkerPool
+from slipway.template import Disk, JobTemplate, Metric, ModelUpload, Package, Search, Study, WorkerPool
 
 TEMPLATE = JobTemplate(
     name="{OWN}",
@@ -27,7 +27,8 @@ TEMPLATE = JobTemplate(
     kinds=("custom-job", "hyperparameter-tuning-job", "training-pipeline"),
     worker_pools=(WorkerPool("trainer", "n1-standard-4", Disk("pd-ssd", 100)),),
     study=Study((Metric("score"),), (Search("x", "double", min=0, max=1),), max_trials=2, parallel_trials=2),
-    capacity_types=("spot",),
+    model=ModelUpload("digits", "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-6:latest"),
+    capacity_types=("spot", "pool"),
     code_flag=True,
 )
 """
@@ -167,10 +168,11 @@ class Job:
         """Return a file of the job's output folder."""
         return self.stack.content(f"{self.document['output']}/{name}")
 
-    def unshown(self, command: str) -> list[str]:
-        """Return lines that a page shows below `slipway jobs COMMAND` of the template, and that are not printed."""
-        template = self.document["template"]
-        (typed,) = [action for action in told() if action.command.startswith(f"slipway jobs {command} {template}-")]
+    def unshown(self, command: str, job: str = "") -> list[str]:
+        """Return lines that a page shows below `slipway jobs COMMAND` of the template, and that are not printed. `job`
+        is the end of a name there, where the page shows several."""
+        start = f"slipway jobs {command} {self.document['template']}-{job}"
+        (typed,) = [action for action in told() if action.command.startswith(start)]
         return missing(typed.shown, self.stack.slipway("jobs", command, self.display_name).out)
 
     @property

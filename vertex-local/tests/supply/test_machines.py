@@ -113,7 +113,7 @@ def test_no_order_of_requests_gives_more_than_there_is(
 
 
 KIND = ("us-central1", "m")
-TARGET = Target(1, "7001", "spot-digits", 1, 0, ("workerpool0-0", "workerpool1-0"), 5.0, {KIND: 2})
+TARGET = Target(1, "7001", "spot-training", 1, 0, ("workerpool0-0", "workerpool1-0"), 5.0, {KIND: 2})
 
 
 def once(*preemptions: Preemption, target: Target = TARGET) -> tuple[Victim, ...]:

@@ -105,12 +105,12 @@ def test_an_offer_that_is_nearly_named_is_suggested_by_the_argument_that_named_i
 
 def test_an_unknown_template_gets_a_suggestion() -> None:
     catalog = Catalog(
-        "prod", "p", "r", "3f9c2e1", False, "w", "t", {}, (), {"dask-digits": template(), "ddp-digits": template()}
+        "prod", "p", "r", "3f9c2e1", False, "w", "t", {}, (), {"dask-digits": template(), "tune-digits": template()}
     )
     with pytest.raises(ConfigError) as error:
         find_template(catalog, "dask-digit")
     assert "'dask-digit' not found" in error.value.what and "prod @ 3f9c2e1" in error.value.what
-    assert error.value.why == "the catalog has dask-digits, ddp-digits"
+    assert error.value.why == "the catalog has dask-digits, tune-digits"
     assert error.value.fix == "template='dask-digits'"
     assert error.value.exit_code == 2
 

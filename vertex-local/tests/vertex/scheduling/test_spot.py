@@ -10,7 +10,7 @@ from vertex_local.testing.bodies import worker
 
 
 def spot(stage: Stage, *workers: Any, **more: Any) -> str:
-    return stage.submit(*workers, strategy="SPOT", name="spot-digits", **more)
+    return stage.submit(*workers, strategy="SPOT", name="spot-training", **more)
 
 
 def preempting(stage: Stage, *, after: float = 10, times: int = 1, **more: Any) -> None:
