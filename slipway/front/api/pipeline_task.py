@@ -1,6 +1,6 @@
 """The work of a task that `slipway.kfp.submit_op` made: submit once, wait, and hand on what the job made.
 
-It runs as `python3 -m slipway.kfp TASK PIPELINE EXECUTOR_INPUT`, all three as Vertex AI fills them in.
+It runs as `python3 -m slipway.kfp PIPELINE EXECUTOR_INPUT`, both as Vertex AI fills them in.
 """
 
 from __future__ import annotations
@@ -23,6 +23,7 @@ from slipway.base.errors import AnswerUnknown, SlipwayError
 from slipway.front.api.job import Job, job, jobs
 from slipway.front.api.submit import submit
 from slipway.model.labels import label_value
+from slipway.using.submission.request import derived_request_id
 
 Json = Mapping[str, Any]
 RUN_LABEL, TASK_LABEL = "pipeline-run", "pipeline-task"
@@ -30,15 +31,12 @@ _log = logging.getLogger("slipway")
 _TIME = re.compile(r"-\d{14}$")
 """The time that Vertex AI's SDK writes behind a pipeline's name, for the name of a run."""
 _LOOKED_FOR_S = 5.0
-_TERMINATED = 128 + signal.SIGTERM
 
 
 @dataclass(frozen=True)
 class PipelineTask:
     """A task of a pipeline's run."""
 
-    #: The service's number of the task, which stays when the task is started again; it may be negative.
-    number: str
     #: The full name of the pipeline's job.
     pipeline: str
     #: The values of inputs, and where outputs go, as kfp tells every container.
@@ -50,7 +48,8 @@ class PipelineTask:
 
     @property
     def request_id(self) -> str:
-        return f"task-{self.number.replace('-', 'm')}"
+        """The id of the submission: no two tasks write to the same place, and one that is started again does."""
+        return f"task-{derived_request_id(self.executor['outputs']['outputFile'])}"
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
@@ -87,14 +86,12 @@ class PipelineTask:
     def hand_on(self, ended: Job) -> None:
         """Write the outputs. Raises OSError."""
         outputs = self.executor["outputs"]
-        told = {name: item["artifacts"][0] for name, item in outputs["artifacts"].items()}
-        made = {
-            "folder": {"uri": ended.output or told["folder"]["uri"], "metadata": {"job": ended.name}},
-            "metrics": {"uri": told["metrics"]["uri"], "metadata": dict(ended.metrics)},
-        }
+        artifacts = {name: dict(item["artifacts"][0]) for name, item in outputs["artifacts"].items()}
+        artifacts["folder"] |= {"uri": ended.output, "metadata": {"job": ended.name}}
+        artifacts["metrics"] |= {"metadata": dict(ended.metrics)}
         document = {
             "parameterValues": {"job": ended.name, "output": ended.output},
-            "artifacts": {name: {"artifacts": [{"name": told[name]["name"], **made[name]}]} for name in made},
+            "artifacts": {name: {"artifacts": [artifact]} for name, artifact in artifacts.items()},
         }
         file = Path(outputs["outputFile"])
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -103,8 +100,8 @@ class PipelineTask:
 
 def run() -> None:
     """Do the work of the task that this process's arguments tell, and exit as the command does."""
-    number, pipeline, executor = sys.argv[1:]
-    task = PipelineTask(number, pipeline, json.loads(executor))
+    pipeline, executor = sys.argv[1:]
+    task = PipelineTask(pipeline, json.loads(executor))
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     os.environ.setdefault("SLIPWAY_USER", _TIME.sub("", task.run))
 
@@ -114,7 +111,7 @@ def run() -> None:
             task.stop()
         except SlipwayError as problem:
             _log.info("whether the pipeline is cancelled is not known, and the job goes on: %s", problem)
-        sys.exit(_TERMINATED)
+        sys.exit(128 + signal.SIGTERM)
 
     signal.signal(signal.SIGTERM, terminated)
     try:

@@ -26,7 +26,7 @@ _TYPES: Mapping[type[Any], str] = {
     dict: "Dict",
 }
 _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore")
-_PLACEHOLDERS = ("{{$.pipeline_task_uuid}}", "{{$.pipeline_job_resource_name}}", "{{$}}")
+_PLACEHOLDERS = ("{{$.pipeline_job_resource_name}}", "{{$}}")
 _NEVER = ("like", "code", "request_id")
 
 
@@ -46,7 +46,7 @@ def submit_op(
     `arguments`: those of `slipway.submit`, parameters of the template among them. Each is a value, an output of another
     task, or a parameter of the pipeline; an artifact stands for its URI.
 
-    The job is submitted under the id of the pipeline's task: whatever answer was lost, and however often the task is
+    The job is submitted under an id of the pipeline's task: whatever answer was lost, and however often the task is
     started again, it is one job. The task fails as the job fails, and a cancelled pipeline cancels the job. Its outputs
     are the job's name (`job`), its output directory as a text (`output`) and as an artifact (`folder`), and its last
     `metrics`. It asks for one CPU and 2 GB, and is never taken from the cache.
