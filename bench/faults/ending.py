@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from tests.checkouts.checkout import PROJECT, REGION, Checkout
+from tests.checkouts.shell import wait_for
 
 Outcome = Literal["survived", "lost", "doubled", "orphaned", "killed", "stuck", "other", "silent", "absent"]
 _TIME = re.compile(r"\d{4}-\d\d-\d\dT[\d:.]+(Z|[+-]\d\d:\d\d)")
@@ -19,6 +20,8 @@ _CARRIER = "creation"
 _COUNTED = re.compile(r"\b([a-z][a-z0-9-]*-[0-9a-f]{7})-\d+\b")
 OTHER_REGION = "us-east4"
 """The other region where a journey may make a cluster."""
+_RUN = "vertex-ai-pipelines-run-billing-id"
+_PIPELINES = f"/v1beta1/projects/{PROJECT}/locations/{REGION}/pipelineJobs"
 _LIVING = frozenset({"JOB_STATE_QUEUED", "JOB_STATE_PENDING", "JOB_STATE_RUNNING"})
 
 
@@ -50,6 +53,7 @@ class Ending:
 def read(checkout: Checkout) -> Ending:
     """Return the present ending, as the owner sees it without a proxy."""
     cloud = checkout.cloud
+    jobs = [(one["labels"].get("slipway-request", ""), one["state"]) for one in _jobs(checkout)]
     clusters = frozenset(one for region in (REGION, OTHER_REGION) for one in checkout.clusters(region).items())
     resources = [one for one in checkout.resources() if not str(one["urn"]).endswith(f"::{_CARRIER}")]
     known = frozenset(_last(str(one.get("id", ""))) for one in resources)
@@ -69,7 +73,6 @@ def read(checkout: Checkout) -> Ending:
     things |= {f"account {one['email']}" for one in accounts}
     things.add(f"project's policy {_policy(cloud.rest('POST', f'/v1/projects/{PROJECT}:getIamPolicy', {}))}")
     things.add(f"catalog {_catalog(checkout)}")
-    jobs = [(one["labels"].get("slipway-request", ""), one["state"]) for one in checkout.jobs()]
     return Ending(
         clusters,
         known,
@@ -77,6 +80,16 @@ def read(checkout: Checkout) -> Ending:
         tuple(sorted((Job(*one) for one in jobs), key=str)),
         ("stays", "JOB_STATE_RUNNING") in jobs,
     )
+
+
+def _jobs(checkout: Checkout) -> list[Any]:
+    """Return the jobs of the stack. A pipeline counts as one, once its first task waits for the pool."""
+    pipelines = checkout.cloud.every(f'{_PIPELINES}?filter=labels.slipway-stack="{checkout.stack}"', "pipelineJobs")
+    runs = {one["labels"][_RUN] for one in pipelines if "endTime" not in one}
+    wait_for(lambda: runs <= {one["labels"].get(_RUN) for one in checkout.jobs()}, "each pipeline has begun")
+    for one in pipelines:
+        one["state"] = one["state"].replace("PIPELINE_STATE_", "JOB_STATE_")
+    return [*pipelines, *(one for one in checkout.jobs() if _RUN not in one["labels"])]
 
 
 def judged(clean: Ending, now: Ending) -> tuple[Outcome, str]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from bench.faults.ending import OTHER_REGION
 from bench.faults.stage import Stage, ready
-from tests.checkouts import own_image
+from tests.checkouts import own_image, own_pipeline
 from tests.checkouts.checkout import MACHINE, REGION, VERTEX
 from tests.checkouts.shell import wait_for
 
@@ -118,6 +118,13 @@ def _with_image(stage: Stage) -> None:
     _napping(stage)
 
 
+def _with_pipeline(stage: Stage) -> None:
+    """Offer a pipeline beside, while the pool is as busy."""
+    own_pipeline.lay_out(stage.checkout.folder)
+    up(stage, {**FIRST, "templates": ["nap", "piped"]})
+    _napping(stage)
+
+
 def _napping(stage: Stage) -> None:
     (stage.checkout.folder / "grid.yaml").write_text(SWEEP)
     job = ("slipway", "submit", "nap", "-p", "say=stays", "-p", "seconds=86000", "--request-id", "stays")
@@ -155,6 +162,7 @@ BASES: Mapping[str, Callable[[Stage], None]] = {
     "deployed": _deployed,
     "busy": _busy,
     "with-image": _with_image,
+    "with-pipeline": _with_pipeline,
     "rolled": _rolled,
     "theirs": _theirs,
     "adopted": _adopted,
@@ -176,6 +184,7 @@ JOURNEYS = (
     Journey("leave-adopted", "adopted", UP, FIRST),
     Journey("submit", "busy", _TO_POOL, patience=_GIVEN_UP_S),
     Journey("submit-image", "with-image", (*_TO_POOL[:2], "own", *_TO_POOL[3:]), patience=_GIVEN_UP_S),
+    Journey("submit-pipeline", "with-pipeline", (*_TO_POOL[:2], "piped", *_TO_POOL[3:]), patience=_GIVEN_UP_S),
     Journey("fallback", "busy", (*_SUBMIT, "--wait-for", "pool=1s", "--then", "spot", "--wait"), patience=_GIVEN_UP_S),
     Journey("sweep", "busy", _SWEEP, patience=_SWEPT_S),
 )

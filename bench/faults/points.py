@@ -31,7 +31,9 @@ FAULTS: Mapping[str, str] = {
 
 _NUMBER = re.compile(r"\d{6,}|[0-9a-f]{16,}")
 _READS = (":getIamPolicy", ":testIamPermissions", "/v2/entries:list")
-_LIST = re.compile(r"^GET .*/(customJobs|hyperparameterTuningJobs|trainingPipelines|persistentResources|b|o)$")
+_LIST = re.compile(
+    r"^GET .*/(customJobs|hyperparameterTuningJobs|trainingPipelines|pipelineJobs|persistentResources|b|o)$"
+)
 
 
 @dataclass(frozen=True)
