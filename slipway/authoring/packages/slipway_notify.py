@@ -70,15 +70,24 @@ def tell(claim: str, url: str, event: str, facts: Mapping[str, str], take: Calla
         return "nobody was told: the address, which is not shown, is neither https:// nor on this machine"
     if not take(f"{claim}/told/{event}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"):
         return ""
-    request = urllib.request.Request(urldefrag(url)[0], data=message(url, event, facts), method="POST")
-    request.add_header("Content-Type", "application/json")
-    try:
-        with urllib.request.build_opener(_Straight).open(request, timeout=TIMEOUT_S):
-            return ""
-    except (OSError, http.client.HTTPException, ValueError) as problem:
-        code = getattr(problem, "code", None)
-        name = type(getattr(problem, "reason", None) or problem).__name__
-        return f"nobody was told that it {event}: " + (f"HTTP {code}" if code else f"no answer ({name})")
+    problems = ["no answer in time"]
+
+    def post() -> None:
+        request = urllib.request.Request(urldefrag(url)[0], data=message(url, event, facts), method="POST")
+        request.add_header("Content-Type", "application/json")
+        try:
+            with urllib.request.build_opener(_Straight).open(request, timeout=TIMEOUT_S):
+                problems[:] = []
+        except (OSError, http.client.HTTPException, ValueError) as problem:
+            code = getattr(problem, "code", None)
+            name = type(getattr(problem, "reason", None) or problem).__name__
+            problems[:] = [f"HTTP {code}" if code else f"no answer ({name})"]
+
+    # An answer may come a byte at a time, or be looked for by a name that nobody knows: no job waits for that.
+    posting = threading.Thread(target=post, daemon=True)
+    posting.start()
+    posting.join(2 * TIMEOUT_S)
+    return f"nobody was told that it {event}: {problems[0]}" if problems else ""
 
 
 def place_of(claim: str, sweep: str) -> str:

@@ -6,9 +6,11 @@ With the launcher as a process, a room that is a real HTTP server, and the stora
 from __future__ import annotations
 
 import base64
+import contextlib
 import json
 import subprocess
 import sys
+import threading
 import time
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,6 +21,7 @@ import pytest
 from slipway.authoring.packages import slipway_launcher as launcher
 from slipway.authoring.packages import slipway_notify as notify
 from slipway.authoring.packages.slipway_notify import FAILED, STARTED, SUCCEEDED, after, message, private, tell
+from tests import loopback
 from tests.room import Room, a_room
 
 from .conftest import PROJECT, Between, Bucket
@@ -185,6 +188,23 @@ def test_an_address_that_would_be_read_on_the_way_is_told_nothing(url: str) -> N
 def test_nobody_there_is_told_without_the_address() -> None:
     problem = tell("gs://work/claims/r1", "http://127.0.0.1:9/s3cr3t", FAILED, FACTS, lambda mark: True)
     assert problem == "nobody was told that it failed: no answer (ConnectionRefusedError)"
+
+
+@pytest.mark.parametrize("drip", [b"HTTP/1.1 100 Continue\r\n\r\n", b"x", b""])
+def test_a_room_that_never_ends_its_answer_holds_up_no_job(drip: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(notify, "TIMEOUT_S", 0.5)
+    done = threading.Event()
+
+    class Endless(loopback.Handler):
+        def do_POST(self) -> None:
+            with contextlib.suppress(OSError):
+                while not done.wait(0.05):
+                    self.wfile.write(drip)
+
+    with loopback.served(Endless) as url:
+        problem = tell("gs://work/claims/r1", f"{url}/s3cr3t", FAILED, FACTS, lambda mark: True)
+        done.set()
+    assert problem.startswith("nobody was told that it failed: no answer") and "s3cr3t" not in problem
 
 
 @pytest.mark.parametrize(
