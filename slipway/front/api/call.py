@@ -108,8 +108,9 @@ def params_as_typed(
         # A parameter that is called as an argument of the function is written with one more underscore: `kind_`.
         name = typed.removesuffix("_") if typed.rstrip("_") in taken else typed
         items = value if isinstance(value, list | tuple) else (value,)
-        for item in items:
-            _require(name, item, (str, Real), "a string, a number or a bool, or a list of these")
+        takes = "a string, a number or a bool" + ("" if items is value else ", or a list of these")
+        for index, item in enumerate(items):
+            _require(f"{name}[{index}]" if items is value else name, item, (str, Real), takes)
         try:
             texts[name] = tuple(map(render, items)) if items is value else render(value)
         except ValueError as problem:  # Python writes no whole number of thousands of digits.

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from urllib.parse import urlsplit
 
+from slipway.authoring.packages.slipway_notify import HERE
 from slipway.base.clock import poll
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.formatting import join, nearest, quoted
@@ -33,6 +35,9 @@ def dashboard_of(context: Context, job: VertexJob, tell: Callable[[str], None]) 
     _check_has_machines(job, "dashboard")
     if not job.asks_dashboard:
         why, fix = "its request asked for none", "write enable_dashboard_access=True into its template"
+        raise ResourceError(f"job {job.called} has no dashboard", why=why, fix=fix)
+    if urlsplit(context.connection.endpoints.overrides.get("vertex", "")).hostname in HERE:
+        why, fix = "the local cloud has no dashboards", f"slipway jobs logs {job.typed}"
         raise ResourceError(f"job {job.called} has no dashboard", why=why, fix=fix)
     return _link(context, job, dashboard_in, "dashboard", tell)
 
@@ -73,7 +78,8 @@ def _link(
     for spent in poll(context.clock.sleep, _LOOK_S, _LONGEST_LOOK_S):
         found = context.vertex.job(job.name)
         if found.ended:
-            why = f"it is over ({found.state.rpartition('_')[2].lower()}), and its machines are gone"
+            machines = "its machines are gone" if found.start_time else "it never ran"
+            why = f"it is over ({found.state.rpartition('_')[2].lower()}), and {machines}"
             raise ResourceError(
                 f"job {job.called} has no {noun} any more", why=why, fix=f"slipway jobs logs {job.typed}"
             )

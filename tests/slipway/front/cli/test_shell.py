@@ -41,6 +41,24 @@ def test_a_shell_of_a_submission_is_opened_by_its_job(open_stack: Stack) -> None
     assert over.code == 4 and "has no shell any more" in over.err and "cancelled" in over.err
 
 
+def test_a_job_that_never_ran_had_no_machines(open_stack: Stack) -> None:
+    held(open_stack)
+    job = open_stack.sends("hello", "--shell")["displayName"]
+    open_stack.cancel_all()
+    over = open_stack.run("jobs", "open", job, "--shell")
+    assert over.code == 4 and "it is over (cancelled), and it never ran" in over.err
+
+
+def test_that_the_local_cloud_has_no_dashboard_is_said_at_once(stack: Stack) -> None:
+    for offer in stack.catalog["templates"]["hello"]["offers"]:
+        offer["request"]["jobSpec"]["enableDashboardAccess"] = True
+    stack.publish()
+    job = held(stack, 1)
+    refused = stack.run("jobs", "open", job, "--dashboard")
+    assert refused.code == 4 and "why: the local cloud has no dashboards" in refused.err
+    stack.cancel_all()
+
+
 def test_a_job_that_asked_for_no_shell_says_how_to_get_one(open_stack: Stack) -> None:
     job = held(open_stack, 1)
     refused = open_stack.run("jobs", "open", job, "--shell")

@@ -165,7 +165,7 @@ def test_a_command_for_a_shell_is_refused_with_one_that_needs_none(command: str,
         ("request_id", 5, "a text"),
         ("catalog", Path("gs://bucket"), "gs://BUCKET"),
         ("code", 5, "a folder's path"),
-        ("number", [[1]], "a string, a number or a bool, or a list of these"),
+        ("number", {1}, "a string, a number or a bool, or a list of these"),
     ],
 )
 def test_an_argument_of_another_type_is_named_with_what_it_takes(name: str, value: Any, fix: str) -> None:
@@ -173,6 +173,13 @@ def test_an_argument_of_another_type_is_named_with_what_it_takes(name: str, valu
     with pytest.raises(ConfigError, match=f"^{name} is given a ") as error:
         slipway.submit(**given)
     assert fix in error.value.fix and "--" not in str(error.value)
+
+
+def test_a_list_within_a_list_is_named_by_its_place() -> None:
+    given: dict[str, Any] = {"number": [1, [2]]}
+    with pytest.raises(ConfigError, match=r"^number\[1\] is given a list") as error:
+        params_as_typed(given)
+    assert error.value.fix == "a string, a number or a bool"
 
 
 def test_a_number_that_python_does_not_write_is_refused() -> None:
