@@ -171,7 +171,7 @@ def _does(template: TemplateChange, kind: str) -> str:
         unwritten = folder == "model" and template.code and not any(file.exports for file in template.code)
         fixed = str(uploads[0].get("modelId") or "${")
         return facts(
-            *["nothing in its code names `AIP_MODEL_DIR`: uploads fail at the end, all paid"] * bool(unwritten),
+            *["nothing in its code names `AIP_MODEL_DIR`: each upload fails, all paid"] * bool(unwritten),
             f"each uploads what it left in `{folder}/` of its output, and fails at its end without files there",
             *([] if "${" in fixed else [f"model id `{fixed}` can be made once: each later upload fails"]),
         )
