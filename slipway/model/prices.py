@@ -15,6 +15,7 @@ from decimal import Decimal
 from typing import Annotated
 
 from slipway.base.codec import As
+from slipway.base.formatting import join
 from slipway.model.capacity import CAPACITY_TYPES, FLEX_START, ON_DEMAND, POOL, CapacityType
 from slipway.model.cluster import ClusterSpec
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH, cell
@@ -151,8 +152,19 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
     if per_gb is None:
         return Price(machine_price, complete=False, at_most=at_most)
     disk_price = spec.disk.size_gb * ((1 + FEE) * per_gb / HOURS_OF_A_MONTH).quantize(_PER_GB)
-    attached = spec.accelerator is not None and spec.type.startswith("n1-")
-    return Price(machine_price + disk_price, complete=not attached, at_most=at_most)
+    return Price(machine_price + disk_price, complete=not _attached(spec), at_most=at_most)
+
+
+def _attached(spec: MachineSpec) -> str:
+    """Return the common name of the accelerators attached to an N1 machine, of which the book has no price."""
+    return accelerator(spec.accelerator).model if spec.accelerator and spec.type.startswith("n1-") else ""
+
+
+def unpriced(machines: Iterable[MachineSpec]) -> str:
+    """Return `without the T4s, whose price no list has` where `hourly` leaves accelerators out; empty where it does
+    not."""
+    names = dict.fromkeys(f"{name}s" for spec in machines if (name := _attached(spec)))
+    return f"without the {join(names)}, whose price no list has" if names else ""
 
 
 def dearest(amounts: Iterable[Price]) -> Price:

@@ -15,7 +15,7 @@ from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.grades import asks_above
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed
+from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, signed, unpriced
 from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
@@ -189,7 +189,8 @@ def _unpriced(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         for pool in cluster.pools:
             was, cost = before.pool(pool.name) if before else None, pool.price_per_hour
             if not cost.complete and (was is None or was.machine != pool.machine):
-                so = "the stack's costs lack it" if cost.unknown else f"but for {dollars(Price(cost.known))} of it"
+                known, lacking = dollars(Price(cost.known)), unpriced((pool.machine,))
+                so = "the stack's costs lack it" if cost.unknown else f"{known} {lacking or 'of it alone is known'}"
                 subject = Subject("pool", f"{cluster.name}/{pool.name}")
                 yield by_row("price-unknown", subject, machine=pool.machine, so=so)
 

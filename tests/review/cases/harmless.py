@@ -36,6 +36,19 @@ CASES = (
     ),
     silent("A default is not written down any more", stack("      replacement: rollover\n", "")),
     silent(
+        "A team says for a key of the stack what everybody has",
+        stack("ada@acme.example] } }", "ada@acme.example], machines: { small: { machine: n1-standard-8 } } } }"),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:machines: { small: n1-standard-8 }\n"
+                "  slipway:teams: { vision: { submitters: [user:ada@acme.example] } }\n"
+                "  slipway:policy:\n",
+            ),
+            template("evals", '"judge", "n1-standard-8"', '"judge", "small"'),
+        ),
+    ),
+    silent(
         "The usual disk of a machine is left to be the usual one",
         stack("disk: { type: pd-ssd, sizeGb: 500 }", "disk: { sizeGb: 500 }"),
         accident="a default that was taken for a change",

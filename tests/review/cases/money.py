@@ -142,6 +142,22 @@ CASES = (
         accident="a default a hundred times as large",
     ),
     Case(
+        "Jobs on machines of their own get a GPU of which no list has the price",
+        (
+            template(
+                "evals",
+                'Disk("pd-ssd", 100), args',
+                'Disk("pd-ssd", 100), accelerator="NVIDIA_TESLA_T4", accelerator_count=1, args',
+            ),
+        ),
+        (
+            hurts("machines-changed", "evals", "T4"),
+            tells("run-cost", "template evals", "$0.22/h and more on Spot", "without the T4s, whose price no list has"),
+        ),
+        world=BUSY,
+        accident="a bill for GPUs that no forecast had",
+    ),
+    Case(
         "A key for a machine is twice the machine, for every template that names it",
         (stack("small: n1-standard-8", "small: n1-standard-16"),),
         (

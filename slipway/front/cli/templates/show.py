@@ -22,7 +22,7 @@ from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import OF_TEAM, Offer, Parameter, Study, Template, case_in_words
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import KINDS, PIPELINE_JOB
-from slipway.model.prices import dollars
+from slipway.model.prices import dollars, unpriced
 from slipway.using.context import Context
 from slipway.using.submission.parameters import describe
 from slipway.using.submission.request import new_request_id
@@ -72,6 +72,8 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     screen.out("")
     for name in dict.fromkeys(offer.capacity_type for offer in chosen.offers):
         screen.prose(f"{name}: {CAPACITY_TYPES[name].billing}" if name in CAPACITY_TYPES else name)
+    if lacking := unpriced(group.machine for job in jobs_of(chosen) for group in job.machines):
+        screen.prose(f"prices are {lacking}")
     for cluster in dict.fromkeys(offer.cluster for offer in chosen.offers if offer.cluster):
         if crossing := context.crossing(context.catalog.region_of(cluster)):
             screen.prose(f"pool {cluster}: {crossing}")

@@ -15,7 +15,7 @@ from slipway.base.formatting import clock, span
 from slipway.front.cli.terminal import screen
 from slipway.google.jobs import AT_LEAST_ONCE, VertexJob
 from slipway.model.catalog.model import Catalog
-from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text
+from slipway.model.prices import UNKNOWN, UNKNOWN_PRICE, dollars, price_text, unpriced
 from slipway.using.context import Context
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, added, price, summary
@@ -152,6 +152,8 @@ def below_verdict(context: Context, choice: Choice) -> Iterator[str]:
     except as `leaving` reports."""
     if not choice.taken.candidate.request.job.starts_once:
         yield f"  {AT_LEAST_ONCE}"
+    if lacking := unpriced(part.machine for part in choice.taken.candidate.demand.parts):
+        yield f"  prices are {lacking}"
     if crossing := context.crossing(choice.taken.candidate.region):
         yield f"  {crossing}"
     known = left_pool(choice)

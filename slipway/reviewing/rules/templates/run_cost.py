@@ -13,8 +13,9 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
-from slipway.model.prices import Price, dollars, is_steep
-from slipway.reviewing.change.usual import by, by_hour, job_spec, rounds, whose
+from slipway.model.machines.spec import MachineSpec
+from slipway.model.prices import Price, dollars, is_steep, unpriced
+from slipway.reviewing.change.usual import by, by_hour, job_spec, posted_pools, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.templates.cases import divided
 
@@ -57,11 +58,15 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
                 Subject("template", name),
                 _costs(was, now),
                 who=f"{who} of {IT}",
-                so="they hold its machines, and others wait" if moves_in else "",
+                so="they hold its machines, and others wait" if moves_in else _lacking(now),
                 details=(f"{other} {_costs(*sides)}" for other, sides in changed[1:]),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
             )
+
+
+def _lacking(run: _Run) -> str:
+    return "" if run.hourly.complete else unpriced(map(MachineSpec.read, filter(None, posted_pools(run.offer))))
 
 
 def _costs(was: _Run, now: _Run) -> str:

@@ -50,6 +50,18 @@ def test_without_the_role_for_quota_it_is_not_checked_and_never_refused(stack: S
     assert f"  fix: ask for more: {more}\n" in done.err
 
 
+def test_a_price_that_lacks_a_part_names_it(stack: Stack) -> None:  # Z8
+    machine = {"machineType": "n1-standard-4", "acceleratorType": "NVIDIA_TESLA_T4", "acceleratorCount": 1}
+    stack.beside_pools("hello", "on-demand", machine=machine)
+    stack.publish()
+    said = "prices are without the T4s, whose price no list has"
+    quota = {"custom_model_training_nvidia_t4_gpus": 1, "custom_model_training_cpus": 40}
+    with stack.settings(quota=quota):
+        planned = stack.well("submit", "hello", "--dry-run")
+    assert said in planned.err and said in stack.well("templates", "show", "hello").out
+    assert "prices are" not in stack.well("templates", "show", "crew").out
+
+
 LACKS = (
     "cpu/workers: needs 10 machines, the pool's maximum is 3",
     "custom_model_training_preemptible_nvidia_l4_gpus us-central1: needs 10, limit 0",
