@@ -201,5 +201,6 @@ class Teller:
             self.say(f"nobody was told whether the sweep has ended: {error}")
             return
         if len(ends) == int(self.facts["runs"]):
-            self.facts.update(job="", run="")
+            del self.facts["run"]
+            self.facts["job"] = ""
             self.tell(ENDED, counted(len(ends), Counter(ends.values())))

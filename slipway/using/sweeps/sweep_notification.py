@@ -23,6 +23,7 @@ class SweepNotifier(Notifier):
         """Raises the ConfigError of Notifier."""
         super().__init__(context)
         self._sweep, self._failure = sweep, ""
+        self._facts = {"sweep": sweep.id, "runs": str(sweep.count)}
         self._mark = notify.place_of(f"gs://{context.catalog.work_bucket}/claims/", sweep.id)
 
     def looked(self, jobs: Mapping[int, VertexJob]) -> str:
@@ -33,7 +34,7 @@ class SweepNotifier(Notifier):
         run = min(failed)[1]
         cause = read_causes(self._context, [jobs[run]]).get(jobs[run].name, "")
         self._failure = f"; run {run}: {cause or notify.FAILED}"
-        return self._tell(jobs[run], notify.FAILED, cause, self._mark, sweep=self._sweep.id, run=str(run))
+        return self._tell(jobs[run], notify.FAILED, cause, self._mark, run=str(run), **self._facts)
 
     def all_ended(self, jobs: Mapping[int, VertexJob], gone: int) -> str:
         """Tell how many runs ended how, why the first failed, and the least and most of the first metrics; return why
@@ -45,9 +46,9 @@ class SweepNotifier(Notifier):
         succeeded = {run: job for run, job in jobs.items() if job.state == "JOB_STATE_SUCCEEDED"}
         read = read_metrics(self._context, list(succeeded.values()))
         for name in list(dict.fromkeys(name for metrics in read.values() for name in metrics))[:_METRICS]:
-            values = [(read[job.name][name], run) for run, job in succeeded.items() if name in read[job.name]]
-            ends = " to ".join(f"{number(value)} (run {run})" for value, run in sorted({min(values), max(values)}))
-            why += f"; {name} {ends}"
+            values = sorted((read[job.name][name], run) for run, job in succeeded.items() if name in read[job.name])
+            ends = values[:1] + values[-1:] * (values[0][0] < values[-1][0])
+            why += f"; {name} {' to '.join(f'{number(value)} (run {run})' for value, run in ends)}"
         resends = sum(run.resend for run in self._sweep.accepted)
         mark = f"{self._mark}/{resends}" if resends else self._mark
-        return self._tell(next(iter(jobs.values())), notify.ENDED, why, mark, job="", sweep=self._sweep.id)
+        return self._tell(next(iter(jobs.values())), notify.ENDED, why, mark, job="", **self._facts)

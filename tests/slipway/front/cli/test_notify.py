@@ -85,6 +85,7 @@ def test_a_sweep_tells_its_first_failure_and_its_end_though_nobody_waits(stack: 
     facts = {"sweep": sweep, "run": job["labels"]["slipway-run"], "stack": stack.name, "user": "ada"}
     assert failed | facts == failed and (failed["event"], failed["why"]) == ("failed", "no data (chief)")
     assert f", run {facts['run']} of sweep {sweep} of stack {stack.name} (ada) failed: no data" in failed["text"]
+    assert "run" not in ended and ended["runs"] == "4"
     assert (ended["event"], ended["job"], ended["why"]) == ("ended", "", "2 of 4 runs succeeded, 2 failed")
     assert ended["text"].endswith(f"\nslipway jobs list --sweep {sweep}")
 
@@ -105,11 +106,14 @@ def test_who_waits_for_a_sweep_tells_its_first_failure_and_its_end_with_metrics(
     assert events(room) == [("failed", cause), ("ended", f"2 of 3 runs succeeded, 1 failed; run 1: {cause}")]
     for job in stack.jobs():
         run = int(job["labels"]["slipway-run"])
-        stack.write(f"jobs/{job['displayName']}/metrics.json", json.dumps({"accuracy": 0.5 + run / 10}).encode())
+        stack.write(
+            f"jobs/{job['displayName']}/metrics.json", json.dumps({"accuracy": 0.5 + run / 10, "size": 8}).encode()
+        )
     stack.run(*words, SLIPWAY_NOTIFY=room.url)
     assert len(room.bodies) == 2
     stack.run(*words, SLIPWAY_NOTIFY=f"{room.url}#json")
-    assert room.bodies[3]["why"].endswith("; accuracy 0.5 (run 0) to 0.7 (run 2)")
+    assert room.bodies[3]["why"].endswith("; accuracy 0.5 (run 0) to 0.7 (run 2); size 8 (run 0)")
+    assert room.bodies[3]["runs"] == "3" and room.bodies[2]["run"] == "1"
     nothing_has_the_address(stack, room, first.out, first.err)
 
 
