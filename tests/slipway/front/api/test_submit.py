@@ -111,6 +111,9 @@ def test_what_costs_more_than_the_stack_lets_pass_is_raised_until_it_is_confirme
         with pytest.raises(PolicyError, match="2 runs of hello"):
             slipway.sweep("hello", {"code": ["print(1)", "print(2)"]}, capacity="spot")
         assert stack.jobs() == []
+        with pytest.raises(ConfigError, match="notify is not a secret's name") as error:
+            slipway.sweep("hello", {"code": ["print(1)", "print(2)"]}, notify="https://chat.acme.example/s3cr3t")
+        assert "s3cr3t" not in str(error.value)
         with pytest.raises(ConfigError, match="yes is given a str"):
             slipway.submit("hello", yes="no")  # type: ignore[arg-type]
         assert slipway.submit("hello", capacity="spot", yes=True).state.startswith("JOB_STATE_")
