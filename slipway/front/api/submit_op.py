@@ -17,14 +17,7 @@ if TYPE_CHECKING:
 
 IMAGE = "python:3.12-slim"
 _OUTPUTS = {"job": "String", "output": "String", "folder": "Artifact", "metrics": "Metrics"}
-_TYPES: Mapping[type[Any], str] = {
-    bool: "Boolean",
-    int: "Integer",
-    float: "Float",
-    str: "String",
-    list: "List",
-    dict: "Dict",
-}
+_TYPES = {bool: "Boolean", int: "Integer", float: "Float", str: "String", list: "List", dict: "Dict"}
 _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore")
 _PLACEHOLDERS = ("{{$.pipeline_job_resource_name}}", "{{$}}")
 _NEVER = ("like", "code", "request_id")
@@ -65,8 +58,9 @@ def submit_op(
             fix="leave it out",
         )
     given = {"template": template, "catalog": catalog or str(context_of(None).selected.location), **arguments}
-    given = {name: list(value) if isinstance(value, tuple) else value for name, value in given.items()}
-    given = {name: value for name, value in given.items() if value is not None}
+    given = {
+        name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value is not None
+    }
     check_given({name: value for name, value in given.items() if not hasattr(value, "channel_type")})
     definition = {
         "name": template,
