@@ -63,7 +63,8 @@ class WorkspaceEntry(Entry):
     notify: Annotated[str, bounds.SECRET_NAME] | None = Field(
         default=None,
         description="Secret of Secret Manager that has the address of a chat room or program: each job tells it when "
-        "it starts after a wait, succeeds or fails (docs/follow.md). The accounts of jobs must be able to read it.",
+        "it starts after a wait, succeeds or fails, and a sweep at its first failure and its end "
+        "(docs/follow.md). The accounts of jobs must be able to read it.",
         examples=["slack-ml"],
     )
 
