@@ -38,6 +38,8 @@ _GLOBS = (
     *((f"*{name}*" if name.endswith("/") else f"*{name}", True) for name in FILES),
 )
 """Globs of files, and whether these deploy or judge. The last one that matches holds."""
+_OF_PROGRAM = ("bench", "bootstrap", "components", "journey", "local", "policy", "slipway")
+"""Folders of a program's own modules, which it surely imports."""
 STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
@@ -57,6 +59,12 @@ def seen_from(folder: str, path: str) -> str:
 
 def deploys(path: str) -> bool:
     return next(does for glob, does in reversed(_GLOBS) if fnmatchcase(path, glob))
+
+
+def may_be_imported(path: str) -> bool:
+    """Tell whether a file that deploys is a module of which its path does not say whether the program imports it."""
+    top, below, _ = path.partition("/")
+    return path.endswith(".py") and bool(below) and not top.startswith(".") and top not in _OF_PROGRAM
 
 
 def is_pipeline(path: str, text: str) -> bool:

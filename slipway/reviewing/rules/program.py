@@ -13,7 +13,7 @@ from slipway.base.installation import NAME
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change, Files, Side
 from slipway.reviewing.change.edits import NO_SIGN, Edit
-from slipway.reviewing.change.files import STACK_FILE, deploys
+from slipway.reviewing.change.files import STACK_FILE, deploys, may_be_imported
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
@@ -28,6 +28,7 @@ _LATER = {
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
 _MOVES = ("pins-gone", "pins-open", "pins-major", "pins-older", "pins-new", "pins-changed")
 """The rows of packages' moves, the gravest first."""
+_UNSURE = "keep what jobs alone run below `jobs/`: no path tells whether the program imports {}"
 _OF_RESOURCES = re.compile(rf"pulumi|{NAME}")
 """Packages that decide what becomes of resources."""
 _LONGEST, _MOST_LINES = 300, 8
@@ -53,11 +54,12 @@ def _edited(files: Files) -> Iterator[Consequence]:
     if edited:
         names = [f"`{file}`" for file in edited]
         first, *more = files.signs.get("deploys") or (NO_SIGN,)
+        unsure = named(name for file, name in zip(edited, names, strict=True) if may_be_imported(file))
         yield by_row(
             "program-edited" if first is NO_SIGN else "program-signed",
             Subject("program"),
             so=first.so,
-            instead=first.instead,
+            instead=first.instead or (unsure and _UNSURE.format(unsure)),
             files=named(names),
             edits=[edit for file in edited for edit in files.lines.get(file, ())][:_MOST_LINES],
             details=[*(names if len(names) > 1 else ()), *map(str, more)],

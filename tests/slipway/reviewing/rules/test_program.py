@@ -107,6 +107,18 @@ def test_what_deploys_or_judges() -> None:
     assert [path for path in OTHERS.split() if deploys(path)] == []
 
 
+@pytest.mark.parametrize(
+    ("files", "instead"),
+    [
+        (("src/train.py", "components/guard.py", "src/a.csv"), "whether the program imports `src/train.py`"),
+        (("components/guard.py", "__main__.py", ".github/x.py"), ""),
+    ],
+)
+def test_a_module_that_the_program_may_import_is_told_as_that(files: tuple[str, ...], instead: str) -> None:  # N14
+    (edited,) = program(change(facts(), facts(), files=Files(frozenset(files))))
+    assert edited.instead.endswith(instead) and bool(edited.instead) is bool(instead)
+
+
 def test_files_with_pins() -> None:
     assert all(map(has_pins, ("requirements.txt", "requirements-local.txt", "requirements-dev.in")))
     assert not any(map(has_pins, ("jobs/a/requirements.txt", "notes.txt")))
