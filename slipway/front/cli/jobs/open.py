@@ -14,8 +14,8 @@ from urllib.parse import quote
 import click
 
 from slipway.base.errors import ConfigError, ResourceError
-from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
+from slipway.front.cli.terminal import completions, screen
+from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.web_access import dashboard_of, shell_of
@@ -26,7 +26,7 @@ _LACKING = {"console": ("console page", "the endpoint of Vertex AI is not Google
 
 
 @click.command()
-@job_argument
+@click.argument("job", type=WORD, required=False, metavar="JOB", shell_complete=completions.jobs)
 @click.option("--what", type=click.Choice(_PAGES), default="console", show_default=True, help="What to open.")
 @click.option(
     "--shell",
@@ -39,8 +39,19 @@ _LACKING = {"console": ("console page", "the endpoint of Vertex AI is not Google
 @click.option("--print", "only_print", is_flag=True, help="Print it and open no browser.")
 @catalog_and_output
 def command(
-    *, job: str, what: str, shell: str | None, dashboard: bool, only_print: bool, catalog: str | None, output: str
+    *,
+    job: str | None,
+    what: str,
+    shell: str | None,
+    dashboard: bool,
+    only_print: bool,
+    catalog: str | None,
+    output: str,
 ) -> None:
+    if job is None and shell:
+        job, shell = shell, ""  # `--shell JOB` without a role.
+    if job is None:
+        raise click.UsageError("Missing argument 'JOB'.")
     context = Context(catalog)
     target = found_job(context, job)
     if shell is not None or dashboard:

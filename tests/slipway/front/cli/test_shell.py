@@ -31,6 +31,9 @@ def test_a_shell_of_a_submission_is_opened_by_its_job(open_stack: Stack) -> None
     assert requests.get(link, timeout=30).headers["content-type"].startswith("text/html")
     document = open_stack.well("jobs", "open", job, "--shell", "main", "--output", "json").json
     assert document["link"] == link and document["what"] == "shell"
+    assert open_stack.well("jobs", "open", "--shell", job, "--print").out.split() == [link], "a job, and no role"
+    none = open_stack.run("jobs", "open", "--dashboard")
+    assert none.code == 2 and "Missing argument 'JOB'" in none.err
     odd = open_stack.run("jobs", "open", job, "--shell", "mian")
     assert odd.code == 2 and f"fix: slipway jobs open {job} --shell main" in odd.err
     both = open_stack.run("jobs", "open", job, "--shell", "--dashboard")
