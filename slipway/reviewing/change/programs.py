@@ -8,8 +8,10 @@ import json
 import re
 import sys
 from collections.abc import Collection, Iterator, Mapping
-from itertools import count, groupby
+from itertools import groupby
 from pathlib import Path
+from types import CodeType
+from warnings import catch_warnings
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.reviewing.change.edits import Edit, JobFile, Sign
@@ -27,55 +29,49 @@ _LONGEST = 100
 _WIDEST = 4096
 _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
-_COMPREHENSIONS = (ast.ListComp, ast.SetComp, ast.GeneratorExp, ast.DictComp)
 _HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
-_SEES = (
-    ast.FunctionDef,
-    ast.AsyncFunctionDef,
-    ast.ClassDef,
-    ast.Lambda,
-    ast.Global,
-    ast.Nonlocal,
-    ast.ExceptHandler,
-    ast.Match,
-    ast.Import,
-    ast.ImportFrom,
-)
-_READS_NAMES = ("locals", "vars", "eval", "exec", "dir", "globals")
+_READS_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir", "globals"})
 _UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
-_OWN_SCOPES = (ast.Lambda, ast.NamedExpr)
 SIGNS: Mapping[str, list[dict[str, str]]] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
 """The known looks of edited lines, by group, the gravest first."""
 
 
 def same_program(file: str, before: str, after: str) -> bool:
     """Tell whether a file has the same code, with other comments, docstrings or annotations, in another form, or with
-    other names of a comprehension's variables. It is parsed as bytes, since a first line may declare another coding."""
+    other names of functions' own variables. It is parsed as bytes, since a first line may declare another coding."""
     try:
-        return file.endswith(".py") and _form(plain(before)) == _form(plain(after))
+        return file.endswith(".py") and _compiled(before) == _compiled(after)
     except _UNREADABLE:
         return False
 
 
-def _form(text: str) -> str:
-    tree, numbers = ast.parse(text.encode()), count()
-    used = {name.id for name in _names(tree)}
-    tree.body = [node for node in tree.body if not _only_types(node, used)]
+def _compiled(text: str) -> tuple[object, ...]:
+    """Return the code as the interpreter would run it. Nothing runs it here."""
+    tree = ast.parse(plain(text).encode())
+    used = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
     for node in ast.walk(tree):
-        if isinstance(node, _COMPREHENSIONS):
-            _rename(node, numbers)
-        elif isinstance(node, _HAS_BODY):
-            node.body = [each for each in node.body if not isinstance(each, ast.Pass)]
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef):
-            _rename_locals(node, numbers)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Call) and ast.unparse(node.func) == "print" and not node.keywords:
-            node.args = [ast.Constant(" ".join(map(_printed, node.args)))]
+        if isinstance(node, _HAS_BODY):
+            node.body = [each for each in node.body if not isinstance(each, ast.Pass)] or [ast.Pass()]
+        elif isinstance(node, ast.Call) and ast.unparse(node.func) == "print" and not node.keywords:
+            spaced = [part for arg in node.args for part in (ast.Constant(" "), *_printed(arg))]
+            if not any(isinstance(arg, ast.Starred) for arg in node.args):
+                node.args = [ast.JoinedStr(spaced[1:])]
+    body = [node for node in tree.body if not _only_types(node, used)]
     # Imports beside each other are made in any order.
-    runs = groupby(tree.body, lambda node: isinstance(node, ast.Import | ast.ImportFrom))
-    dumps = ((imports, [ast.dump(node) for node in run]) for imports, run in runs)
-    return "\n".join(line for imports, lines in dumps for line in (sorted(lines) if imports else lines))
+    runs = groupby(body, lambda node: isinstance(node, ast.Import | ast.ImportFrom))
+    tree.body = [node for imports, run in runs for node in (sorted(run, key=ast.dump) if imports else run)]
+    with catch_warnings(action="ignore"):
+        return _parts(compile(ast.unparse(tree), "", "exec", dont_inherit=True))
+
+
+def _parts(code: CodeType) -> tuple[object, ...]:
+    """Return what a piece of compiled code does. It finds its own variables by their places, unless it asks for their
+    names; callers may name its arguments."""
+    arguments = code.co_argcount + code.co_kwonlyargcount
+    names = code.co_varnames if _READS_NAMES & {*code.co_names} else code.co_varnames[:arguments]
+    constants = tuple(_parts(each) if isinstance(each, CodeType) else repr(each) for each in code.co_consts)
+    numbers = arguments, code.co_posonlyargcount, code.co_flags, len(code.co_freevars)
+    return code.co_name, code.co_code, code.co_exceptiontable, code.co_names, names, numbers, constants
 
 
 def _only_types(node: ast.stmt, used: Collection[str]) -> bool:
@@ -85,43 +81,13 @@ def _only_types(node: ast.stmt, used: Collection[str]) -> bool:
     return not any(alias.name == "*" or (alias.asname or alias.name) in used for alias in node.names)
 
 
-def _printed(part: ast.expr) -> str:
-    """Return an argument of `print` in one form, whether it stands alone or in a text."""
+def _printed(part: ast.expr) -> list[ast.expr]:
+    """Return an argument of `print` as parts of a text, whether it stands alone or in one."""
     if isinstance(part, ast.JoinedStr):
-        return "".join(map(_printed, part.values))
-    if isinstance(part, ast.FormattedValue) and part.conversion == -1 and not part.format_spec:
-        return _printed(part.value)
-    return str(part.value) if isinstance(part, ast.Constant) else f"{{{ast.dump(part)}}}"
-
-
-def _rename(node: ast.ListComp | ast.SetComp | ast.GeneratorExp | ast.DictComp, numbers: Iterator[int]) -> None:
-    """Give a comprehension's variables names by their order. They are seen nowhere else, except in its first iterable,
-    which is another scope, and unless a scope within has names of its own."""
-    if any(isinstance(inner, _OWN_SCOPES) for inner in ast.walk(node)):
-        return
-    targets = {name.id: "" for each in node.generators for name in _names(each.target)}
-    if targets.keys() & {name.id for name in _names(node.generators[0].iter)}:
-        return
-    # A character that no name has.
-    targets = {name: f"{next(numbers)}." for name in targets}
-    for name in _names(node):
-        name.id = targets.get(name.id, name.id)
-
-
-def _rename_locals(node: ast.FunctionDef, numbers: Iterator[int]) -> None:
-    """Give a function's own variables names by their order, where no scope within, and no word, may see them."""
-    inner = [each for each in ast.walk(node) if each is not node]
-    if any(isinstance(each, _SEES) or (isinstance(each, ast.Name) and each.id in _READS_NAMES) for each in inner):
-        return
-    known = {each.arg for each in inner if isinstance(each, ast.arg)}
-    own = dict.fromkeys(name.id for name in _names(node) if isinstance(name.ctx, ast.Store) and name.id not in known)
-    called = {name: f"{next(numbers)}." for name in own}
-    for name in _names(node):
-        name.id = called.get(name.id, name.id)
-
-
-def _names(node: ast.AST) -> Iterator[ast.Name]:
-    return (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        return [each for value in part.values for each in _printed(value)]
+    if isinstance(part, ast.FormattedValue):
+        return [part] if part.conversion != -1 or part.format_spec else _printed(part.value)
+    return [ast.Constant(str(part.value)) if isinstance(part, ast.Constant) else ast.FormattedValue(part, -1)]
 
 
 def edited_lines(file: str, before: str, after: str) -> tuple[Edit, ...]:

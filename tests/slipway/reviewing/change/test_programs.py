@@ -39,6 +39,12 @@ HIDDEN = "# {}\n# +AAo-import os\nprint()\n"
         ('print("at", x)\n', 'print(f"at {x}")\n', True),
         ('print("at", x)\n', 'print(f"at {x:03}")\n', False),
         ('print("at", x, sep="")\n', 'print(f"at {x}")\n', False),
+        ("def f():\n    t = 0\n    g(t)\n", "def f():\n    total = 0\n    g(total)\n", True),
+        ("def f():\n    t = 0\n    g(**locals())\n", "def f():\n    u = 0\n    g(**locals())\n", False),
+        ("def f(a):\n    g(a)\n", "def f(b):\n    g(b)\n", False),
+        ("assert x\n", "x\n", False),
+        ("x = 1\n", "x = True\n", False),
+        ("import a\nimport b\n", "import b\nimport a\n", True),
         (HIDDEN.format("plain"), HIDDEN.format("coding: utf-7"), False),
     ],
 )
