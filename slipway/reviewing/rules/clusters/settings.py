@@ -55,16 +55,18 @@ class _Setting(NamedTuple):
     #: Whether a value takes something from people, compared with the one before.
     harms: Callable[[Any, Any], bool] | None = None
 
-    def edit(self, old: Cluster, new: Cluster) -> Edit:
-        return Edit(self.key, *(_text(self.value(side)) for side in (old, new)))
+    def words(self, side: Cluster) -> str:
+        value = self.value(side)
+        if isinstance(value, datetime):
+            return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+        return span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
 
     def row(self, edit: Edit, *, harms: bool = False) -> str:
         turned = f"{self.key}-{edit.before}-{edit.after}"
         rows = (f"{self.key}-harmful" if harms else "", turned, f"{self.key}-{edit.after or 'none'}")
         return next((row for row in rows if row in ROWS), f"{self.key}-any")
 
-    def harmful(self, old: Cluster, new: Cluster) -> bool:
-        was, value = self.value(old), self.value(new)
+    def harmful(self, was: Any, value: Any) -> bool:
         return self.harms is not None and value is not None and (was is None or self.harms(value, was))
 
 
@@ -86,51 +88,66 @@ def settings(change: Change) -> Iterator[Consequence]:
     before, after, coming = _all(change.old), _all(change.new), _coming(change)
     for name in dict.fromkeys((*before, *after)):
         old, new, events = before.get(name), after.get(name), coming.get(name, ())
-        if old and new:
-            yield from (*_edited(old, new, events, change), *_waits(old, new))
-        elif new:
+        asleep = isinstance(new, DormantCluster)
+        if new is None:
+            if isinstance(old, DormantCluster):
+                yield of_cluster("season-given-up", name, key="")
+        elif old is None:
             if isinstance(new, DormantCluster):
                 when = moment_in_words(new.season.begins) if new.season.begins else "later"
                 details = (new.words, *pools_of(new))
                 yield of_cluster("season-to-come", name, when=when, costs=costs(new), details=details, key="from")
             if not isinstance(new, DormantCluster) or new.comes:
-                yield from _dated(new, events)
-        elif isinstance(old, DormantCluster):
-            yield of_cluster("season-given-up", name, key="")
-    yield from _not_ready(change)
+                undated = replace(new, season=Season(begins=new.season.begins))
+                yield from _edited(undated, new, events, change, fresh=True)
+        else:
+            yield from _edited(old, new, events, change)
+            # No other rule tells the edits of a cluster that comes or goes by its dates.
+            remade = [*_remade(old, new)] if asleep or isinstance(old, DormantCluster) else []
+            if remade:
+                key = remade[0].key
+                yield of_cluster("season-remade", name, so=_reason(new), edits=remade, grade=Grade.NOTE, key=key)
+            if lacks := _lacks(new) - _lacks(old):
+                yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
+    was, ready = _ready(change)
+    for name, readiness in ready.items():
+        # No grade depends on Google's answer, which must not make an approved change worse.
+        lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
+        if any(line.short > lacked.get(line.key, 0) for line in readiness.lacking):
+            when = moment_in_words(readiness.begins)
+            yield of_cluster("season-not-ready", name, when=when, why=str(readiness.why), key="from")
 
 
-def _dated(cluster: Cluster, events: Iterable[str]) -> Iterator[Consequence]:
-    undated = replace(cluster, season=Season(begins=cluster.season.begins))
-    for row in _SETTINGS:
-        if row.value(cluster) != row.value(undated):
-            edit = row.edit(undated, cluster)
-            yield _tells(row, cluster, edit, so="", grade=Grade.NOTE, details=events)
-
-
-def _edited(old: Cluster, new: Cluster, events: Iterable[str], change: Change) -> Iterator[Consequence]:
+def _edited(
+    old: Cluster, new: Cluster, events: Iterable[str], change: Change, *, fresh: bool = False
+) -> Iterator[Consequence]:
+    """Yield the settings that differ. `fresh`: the cluster is new, so that nobody had it without them."""
     was_asleep, asleep = (isinstance(side, DormantCluster) for side in (old, new))
     for row in _SETTINGS:
-        dated = row.kind == _SEASON
-        if row.value(old) == row.value(new) or (not dated and bool(old.adopted) != bool(new.adopted)):
+        was, value, dated = row.value(old), row.value(new), row.kind == _SEASON
+        if was == value or (not dated and bool(old.adopted) != bool(new.adopted)):
             continue
-        harms = row.harmful(old, new) and not (dated and was_asleep and asleep)
-        so, dearer = _shift(row, old, new, change.now)
-        soon = harms and row.key == "until" and row.value(new) - change.now < _SOON
+        harms = not fresh and row.harmful(was, value) and not (dated and was_asleep and asleep)
+        so, dearer = ("", False) if fresh else _shift(row, old, new, change.now)
+        soon = harms and row.key == "until" and value - change.now < _SOON
         away = [f"then {line}" for line in without_cluster(change.new, new.name)] if harms and dated else []
-        yield _tells(
-            row,
-            new,
-            row.edit(old, new),
-            harms=harms and not (dated and asleep),
+        edit = Edit(row.key, row.words(old), row.words(new))
+        yield of_cluster(
+            row.row(edit, harms=harms and not (dated and asleep)),
+            new.name,
+            part=row.key,
+            value=edit.after,
             so=so,
-            quota=_of_both(new, change) if row.value(new) == ROLLOVER else "",
+            quota=_of_both(new, change) if value == ROLLOVER else "",
+            edits=[edit],
             details=(*away, *(events if dated else ())),
             grade=Grade.BLOCKING if soon else None if harms or dearer else Grade.NOTE,
+            key=row.key,
         )
-    # No other rule tells the edits of a cluster that comes or goes by its dates.
-    if (was_asleep or asleep) and (remade := [*_remade(old, new)]):
-        yield of_cluster("season-remade", new.name, so=_reason(new), edits=remade, grade=Grade.NOTE, key=remade[0].key)
+
+
+def _lacks(cluster: Cluster) -> set[str]:
+    return set(cluster.lacks or ()) if isinstance(cluster, DormantCluster) else set()
 
 
 def _of_both(cluster: Cluster, change: Change) -> str:
@@ -142,12 +159,6 @@ def _of_both(cluster: Cluster, change: Change) -> str:
                 f" (at least {2 * need.amount:,} {in_words(need.metric)} of {limit.limit:,}, so the second is refused)"
             )
     return ""
-
-
-def _tells(row: _Setting, cluster: Cluster, edit: Edit, *, harms: bool = False, **told: Any) -> Consequence:
-    return of_cluster(
-        row.row(edit, harms=harms), cluster.name, part=row.key, value=edit.after, edits=[edit], key=row.key, **told
-    )
 
 
 def _shift(row: _Setting, old: Cluster, new: Cluster, now: datetime) -> tuple[str, bool]:
@@ -186,23 +197,6 @@ def due(change: Change) -> Iterator[str]:
             yield from events
 
 
-def _not_ready(change: Change) -> Iterator[Consequence]:
-    """Find quota that is newly short for a coming day. No grade depends on Google's answer, which must not make an
-    approved change worse."""
-    was, ready = _ready(change)
-    for name, readiness in ready.items():
-        lacked = {line.key: line.short for line in was[name].lacking} if name in was else {}
-        if any(line.short > lacked.get(line.key, 0) for line in readiness.lacking):
-            when = moment_in_words(readiness.begins)
-            yield of_cluster("season-not-ready", name, when=when, why=str(readiness.why), key="from")
-
-
-def _waits(old: Cluster, new: Cluster) -> Iterator[Consequence]:
-    lacks, lacked = ({*side.lacks} if isinstance(side, DormantCluster) and side.lacks else set() for side in (new, old))
-    if lacks - lacked:
-        yield of_cluster("season-waits", new.name, quota=join(map(in_words, sorted(lacks))), key="")
-
-
 @once
 def _ready(change: Change) -> tuple[Mapping[str, Readiness], ...]:
     """Return which clusters that are to come have their quota, without this change, and with it and what it asks
@@ -226,12 +220,6 @@ def _coming(change: Change) -> Mapping[str, tuple[str, ...]]:
         for action in change.actions
         if action.current
     }
-
-
-def _text(value: datetime | timedelta | str | None) -> str:
-    if isinstance(value, datetime):
-        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-    return span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
 
 
 def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
