@@ -98,7 +98,9 @@ class GitHub:
         }
 
     def answer(self, sent: Any) -> Any:
-        done = graphql_sync(SCHEMA, sent["query"], self, variable_values=sent["variables"])
+        done = graphql_sync(
+            SCHEMA, sent["query"], self, variable_values=sent["variables"], operation_name=sent["operationName"]
+        )
         return done.formatted
 
     def repository(self, _: Any, owner: str, name: str, followRenames: bool) -> Any:  # noqa: N803 - the schema's

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import short
+from slipway.deploying.engine.touched import InputDifference
 from slipway.reviewing.change.secret_values import HIDDEN
 
 _HELD = "secure"
@@ -68,6 +69,11 @@ class JobFile:
 def _side(value: str) -> str:
     number = value.replace(".", "").replace(",", "").isdigit()
     return value if number else f"`{short(value, 100)}`" if value else "none"
+
+
+def edits_of(some: Iterable[InputDifference]) -> tuple[Edit, ...]:
+    """Return differences of inputs without what may be secret."""
+    return tuple(Edit(each.path, *each.sides) for each in some)
 
 
 def edits(before: str, after: str) -> tuple[Edit, ...]:

@@ -26,42 +26,6 @@ _VARIABLES = ("GITHUB_GRAPHQL_URL", "GITHUB_API_URL", "GITHUB_REPOSITORY", "GITH
 _OPEN = re.compile(r"refs/pull/(\d+)/merge")
 _BOT = {"__typename": "Bot", "login": "github-actions"}
 _MOST = 200
-_ASK = """
-query($owner: String!, $name: String!, $commit: GitObjectID!, $number: Int!, $merged: Boolean!) {
-  repository(owner: $owner, name: $name) {
-    object(oid: $commit) {
-      ... on Commit {
-        tree { oid }
-        associatedPullRequests(first: 20) @include(if: $merged) { nodes { ...asked } }
-      }
-    }
-    pullRequest(number: $number) @skip(if: $merged) { ...asked }
-  }
-}
-fragment asked on PullRequest {
-  id
-  number
-  author { login }
-  headRefOid
-  mergeCommit { oid }
-  latestOpinionatedReviews(first: 100, writersOnly: true) {
-    nodes { state submittedAt author { __typename login } commit { tree { oid } } }
-  }
-  comments(first: 100) { ...told }
-  newest: comments(last: 100) { ...told }
-}
-fragment told on IssueCommentConnection { totalCount nodes { id body updatedAt author { __typename login } } }
-"""
-_ADD = """
-mutation($to: ID!, $body: String!) {
-  written: addComment(input: {subjectId: $to, body: $body}) { edge: commentEdge { node { id body updatedAt } } }
-}
-"""
-_REPLACE = """
-mutation($to: ID!, $body: String!) {
-  written: updateIssueComment(input: {id: $to, body: $body}) { node: issueComment { id body updatedAt } }
-}
-"""
 _FIX = "give the job `contents: read`, `pull-requests: read` (write, to comment) and `actions: read` (to deploy)"
 
 
@@ -83,7 +47,7 @@ class GitHub:
         owner, _, name = self._repository.partition("/")
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
         call = Call("ask GitHub who approved this")
-        result = self._asked(_ASK, of, call, self._read, again=True)
+        result = self._asked("ask", of, call, self._read, again=True)
         if result.merged and (pull := result.pull_request) and pull.comment:
             record = written_with(pull.comment.body, self._records(pull, result.tree))
             return replace(result, pull_request=replace(pull, record=record))
@@ -94,15 +58,17 @@ class GitHub:
         if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
             return result
         call = Call(f"write the comment of #{pull.number}")
-        query, to = (_REPLACE, pull.comment.id) if pull.comment else (_ADD, pull.id)
-        written = self._asked(query, {"to": to, "body": body}, call, _written)
+        operation, to = ("replace", pull.comment.id) if pull.comment else ("add", pull.id)
+        written = self._asked(operation, {"to": to, "body": body}, call, _written)
         return replace(result, pull_request=replace(pull, comment=written))
 
     def _asked(
-        self, query: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
+        self, operation: str, variables: Json, call: Call, read: Callable[[Json], Found], *, again: bool = False
     ) -> Found:
+        query = Path(__file__).with_name("github.graphql").read_text(encoding="utf-8")
+        body = {"query": query, "operationName": operation, "variables": variables}
         with refused(_FIX):
-            answer = self._session.post(self._url, call, {"query": query, "variables": variables}, idempotent=again)
+            answer = self._session.post(self._url, call, body, idempotent=again)
             if errors := answer.get("errors"):  # An answer may have errors beside its data.
                 told = (str(error.get("message") if isinstance(error, dict) else error) for error in errors)
                 raise ResourceError(f"could not {call.doing}", why=join(told), fix=_FIX)

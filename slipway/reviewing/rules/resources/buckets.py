@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
 from slipway.deploying.deployment.workspace_plan import CATALOG, WORK
 from slipway.deploying.engine.fields import BUCKET_FIELDS
-from slipway.deploying.engine.lifecycle import Effect
+from slipway.deploying.engine.lifecycle import Effect, mapping
 from slipway.deploying.engine.touched import BUCKET, Fate, InputDifference, Touched, differences
 from slipway.google.live import Unknown
 from slipway.google.permissions import Bound
@@ -19,8 +19,9 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.model.state import BUCKETS_ELSEWHERE
 from slipway.reviewing.change.change import Change, grouped, let_go
+from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.resources.fates import UNRULED, edits_of, fate, told_by, unguarded
+from slipway.reviewing.rules.resources.resources import UNRULED, fate, told_by, unguarded
 from slipway.reviewing.rules.table import by_row, follows
 
 _WHO = f"Bucket {IT}"
@@ -34,8 +35,10 @@ def buckets(change: Change) -> Iterator[Consequence]:
     for touched in change.touched:
         if touched.type == BUCKET:
             yield from _fate(touched, change)
-            if touched.fate is Fate.ADOPTED:
-                yield from _opened(touched.physical, change)
+            for bound in _bound(touched.physical, change) if touched.fate is Fate.ADOPTED else ():
+                if bound.member in _EVERYBODY:
+                    subject = Subject("bucket", touched.physical, bound.member)
+                    yield by_row("bucket-open", subject, name=subject.name, member=bound.member, role=bound.role)
             if touched.fate in (Fate.CHANGED, Fate.ADOPTED) and touched.old:
                 yield from _edited(touched)
     if change.preview is None:
@@ -106,13 +109,6 @@ def _bound(name: str, change: Change) -> list[Bound]:
     return [] if isinstance(policy, Unknown) else sorted(policy)
 
 
-def _opened(name: str, change: Change) -> Iterator[Consequence]:
-    for bound in _bound(name, change):
-        if bound.member in _EVERYBODY:
-            subject = Subject("bucket", name, bound.member)
-            yield by_row("bucket-open", subject, name=name, member=bound.member, role=bound.role)
-
-
 def _elsewhere(change: Change) -> Iterator[Consequence]:
     """Report work buckets of other regions where the engine was not asked."""
     old, new = (catalog.work_elsewhere or {} for catalog in (change.old, change.new))
@@ -159,10 +155,5 @@ def _effects(touched: Touched) -> Iterator[tuple[str, Effect]]:
 
 def _of_others(rules: Any) -> list[Any]:
     """Return the rules without those for Slipway's own records in the catalog's bucket."""
-    return [rule for rule in (rules if isinstance(rules, list) else ()) if not _is_ours(rule)]
-
-
-def _is_ours(rule: Any) -> bool:
-    condition = rule.get("condition") if isinstance(rule, Mapping) else None
-    prefixes = condition.get("matchesPrefixes") if isinstance(condition, Mapping) else None
-    return isinstance(prefixes, list) and bool(prefixes) and {*prefixes} <= {HISTORY, BOARD}
+    prefixes = ((rule, mapping(mapping(rule).get("condition")).get("matchesPrefixes")) for rule in rules or ())
+    return [rule for rule, some in prefixes if not some or not {*some} <= {HISTORY, BOARD}]

@@ -14,8 +14,9 @@ from slipway.model.catalog.withdrawal import unfinished
 from slipway.model.facts import CATALOG, WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, grouped, let_go
+from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.resources.fates import UNRULED, edits_of, fate, title, told_by
+from slipway.reviewing.rules.resources.resources import UNRULED, fate, title, told_by
 from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
 from slipway.reviewing.rules.table import by_row

@@ -11,8 +11,8 @@ from slipway.deploying.engine.grants import Grant, form, place, unreadable
 from slipway.deploying.engine.touched import Fate, InputDifference, Touched, texts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.resources.fates import edits_of
 from slipway.reviewing.rules.resources.roles import denied
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, named

@@ -12,9 +12,8 @@ from slipway.google.jobs import distinct
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.resources.access import AccessChange, access, usual
+from slipway.reviewing.rules.resources.access import AccessChange, access, field_of, usual
 from slipway.reviewing.rules.resources.roles import above, rights
-from slipway.reviewing.rules.resources.teams import field_of
 from slipway.reviewing.rules.resources.trainers import secrets, trainers_alone
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, named

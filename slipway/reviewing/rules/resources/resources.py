@@ -1,4 +1,4 @@
-"""Resources of every type, known or not: a deletion is destruction.
+"""Resources of every type, known or not: what becomes of them, and what follows; a deletion is destruction.
 
 Slipway's own declarations are reported elsewhere: clusters, buckets, accounts, grants, the catalog and the packages.
 """
@@ -6,8 +6,9 @@ Slipway's own declarations are reported elsewhere: clusters, buckets, accounts, 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from slipway.deploying.engine.grants import form
 from slipway.deploying.engine.lifecycle import Effect
@@ -30,12 +31,24 @@ from slipway.deploying.engine.touched import (
 from slipway.model.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.change.edits import edits_of
+from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.rules.resources.exposure import opening
-from slipway.reviewing.rules.resources.fates import GUARDS, UNRULED, edits_of, fate, of_type, title, told_by, unguarded
-from slipway.reviewing.rules.table import by_row, follows
+from slipway.reviewing.rules.table import ROWS, by_row, follows
 from slipway.reviewing.rules.words import named
 
+GUARDS: Mapping[str, tuple[object, str]] = {
+    "deletionProtection": (True, "its protection from deletion is off"),
+    "deletionPolicy": ("PREVENT", "nothing prevents its deletion any more"),
+    "forceDestroy": (False, "nothing asks whether it is empty"),
+    "deleteContentsOnDestroy": (False, "nothing asks whether it is empty"),
+}
+"""Inputs, of any type, that prevent a deletion: the guarding value, and what follows without it."""
+
+_OLD_STAYS = "is made anew; the old one stays, paid as before"
+_ANNOUNCED = "as was announced, since nothing needs it any more"
+_FAILS = "it is protected from that, so the deployment would fail"
+UNRULED = follows("edited-unruled")
 _TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 _FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
@@ -44,6 +57,7 @@ _ADMITS = "attributeCondition"
 """The input of a workload identity provider that tells which repositories may deploy as the stack's identity."""
 _PROVIDER = "__provider"
 """The code of a resource that the program itself makes, changes and deletes (a dynamic provider's)."""
+_IS_SECRET, _RUNS, _COMPUTED = "is secret", "the deployment runs", "the cloud computes"
 
 
 def resources(change: Change) -> Iterator[Consequence]:
@@ -99,9 +113,6 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
         yield told_by(worst, subject, who, unguarded(touched), edits=edits_of(edited), details=details)
 
 
-_IS_SECRET, _RUNS, _COMPUTED = "is secret", "the deployment runs", "the cloud computes"
-
-
 def _hidden(touched: Touched, edited: Sequence[InputDifference]) -> Iterator[tuple[str, str]]:
     """Yield paths that differ and have no value to show, with the reason."""
     for path in unseen(touched.diffs, edited):
@@ -115,7 +126,10 @@ def _hidden(touched: Touched, edited: Sequence[InputDifference]) -> Iterator[tup
 def _effect(touched: Touched, edited: Sequence[InputDifference], hidden: Mapping[str, str]) -> Effect:
     paths = (*(each.path for each in edited), *hidden)
     if "CustomRole:" in touched.type and "permissions" in paths:
-        return _permissions(touched)
+        known = {text for _, text in texts(touched.was.get("permissions"))}
+        more = {text for _, text in texts(touched.becomes.get("permissions"))} - known
+        gives_roles = any(permission.endswith(".setIamPolicy") for permission in more)
+        return follows(f"edited-permits-{'any-role' if gives_roles else 'more' if more else 'less'}")
     if unguarded(touched):
         return follows("edited-unprotected")
     if any(_ADMITS in each.path for each in edited):
@@ -129,9 +143,77 @@ def _effect(touched: Touched, edited: Sequence[InputDifference], hidden: Mapping
     return UNRULED if hidden else follows(of_type("edited-unruled", touched, *some))
 
 
-def _permissions(touched: Touched) -> Effect:
-    """Judge a change of a custom role by what its members get."""
-    before, after = ({text for _, text in texts(side.get("permissions"))} for side in (touched.was, touched.becomes))
-    if any(permission.endswith(".setIamPolicy") for permission in after - before):
-        return follows("edited-permits-any-role")
-    return follows(f"edited-permits-{'more' if after - before else 'less'}")
+def fate(
+    touched: Touched,
+    subject: Subject,
+    who: str,
+    what: str,
+    so: str = "",
+    *,
+    details: Iterable[str] = (),
+    field: str = "",
+    announced: bool = False,
+) -> Iterator[Consequence]:
+    """Yield what follows from a resource's fate. `what`: `bucket`, `account` or `other`, as rows are named. `so`: its
+    end or its purpose, where that is not the row's.
+    `announced`: it was kept for jobs alone, and nothing needs it any more."""
+    if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
+        return
+    row = follows(of_type(f"{what}-{touched.fate.name.lower()}", touched))
+    guarded = any(value is not False and touched.was.get(key) == value for key, (value, _) in GUARDS.items())
+    if touched.fate is Fate.REPLACED and not touched.destroyed:
+        row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
+    if announced:
+        row = replace(row, so=_ANNOUNCED, instead="", grade=Grade.NOTE)
+    elif touched.destroyed and (guarded or (touched.old and touched.old.protected)):
+        row = replace(row, so=_FAILS, instead="")
+    elif so:
+        row = replace(row, so=so)
+    id_ = touched.old.id if touched.old else ""
+    tops = {top(path) for path in touched.replaces}
+    because = [each for each in differences(touched.was, touched.becomes) if top(each.path) in tops]
+    unshown = tops - {top(each.path) for each in because}
+    details = (
+        *details,
+        *((f"`{id_}`",) if id_ not in ("", touched.physical) else ()),
+        *(f"because of `{path}`" for path in sorted(unshown)),
+        *(("what it depends on is made anew",) if touched.fate is Fate.REPLACED and not tops else ()),
+    )
+    yield told_by(row, subject, who, edits=edits_of(because), details=details, field=field)
+
+
+def of_type(row: str, touched: Touched, *more: str) -> str:
+    """Return the first of a row's words for resources of this type, `more` behind them, or else the row itself."""
+    words = (f"{row} {title(touched)}{f' {word}' if word else ''}" for word in more or ("",))
+    return next((word for word in words if word in ROWS), row)
+
+
+def told_by(effect: Effect, subject: Subject, who: str, so: str = "", **parts: Any) -> Consequence:
+    """Return the consequence of an edited field. `so`: its end, where that is not the row's."""
+    ends, instead = so or effect.so, effect.instead
+    return consequence(
+        effect.kind, subject, effect.does, who=who, so=ends, instead=instead, grade=effect.grade, **parts
+    )
+
+
+def title(touched: Touched) -> str:
+    """Return `bigquery.Dataset`; `kubernetes apps.Deployment` for a provider that is not Google's."""
+    provider, _, rest = touched.type.partition(":")
+    module, _, name = rest.partition(":")
+    plain = f"{module.partition('/')[0]}.{name}"
+    return plain if provider == "gcp" else f"{provider} {plain}"
+
+
+def unguarded(touched: Touched) -> str:
+    """Return what prevents a deletion no longer; empty where nothing did, or still does."""
+    if touched.old and touched.new and touched.old.protected and not touched.new.protected:
+        return "the program no longer protects it"
+    if touched.old and touched.new and touched.old.retained and not touched.new.retained:
+        return "the program no longer keeps it when it leaves the stack"
+    for key, (value, why) in GUARDS.items():
+        was, becomes = touched.was.get(key), touched.becomes.get(key)
+        # `forceDestroy` and its like are off by default.
+        guarded = was == value or (was is None and value is False)
+        if guarded and becomes != value and not (becomes is None and value in (False, None)):
+            return why
+    return ""
