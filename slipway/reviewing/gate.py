@@ -67,17 +67,12 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
         for part in review.consequences:
             is_edit = part.of.adds and part.subject.name in review.added
             announced = is_announced(part.kind, part.grade) and not is_edit
-            if not (announced or _continues(part, review)):
+            # A deployment that was cut short began it, so this one may go on, and in place with its clusters alone.
+            begun = review.begun if part.of.continued is not Continued.NONE else None
+            in_place = part.of.continued is Continued.OWN and part.subject.cluster in (begun or ())
+            continues = begun is not None and (part.grade is not Grade.BLOCKING or in_place)
+            if not (announced or continues):
                 yield _consequence(review, part)
-
-
-def _continues(part: Consequence, review: Review) -> bool:
-    """Tell whether a deployment that was cut short began it, so that this one may go on."""
-    continued = part.of.continued
-    if review.begun is None or continued is Continued.NONE:
-        return False
-    in_place = part.subject.cluster in review.begun and continued is Continued.OWN
-    return part.grade is not Grade.BLOCKING or in_place
 
 
 def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[GateObstacle]:
@@ -85,21 +80,17 @@ def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal 
     harder, USD an hour beyond `tolerance`. A retiring cluster's number of jobs, which moves all the time, is none."""
     before = {review.stack: review for review in approved}
     for review in now:
-        known = before.get(review.stack, Review(review.stack))
-        yield from _graver(review, known)
-        yield from _dearer(review, known, tolerance)
-        yield from _unknown(review, known.incomplete)
-
-
-def _graver(now: Review, approved: Review) -> Iterator[GateObstacle]:
-    graded = grouped(approved.consequences, lambda part: part.key)
-    for part in now.consequences:
-        # A comment that hides people's addresses has several equal subjects: each stands for one.
-        known = graded.get(part.key) or graded.get((part.kind, hidden(part.subject)))
-        was = known.pop(0).grade if known else None
-        if (was is None and part.grade is Grade.BLOCKING) or (was is not None and part.grade > was):
-            approval = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
-            yield _consequence(now, part, f" ({approval})")
+        told = before.get(review.stack, Review(review.stack))
+        graded = grouped(told.consequences, lambda part: part.key)
+        for part in review.consequences:
+            # A comment that hides people's addresses has several equal subjects: each stands for one.
+            known = graded.get(part.key) or graded.get((part.kind, hidden(part.subject)))
+            was = known.pop(0).grade if known else None
+            if (was is None and part.grade is Grade.BLOCKING) or (was is not None and part.grade > was):
+                approval = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
+                yield _consequence(review, part, f" ({approval})")
+        yield from _dearer(review, told, tolerance)
+        yield from _unknown(review, told.incomplete)
 
 
 def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateObstacle]:

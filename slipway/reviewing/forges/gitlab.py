@@ -60,7 +60,8 @@ class GitLab:
         return MergeResult(tree, pull, merged=merged, words=GITLAB.words)
 
     def tell(self, result: MergeResult, body: str) -> MergeResult:
-        pull, body = result.pull_request, _inert(body)
+        # GitLab finds neither a command like `/close` in it nor a reference like `!3`.
+        pull, body = result.pull_request, _REFERENCE.sub(f"!{_BREAK}", _COMMAND.sub(f"{_BREAK}/", body))
         if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
             return result
         notes, doing = f"merge_requests/{pull.number}/notes", f"write the comment of !{pull.number}"
@@ -73,8 +74,9 @@ class GitLab:
         asked = f"repository/commits/{self._commit}/merge_requests"
         requests = self._rest.listed(asked, f"ask what was merged as {self._commit[:12]}", dict, most=_MOST, fix=_ANEW)
         for request in requests:
-            merged = request["state"] == "merged" and request["target_branch"] == self._branch
-            if merged and self._commit == _became(request):
+            # A merge commit, a squash, or the newest fast-forwarded one.
+            became = request.get("merge_commit_sha") or request.get("squash_commit_sha") or request["sha"]
+            if (request["state"], request["target_branch"], became) == ("merged", self._branch, self._commit):
                 return request
         return None
 
@@ -102,12 +104,12 @@ class GitLab:
         """Return the approvals of people who may push here, each with the tree of the newest commit of its time."""
         approvals = []
         for user, approval in approved:
-            level = self._rest.maybe(f"members/all/{user}", f"ask what {approval.login} may do", _level) or 0
-            # A bot may approve as well, and any branch's job can be one.
-            if level < _MAY_WRITE or self._users.get(f"users/{user}", f"read {approval.login}", _is_bot):
-                continue
-            before = [commit for at, commit in versions if at <= approval.at]
-            approvals.append(replace(approval, tree=self._trees.of(before[-1]) if before else ""))
+            member = self._rest.maybe(f"members/all/{user}", f"ask what {approval.login} may do", dict) or {}
+            writes = member and member["state"] == "active" and int(member["access_level"]) >= _MAY_WRITE
+            # A bot may approve as well, and any branch's job can be one; an unknown user is taken for a bot.
+            if writes and self._users.get(f"users/{user}", f"read {approval.login}", dict).get("bot") is False:
+                before = [commit for at, commit in versions if at <= approval.at]
+                approvals.append(replace(approval, tree=self._trees.of(before[-1]) if before else ""))
         return approvals
 
     def _comment(self, at: str, number: int) -> Comment | None:
@@ -135,11 +137,6 @@ class GitLab:
                         yield Record(record)
 
 
-def _became(body: Json) -> str:
-    """Return the commit that a merge gave the branch: a merge commit, a squash, or the newest fast-forwarded one."""
-    return str(body.get("merge_commit_sha") or body.get("squash_commit_sha") or body["sha"])
-
-
 def _approved(body: Json) -> tuple[tuple[int, Approval], ...]:
     """Return approvals with their users' ids. Raises LookupError for a GitLab that does not tell their times."""
     people = body["approved_by"]
@@ -154,15 +151,6 @@ def _version(body: Json) -> tuple[str, str]:
     return _at(body["created_at"]), body["head_commit_sha"]
 
 
-def _level(body: Json) -> int:
-    return int(body["access_level"]) if body["state"] == "active" else 0
-
-
-def _is_bot(body: Json) -> bool:
-    """Tell whether a user is not a person; an unknown user is taken for a bot."""
-    return body.get("bot") is not False
-
-
 def _comment(body: Json) -> Comment:
     return Comment(str(body["id"]), body["body"], _at(body["updated_at"]))
 
@@ -173,8 +161,3 @@ def _at(text: str) -> str:
     if moment is None:
         raise ValueError("a time is empty")
     return moment.astimezone(UTC).isoformat(timespec="microseconds")
-
-
-def _inert(body: str) -> str:
-    """Return Markdown in which GitLab finds neither a command like `/close` nor a reference like `!3`."""
-    return _REFERENCE.sub(f"!{_BREAK}", _COMMAND.sub(f"{_BREAK}/", body))

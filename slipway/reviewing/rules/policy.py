@@ -53,9 +53,19 @@ def policy(change: Change) -> Iterator[Consequence]:
     let_in = {
         breach.subject.name: breach.sentence for key, breach in strict.items() if key not in before and key not in after
     }
-    yield from _changed(change.before.policy, change.after.policy, let_in)
-    yield from _regraded(change.before.policy.get(GRADES, {}), change.after.policy.get(GRADES, {}))
-    yield from _approvals(change.before.policy, change.after.policy)
+    old, new = change.before.policy, change.after.policy
+    yield from _changed(old, new, let_in)
+    for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
+        subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
+        row = _GRADED[was > becomes, Grade.BLOCKING in (was, becomes)]
+        yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)
+    for kind in SUMS:
+        most, then = (asks_above([side], kind) for side in (old, new))
+        if most != then:
+            sums = [f"above ${each:,.0f} a month more" if each is not None else "never" for each in (most, then)]
+            row = "approval-rarer" if moves(most, then) in ("raised", "dropped") else "approval-sooner"
+            subject, edits = Subject("policy", APPROVE_ABOVE, kind), (Edit(f"{APPROVE_ABOVE}.{kind}", *sums),)
+            yield by_row(row, subject, kind=kind, before=sums[0], after=sums[1], edits=edits)
 
 
 def policy_in_words(change: Change) -> str:
@@ -155,28 +165,3 @@ def _shown(setting: Any) -> str:
     if setting is None or setting is True:
         return "" if setting is None else "true"
     return f"{setting:g}" if isinstance(setting, float) else f"{setting}"
-
-
-def _regraded(before: Mapping[str, Any], after: Mapping[str, Any]) -> Iterator[Consequence]:
-    for kind, was, becomes in moved(before, after):
-        subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
-        row = _GRADED[was > becomes, Grade.BLOCKING in (was, becomes)]
-        yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)
-
-
-def _approvals(
-    before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]]
-) -> Iterator[Consequence]:
-    for kind in SUMS:
-        was, becomes = asks_above([before], kind), asks_above([after], kind)
-        if was != becomes:
-            sums = [f"above ${each:,.0f} a month more" if each is not None else "never" for each in (was, becomes)]
-            rarer = moves(was, becomes) in ("raised", "dropped")
-            yield by_row(
-                "approval-rarer" if rarer else "approval-sooner",
-                Subject("policy", APPROVE_ABOVE, kind),
-                kind=kind,
-                before=sums[0],
-                after=sums[1],
-                edits=(Edit(f"{APPROVE_ABOVE}.{kind}", *sums),),
-            )

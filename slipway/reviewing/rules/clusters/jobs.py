@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
 
 from slipway.deploying.engine.grants import form, grants, place
 from slipway.deploying.engine.preview import Resource
-from slipway.deploying.engine.touched import Fate, Touched
+from slipway.deploying.engine.touched import Fate
 from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Subject
@@ -20,33 +23,17 @@ from slipway.reviewing.rules.words import have_ended, jobs, owned
 
 _CONTENT = re.compile("source|content|detectMd5hash")
 PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
-
-
-_NEEDS: Mapping[str, tuple[str, ...]] = {
-    "account": ("gcp:serviceaccount/account:",),
-    "bucket": ("gcp:storage/bucket:",),
-    "package": (PACKAGE,),
-    "secret": ("gcp:secretmanager/secret:", VERSION),
-    "network": ("gcp:compute/network:",),
-    "network attachment": ("gcp:compute/networkAttachment:",),
-    "key": ("gcp:kms/cryptoKey:",),
-    "reservation": ("gcp:compute/reservation:",),
-    "images": ("gcp:artifactregistry/repository:",),
+_NEEDS: Mapping[str, Mapping[str, Any]] = {
+    row["what"]: row for row in json.loads(Path(__file__).with_name("needs.json").read_text("utf-8"))
 }
-"""The things that jobs need, each with a row for its loss, and the engine's types that are one."""
-_FULL_NAMES = {
-    "account": "{accountId}@{project}.iam.gserviceaccount.com",
-    "package": "gs://{bucket}/{name}",
-    "images": "{location}-docker.pkg.dev/{project}/{repositoryId}/",
-}
-_ROLES = {"": "", "bucket": "roles/storage.objectUser", "secret": "roles/secretmanager.secretAccessor"}
-"""By the thing on which jobs' accounts have roles (the project, where empty), the role that usually gives access."""
+"""The things that jobs need, each with a row for its loss: the engine's types that are one, its full name where jobs
+know it by that, and the role on it by which jobs' accounts usually use it."""
 
 
 def unfinished(change: Change) -> Iterator[Consequence]:
     """Yield the worst consequence of each subject, once."""
     found: dict[tuple[str, str], Consequence] = {}
-    for lost in (*_gone(change), *_revoked(change), *_left_out(change), *_unkept(change)):
+    for lost in (*_gone(change), *_revoked(change), *_unkept(change)):
         found.setdefault(lost.key, lost)
     yield from found.values()
     yield from _kept(change)
@@ -59,8 +46,8 @@ def _gone(change: Change) -> Iterator[Consequence]:
         if step.old is None or not (step.destroyed or off):
             continue
         happens = "is disabled" if off else "is deleted" if step.fate is Fate.DELETED else "is deleted and made anew"
-        for what, types in _NEEDS.items():
-            name = name_of(step.old, what, change) if step.type.startswith(types) else ""
+        for what, row in _NEEDS.items():
+            name = name_of(step.old, what, change) if step.type.startswith(tuple(row["types"])) else ""
             may_be_rewritten = step.new if step.type.startswith((PACKAGE, VERSION)) else None
             # A resource that is written anew under its name exists again, which is reported elsewhere.
             rewritten = may_be_rewritten and name_of(may_be_rewritten, what, change) == name
@@ -74,23 +61,19 @@ def _off(resource: Resource | None) -> bool:
 
 
 def _revoked(change: Change) -> Iterator[Consequence]:
-    _, lost = change.grants
-    for grant in lost:
-        account = grant.member.removeprefix("serviceAccount:")
-        if grant.what in _ROLES:
+    """Yield what jobs' accounts may no longer use: by a grant that goes, or by a binding, which sets a role's members
+    altogether, without an account that usually has the role."""
+    for grant in change.grants[1]:
+        account, role = grant.member.removeprefix("serviceAccount:"), _NEEDS.get(grant.what, {}).get("role")
+        if role or not grant.what:
             yield from _shut_out(account, grant.what, grant.place, f"{grant.words} is taken from `{account}`", change)
-
-
-def _left_out(change: Change) -> Iterator[Consequence]:
-    """Yield bindings, which set a role's members altogether, without an account that usually has the role."""
     for step in change.touched:
         on = form(step.type)
-        if step.old or step.new is None or on is None or on.whole != "Binding":
-            continue
-        role, (where, name) = step.new.inputs.get("role", ""), place(on, step.new.inputs)
-        if on.what in _ROLES and role == _ROLES[on.what]:
+        if on and on.whole == "Binding" and step.new and not step.old:
+            role, (where, name) = step.new.inputs.get("role"), place(on, step.new.inputs)
             members = {grant.member.removeprefix("serviceAccount:") for grant in grants(step, step.new)}
-            for account in sorted({job.service_account for job in change.jobs} - members):
+            usual = role and role == _NEEDS.get(on.what, {}).get("role")
+            for account in sorted({job.service_account for job in change.jobs} - members) if usual else ():
                 words = f"`{role}` on {where}, as a binding leaves `{account}` out"
                 yield from _shut_out(account, on.what, name, words, change)
 
@@ -129,21 +112,14 @@ def _other_next_time(change: Change) -> Iterator[Consequence]:
     for step in change.touched:
         if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
             what, name = "secret", str(step.new.inputs.get("secret", ""))
-        elif step.type.startswith(PACKAGE):
-            what, name = "package", _rewritten(step, change)
+        elif step.type.startswith(PACKAGE) and any(map(_CONTENT.match, (*step.diffs, *step.replaces))):
+            was, becomes = (side and name_of(side, "package", change) for side in (step.old, step.new))
+            what, name = "package", becomes if becomes and was == becomes else ""
         else:
             continue
         if theirs := users(change, what, name):
             details = jobs(theirs, change.now)
             yield by_row(f"restart-with-{what}", Subject(name), jobs=owned(theirs, ""), details=details)
-
-
-def _rewritten(step: Touched, change: Change) -> str:
-    """Return the name of a package whose content is another one; empty for all others."""
-    if not (step.old and step.new and any(map(_CONTENT.match, (*step.diffs, *step.replaces)))):
-        return ""
-    was, name = (name_of(side, "package", change) for side in (step.old, step.new))
-    return name if was == name else ""
 
 
 def _lost(what: str, name: str, which: str, theirs: Sequence[VertexJob], change: Change) -> Iterator[Consequence]:
@@ -191,10 +167,9 @@ def name_of(resource: Resource, what: str, change: Change) -> str:
     values = defaultdict(str, {"project": change.old.project, **resource.inputs})
     if what == "account" and (email := resource.outputs.get("email")):
         return str(email)
-    if what in _FULL_NAMES:
-        return _FULL_NAMES[what].format_map(values)
-    short = values["secretId"] or values["secret"] if what == "secret" else values["name"] or _last(resource.id)
-    return str(short)
+    if full := _NEEDS[what].get("called"):
+        return str(full.format_map(values))
+    return str(values["secretId"] or values["secret"] if what == "secret" else values["name"] or _last(resource.id))
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:
