@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
@@ -32,19 +32,30 @@ _Place = tuple[str, str]
 def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequence]:
     idle = _idle(change.old)
     for cluster in listed:
-        if cluster.old is None or cluster.new is None or cluster.stays:
+        old, new = cluster.old, cluster.new
+        if old is None or new is None or cluster.stays:
             continue
-        renamed = renames(cluster.old, cluster.new)
-        for pool in cluster.old.pools:
-            place, after = (cluster.name, pool.name), cluster.new.pool(renamed.get(pool.name, pool.name))
-            if after is None and (parts := _parts(pool, cluster.new, renamed.values())):
-                yield _split(place, pool, parts, change)
-            elif after is None:
-                yield _gone(place, pool, unused=place in idle)
-            else:
+        renamed = renames(old, new)
+        fresh = [pool for pool in new.pools if pool.name not in renamed.values() and old.pool(pool.name) is None]
+        for pool in old.pools:
+            after = new.pool(renamed.get(pool.name, pool.name))
+            if after:
                 place = cluster.name, after.name
                 yield from (*_given_back(place, pool, after), *_most(place, pool, after, change))
-        yield from _joined(cluster.old, cluster.new, renamed.values())
+                continue
+            place, others = (cluster.name, pool.name), [each for each in new.pools if each.name not in renamed.values()]
+            # Several pools, smaller than one and of the same machines, may come in its place.
+            parts = [each for each in others if each.machine == pool.machine]
+            if len(parts) > 1 and all(part.max < pool.max for part in parts):
+                yield _split(place, pool, parts, change)
+            else:
+                yield _gone(place, pool, unused=place in idle)
+        # All pools are one resource, so that GPUs and others beside them share their fate.
+        scarce = any(pool.machine.accelerator for pool in new.pools if pool not in fresh)
+        for pool in fresh if len(fresh) < len(new.pools) else ():
+            if pool.machine.accelerator or scarce:
+                row = "joins-others" if pool.machine.accelerator else "joins-gpus"
+                yield _of_pool(row, (cluster.name, pool.name))
     yield from _unused(idle, change)
     yield from _minimum_below_default(change)
 
@@ -53,21 +64,6 @@ def _of_pool(row: str, place: _Place, *, key: str = "", part: str = "", **values
     cluster, pool = place
     field = key_of(cluster, f"pools.{pool}.{key}".rstrip("."))
     return by_row(row, Subject("pool", "/".join(place), part), field=field, **values)
-
-
-def _joined(old: Cluster, new: Cluster, renamed: Collection[str]) -> Iterator[Consequence]:
-    """Find pools with GPUs that are new beside others, and those beside GPUs: all pools are one resource."""
-    fresh = [pool for pool in new.pools if pool.name not in renamed and old.pool(pool.name) is None]
-    scarce = any(pool.machine.accelerator for pool in new.pools if pool not in fresh)
-    for pool in fresh if len(fresh) < len(new.pools) else ():
-        if pool.machine.accelerator or scarce:
-            yield _of_pool("joins-others" if pool.machine.accelerator else "joins-gpus", (new.name, pool.name))
-
-
-def _parts(pool: Pool, new: Cluster, renamed: Collection[str]) -> list[Pool]:
-    """Return several pools, smaller than one and of the same machines, that come in its place."""
-    fresh = [other for other in new.pools if other.machine == pool.machine and other.name not in renamed]
-    return fresh if len(fresh) > 1 and all(part.max < pool.max for part in fresh) else []
 
 
 def _split(place: _Place, pool: Pool, parts: list[Pool], change: Change) -> Consequence:
@@ -98,6 +94,7 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
 def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
     other = old.machine.kind != new.machine.kind
     if old.min and (other or new.min < old.min):
+        key = "machine" if old.machine.type != new.machine.type else "accelerator"
         yield _of_pool(
             f"{'other' if other else 'fewer'}-machines-{'scarce' if old.machine.accelerator else 'plain'}",
             place,
@@ -106,11 +103,7 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             old=old.machine,
             min=new.min,
             free="it has grown" if new.autoscaled else "others have ended",
-            key=_size(new, "min")
-            if not other
-            else "machine"
-            if old.machine.type != new.machine.type
-            else "accelerator",
+            key=key if other else _size(new, "min"),
             edits=_both(old, new),
             cost=_idle_cost(old),
         )
@@ -118,21 +111,16 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
 
 def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
     """Yield what follows from another maximum, or a higher minimum of the same machines."""
-    if new.max < old.max:
-        yield from _lower(place, old, new, change)
-    if old.machine.kind != new.machine.kind:
-        return
-    further, more = new.max > old.max, new.min > old.min
-    if further or more:
+    alike, further, more = old.machine.kind == new.machine.kind, new.max > old.max, new.min > old.min
+    if alike and (further or more):
         row = "more-and-further" if more and further else "more" if more else "further"
-        yield _of_pool(row, place, edits=_both(old, new), key=_size(new, "max") if further else _size(new, "min"))
-
-
-def _lower(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
+        yield _of_pool(row, place, edits=_both(old, new), key=_size(new, "max" if further else "min"))
+    if new.max >= old.max:
+        return
     asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
     hit = {name: most for name, most in asking.items() if most > new.max}
     # Of a pool of a fixed size the machines that it gives back are told.
-    if not hit and (old.machine.kind != new.machine.kind or not (new.autoscaled or old.min == new.min)):
+    if not (hit or (alike and (new.autoscaled or old.min == new.min))):
         return
     ways, seen = without_cluster(change.new, place[0]), tuple(_too_large(hit, place, change))
     row = "lower-maximum-hits-seen" if seen else "lower-maximum-hits"
