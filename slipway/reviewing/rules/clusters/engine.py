@@ -28,15 +28,18 @@ from slipway.reviewing.rules.words import jobs, machines, named, owned
 
 
 def deletions(change: Change) -> Iterator[Consequence]:
-    gone = destroyed(change)
+    gone, old = destroyed(change), change.old
     for id_ in dict.fromkeys((*gone, *undeclared(change))):
-        there = (change.living or {}).get(id_)
+        there, step = (change.living or {}).get(id_), gone.get(id_)
         if change.jobs_on(id_) or (there and there.in_use):
-            yield _cancelled(id_, gone.get(id_), there, change)
+            yield _cancelled(id_, step, there, change)
         if change.living is None or there:
-            yield from _destruction(id_, gone.get(id_), there, change)
-        elif id_ in gone and (where := _unread_place(gone[id_], change)):
-            yield by_row("deleted-unread", Subject("cluster", id_), where=where)
+            yield from _destruction(id_, step, there, change)
+        elif step:
+            project, region = step.was.get("project") or old.project, step.was.get("location") or old.region
+            # Elsewhere reviews don't read clusters.
+            if old.project not in ("", project) or region not in (old.region, *regions()):
+                yield by_row("deleted-unread", Subject("cluster", id_), where=f"{region} of project {project}")
 
 
 @once
@@ -58,14 +61,6 @@ def before_creates(id_: str, change: Change) -> tuple[str, ...]:
     """Return `it goes before h100-4c57032`, for a cluster that need not wait until that is made."""
     first = id_ in change.ids(What.DELETE_FIRST)
     return (f"it goes before {named(f'`{action.id}`' for action in change.of(What.CREATE))}",) if first else ()
-
-
-def _unread_place(gone: Touched, change: Change) -> str:
-    """Return the cluster's project and region where reviews don't read clusters there; empty where they do."""
-    catalog = change.old
-    project, region = gone.was.get("project") or catalog.project, gone.was.get("location") or catalog.region
-    read = catalog.project in ("", project) and region in (catalog.region, *regions())
-    return "" if read else f"{region} of project {project}"
 
 
 def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Consequence:
@@ -141,7 +136,15 @@ def unsaid_clusters(change: Change) -> Iterator[Consequence]:
             if step.diffs:
                 details = (*jobs(change.jobs_on(step.physical), change.now), *(f"`{path}`" for path in step.diffs))
                 yield by_row("updated-alive", itself, details=details)
-            yield from _kept_otherwise(step)
+            does, old, new = [], step.old, step.new
+            if old and new and old.stays != new.stays:
+                stays = "stays in the cloud, paid, when" if new.stays else "goes when"
+                does.append(f"{stays} it leaves the stack")
+            if old and new and old.protected != new.protected:
+                never = "can't be deleted, so the deployment that would fails"
+                does.append(never if new.protected else "can be deleted")
+            if does:
+                yield by_row("kept-otherwise", itself, does=does[0], details=does[1:])
 
 
 def _made(step: Touched, change: Change) -> Iterator[Consequence]:
@@ -185,14 +188,3 @@ def _differences(step: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[
     for field in departures(cluster, asked, catalog.stack):
         if not (step.fate is Fate.ADOPTED and field.key.startswith(NAMES)):
             yield Edit(field.key, field.before, field.after)
-
-
-def _kept_otherwise(step: Touched) -> Iterator[Consequence]:
-    old, new = step.old, step.new
-    if old is None or new is None:
-        return
-    stays = "stays in the cloud, paid, when it leaves the stack" if new.stays else "goes when it leaves the stack"
-    guard = "can't be deleted, so the deployment that would fails" if new.protected else "can be deleted"
-    does = [*([stays] if old.stays != new.stays else []), *([guard] if old.protected != new.protected else [])]
-    if does:
-        yield by_row("kept-otherwise", Subject("cluster", step.physical), does=does[0], details=does[1:])

@@ -38,28 +38,23 @@ _PAID = (*_FOUND, "there", "beside", "wasted")
 def clusters(change: Change) -> Iterator[Consequence]:
     """Yield all that happens to the clusters of the stack's own, one name after another."""
     listed = of.cluster_changes(change)
+    steps = change.preview.steps if change.preview else None
+    made = {step.name for step in steps or () if step.op == "create"}
     for cluster in listed:
-        if not cluster.stays or _made_again(cluster, change):
-            yield _told(cluster, listed, change)
+        fate = _fate(cluster, change)
+        # An unchanged cluster that is gone is made again, if the engine says so where it was asked.
+        again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
+        if not cluster.stays or again:
+            yield _told(cluster, fate, listed, change)
         yield from _needed(cluster, change)
         if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
-            last = _LAST.get(_fate(cluster, change), "the old cluster")
+            last = _LAST.get(fate, "the old cluster")
             yield of_cluster("jobs-finish-on-old", cluster.name, last=last, details=jobs(cluster.jobs, change.now))
     yield from new_machines(listed, change)
     yield from pools(listed, change)
 
 
-def _made_again(cluster: ClusterChange, change: Change) -> bool:
-    """Tell whether an unchanged cluster is gone, and the engine, where it was asked, makes it."""
-    id_ = cluster.new.id if cluster.new else ""
-    steps = change.preview.steps if change.preview else None
-    made = steps is None or any(step.op == "create" and step.name == id_ for step in steps)
-    return cluster.gone and made
-
-
-def _told(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Consequence:
-    other = _renamed(cluster, listed)
-    fate = _fate(cluster, change)
+def _told(cluster: ClusterChange, fate: str, listed: Sequence[ClusterChange], change: Change) -> Consequence:
     paid = cluster.old if fate.startswith("in-place") or (cluster.new is None and fate != "gone") else None
     paid = cluster.new if fate in _PAID else paid
     return of_cluster(
@@ -70,7 +65,7 @@ def _told(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Chang
         grade=_grade(cluster, fate),
         key=None if cluster.stays else cluster.key,
         cost=price(paid) if paid else None,
-        **_values(cluster, other, listed, change),
+        **_values(cluster, listed, change),
     )
 
 
@@ -102,28 +97,13 @@ def _fate(cluster: ClusterChange, change: Change) -> str:
     return "followed" if not retires else "wasted" if wasteful else "beside"
 
 
-def _renamed(cluster: ClusterChange, listed: Sequence[ClusterChange]) -> ClusterChange | None:
-    """Return the cluster that is made of equal machines under another name, where this one goes by an edit."""
-    if cluster.old is None or cluster.new or cluster.dormant_after:
-        return None
-    wanted = _all_machines(cluster.old)
-    made = (other for other in listed if other.old is None and other.new and _all_machines(other.new) == wanted)
-    return next(made, None)
-
-
-def _all_machines(cluster: Cluster) -> list[str]:
-    return sorted(map(machines_in_words, cluster.pools))
-
-
-def _takes_over(made: ClusterChange, gone: Cluster | None) -> bool:
+def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
     """Tell whether a cluster newly has all the machines of one that goes."""
     had, has = ({pool.machine for pool in side.pools} if side else set() for side in (made.old, made.new))
-    return gone is not None and {pool.machine for pool in gone.pools} <= has - had
+    return {pool.machine for pool in gone.pools} <= has - had
 
 
-def _values(
-    cluster: ClusterChange, other: ClusterChange | None, listed: Sequence[ClusterChange], change: Change
-) -> Mapping[str, str]:
+def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Mapping[str, str]:
     old, new, count = cluster.old, cluster.new, len(cluster.edits)
     brief = [str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24))) for edit in cluster.edits]
     older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]
@@ -136,7 +116,12 @@ def _values(
     if cluster.dormant_after:
         edit = cluster.dormant_after.edit
         keep = f"nothing brings it back by itself: give it {edit} while its machines are there" if edit else ""
-    again = next((made.name for made in listed if made.name != cluster.name and _takes_over(made, old)), "")
+    elif old and new is None:
+        wanted = sorted(map(machines_in_words, old.pools))
+        newcomers = ((each.name, each.new) for each in listed if each.old is None and each.new)
+        equal = (name for name, other in newcomers if sorted(map(machines_in_words, other.pools)) == wanted)
+        keep = next((f"keep the name: `{name}` is another cluster" for name in equal), keep)
+    again = next((made.name for made in listed if old and made.name != cluster.name and _takes_over(made, old)), "")
     paid = f"such machines are paid in `{again}`" if again else f"{of.with_month(cost)}, saved" if cost else ""
     saved = f"{lost}; {paid}" if cost and cost.known else lost
     owners = named(f"`{owner}`" for owner in change.new.owners(cluster.name)) if old is None else ""
@@ -149,7 +134,7 @@ def _values(
         "ended": have_ended(cluster.jobs),
         "away": f"{away}, and its {held} may not come again" if unique else away,
         "lost": f"{lost}; its {held} may not come again" if unique else saved,
-        "keep": f"keep the name: `{other.name}` is another cluster" if other else keep,
+        "keep": keep,
         "nth": {2: "third", 3: "fourth"}.get(len(older), "second"),
     }
 

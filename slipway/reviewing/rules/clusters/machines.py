@@ -28,11 +28,32 @@ from slipway.reviewing.rules.words import have_ended, machines, named
 
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
+    come, gone = come_by_time(change), gone_by_time(change)
+    going = [(other, other.old) for other in listed if other.old and other.new is None and other.held]
+    # The last consequence of a cluster counts: one whose end was not announced.
+    going.sort(key=lambda pair: pair[0].name not in gone)
     for cluster in listed:
         if cluster.new and cluster.is_replaced:
             yield from _anew(cluster, cluster.new, change)
         yield from _alternatives(cluster, change)
-    yield from _under_another_name(listed, change)
+        wanted = minimum_machines(cluster.new) if cluster.new and not (cluster.old or cluster.new_in_cloud) else ()
+        # Neither a new name nor a season hands scarce machines on.
+        for other, old in going:
+            if not {group.machine for group in wanted} & {group.machine for group in other.held}:
+                continue
+            beside = "renamed-beside-later" if other.retires else "renamed-beside-now"
+            row = "renamed" if old.id in change.ids(What.DELETE_FIRST) else beside
+            yield of_cluster(
+                "renamed-in-turn" if cluster.name in come and other.name in gone else row,
+                cluster.name,
+                found=machines(wanted),
+                held=machines(other.held),
+                other=other.name,
+                cost_of=dollars(other.held_price),
+                key="",
+                grade=None if scarce(old) else Grade.NOTE,
+                cost=other.held_price,
+            )
 
 
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
@@ -73,33 +94,6 @@ def _longest(cluster: ClusterChange, change: Change) -> str:
         return ""
     most = usd(float(cluster.held_price.known) * max(left) / 3600)
     return f"; their timeout ends that in {span(max(left))}, {most} at most"
-
-
-def _under_another_name(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
-    """Find scarce machines made while equal ones go: neither a new name nor a season hands machines on."""
-    come, gone = come_by_time(change), gone_by_time(change)
-    going = [(other, other.old) for other in listed if other.old and other.new is None and other.held]
-    # The last consequence of a cluster counts: one whose end was not announced.
-    going.sort(key=lambda pair: pair[0].name not in gone)
-    for cluster in listed:
-        wanted = minimum_machines(cluster.new) if cluster.new and not (cluster.old or cluster.new_in_cloud) else ()
-        for other, old in going if cluster.new else ():
-            if not {group.machine for group in wanted} & {group.machine for group in other.held}:
-                continue
-            turn, plain = cluster.name in come and other.name in gone, not scarce(old)
-            beside = "renamed-beside-later" if other.retires else "renamed-beside-now"
-            row = "renamed" if old.id in change.ids(What.DELETE_FIRST) else beside
-            yield of_cluster(
-                "renamed-in-turn" if turn else row,
-                cluster.name,
-                found=machines(wanted),
-                held=machines(other.held),
-                other=other.name,
-                cost_of=dollars(other.held_price),
-                key="",
-                grade=Grade.NOTE if plain else None,
-                cost=other.held_price,
-            )
 
 
 def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:

@@ -6,7 +6,6 @@ from collections.abc import Iterator
 
 from slipway.deploying.generations.action import What
 from slipway.google.live import Unknown
-from slipway.model.catalog.clusters import Cluster
 from slipway.model.cluster_fields import NAMES
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
@@ -29,15 +28,11 @@ def adoption(change: Change) -> Iterator[Consequence]:
             if seen:
                 yield of_cluster("cluster-adopted-otherwise", name, id=new.id, edits=seen, key=seen[0].key)
         if old and old.adopted and not same:
-            yield _left(old, change)
-
-
-def _left(old: Cluster, change: Change) -> Consequence:
-    lives, here = change.live.clusters, ("", change.old.region)
-    # Another region may have a different cluster with that id.
-    there = isinstance(lives, Unknown) or any(living.id == old.id and living.region in here for living in lives)
-    row, on_it = "cluster-left" if there or change.live.skipped else "cluster-left-gone", change.jobs_on(old.id)
-    return of_cluster(row, old.name, id=old.id, details=jobs(on_it, change.now), key="")
+            lives, here = change.live.clusters, ("", change.old.region)
+            # Another region may have a different cluster with that id.
+            there = isinstance(lives, Unknown) or any(each.id == old.id and each.region in here for each in lives)
+            row, on_it = "cluster-left" if there or change.live.skipped else "cluster-left-gone", change.jobs_on(old.id)
+            yield of_cluster(row, name, id=old.id, details=jobs(on_it, change.now), key="")
 
 
 def still_retiring(change: Change) -> Iterator[str]:
