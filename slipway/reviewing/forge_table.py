@@ -4,23 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from importlib import import_module
-from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
-
-if TYPE_CHECKING:
-    from slipway.reviewing.gate import MergeResult
-
-
-class Forge(Protocol):
-    """A forge's adapter, in `slipway.reviewing.forges`; `slipway.reviewing.gate` decides the worth of an approval. Each
-    method raises ResourceError where the forge does not tell, or refuses."""
-
-    def merge_result(self) -> MergeResult:
-        """Read the merge result of the commit that the job runs for."""
-
-    def tell(self, result: MergeResult, body: str) -> MergeResult:
-        """Make this the change's one comment; an equal comment is left alone, as approvals are older."""
 
 
 @dataclass(frozen=True)
@@ -78,13 +61,3 @@ def running(environ: Mapping[str, str]) -> ForgeRow:
 
 def of_file(name: str) -> ForgeRow | None:
     return next((row for row in FORGES.values() if name.startswith(row.files)), None)
-
-
-def forge_of(environ: Mapping[str, str], checkout: Path, folder: str = "") -> Forge:
-    """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for, and the
-    project lies in its `folder`. Raises ConfigError for a missing variable."""
-    row = running(environ)
-    # Imported alone: reading another one takes time.
-    module = import_module(f"slipway.reviewing.forges.{row.name}")
-    made: Forge = getattr(module, row.adapter)(environ, checkout, folder)
-    return made

@@ -104,7 +104,8 @@ def command(
     from slipway.model.findings.kinds import KINDS
     from slipway.reviewing.change.change import NO_FILES
     from slipway.reviewing.change.files import files_of
-    from slipway.reviewing.forge_table import forge_of, running
+    from slipway.reviewing.forge_table import running
+    from slipway.reviewing.forges.forge import forge_of
     from slipway.reviewing.gate import obstacles, unannounced, unapproved
     from slipway.reviewing.review import beside, write_all
     from slipway.reviewing.told.comment import Place, comment
@@ -155,7 +156,7 @@ def command(
 
 def _commented(shown: list[Review], place: Place) -> MergeResult:
     """Write the comment, and its record into the folder that CI keeps; none where nothing changes."""
-    from slipway.reviewing.forge_table import forge_of
+    from slipway.reviewing.forges.forge import forge_of
     from slipway.reviewing.record import name_of, record_of
     from slipway.reviewing.told.comment import comment
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any
@@ -10,7 +10,6 @@ from typing import Annotated, Any
 from slipway.base.codec import As
 from slipway.base.formatting import last_part
 from slipway.model.capacity import POOL, RESERVATION
-from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.grades import asks_above
@@ -121,13 +120,10 @@ def costs(change: Change) -> Iterator[Consequence]:
 
 
 def _total(catalog: Catalog, *, most: bool) -> Price:
-    if not most:
-        return _sum(catalog.clusters.values())
-    return dearest(_sum(clusters, most=True) for _, clusters in catalog.at_once)
-
-
-def _sum(clusters: Iterable[Cluster], *, most: bool = False) -> Price:
-    return sum((price(cluster, most=most) for cluster in clusters if not cluster.adopted), Price())
+    """Return the price of all clusters that the stack has made; `most`: at the dearest time."""
+    sides = (clusters for _, clusters in catalog.at_once) if most else (catalog.clusters.values(),)
+    sums = (sum((price(each, most=most) for each in side if not each.adopted), Price()) for side in sides)
+    return dearest(sums)
 
 
 def _shift(change: Change, kind: str, when: str, amount: Amount, *, steep: bool) -> Iterator[Consequence]:

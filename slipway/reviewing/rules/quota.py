@@ -30,15 +30,31 @@ _OUTCOMES = {
 
 
 def quota(change: Change) -> Iterator[Consequence]:
-    drawn = draws(change)
+    drawn, old, new = draws(change), change.before.quota, change.after.quota
     for draw in drawn:
-        if draw.line.of_offers:
-            yield from _offers(change, draw)
-        else:
+        if not draw.line.of_offers:
             yield from (*_now(change, draw), *_at_most(change, draw))
+        elif draw.line.short > draw.was.short:
+            # An unchanged shortage is no news.
+            more = [name for name, amount in draw.line.drawn.items() if amount > draw.was.drawn.get(name, 0)]
+            # Nobody relies on what a first deployment offers.
+            grade = Grade.NOTE if change.first else None
+            yield _of(draw, "quota-short-for-offers", more or draw.line.drawn, grade=grade)
     yield from _requested(change)
-    yield from _unknown(change, drawn)
-    yield from _checks(change)
+    # One failed answer makes all limits unknown, which is told once.
+    before = {(line.metric, line.region) for line in old.lines.values() if line.state == "unknown"}
+    unread = {(draw.line.metric, draw.line.region): draw for draw in drawn if draw.line.state == "unknown"}
+    fresh = [unread[key] for key in sorted(unread.keys() - before)]
+    if fresh and not change.live.skipped:
+        parts = (live_at(change, draw.line.region).limits for draw in fresh)
+        so = next((str(part) for part in parts if isinstance(part, Unknown)), "")
+        yield by_row("quota-unknown", Subject("quota"), what=named(draw.what for draw in fresh), so=so)
+    for key, was, becomes in (("mode", old.mode, new.mode), ("strict", old.strict, new.strict)):
+        row = f"quota-{key}-{becomes}".lower()
+        if was != becomes and old.mode and row in ROWS:
+            subject = Subject("quota", "check" if key == "mode" else key)
+            edits = (Edit(key, str(was).lower(), str(becomes).lower()),)
+            yield by_row(row, subject, key=key, before=was, edits=edits)
 
 
 def quota_in_words(change: Change) -> str:
@@ -129,15 +145,6 @@ def _in_machines(catalog: Catalog, draw: QuotaDraw) -> str:
     return f"beyond {pool.max * (draw.room or 0) // line.ceiling:,} of {pool.max:,} machines"
 
 
-def _offers(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
-    line, was = draw.line, draw.was
-    if line.short > was.short:
-        # An unchanged shortage is no news.
-        drawn = [name for name, amount in line.drawn.items() if amount > was.drawn.get(name, 0)]
-        # Nobody relies on what a first deployment offers.
-        yield _of(draw, "quota-short-for-offers", drawn or line.drawn, grade=Grade.NOTE if change.first else None)
-
-
 def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -> Consequence:
     """Return a row's consequence with the amounts of a draw, the largest first."""
     line, was = draw.line, draw.was
@@ -175,24 +182,3 @@ def _requested(change: Change) -> Iterator[Consequence]:
             region=change.after.quota.region,
             edits=(Edit("limit", f"{limit.limit:,}", f"{asked:,}"),) if limit else (),
         )
-
-
-def _unknown(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence]:
-    """Report all unknown limits together, as one failed answer makes all of them unknown."""
-    before = {(line.metric, line.region) for line in change.before.quota.lines.values() if line.state == "unknown"}
-    unread = {(draw.line.metric, draw.line.region): draw for draw in drawn if draw.line.state == "unknown"}
-    fresh = [unread[key] for key in sorted(unread.keys() - before)]
-    if fresh and not change.live.skipped:
-        parts = (live_at(change, draw.line.region).limits for draw in fresh)
-        so = next((str(part) for part in parts if isinstance(part, Unknown)), "")
-        yield by_row("quota-unknown", Subject("quota"), what=named(draw.what for draw in fresh), so=so)
-
-
-def _checks(change: Change) -> Iterator[Consequence]:
-    old, new = change.before.quota, change.after.quota
-    for key, before, after in (("mode", old.mode, new.mode), ("strict", old.strict, new.strict)):
-        row = f"quota-{key}-{after}".lower()
-        if before != after and old.mode and row in ROWS:
-            subject = Subject("quota", "check" if key == "mode" else key)
-            edits = (Edit(key, str(before).lower(), str(after).lower()),)
-            yield by_row(row, subject, key=key, before=before, edits=edits)

@@ -23,19 +23,31 @@ from slipway.reviewing.rules.words import named
 
 def trainers(change: Change) -> Iterator[Consequence]:
     before, after = _trainers(change.before), _trainers(change.after)
-    for name, new in after.items():
-        old = before.get(name)
-        if old is None:
-            yield _added(new, change.new)
-        else:
+    for name in dict.fromkeys((*after, *before)):
+        old, new = before.get(name), after.get(name)
+        if old and new:
             if name and old.account != new.account:  # The workspace's own is reported with the templates.
-                subject, edits = Subject("trainer", name), (Edit("account", old.account, new.account),)
-                told = _quoted((*_runs(new, change.new), *sorted(_secrets(change.new, new.account))))
+                edits = (Edit("account", old.account, new.account),)
+                details = _quoted((*_runs(new, change.new), *sorted(_secrets(change.new, new.account))))
+                subject = Subject("trainer", name)
                 yield by_row(
-                    "trainer-account-changed", subject, trainer=_words(old), name=name, edits=edits, details=told
+                    "trainer-account-changed", subject, trainer=_words(old), name=name, edits=edits, details=details
                 )
             yield from _access(old, new, change)
-    yield from (_gone(old) for name, old in before.items() if name not in after)
+        elif trainer := new or old:
+            so, members = "" if old else "nobody may submit them", _names(trainer.submitters)
+            if members:
+                so = f"{members} may run any code as it" if new else f"{members} can't submit as it"
+            runs = _runs(trainer, change.new)
+            yield by_row(
+                "trainer-added" if new else "trainer-gone",
+                Subject("trainer", name),
+                trainer=_words(trainer),
+                name=name,
+                who=f"Jobs of {_names(runs)}" if runs else "Templates that choose it",
+                so=so,
+                details=(f"account `{trainer.account}`", *_quoted(trainer.submitters)),
+            )
     for name, template in change.new.templates.items():
         if name in change.old.templates:
             yield from _moved(change.old.templates[name], template, change)
@@ -89,39 +101,12 @@ def _field(trainer: TrainerFacts) -> str:
     return f"slipway:{f'trainers.{trainer.name}' if trainer.name else 'workspace'}.submitters"
 
 
-def _of(template: Template, some: Mapping[str, TrainerFacts]) -> TrainerFacts | None:
-    return next((trainer for trainer in some.values() if trainer.account in _accounts(template)), None)
-
-
 def _accounts(template: Template) -> frozenset[str]:
     return frozenset(map(account_of, template.offers))
 
 
 def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
     return [name for name, template in catalog.templates.items() if trainer.account in _accounts(template)]
-
-
-def _added(trainer: TrainerFacts, catalog: Catalog) -> Consequence:
-    runs = _runs(trainer, catalog)
-    return by_row(
-        "trainer-added",
-        Subject("trainer", trainer.name),
-        trainer=_words(trainer),
-        name=trainer.name,
-        who=f"Jobs of {_names(runs)}" if runs else "Templates that choose it",
-        so=f"{_names(trainer.submitters)} may run any code as it" if trainer.submitters else "nobody may submit them",
-        details=_listed(trainer),
-    )
-
-
-def _gone(trainer: TrainerFacts) -> Consequence:
-    so = f"{_names(trainer.submitters)} can't submit as it" if trainer.submitters else ""
-    subject = Subject("trainer", trainer.name)
-    return by_row("trainer-gone", subject, trainer=_words(trainer), so=so, details=_listed(trainer))
-
-
-def _listed(trainer: TrainerFacts) -> tuple[str, ...]:
-    return f"account `{trainer.account}`", *_quoted(trainer.submitters)
 
 
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
@@ -144,7 +129,10 @@ def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Co
 
 
 def _moved(was: Template, template: Template, change: Change) -> Iterator[Consequence]:
-    old, new = _of(was, _trainers(change.before)), _of(template, _trainers(change.after))
+    old, new = (
+        next((trainer for trainer in _trainers(facts).values() if trainer.account in _accounts(side)), None)
+        for facts, side in ((change.before, was), (change.after, template))
+    )
     if old is None or new is None or old.name == new.name:
         return
     lost = [member for member in old.submitters if member not in new.submitters]
