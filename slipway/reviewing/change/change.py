@@ -240,7 +240,13 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
         return True
     if role != WRITES_METRICS or place or _needed(account, change):
         return False
-    return not any(_writes_metrics(catalog, account) for catalog in (change.old, change.new))
+    for catalog in (change.old, change.new):
+        specs = (job_spec(offer) for template in catalog.templates.values() for offer in template.offers)
+        theirs = (spec for spec in specs if spec.get("serviceAccount") == account)
+        # The condition of `workspace_plan.metric_writers`; an account of no template has the role for itself.
+        if account not in _names(catalog) or any(spec.keys() & {"experiment", "tensorboard"} for spec in theirs):
+            return False
+    return True
 
 
 def come_by_time(change: Change) -> frozenset[str]:
@@ -259,36 +265,24 @@ def gone_by_time(change: Change) -> frozenset[str]:
 
 
 def drawn_why(change: Change, metric: str) -> str:
-    """Return `season` where a quota is drawn more only because seasons begin, and `deployed` where deployed clusters,
-    and those of deployed seasons, draw it."""
-    more = _drawing_more(change, metric)
-    if more is None:
-        return ""
-    deployed = {action.cluster for action in change.actions if action.why is Why.DEPLOYED}
-    come = come_by_time(change)
-    return "season" if more and more <= come else "deployed" if more <= come | deployed else ""
-
-
-def _drawing_more(change: Change, metric: str) -> frozenset[str] | None:
-    """Return the clusters and offers that draw more of a quota in the stack's own region than in the last declaration,
-    or will with their seasons. None where it is checked in another way."""
-    if change.first:
-        return None
+    """Return `season` where a quota of the stack's own region is drawn more than in the last declaration only because
+    seasons begin, and `deployed` where deployed clusters, and those of deployed seasons, draw it; empty for all others,
+    and where it is checked in another way."""
     before, after = change.before.quota, change.after.quota
-    if (before.mode, before.strict, before.region) != (after.mode, after.strict, after.region):
-        return None
+    if change.first or (before.mode, before.strict, before.region) != (after.mode, after.strict, after.region):
+        return ""
     more = set()
     for key, line in after.lines.items():
         if line.metric == metric and not line.region:
             drawn = before.lines[key].drawn if key in before.lines else {}
             more |= {who.partition("/")[0] for who, amount in line.drawn.items() if amount > drawn.get(who, 0)}
-    known = {cluster.id for cluster in change.before.catalog.dormant.values()}
-    more |= {
-        cluster.name
-        for cluster in change.after.catalog.dormant.values()
-        if cluster.comes and cluster.id not in known and metric in drawn_by((cluster,), ())
-    }
-    return frozenset(more)
+    known = {cluster.id for cluster in change.old.dormant.values()}
+    for cluster in change.new.dormant.values():
+        if cluster.comes and cluster.id not in known and metric in drawn_by((cluster,), ()):
+            more.add(cluster.name)
+    deployed = {action.cluster for action in change.actions if action.why is Why.DEPLOYED}
+    come = come_by_time(change)
+    return "season" if more and more <= come else "deployed" if more <= come | deployed else ""
 
 
 def _needed(id_: str, change: Change) -> bool:
@@ -316,17 +310,6 @@ def _for_teams(side: Facts, other: Catalog) -> Facts:
 
 def _names(catalog: Catalog) -> tuple[str, ...]:
     return catalog.trainer, *catalog.trainers.values(), *catalog.buckets
-
-
-def _writes_metrics(catalog: Catalog, account: str) -> bool:
-    """Tell whether some template meets the condition of `workspace_plan.metric_writers`; true for an account of no
-    template."""
-    if account not in _names(catalog):
-        return True
-    specs = (job_spec(offer) for template in catalog.templates.values() for offer in template.offers)
-    return any(
-        spec.get("serviceAccount") == account and (spec.keys() & {"experiment", "tensorboard"}) for spec in specs
-    )
 
 
 def _before_first(declared: Facts) -> Facts:

@@ -149,11 +149,17 @@ def _domain(member: str) -> str:
 def _other(member: AccessChange) -> Consequence:
     does, *others = rights(member.gets, member.loses)
     row, grade, ends = _judged(member)
+    crowded = crowd(member.member)
+    who = _EVERYBODY.get(member.member) or (f"{IT} ({crowded})" if crowded else IT)
+    if member.member.startswith(UNKNOWN):
+        who = f"An account that this deployment makes (`{member.member.removeprefix(UNKNOWN).strip()}`)"
+    elif member.submitters:
+        who = f"Jobs that run as `{member.account.partition('@')[0]}`"
     return by_row(
         row,
         Subject("member", member.member),
         does=does,
-        who=_who(member),
+        who=who,
         so=ends,
         runs=member.submitters,
         details=(
@@ -168,15 +174,18 @@ def _other(member: AccessChange) -> Consequence:
 
 def _judged(member: AccessChange) -> tuple[str, Grade | None, str]:
     """Return a member's row, its grade where that is not the kind's, and its end where the row leaves it open."""
-    runs, reads = member.submitters, member.reads
+    runs, reads, everybody = member.submitters, member.reads, member.member in _EVERYBODY
     if member.widens:
-        kind, grade = _kind_of(member)
-        on_one = kind == "access-added" and all(grant.place for grant in member.gets)
-        return (
-            f"{kind}{'-on-one' if on_one else ''}-by-grant",
-            grade,
-            f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else "",
-        )
+        so = f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else ""
+        if everybody:
+            return "public-access-by-grant", None, so
+        if any(above(grant) for grant in member.gets):
+            return "role-above-table-by-grant", None, so
+        if crowd(member.member):
+            return "domain-access-by-grant", None, so
+        on_one = "-on-one" if all(grant.place for grant in member.gets) else ""
+        # Templates ask for the trainer's roles on the project.
+        return f"access-added{on_one}-by-grant", Grade.NOTE if all(map(usual, member.gets)) else None, so
     if member.crippled:
         return "submitter-crippled", None, ""
     if member.lapsed:
@@ -188,26 +197,4 @@ def _judged(member: AccessChange) -> tuple[str, Grade | None, str]:
         return "access-gone-of-jobs", Grade.BLOCKING if sure else None, ""
     if all(grant.role == _ENCRYPTS for grant in member.loses):
         return "access-gone-of-key", None, ""
-    return "access-gone", Grade.NOTE if member.member in _EVERYBODY else None, ""
-
-
-def _kind_of(member: AccessChange) -> tuple[str, Grade | None]:
-    if member.member in _EVERYBODY:
-        return "public-access", None
-    if any(above(grant) for grant in member.gets):
-        return "role-above-table", None
-    if crowd(member.member):
-        return "domain-access", None
-    # Templates ask for the trainer's roles on the project.
-    return "access-added", Grade.NOTE if all(usual(grant) for grant in member.gets) else None
-
-
-def _who(member: AccessChange) -> str:
-    if member.member in _EVERYBODY:
-        return _EVERYBODY[member.member]
-    if member.member.startswith(UNKNOWN):
-        return f"An account that this deployment makes (`{member.member.removeprefix(UNKNOWN).strip()}`)"
-    if member.submitters:
-        return f"Jobs that run as `{member.account.partition('@')[0]}`"
-    who = crowd(member.member)
-    return f"{IT} ({who})" if who else IT
+    return "access-gone", Grade.NOTE if everybody else None, ""
