@@ -136,11 +136,16 @@ def review(change: Change) -> Review:
     every = (part for compare in COMPARISONS for part in told(compare))
     policies = tuple(facts.policy.get(GRADES, {}) for facts in (change.before, change.after))
     parts = {part.key: regraded(part, policies) for part in every}
+    # That the deployment is refused needs no line where another consequence tells why.
+    why = any(part.of.refuses and part.grade is Grade.BLOCKING for part in parts.values())
     order = list(Section)
     consequences = sorted(
-        _refused(parts.values()), key=lambda part: (order.index(part.section), -part.grade, -part.cost)
+        (part for part in parts.values() if not (why and part.of.failed)),
+        key=lambda part: (order.index(part.section), -part.grade, -part.cost),
     )
-    preview, begun = change.preview, _begun(change)
+    preview, published, new = change.preview, change.published, change.new
+    same = published is not None and not new.dirty and bool(new.commit) and published.under_way == new.commit
+    begun = replacing(published) if published and same else None
     missing = (preview.why,) if preview and preview.why else ()
     amounts, stands = told(_amounts), told(_quota)
     looks = (standing_violations, still_retiring, standing_alternatives, due)
@@ -170,20 +175,6 @@ def regraded(part: Consequence, policies: Iterable[Mapping[str, str]]) -> Conseq
     usual = part.of.usual
     team = max(BY_WORD.get(str(grades.get(part.kind)), usual) for grades in policies)
     return replace(part, grade=team) if part.grade is usual else part
-
-
-def _refused(parts: Iterable[Consequence]) -> Iterator[Consequence]:
-    """Leave out that the deployment is refused, where another consequence tells why."""
-    listed = list(parts)
-    why = any(part.of.refuses and part.grade is Grade.BLOCKING for part in listed)
-    return (part for part in listed if not (why and part.of.failed))
-
-
-def _begun(change: Change) -> frozenset[str] | None:
-    published, new = change.published, change.new
-    if published is None or new.dirty or not new.commit or published.under_way != new.commit:
-        return None
-    return replacing(published)
 
 
 def _stray(change: Change) -> str:

@@ -31,8 +31,6 @@ from slipway.using.context import BRIEF
 
 if TYPE_CHECKING:
     from slipway.operating.history.model import History
-    from slipway.operating.whatif.comparison import Replayer
-    from slipway.operating.whatif.outcome import Outcome
 
 MOST_JOBS = 10_000
 """The most jobs that are replayed, the newest, in a few seconds."""
@@ -90,12 +88,14 @@ def replays(old: Catalog, new: Catalog, history: History | None) -> Iterator[Con
     replayer = Replayer.of(lately(history, MOST_JOBS), old)
     if replayer.time < _LEAST or not replayer.calibration.trusted:
         return
-    before, after = _outcome(replayer, old), _outcome(replayer.under(new), new)
-    hours = Decimal(str(replayer.time.total_seconds())) / 3600
+    under = replayer.under(new)
+    before = replayer.outcome(replayer.pools(old.clusters.values()))
+    after = under.outcome(under.pools(new.clusters.values()))
+    months = Decimal(str(replayer.time.total_seconds())) / 3600 / HOURS_OF_A_MONTH
     never = after.never_ran - before.never_ran
     median = Edit("median wait", span_or_dash(before.waits.median), span_or_dash(after.waits.median))
     p95 = Edit("p95 wait", span_or_dash(before.waits.p95), span_or_dash(after.waits.p95))
-    cost = Edit("USD a month", _monthly(before.cost, hours), _monthly(after.cost, hours))
+    cost = Edit("USD a month", _monthly(before.cost, months), _monthly(after.cost, months))
     wait = p95 if median.before == median.after and p95.before != p95.after else median
     waits = f"the {wait.key} would be {wait.after} instead of {wait.before}"
     yield consequence(
@@ -121,11 +121,5 @@ def lately(history: History, most: int) -> History:
     return replace(history, since=max(since, history.since), jobs=jobs)
 
 
-def _outcome(replayer: Replayer, catalog: Catalog) -> Outcome:
-    return replayer.outcome(replayer.pools(catalog.clusters.values()))
-
-
-def _monthly(cost: Price, hours: Decimal) -> str:
-    if cost.unknown:
-        return UNKNOWN_PRICE
-    return bounded(f"${cost.known * HOURS_OF_A_MONTH / hours:,.0f}", cost)
+def _monthly(cost: Price, months: Decimal) -> str:
+    return UNKNOWN_PRICE if cost.unknown else bounded(f"${cost.known / months:,.0f}", cost)

@@ -58,7 +58,7 @@ def change(
     known = deployed(preview)[0] or after
     live: Live = Live(_UNREAD, _UNREAD, _UNREAD, _UNREAD, recent=_UNREAD, skipped=True)
     wrong = None
-    policies: Mapping[str, frozenset[Bound] | Unknown] = {}
+    policies: dict[str, frozenset[Bound] | Unknown] = {}
     if connection is None or known is None:
         unread += ("live clusters, jobs and quota were not read, so nobody can tell whom it concerns",)
     else:
@@ -78,8 +78,22 @@ def change(
         )
         live, _ = read(connection, scope, identity=identity, off_is_empty=True)
         wrong, now = wrong_clock(now, live.time), right_time(now, live.time)
-        unread += tuple(f"{what}: {part}" for what, part in _unknown(live).items())
-        policies = _policies(preview, connection, known.catalog.project, identity)
+        parts = {
+            "clusters can't be read": live.clusters,
+            "jobs can't be read": live.jobs,
+            "quota limits can't be read": live.limits,
+            f"jobs of the last {DAYS} days can't be read": live.recent,
+            **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
+        }
+        unread += tuple(f"{what}: {part}" for what, part in parts.items() if isinstance(part, Unknown))
+        for bucket in touched(preview):
+            if bucket.type == BUCKET and bucket.fate is Fate.ADOPTED:
+                name = bucket.physical
+                try:
+                    policies[name] = connection.permissions(known.catalog.project).policy("bucket", name)
+                except CloudError as error:
+                    asked = f"getIamPolicy of bucket {name}"
+                    policies[name] = unanswered(error, asked, "roles/iam.securityReviewer", identity)
     before, untold = deployed_facts(preview, live.catalog, after)
     notes: tuple[str, ...] = (wrong.what,) if wrong else ()
     if not isinstance(live.recent, Unknown) and len(live.recent) >= MOST_RECENT:
@@ -98,21 +112,6 @@ def change(
         unread=(*untold, *unread),
         notes=notes,
     )
-
-
-def _policies(
-    preview: Preview, connection: Connection, project: str, identity: str
-) -> Mapping[str, frozenset[Bound] | Unknown]:
-    def policy(name: str) -> frozenset[Bound] | Unknown:
-        try:
-            return connection.permissions(project).policy("bucket", name)
-        except CloudError as error:
-            return unanswered(error, f"getIamPolicy of bucket {name}", "roles/iam.securityReviewer", identity)
-
-    adopted = (
-        resource.physical for resource in touched(preview) if resource.type == BUCKET and resource.fate is Fate.ADOPTED
-    )
-    return {name: policy(name) for name in adopted}
 
 
 @once
@@ -143,17 +142,6 @@ def _elsewhere(preview: Preview, known: Facts, after: Facts | None) -> tuple[str
     return tuple(region for region in dict.fromkeys(told) if region != known.catalog.region and region in regions())
 
 
-def _unknown(live: Live) -> dict[str, Unknown]:
-    parts = {
-        "clusters can't be read": live.clusters,
-        "jobs can't be read": live.jobs,
-        "quota limits can't be read": live.limits,
-        f"jobs of the last {DAYS} days can't be read": live.recent,
-        **{f"quota limits of {region} can't be read": part for region, part in live.limits_elsewhere.items()},
-    }
-    return {what: part for what, part in parts.items() if isinstance(part, Unknown)}
-
-
 def deployed_facts(
     preview: Preview, catalog: PublishedCatalog | Unknown | None, after: Facts | None
 ) -> tuple[Facts | None, tuple[str, ...]]:
@@ -178,7 +166,14 @@ def as_declared(catalog: Catalog) -> Catalog:
     """Return the catalog in the components of a preview, without the parts that differ at each deployment; with
     clusters that were withdrawn for a replacement in place, as that deployment has not come to its end."""
     bare = Facts(before_withdrawal(catalog))
-    told = (facts.read(_components(bare)) or bare).catalog
+    clusters: Mapping[str, Fact] = bare.clusters
+    components = (
+        (facts.WORKSPACE, "workspace", bare.workspace),
+        *((facts.CLUSTER, id_, cluster) for id_, cluster in clusters.items()),
+        *((facts.TEMPLATE, name, template) for name, template in bare.templates.items()),
+        (CATALOG, "catalog", bare.published),
+    )
+    told = (facts.read(components) or bare).catalog
     return replace(told, retiring=catalog.retiring, trainers=catalog.trainers)
 
 
@@ -193,13 +188,3 @@ def _beside(
     if problem:
         why = f"who may submit, and how quota is checked, was written by another version ({problem})"
     return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)
-
-
-def _components(of: Facts) -> tuple[events.Published, ...]:
-    clusters: Mapping[str, Fact] = of.clusters
-    return (
-        (facts.WORKSPACE, "workspace", of.workspace),
-        *((facts.CLUSTER, id_, cluster) for id_, cluster in clusters.items()),
-        *((facts.TEMPLATE, name, template) for name, template in of.templates.items()),
-        (CATALOG, "catalog", of.published),
-    )

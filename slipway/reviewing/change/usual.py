@@ -200,12 +200,9 @@ def whole(value: object, template: Template) -> int | None:
 
 
 def usual_values(template: Template) -> Mapping[str, Any]:
-    return {parameter.name: _usual(parameter) for parameter in template.parameters}
-
-
-def _usual(parameter: Parameter) -> Any:
-    if parameter.default is not None:
-        return parameter.default
-    if parameter.choices:
-        return parameter.choices[0]
-    return parameter.min if parameter.min is not None else 1 if parameter.kind.number else ""
+    """Return each parameter's default, else the first of its choices, its minimum, or something of its kind."""
+    values: dict[str, Any] = {}
+    for each in template.parameters:
+        least = each.min if each.min is not None else 1 if each.kind.number else ""
+        values[each.name] = each.default if each.default is not None else each.choices[0] if each.choices else least
+    return values

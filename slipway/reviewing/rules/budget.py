@@ -66,16 +66,9 @@ def _limits(old: Budget, new: Budget, teams: frozenset[str], declared: Collectio
             yield by_row(row, Subject("budget", key), edits=[edit], grade=Grade.BLOCKING if freed else None, **values)
     if old.enforce != new.enforce and (new.enforce or _in_words(new)):
         edits = (Edit("enforce", str(old.enforce).lower(), str(new.enforce).lower()),)
-        yield by_row(
-            "budget-only-warns"
-            if not new.enforce
-            else "budget-enforced"
-            if _in_words(new)
-            else "budget-enforced-on-nobody",
-            Subject("budget", "enforce"),
-            edits=edits,
-            limits=_in_words(new),
-        )
+        enforced = "budget-enforced" if _in_words(new) else "budget-enforced-on-nobody"
+        row = enforced if new.enforce else "budget-only-warns"
+        yield by_row(row, Subject("budget", "enforce"), edits=edits, limits=_in_words(new))
 
 
 def _in_words(budget: Budget) -> str:

@@ -11,7 +11,7 @@ from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.markdown import block, code, folded, text
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.reviewing.review import Review
-from slipway.reviewing.rules.money import Amount, Money
+from slipway.reviewing.rules.money import Amount
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
 from slipway.reviewing.told.headline import NOTHING, first_of, headline
 
@@ -22,7 +22,7 @@ LIMIT = 65_000
 """The most characters: GitHub takes 65,536."""
 _LONGEST = 900
 _LONGEST_NAME = 200
-_MOST_TITLES = 6
+_MOST_TITLES, _MOST_ITEMS = 6, 15
 _HEADS = ("stack", "what changes", "clusters, $ a month", "quota", "policy")
 _SINCE = (
     "all this comes once it is merged and deployed, and for jobs that are submitted then, unless a line says otherwise"
@@ -121,14 +121,11 @@ def _folded_cards(lines: Lines, details: int) -> str:
 
 
 def _without_cards(lines: Lines) -> str:
-    """Return the other lines that should stand open, as far as there is room, without any card."""
-    room, fitting = LIMIT // 4, list[str]()
-    for item in (_item(line) for line in lines.folded if line.card.opens):
-        room -= len(item)
-        if room <= 0:
-            break
-        fitting.append(item)
-    return "\n".join((*fitting, "The cards are too long for a comment: `slipway review` prints them."))
+    """Return the other lines that should stand open, without any card."""
+    items = [_item(line) for line in lines.folded if line.card.opens]
+    return "\n".join(
+        (*first_of(items, _MOST_ITEMS), "The cards are too long for a comment: `slipway review` prints them.")
+    )
 
 
 def _card(card: Card, details: int) -> str:
@@ -165,21 +162,19 @@ def _row(review: Review) -> tuple[str, ...]:
     if refused:
         changes = {"": _cell("nothing: refused", strong=True), **changes}
     worse = {part.section for part in review.yours if part.grade > Grade.NOTE}
+    money = "?"
+    if review.money:  # `149,379 → 149,574, up to 301,108 → 301,499`, the latter with every pool at its maximum.
+        idle, most = _monthly(review.money.idle), _monthly(review.money.most)
+        money = f"{'' if '→' in idle + most else 'no change: '}{idle}, up to {most}"
     return (
         text(short(review.stack, _LONGEST_NAME)),
         few(changes.values(), most=6) or "–",
-        _dollars(review.money) if review.money else "?",
+        money,
         *(
             _cell("–" if refused and state.startswith("ok") else state or "?", strong=section in worse)
             for state, section in ((review.quota, Section.QUOTA), (review.policy, Section.POLICY))
         ),
     )
-
-
-def _dollars(money: Money) -> str:
-    """Return `149,379 → 149,574, up to 301,108 → 301,499`, the latter with every pool at its maximum."""
-    idle, most = _monthly(money.idle), _monthly(money.most)
-    return f"{'' if '→' in idle + most else 'no change: '}{idle}, up to {most}"
 
 
 def _monthly(amount: Amount) -> str:
