@@ -20,22 +20,19 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
     ConfigError where it refuses no stack."""
     try:
         stacks = {str(stack["file"]): str(stack["stack"]) for stack in body["stacks"] if not stack["ok"]}
-        mistakes = [(str(mistake["file"]), mistake) for mistake in body["findings"]]
-        reviews = tuple(
-            _review(stack, [mistake for where, mistake in mistakes if where == file]) for file, stack in stacks.items()
-        )
+        mistakes = [(str(mistake["file"]), _told(mistake), str(mistake["fix"])) for mistake in body["findings"]]
     except (AttributeError, LookupError, TypeError) as problem:
         why, fix = f"{type(problem).__name__}: {problem}", "make it with slipway check --output json"
         raise ConfigError(f"{source} is not a whole check", why=why, fix=fix) from problem
+    reviews = []
+    for file, stack in stacks.items():
+        theirs = [(told, fix) for where, told, fix in mistakes if where == file]
+        (first, fix), *others = theirs or [("slipway check does not say why", "type slipway check")]
+        told = refusal(Fault(first, fix=" ".join(fix.split())), (other for other, _ in others))
+        reviews.append(Review(stack, (told,), incomplete=(_UNREAD,)))
     if not reviews:
         raise ConfigError(f"{source} refuses no stack", fix="review its preview")
-    return reviews
-
-
-def _review(stack: str, mistakes: list[Mapping[str, Any]]) -> Review:
-    first, *others = [_told(mistake) for mistake in mistakes] or ["slipway check does not say why"]
-    fix = " ".join(str(mistakes[0]["fix"]).split()) if mistakes else "type slipway check"
-    return Review(stack, (refusal(Fault(first, fix=fix), others),), incomplete=(_UNREAD,))
+    return tuple(reviews)
 
 
 def _told(mistake: Mapping[str, Any]) -> str:

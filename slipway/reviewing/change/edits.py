@@ -78,20 +78,21 @@ def edits_of(some: Iterable[InputDifference]) -> tuple[Edit, ...]:
 
 def edits(before: str, after: str) -> tuple[Edit, ...]:
     """Return the edits from one text of the file to another; none where either is no stack file."""
-    old, new = (dict(_values(text)) for text in (before, after))
+    # Needed only for an edited stack file: importing it costs time.
+    from slipway.authoring.stack.yaml_file import from_text
+
+    sides = []
+    for text in (before, after):
+        values = from_text(text, "").values
+        entries = values.items() if isinstance(values, dict) else ()
+        sides.append(
+            dict(pair for key, value in entries for pair in _below("" if key == "config" else str(key), value))
+        )
+    old, new = sides
     if not (old and new):
         return ()
     changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
     return tuple(Edit(key, old.get(key, ""), new.get(key, "")) for key in changed)
-
-
-def _values(text: str) -> Iterator[tuple[str, str]]:
-    # Needed only for an edited stack file: importing it costs time.
-    from slipway.authoring.stack.yaml_file import from_text
-
-    values = from_text(text, "").values
-    for key, value in values.items() if isinstance(values, dict) else ():
-        yield from _below("" if key == "config" else str(key), value)
 
 
 def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:

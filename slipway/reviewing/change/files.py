@@ -14,7 +14,7 @@ from fnmatch import fnmatchcase
 from pathlib import Path
 
 from slipway.reviewing.change.change import NO_FILES, Files
-from slipway.reviewing.change.edits import JobFile, edits
+from slipway.reviewing.change.edits import edits
 from slipway.reviewing.change.pins import changed
 from slipway.reviewing.change.programs import edited_lines, job_file, newly_asked, same_program, signs
 from slipway.reviewing.forge_table import FILES
@@ -125,7 +125,11 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
         lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
         signs=signs({file: sides for file, sides in (code | acts | alone).items() if file not in same}),
         asks={file: newly_asked(*sides) for file, sides in code.items() if file.endswith(".py")},
-        code=dict(_code(checkout)) if head and touched else {},
+        code={
+            name: job_file(name, text_of(str(path)))
+            for path in sorted((checkout / "jobs").rglob("*.py") if head and touched else ())
+            if path.is_file() and not _is_link(checkout, name := path.relative_to(checkout).as_posix())
+        },
         stacks={match[1]: edits(*sides) for file, sides in texts.items() if (match := STACK_FILE.fullmatch(file))},
         addresses=frozenset[str]().union(*(addresses(*sides) for sides in texts.values())),
     )
@@ -151,13 +155,6 @@ def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
     for line in text.splitlines():
         status, *paths = line.split("\t") if "\t" in line else ("M", line.strip())
         yield status, paths
-
-
-def _code(checkout: Path) -> Iterator[tuple[str, JobFile]]:
-    for path in sorted((checkout / "jobs").rglob("*.py")):
-        file = path.relative_to(checkout).as_posix()
-        if path.is_file() and not _is_link(checkout, file):
-            yield file, job_file(file, text_of(str(path)))
 
 
 def _beside_base(file: str, checkout: Path) -> bool:

@@ -37,8 +37,14 @@ _UNCHANGED, _UNDECIDED = ", so nothing was changed", "what to deploy can't be de
 
 
 def program(change: Change) -> Iterator[Consequence]:
-    yield from _failed(change)
     preview = change.preview
+    if preview and preview.errors:
+        first, *others = (error.removeprefix("error: ").strip() for error in preview.errors)
+        what, *below = first.splitlines() or ["the engine does not say why"]
+        fault, read = Fault.read(what, below)
+        rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines())
+        edits = change.files.stacks.get(change.stack, ()) if Side.AFTER in change.unknown else ()
+        yield refusal(fault, (short(line, _LONGEST) for line in rest if line), edits)
     if preview and preview.complete and preview.hooks is not None and GUARD not in preview.hooks:
         yield by_row("guard-removed", Subject("guard"), guard=GUARD)
     for file in sorted(change.files.removed):
@@ -96,17 +102,6 @@ def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = (
         edits=edits,
         details=details,
     )
-
-
-def _failed(change: Change) -> Iterator[Consequence]:
-    if change.preview is None or not change.preview.errors:
-        return
-    first, *others = (error.removeprefix("error: ").strip() for error in change.preview.errors)
-    what, *below = first.splitlines() or ["the engine does not say why"]
-    fault, read = Fault.read(what, below)
-    rest = (line.strip() for text in ("\n".join(below[read:]), *others) for line in text.splitlines() if line.strip())
-    edits = change.files.stacks.get(change.stack, ()) if Side.AFTER in change.unknown else ()
-    yield refusal(fault, (short(line, _LONGEST) for line in rest), edits)
 
 
 def used_later(change: Change) -> Iterator[Consequence]:

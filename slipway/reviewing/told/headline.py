@@ -98,7 +98,10 @@ def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) ->
             text.append(f"  {line.sign} {line.told}{f'  [{field}]' if field else ''}")
     for card in filter(lambda card: card.more, lines.cards if cards else ()):
         title = f"{card.title}{f', {ON_MAIN}' if card.on_main else ''}"
-        first, *others = _rows(card)
+        first, *others = [
+            f"  {label:{_LABEL}} {' · '.join(filter(None, (', '.join(first_of(middle, _DETAILS)), follows)))}"
+            for label, middle, follows in card.rows()
+        ]
         # A first row that is called as the card stands as its heading.
         heading = [f"{title}  {first[2 + len(title) :]}"] if first.startswith(f"  {title} ") else [title, first]
         text += [*heading, *others]
@@ -107,10 +110,3 @@ def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) ->
     if review.quoted:
         text += ["the program warns, in its own words", *(f"  {line}" for line in review.quoted)]
     return "\n".join(text).replace("`", "")
-
-
-def _rows(card: Card) -> list[str]:
-    return [
-        f"  {label:{_LABEL}} {' · '.join(filter(None, (', '.join(first_of(middle, _DETAILS)), follows)))}"
-        for label, middle, follows in card.rows()
-    ]

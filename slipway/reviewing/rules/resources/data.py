@@ -8,7 +8,7 @@ from dataclasses import replace
 from slipway.deploying.engine.drift import hand_edits
 from slipway.deploying.engine.fields import ACCOUNT_FIELDS
 from slipway.deploying.engine.grants import form, grants
-from slipway.deploying.engine.preview import EngineStep, Resource
+from slipway.deploying.engine.preview import EngineStep
 from slipway.deploying.engine.touched import ACCOUNT, CLUSTER_TYPE, OBJECT, Fate, Touched, differences, top
 from slipway.model.catalog.withdrawal import unfinished
 from slipway.model.facts import CATALOG, WORKSPACE
@@ -27,18 +27,27 @@ def data(change: Change) -> Iterator[Consequence]:
         if touched.type == ACCOUNT:
             yield from _account(touched, change)
     for touched in change.touched:
-        if _of_catalog(touched) and touched.fate is Fate.DELETED:
+        of_catalog = touched.type == OBJECT and touched.parent == CATALOG
+        if of_catalog and touched.fate is Fate.DELETED:
             bucket = touched.was.get("bucket")
             yield by_row("catalog-deleted", Subject("catalog"), bucket=bucket, object=touched.physical)
         # The deployment wrote the catalog itself.
-        if not (_of_catalog(touched) and change.published and unfinished(change.published)):
+        if not (of_catalog and change.published and unfinished(change.published)):
             yield from _drift(touched)
-    yield from _drift_of_access(change)
+    by_hand = [touched for touched in change.touched if touched.by_hand]
+    there = [(touched, grant) for touched in by_hand for grant in grants(touched, touched.old)]
+    taken = [grant for touched, grant in there if grant in {*grants(touched, touched.new)}]
+    for member, some in grouped(taken, lambda grant: grant.member).items():
+        words, right = (grant.words for grant in some), next(rights(some, ()))
+        yield by_row("drift-of-access", Subject("member", member), right=right, details=words)
 
 
 def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
-    state = touched.old or touched.now or touched.new
-    address = _address(state, change) if state else touched.name
+    state, address = touched.old or touched.now or touched.new, touched.name
+    if state:
+        project = state.inputs.get("project") or change.old.project
+        spelled = f"{state.inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com"
+        address = str(state.outputs.get("email") or spelled)
     subject, ours, so = Subject("account", address), touched.parent == WORKSPACE, ""
     announced = ours and touched.fate in (Fate.DELETED, Fate.FORGOTTEN) and bool(let_go(change, address))
     if touched.fate is Fate.ADOPTED:
@@ -67,11 +76,6 @@ def _edited(touched: Touched, subject: Subject, runs: str) -> Consequence:
     return told_by(replace(worst, kind="resource-changed"), subject, f"Account {IT}", so, edits=edits)
 
 
-def _address(state: Resource, change: Change) -> str:
-    project = state.inputs.get("project") or change.old.project
-    return str(state.outputs.get("email") or f"{state.inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com")
-
-
 def _drift(touched: Touched) -> Iterator[Consequence]:
     """Report a resource's manual changes, which this deployment reverts."""
     if form(touched.type) or touched.type.startswith(CLUSTER_TYPE):
@@ -96,16 +100,3 @@ def _drift(touched: Touched) -> Iterator[Consequence]:
             details=edits if len(edits) > 1 else (),
             grade=Grade.NOTE if on.what == "package" else None,
         )
-
-
-def _of_catalog(touched: Touched) -> bool:
-    return touched.type == OBJECT and touched.parent == CATALOG
-
-
-def _drift_of_access(change: Change) -> Iterator[Consequence]:
-    by_hand = [touched for touched in change.touched if touched.by_hand]
-    there = [(touched, grant) for touched in by_hand for grant in grants(touched, touched.old)]
-    taken = [grant for touched, grant in there if grant in {*grants(touched, touched.new)}]
-    for member, some in grouped(taken, lambda grant: grant.member).items():
-        words, right = (grant.words for grant in some), next(rights(some, ()))
-        yield by_row("drift-of-access", Subject("member", member), right=right, details=words)

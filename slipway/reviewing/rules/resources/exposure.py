@@ -36,11 +36,20 @@ def exposure(change: Change) -> Iterator[Consequence]:
             continue
         if form(touched.type):
             yield from _wholesale(touched)
-        else:
-            yield from _opened(touched)
+        elif opened := opening(touched):
+            to, name = "anybody on the internet", touched.type.rpartition(":")[2]
+            if opened.after in _ANYWHERE:
+                to = "any address on the internet"
+            elif "authenticated" in opened.after.lower():
+                to = "anybody with a Google account"
+            subject, edits = Subject("resource", name, touched.name), edits_of((opened,))
+            yield by_row("opened", subject, to=to, place=touched.physical, type=name, edits=edits)
         if touched.type.startswith(_DENYING):
             yield from _denied(touched, change)
-        yield from _key(touched)
+        named_by = next((key for type_, key in _KEYS.items() if touched.type.startswith(type_)), "")
+        if named_by and touched.fate in _LETTING:
+            account = last_part(str(touched.becomes.get(named_by, "")))
+            yield by_row("key-made", Subject("key", touched.name), account=account)
 
 
 def opening(touched: Touched) -> InputDifference | None:
@@ -50,24 +59,6 @@ def opening(touched: Touched) -> InputDifference | None:
         if text not in before and (anywhere or _PUBLIC.fullmatch(text)):
             return InputDifference(path, None, text)
     return None
-
-
-def _opened(touched: Touched) -> Iterator[Consequence]:
-    if opened := opening(touched):
-        to, name = "anybody on the internet", touched.type.rpartition(":")[2]
-        if opened.after in _ANYWHERE:
-            to = "any address on the internet"
-        elif "authenticated" in opened.after.lower():
-            to = "anybody with a Google account"
-        subject, edits = Subject("resource", name, touched.name), edits_of((opened,))
-        yield by_row("opened", subject, to=to, place=touched.physical, type=name, edits=edits)
-
-
-def _key(touched: Touched) -> Iterator[Consequence]:
-    named_by = next((key for type_, key in _KEYS.items() if touched.type.startswith(type_)), "")
-    if named_by and touched.fate in _LETTING:
-        account = last_part(str(touched.becomes.get(named_by, "")))
-        yield by_row("key-made", Subject("key", touched.name), account=account)
 
 
 def _denied(touched: Touched, change: Change) -> Iterator[Consequence]:
