@@ -10,7 +10,7 @@ import http.client
 import json
 import os
 import random
-import shutil
+import threading
 import time
 import urllib.error
 import urllib.parse
@@ -26,7 +26,10 @@ PASSING = {408, 429, 500, 502, 503, 504}
 ROLE = "give the job's service account roles/storage.objectUser on that bucket, then submit again"
 REPLICA, WRITTEN = "slipway-replica", "slipway-written"  # An object's metadata: who kept it, and the file's time in ns.
 BLOCK = 1 << 20
-AT_ONCE = 8
+PART = 32 * BLOCK  # What is fetched of an object at once.
+AT_ONCE = 16
+TOKEN_S = 60.0  # The metadata server gives a token that lasts for five minutes at least.
+LISTED = "items(name,size,generation,contentEncoding,metadata),nextPageToken"
 
 
 class StorageError(Exception):
@@ -126,6 +129,13 @@ class Storage:
     def __init__(self, environ: Mapping[str, str]) -> None:
         self.environ = environ
         self.base = storage_base(environ)
+        self._token = (float("-inf"), "")
+
+    def token(self) -> str:
+        """The replica's token, asked for once a minute."""
+        if time.monotonic() - self._token[0] >= TOKEN_S:
+            self._token = (time.monotonic(), token(self.environ))
+        return self._token[1]
 
     def send(
         self,
@@ -134,14 +144,15 @@ class Storage:
         take: Callable[[Any], Any],
         body: Callable[[], Body | None] = lambda: None,
         sleep: Callable[[float], None] = time.sleep,
+        headers: Mapping[str, str] | None = None,
     ) -> Any:
         """Return what `take` makes of the answer; try again while the trouble may pass."""
         what: list[Any] = []
 
         def once() -> str:
             data: Any = body()
-            request = urllib.request.Request(self.base + path, data=data, method=method)
-            request.add_header("Authorization", "Bearer " + token(self.environ))
+            request = urllib.request.Request(self.base + path, data=data, method=method, headers={**(headers or {})})
+            request.add_header("Authorization", "Bearer " + self.token())
             if data is not None:
                 request.add_header("Content-Type", f"multipart/related; boundary={data.border}")
                 request.add_header("Content-Length", str(data.length))
@@ -167,46 +178,94 @@ class Storage:
         """Each object of this name, or in this folder."""
         token = ""
         while True:
-            query = urllib.parse.urlencode({"prefix": name, "pageToken": token} if token else {"prefix": name})
+            asked = {"prefix": name, "fields": LISTED}
+            query = urllib.parse.urlencode({**asked, "pageToken": token} if token else asked)
             page = self.send("GET", f"/storage/v1/b/{quoted(bucket)}/o?{query}", json.load)
             for entry in page.get("items", ()):
                 inside = not name or entry["name"] == name or entry["name"].startswith(name + "/")
                 if inside and not entry["name"].endswith("/"):
-                    yield entry
+                    yield {**entry, "bucket": bucket}
             token = page.get("nextPageToken", "")
             if not token:
                 return
 
-    def fetch(self, uri: str, folder: Path, replica: str = "") -> list[str]:
-        """Put an object, or all below `uri/`, into the folder; of a `replica`, what that has kept. Returns their paths
-        there. Raises OSError for the disk's."""
+    def found(self, uri: str, replica: str = "") -> dict[str, Any]:
+        """An object, or all below `uri/`, by the path of each in a folder; of a `replica`, what that has kept."""
         bucket, name = split(uri)
+        found = {}
+        for entry in self.listed(bucket, name):
+            inner = entry["name"][len(name) :].lstrip("/") or name.rpartition("/")[2]
+            if replica and entry.get("metadata", {}).get(REPLICA) != replica:
+                continue
+            if not {"", ".", ".."}.isdisjoint(inner.split("/")):
+                raise StorageError(f"gs://{bucket}/{entry['name']} has a name that no file can have")
+            found[inner] = entry
+        return found
 
-        def one(fetched: Any) -> str:
-            inner = fetched["name"][len(name) :].lstrip("/") or name.rpartition("/")[2]
-            place = folder.joinpath(*inner.split("/"))
-            if ".." in place.parts:
-                raise StorageError(f"gs://{bucket}/{fetched['name']} has a name that no file can have")
-            place.parent.mkdir(parents=True, exist_ok=True)
+    def fetch(self, uri: str, folder: Path, replica: str = "") -> list[str]:
+        """Put what is `found` into the folder; return the paths there. Raises OSError for the disk's."""
+        found = self.found(uri, replica)
+        self.bring(found, folder)
+        return list(found)
 
-            def take(answer: Any) -> None:
-                with place.open("wb") as file:
-                    shutil.copyfileobj(answer, file, BLOCK)
-                if place.stat().st_size != int(fetched["size"]):
-                    raise OSError(f"{place.stat().st_size} of {fetched['size']} bytes came")
+    def bring(self, found: Mapping[str, Any], folder: Path, came: Callable[[int], None] = lambda _: None) -> None:
+        """Put objects into a folder, by their paths there: several at once, and large ones in parts. `came` is told the
+        bytes of each part. The first problem ends it. Raises as `fetch`."""
+        parts, lock, failed = self._parts(found, folder), threading.Lock(), threading.Event()
 
-            self.send("GET", f"/storage/v1/b/{quoted(bucket)}/o/{quoted(fetched['name'])}?alt=media", take)
-            if written := fetched.get("metadata", {}).get(WRITTEN):
-                os.utime(place, ns=(int(written), int(written)))
-            return inner
+        def work() -> None:
+            try:
+                while not failed.is_set():
+                    with lock:
+                        part = next(parts, None)
+                    if part is None:
+                        return
+                    came(self._bring(*part))
+            except BaseException:
+                failed.set()
+                raise
 
-        wanted = [
-            entry
-            for entry in self.listed(bucket, name)
-            if not replica or entry.get("metadata", {}).get(REPLICA) == replica
-        ]
         with ThreadPoolExecutor(AT_ONCE) as threads:
-            return [done.result() for done in [threads.submit(one, entry) for entry in wanted]]
+            for done in [threads.submit(work) for _ in range(AT_ONCE)]:
+                done.result()
+        for inner, entry in found.items():
+            if written := entry.get("metadata", {}).get(WRITTEN):
+                os.utime(folder / inner, ns=(int(written), int(written)))
+
+    def _parts(self, found: Mapping[str, Any], folder: Path) -> Iterator[tuple[Any, Path, int]]:
+        """Make a file for each object, of its size; yield the beginning of each part of it."""
+        for inner, entry in found.items():
+            place = folder / inner
+            place.parent.mkdir(parents=True, exist_ok=True)
+            with place.open("wb") as file:
+                file.truncate(int(entry["size"]))
+            for start in range(0, int(entry["size"]), PART):
+                yield entry, place, start
+
+    def _bring(self, entry: Any, place: Path, start: int) -> int:
+        """Put a part of an object into its file; return the bytes. All parts are those of one version."""
+        whole = int(entry["size"])
+        count, query = min(PART, whole - start), "alt=media"
+        # What is stored compressed is not unpacked: it has the size of the list.
+        headers = {"Accept-Encoding": entry.get("contentEncoding") or "identity"}
+        if count < whole:
+            query += f"&generation={entry['generation']}"
+            headers["Range"] = f"bytes={start}-{start + count - 1}"
+
+        def take(answer: Any) -> None:
+            came = 0
+            with place.open("r+b") as file:
+                file.seek(start)
+                while block := answer.read(BLOCK):
+                    came += len(block)
+                    if came <= count:
+                        file.write(block)
+            if came != count:
+                raise OSError(f"{came} of {count} bytes came")
+
+        path = f"/storage/v1/b/{quoted(entry['bucket'])}/o/{quoted(entry['name'])}?{query}"
+        self.send("GET", path, take, headers=headers)
+        return count
 
     def keep(self, uri: str, body: Callable[[str], Body], sleep: Callable[[float], None]) -> None:
         bucket, name = split(uri)

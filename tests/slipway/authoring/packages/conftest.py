@@ -48,6 +48,7 @@ class Handler(loopback.Handler):
             return
         headers = {"Authorization": self.headers["Authorization"]}
         headers["Content-Type"] = self.headers.get("Content-Type", "text/plain")
+        headers |= {name: self.headers[name] for name in ("Range", "Accept-Encoding") if name in self.headers}
         data = body if self.command == "POST" else None
         try:
             with urlopen(Request(self.cloud + self.path, data=data, headers=headers, method=self.command)) as done:
