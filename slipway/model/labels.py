@@ -47,6 +47,11 @@ NOTE_VARIABLE = "SLIPWAY_NOTE"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
 RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION)
 """The variables of a job that record its submission, as JSON."""
+ADDRESS = re.compile(r"gs://[^/\s]+(/.*)?")
+"""The address of a bucket, or of what is in it."""
+INPUT = "SLIPWAY_INPUT_"
+"""The beginning of a variable with the address of an input. The code finds there the folder with the launcher's
+copy."""
 MOST_BYTES = 32 * 1024
 
 MARK = "\udc24"
@@ -166,6 +171,14 @@ def record(spec: Mapping[str, Any], text: str, variable: str = VARIABLE) -> None
             # Vertex AI takes an empty variable for one without a value, and refuses it.
             with_value = [entry for entry in task.get("env") or () if entry.get("value")]
             task["env"] = [*with_value, {"name": variable, "value": text}]
+
+
+def inputs_in(spec: Mapping[str, Any]) -> Mapping[str, str]:
+    """Return the address of each input of a catalog's CustomJobSpec, with its placeholders, by its variable."""
+    pools = spec.get("workerPoolSpecs", ())
+    tasks = (pool.get("pythonPackageSpec") or pool.get("containerSpec") or {} for pool in pools)
+    entries = (entry for task in tasks for entry in task.get("env") or ())
+    return {name: str(entry.get("value", "")) for entry in entries if (name := entry.get("name", "")).startswith(INPUT)}
 
 
 def launcher_in(command: Sequence[str]) -> str:

@@ -173,6 +173,10 @@ REFUSED: Mapping[str, str] = {
         waits={"flex-start": 9}
         secrets={"A B": "x"}
         secrets={"A": "not a name"}
+        inputs={"Data": "gs://acme-data"}
+        inputs={"data": "/gcs/acme-data"}
+        inputs={"data": "${steps}"}
+        inputs={"data": "gs://acme-data"}, code=Image("a@sha256:" + "0" * 64)
         network="training"
         trainer="a@b"
         trainer="a", service_account="a@acme-ml.iam.gserviceaccount.com"
@@ -309,7 +313,15 @@ def test_the_variables_are_those_that_a_job_gets() -> None:
     told = {
         name for cell in re.findall(r"^\| ([^|]+) \|", table, re.MULTILINE) for name in re.findall(r"`(\w+)`", cell)
     }
-    assert told == {*got, *RECORDS, "CLOUD_ML_HP_METRIC_FILE", "NAME", "NAME__SECRET", "SLIPWAY_OUTPUT"}
+    assert told == {
+        *got,
+        *RECORDS,
+        "CLOUD_ML_HP_METRIC_FILE",
+        "NAME",
+        "NAME__SECRET",
+        "SLIPWAY_INPUT_NAME",
+        "SLIPWAY_OUTPUT",
+    }
     alone = environment.variables(places[:1], places[0], project="1", job_id="1", region="us-central1", spec=spec)
     of_several = re.search(r"^\| (.*) \| several replicas \|", table, re.MULTILINE)
     assert of_several and set(re.findall(r"`([A-Z_]+)`", of_several[1])) == {*got} - {*alone} - {"CLOUD_ML_TRIAL_ID"}

@@ -107,6 +107,7 @@ FIELDS = (
     field(JobTemplate, "waits", LORA("7200", "600")),
     field(JobTemplate, "variants", LORA('("pool", "reservation", "spot")', '("spot", "pool", "reservation")')),
     field(JobTemplate, "secrets", EVALS('"judge-key"', '"other-key"')),
+    field(JobTemplate, "inputs", DIGITS("/old", "/new"), given=(more("digits", 'inputs={"data": "gs://acme/old"}'),)),
     field(
         JobTemplate,
         "nfs_mounts",

@@ -65,7 +65,7 @@ def modules(template: Template) -> tuple[str, ...]:
 
 def runs_any_folder(template: Template) -> bool:
     """Tell whether the template runs a command in any folder."""
-    return template.code_flag and _modules(template) == (SCRIPT,)
+    return bool(template.code_flag) and _modules(template) == (SCRIPT,)
 
 
 def _modules(template: Template) -> tuple[str, ...]:

@@ -13,6 +13,8 @@ that it can't be given up any more, and each has a claim of its own beneath it.
 A secret comes as a reference, `NAME__SECRET=projects/…/secrets/…/versions/…`. Its value is read with the replica's
 own identity and stands in `NAME` of the job's code alone.
 
+An input comes as an address, `SLIPWAY_INPUT_NAME=gs://…`, and is copied to the machine's disk before the code starts.
+
 The code finds a folder in `$SLIPWAY_OUTPUT`. What it writes there is kept in the job's output: every few seconds, when
 the machine gives notice (SIGTERM), and at the end, however it ends. A file is kept as it was at one moment, and in the
 order in which files were written. A replica that is started again finds there what it had kept, and what the chief had.
@@ -41,6 +43,7 @@ from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
 if TYPE_CHECKING or __package__:
     from slipway.authoring.packages.slipway_command import Command, fetched
     from slipway.authoring.packages.slipway_index import InstallError, install, wanted
+    from slipway.authoring.packages.slipway_inputs import InputError, copied
     from slipway.authoring.packages.slipway_notify import Teller
     from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
     from slipway.authoring.packages.slipway_storage import (
@@ -57,6 +60,7 @@ if TYPE_CHECKING or __package__:
 else:
     from slipway_command import Command, fetched
     from slipway_index import InstallError, install, wanted
+    from slipway_inputs import InputError, copied
     from slipway_notify import Teller
     from slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
     from slipway_storage import PASSING, ROLE, Storage, StorageError, call, patiently, split, storage_base, token
@@ -225,6 +229,11 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
                 raise RefusedError(what, f"{asked.code}: {error}", ROLE) from error
             first = environ.get(asked.path)
             variables[asked.path] = f"{folder}{os.pathsep}{first}" if first else str(folder)
+        try:
+            variables.update(copied(place, environ))
+        except InputError as error:
+            what = "the inputs of this job can't be copied, so it does not start"
+            raise RefusedError(what, *error.args) from error
         try:
             command = Command(words, variables, results.look, folder, tells.lines)
         except OSError as error:

@@ -27,8 +27,10 @@ _LEFT_OUT = {"__pycache__", ".pytest_cache", ".mypy_cache", ".ruff_cache", ".ipy
 _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _REQUIREMENTS = "requirements.txt"
-_LAUNCHER = tuple(f"slipway_{name}" for name in ("command", "index", "launcher", "notify", "results", "storage"))
-"""Modules of every package: the launcher, and what it installs packages, keeps results and tells people with."""
+_PARTS = ("command", "index", "inputs", "launcher", "notify", "results", "storage")
+_LAUNCHER = tuple(map("slipway_{}".format, _PARTS))
+"""Modules of every package: the launcher, and what it installs packages, copies inputs, keeps results and tells people
+with."""
 _START = b'''"""Starts the launcher in an image of anybody's, whatever its Python is."""
 
 import os

@@ -164,6 +164,7 @@ class Declaration:
     waits: Mapping[str, int] = field(default_factory=dict)
     variants: tuple[Variant, ...] = ()
     secrets: Mapping[str, str] = field(default_factory=dict)
+    inputs: Mapping[str, str] = field(default_factory=dict)
     nfs_mounts: tuple[NfsMount, ...] = ()
     network: str | None = None
     trainer: str | None = None

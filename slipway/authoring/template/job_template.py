@@ -16,10 +16,11 @@ from slipway.authoring.template.worker_pool import Image, WorkerPool, places
 from slipway.base.errors import ConfigError
 from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.model.catalog import command_line
+from slipway.model.catalog.forms import PARAMETER_NAME
 from slipway.model.catalog.placeholders import BUILT_IN, KIND, names, unescaped, whole
 from slipway.model.cluster import SERVICE_ACCOUNT
 from slipway.model.kinds import KINDS, PIPELINE_JOB
-from slipway.model.labels import RECORDS, RESERVED, excess
+from slipway.model.labels import ADDRESS, INPUT, RECORDS, RESERVED, excess
 from slipway.model.machines.table import MachineError
 from slipway.model.rules.code import ENV_NAME
 from slipway.model.rules.job import label_problems
@@ -54,6 +55,8 @@ class JobTemplate(Declaration):
     - `secrets`: by environment variable, a secret of Secret Manager: its name, or projects/…/secrets/…/versions/…. The
       job gets the reference as `NAME__SECRET` and reads the value with its own identity; the launcher does that
       for it and sets NAME.
+    - `inputs`: by name, files that the launcher copies to each machine's disk before the code starts: `gs://BUCKET/PREFIX`,
+      or `${name}` of a str parameter, which may be empty. The code finds the folder in SLIPWAY_INPUT_NAME.
     - `trainer`: whom its jobs run as, by a name under `slipway:trainers` of the stack file; the workspace's trainer
       when None. `service_account`: an account's address instead, which the stack neither makes nor grants anything.
     - `network` projects/NUMBER/global/networks/NAME; `tensorboard` an id or its full name, not together with
@@ -111,6 +114,7 @@ def _problems(template: Declaration) -> Iterator[str]:
         )
         yield from (f"study: {problem}" for problem in (*mistaken, *study.problems()))
     yield from _secrets(template)
+    yield from _inputs(template)
     yield from _labels(template)
     yield from _placeholders(template, {parameter.name for parameter in template.parameters})
     if template.code_flag and template.code not in template.uploaded:
@@ -268,6 +272,8 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
         if name in (*variables, *template.secrets):
             yield f"environment variable {name}: Slipway sets it itself, to what each submission gives"
     for name in variables:
+        if name.startswith(INPUT):
+            yield f"env {name!r}: a name of that beginning is an input's; name it in inputs"
         if not ENV_NAME.fullmatch(name):
             yield f"env {name!r}: not a C identifier"
     used = {name for text in _texts(template) for name in names(unescaped(text))}
@@ -289,7 +295,7 @@ def _texts(template: Declaration) -> Iterable[str]:
         yield str(pool.replicas)
     for code in template.codes:
         yield from code.command if isinstance(code, Image) else ()
-    yield from template.env.values()
+    yield from (*template.env.values(), *template.inputs.values())
     if template.study is not None:
         yield from (str(template.study.max_trials), str(template.study.parallel_trials))
     if (model := template.model) is not None:
@@ -316,6 +322,21 @@ def _secrets(template: Declaration) -> Iterator[str]:
             yield f"secrets {name!r}: it is in env as well"
         if not SECRET.fullmatch(secret):
             yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
+
+
+def _inputs(template: Declaration) -> Iterator[str]:
+    for name, address in template.inputs.items():
+        where, filler = f"inputs {name!r}", template.parameter(whole(address) or "")
+        if not PARAMETER_NAME.fits(name):
+            yield f"{where}: the name must be lowercase letters, digits and _, beginning with a letter"
+        if filler is not None and (filler.type is not str or filler.command):
+            yield f"{where}: an address is a str, and no command: so must parameter {filler.name} be"
+            continue
+        texts = (filler.default, *filler.choices) if filler else () if whole(address) else (address,)
+        if wrong := [text for text in texts if text and not ADDRESS.fullmatch(str(text))]:
+            yield f"{where}: {wrong[0]!r} is neither gs://BUCKET/PREFIX nor '${{name}}' of a str parameter"
+    if template.inputs and any(code not in template.uploaded for code in template.codes):
+        yield "inputs: the launcher copies them, and an image here starts without it: give its command"
 
 
 def _labels(template: Declaration) -> Iterator[str]:

@@ -16,7 +16,7 @@ from slipway.model.capacity import CAPACITY_TYPES, DAY, ON_DEMAND, POOL, RESERVA
 from slipway.model.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.model.cluster import ClusterSpec, Reservation
 from slipway.model.kinds import JobKind
-from slipway.model.labels import IMAGE_START, Launched
+from slipway.model.labels import IMAGE_START, INPUT, Launched
 from slipway.model.rules.reservations import NAME_KEY
 from slipway.model.secret import secret_version
 
@@ -166,7 +166,8 @@ def _code(
     code, usual = worker.code or template.code, template.code
     assert code is not None and usual is not None, "checked when the template was made"
     secrets = {f"{name}__SECRET": secret_version(secret, context.project) for name, secret in template.secrets.items()}
-    variables = {**template.env, **worker.env, **secrets}
+    inputs = {f"{INPUT}{name.upper()}": address for name, address in template.inputs.items()}
+    variables = {**template.env, **worker.env, **inputs, **secrets}
     env = [{"name": name, "value": value} for name, value in variables.items()]
     claim = ["--claim", f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"]
     takes_other_code = template.code_flag and code.holds_the_same(usual)

@@ -187,7 +187,7 @@ def template_entry(
         ),
         kinds=tuple(template.kinds),
         package=uris[code] if isinstance(code, Package) else "",
-        code_flag=template.code_flag and context.code_allowed,
+        code_flag=template.code_flag and context.code_allowed and (not template.inputs or model.COPIES),
         code_why=_code_refusal(template, context),
         study=_study(template),
         image=code.uri if isinstance(code, Image) else "",

@@ -42,6 +42,7 @@ HISTORY = "history/"
 """The prefix of the objects there that keep a stack's history."""
 HISTORY_DAYS = 400
 """The days for which they are kept: a year of samples, and the month to compare with."""
+COPIES = "inputs"
 BOARD = "board/"
 """The prefix of the page, which the hourly run writes where the stack asks for it."""
 
@@ -202,8 +203,9 @@ class Template:
     kinds: tuple[Annotated[str, PLAIN_NAME], ...] = ()
     #: The gs:// URI of its code; empty for an `image`.
     package: str = ""
-    #: A folder's own code may replace the template's.
-    code_flag: bool = False
+    #: A folder's own code may replace the template's. COPIES where a launcher that copies inputs must be packed with
+    #: it: earlier versions have none, and leave the template out.
+    code_flag: bool | str = False
     #: The rule that forbids a folder's own code.
     code_why: str = ""
     study: Study | None = None

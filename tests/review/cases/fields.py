@@ -108,6 +108,24 @@ CASES = (
         accident="a job that waited for machines that could never come",
     ),
     Case(
+        "An input is copied from another bucket, and another template has its first one",
+        (
+            template("digits", "gs://acme-data/digits", "gs://acme-new/digits"),
+            more("tune", 'inputs={"data": "gs://acme-data/digits"}'),
+        ),
+        (
+            hurts("arguments-changed", "digits", "copy input `DATA` from `gs://acme-new/digits`", "other results"),
+            hurts("arguments-changed", "tune", "each machine's disk", "the disk is too small"),
+        ),
+        given=(more("digits", 'inputs={"data": "gs://acme-data/digits"}'),),
+    ),
+    Case(
+        "An input is copied no more",
+        (template("digits", '    inputs={"data": "gs://acme-data/digits"},\n', ""),),
+        (stops("arguments-changed", "digits", "$SLIPWAY_INPUT_DATA", "fails"),),
+        given=(more("digits", 'inputs={"data": "gs://acme-data/digits"}'),),
+    ),
+    Case(
         "A variable is set to nothing",
         (template("evals", '{"REGION": "us-central1"}', '{"REGION": "us-central1", "LEVEL": ""}'),),
         (tells("environment-changed", "evals", "an empty value is not set"),),

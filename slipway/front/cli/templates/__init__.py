@@ -79,7 +79,7 @@ COLUMNS: tuple[Column[Template], ...] = (
     Column("TEMPLATE", lambda template: template.name, "name", name=True),
     Column(None, lambda template: template.kind, "kind"),
     Column(None, lambda template: template.kinds, "kinds"),
-    Column(None, lambda template: template.code_flag, "codeFlag"),
+    Column(None, lambda template: bool(template.code_flag), "codeFlag"),
     Column(None, lambda template: template.code_why or None, "codeWhy"),
     Column(None, lambda template: template.unread or None, "unread"),
     Column(None, lambda template: None if template.study is None else asdict(template.study), "study"),

@@ -20,7 +20,8 @@ from slipway.authoring.packages import slipway_script, source_package
 from .conftest import Between, Bucket
 
 HERE = Path(source_package.__file__).parent
-EVERY = tuple(f"slipway_{name}.py" for name in ("command", "index", "launcher", "notify", "results", "storage"))
+PARTS = ("command", "index", "inputs", "launcher", "notify", "results", "storage")
+EVERY = tuple(f"slipway_{name}.py" for name in PARTS)
 SHOWS = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
 UNREAD = "$HOME $(date) `date` ${x} $$ *.py ~ | cat > out && x; y #z"
 WRITES = """

@@ -108,6 +108,18 @@ def test_a_role_has_variables_of_its_own_beside_the_templates_and_secrets_as_ref
     ]
 
 
+def test_an_input_is_a_variable_of_every_role_with_its_address() -> None:  # N31
+    data = Parameter("data", str, default="gs://acme-data/digits")
+    asked = template(
+        inputs={"data": "${data}", "more": "gs://acme-data/${trees}"}, parameters=(*template().parameters, data)
+    )
+    for pool in request(asked, "spot", CONTEXT, {CODE: URI})["jobSpec"]["workerPoolSpecs"]:
+        assert pool["pythonPackageSpec"]["env"] == [
+            {"name": "SLIPWAY_INPUT_DATA", "value": "${data}"},
+            {"name": "SLIPWAY_INPUT_MORE", "value": "gs://acme-data/${trees}"},
+        ]
+
+
 CHOICES: dict[str, tuple[Any, ...]] = {"size": ("2b", "9b", "27b"), "gpu": ("L4", "H100"), "quick": (False, True)}
 PARAMETERS = (
     Parameter("size", str, default="2b", choices=CHOICES["size"]),

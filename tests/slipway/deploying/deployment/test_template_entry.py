@@ -147,6 +147,13 @@ def test_other_code_needs_the_template_and_the_stack() -> None:  # N11
     assert entry(template(capacity_types=("spot",)))["codeWhy"] == f"{of_template}, and {of_stack}"
 
 
+def test_a_template_that_takes_other_code_and_has_inputs_is_for_versions_whose_launcher_copies_them() -> None:  # N31
+    """An earlier version packs a launcher that copies nothing. It reads no text there, and leaves the template out."""
+    asked = template(code_flag=True, capacity_types=("spot",), inputs={"data": "gs://acme-data/digits"})
+    assert entry(asked, code_allowed=True)["codeFlag"] == "inputs"
+    assert entry(asked)["codeFlag"] is False, "without other code it has the launcher that was deployed with it"
+
+
 def test_an_image_has_no_package() -> None:
     uri = f"us-docker.pkg.dev/p/r/i@sha256:{'0' * 64}"
     published = entry(template(code=Image(uri), capacity_types=("spot",)))

@@ -1,0 +1,84 @@
+"""Copies the inputs of a job to the machine's disk, before its code starts.
+
+An input is a variable SLIPWAY_INPUT_NAME that comes as `gs://BUCKET/PREFIX`. The code finds there the folder with the
+copy, which is complete: the copy is made beside it, with sizes compared, and the folder gets its name at the end.
+
+It travels with the launcher, and runs inside prebuilt training images, hence: standard library only, and nothing newer
+than Python 3.8.
+"""
+
+from __future__ import annotations
+
+import shutil
+import threading
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
+
+if TYPE_CHECKING or __package__:
+    from slipway.authoring.packages.slipway_results import NO_ROOM, say
+    from slipway.authoring.packages.slipway_storage import Storage, StorageError
+else:
+    from slipway_results import NO_ROOM, say
+    from slipway_storage import Storage, StorageError
+
+INPUT = "SLIPWAY_INPUT_"
+TOLD_EVERY_S = 5.0
+UNITS = ("bytes", "kB", "MB", "GB", "TB")
+DISK = "give the job's machines a larger disk, or name fewer files"
+READER = "give the job's service account roles/storage.objectViewer on that bucket, then submit again"
+
+
+class InputError(Exception):
+    """An input could not be copied: why, and what to do."""
+
+
+class Progress:
+    """Tells the log every few seconds how much of the inputs is there; from any thread."""
+
+    def __init__(self, total: int, tell: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self.total, self.came, self.tell, self.clock = total, 0, tell, clock
+        self.began = self.told = clock()
+        self.lock = threading.Lock()
+
+    def add(self, count: int) -> None:
+        with self.lock:
+            self.came, now = self.came + count, self.clock()
+            if now - self.told >= TOLD_EVERY_S or self.came == self.total:
+                self.told, rate = now, self.came / max(now - self.began, 0.001)
+                self.tell(f"inputs: {size(self.came)} of {size(self.total)} copied, {size(rate)} a second")
+
+
+def size(count: float) -> str:
+    """Return `3.4 MB`."""
+    unit = 0
+    while count >= 999.5 and unit < len(UNITS) - 1:
+        count, unit = count / 1000, unit + 1
+    return f"{count:.{int(unit and count < 9.95)}f} {UNITS[unit]}"
+
+
+def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] = say) -> dict[str, str]:
+    """Return the folder of each input in `place`, by its variable, once all are there. Raises InputError."""
+    addresses = {name: uri for name, uri in environ.items() if name.startswith(INPUT) and uri.startswith("gs://")}
+    storage, found, sizes, uri = Storage(environ), {}, {}, ""
+    part, whole = place / "inputs.part", place / "inputs"
+    try:
+        for name, uri in addresses.items():
+            found[name] = storage.found(uri)
+            sizes[name] = sum(int(entry["size"]) for entry in found[name].values())
+            if not found[name]:
+                raise InputError(f"nothing is at {uri}", "correct the address, or write the files first")
+        total, free = sum(sizes.values()), shutil.disk_usage(place).free
+        if total > free:
+            raise InputError(f"the inputs take {size(total)}, and the disk has {size(free)} left", DISK)
+        progress = Progress(total, tell)
+        for name, uri in addresses.items():
+            count = f"{len(found[name])} object{'s' * (len(found[name]) != 1)}"
+            tell(f"copies {uri} to ${name}: {count}, {size(sizes[name])}")
+            storage.bring(found[name], part / name[len(INPUT) :].lower(), progress.add)
+        if addresses:
+            part.rename(whole)
+    except (OSError, StorageError) as error:
+        full = isinstance(error, OSError) and error.errno in NO_ROOM
+        raise InputError(f"{uri}: {error}", DISK if full else READER) from error
+    return {name: str(whole / name[len(INPUT) :].lower()) for name in addresses}
