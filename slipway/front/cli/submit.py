@@ -31,6 +31,7 @@ from slipway.using.submission.candidates import Candidate, PreparedSubmission, S
 from slipway.using.submission.choice import never_runs
 from slipway.using.submission.costs import leaving, spending_of
 from slipway.using.submission.delivery import RetryPolicy
+from slipway.using.submission.inputs import InputCheck
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.sender import Sender, about_earlier
@@ -246,6 +247,7 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
     """Print the forecast on stderr. Return the candidate that would be taken. Raises the errors before a sending."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
         budget = BudgetCheck.begin(context, threads)
+        inputs = InputCheck.begin(context, prepared.candidates[0].offer, [prepared.values], threads)
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         choice = preflight.choice(prepared, prepared.candidates)
     taken, text = choice.taken.candidate, choice.taken.verdict.text
@@ -261,4 +263,6 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
         screen.note(f"  {costs.words}")
     if budget:
         budget.check(taken.body.get("labels", {}), screen.note)
+    if inputs:
+        inputs.check([taken], screen.note)
     return taken

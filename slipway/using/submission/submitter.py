@@ -26,6 +26,7 @@ from slipway.using.submission.choice import Choice, JudgedCandidate, about_repla
 from slipway.using.submission.costs import Spending, spending, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.experiment_run import create_run, end_run, prepare_experiment
+from slipway.using.submission.inputs import InputCheck
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.later_offers import LaterOffers
 from slipway.using.submission.preflight import AT_ONCE, Preflight
@@ -75,7 +76,7 @@ class Submitter:
             submitter, first = self, 0
             for number in count():
                 attempt = under(self.journal, prepared, attempt_id(request_id, number))
-                delivered = submitter._send(attempt, first, repeated, within_budget=number == 0)
+                delivered = submitter._send(attempt, first, repeated, first_attempt=number == 0)
                 if delivered is not None:
                     submitted, place, claim = delivered
                     self.show.sent(submitted)
@@ -90,10 +91,10 @@ class Submitter:
         raise AssertionError("attempts have no end")
 
     def _send(
-        self, prepared: PreparedSubmission, first: int, repeated: bool, *, within_budget: bool
+        self, prepared: PreparedSubmission, first: int, repeated: bool, *, first_attempt: bool
     ) -> tuple[SubmissionResult, int, Claim] | None:
         """Return the job of this attempt, by a candidate from `first` on or made before, the place of its candidate,
-        and the holder of its claim. `within_budget`: the budget is checked, once for a submission: an attempt that has
+        and the holder of its claim. Budget and inputs are checked at the `first_attempt` of a submission: one that has
         given up its place in a queue moves on.
 
         None for an attempt that was given up before and whose job is deleted or not listed: a job that showed up now
@@ -107,7 +108,9 @@ class Submitter:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
             try:
-                budget = BudgetCheck.begin(self.context, threads) if within_budget else None
+                budget = BudgetCheck.begin(self.context, threads) if first_attempt else None
+                offer, values = first_choice.offer, prepared.values
+                inputs = InputCheck.begin(self.context, offer, [values], threads) if first_attempt else None
                 preflight = Preflight(self.context, candidates, threads, prepared.template.name)
                 earlier, gone = None, None
                 try:
@@ -148,6 +151,8 @@ class Submitter:
                 self.show.chosen(prepared, choice)
                 if budget:
                     budget.check(candidate.body.get("labels", {}), self.show.note)
+                if inputs:
+                    inputs.check([candidate], self.show.note)
                 if costs := spending_of(prepared, choice):
                     self.show.confirm(costs)
                 experiment = threads.submit(prepare_experiment, self.context, request)

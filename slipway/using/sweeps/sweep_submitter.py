@@ -108,7 +108,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
             journal.begin(_head(context, plan))
             chosen = _chosen(reading, journal, rate, show, asks)
             show.chosen(chosen)
-            _check_budget(reading, chosen, show)
+            _check(reading, chosen, show)
             if costs := chosen.spending:
                 show.confirm(costs)
             left = chosen.left
@@ -151,7 +151,7 @@ def dry_run_sweep(
             journal.read(_head(context, plan))
             chosen = _chosen(reading, journal, rate, show, replace(asks, waits=False))
             tell(chosen)
-            _check_budget(reading, chosen, show)
+            _check(reading, chosen, show)
 
 
 def _head(context: Context, plan: SweepPlan) -> SweepHeader:
@@ -193,9 +193,12 @@ def _chosen(
     )
 
 
-def _check_budget(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> None:
+def _check(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> None:
+    """Check budget and inputs of runs that are to be sent."""
     if reading.budget and chosen.left.send:
         reading.budget.check(chosen.candidate(chosen.left.send[0]).body.get("labels", {}), show.note)
+    if reading.inputs and chosen.left.send:
+        reading.inputs.check([choice.taken.candidate for choice in chosen.choices.values()], show.note)
 
 
 def _choices(

@@ -24,6 +24,7 @@ from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.prices import dollars, unpriced
 from slipway.using.context import Context
+from slipway.using.submission.inputs import declared
 from slipway.using.submission.parameters import describe
 from slipway.using.submission.request import new_request_id
 
@@ -58,6 +59,9 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     if chosen.parameters:
         screen.out("")
         screen.show(table_of(_PARAMETERS, chosen.parameters))
+    inputs = {variable: address for offer in chosen.offers for variable, address in declared(offer).items()}
+    for variable, address in inputs.items():
+        screen.prose(f"input {address}: copied to each machine before the code starts, as ${variable}")
     for kind in chosen.kinds:
         screen.out("")
         if len(chosen.kinds) > 1:

@@ -1,0 +1,119 @@
+"""The inputs of a submission before it is sent: their sizes, beside the disks of its machines."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from concurrent.futures import Executor, Future
+from dataclasses import dataclass
+from itertools import islice
+
+from slipway.base.errors import ConfigError
+from slipway.base.formatting import counted, quoted, size
+from slipway.google.failures import CloudError, NotFound, needs_role
+from slipway.google.storage import Location, Storage
+from slipway.model.catalog.model import Offer
+from slipway.model.catalog.parameter_types import Value
+from slipway.model.catalog.placeholders import DOLLAR, fill
+from slipway.model.kinds import KINDS
+from slipway.model.labels import ADDRESS, INPUT, inputs_in
+from slipway.using.context import Context
+from slipway.using.submission.candidates import Candidate
+
+MOST_OBJECTS, MOST_ADDRESSES = 10_000, 16
+"""What is looked at: ten pages of a list, of each of the first addresses of a sweep."""
+SYSTEM_GB = 30
+"""The part of a disk that is left to the system and the image. Google names no number."""
+_GB = 10**9
+
+
+@dataclass(frozen=True)
+class Contents:
+    """The contents of an address, as far as they were looked at; `whole`: nothing else is there."""
+
+    objects: int
+    size: int
+    whole: bool
+
+    def __str__(self) -> str:
+        least = "" if self.whole else "at least "
+        return f"{least}{counted(f'{self.objects:,}', 'object')}, {least}{size(self.size)}"
+
+
+def contents(storage: Storage, address: str) -> Contents | CloudError:
+    at = Location.parse(address)
+    folder = at.name.rstrip("/")
+    try:
+        listed = list(islice(storage.objects(Location(at.bucket, folder)), MOST_OBJECTS + 1))
+    except CloudError as problem:
+        return problem
+    files = [(stored.at.name, stored.size) for stored in listed if not stored.at.name.endswith("/")]
+    sizes = [bytes_ for name, bytes_ in files if not folder or name == folder or name.startswith(f"{folder}/")]
+    return Contents(len(sizes), sum(sizes), whole=len(listed) <= MOST_OBJECTS)
+
+
+def declared(offer: Offer) -> Mapping[str, str]:
+    """Return the address of each input as the catalog has it, by its variable."""
+    return inputs_in(KINDS[offer.kind].spec_of(offer.request)) if offer.kind in KINDS else {}
+
+
+def _addresses(offer: Offer, values: Mapping[str, Value]) -> tuple[str, ...]:
+    """Return the address of each input, without empty ones. Raises ConfigError for what is none."""
+    filled = fill(declared(offer), {**values, DOLLAR: "$"})
+    for variable, address in filled.items():
+        if address and not ADDRESS.fullmatch(address):
+            raise ConfigError(
+                f"input {variable.removeprefix(INPUT).lower()} is {quoted(address)}",
+                why="it names files in Cloud Storage, which are copied to each machine before the code starts",
+                fix="gs://BUCKET/FOLDER, or one object there",
+            )
+    return tuple(filter(None, filled.values()))
+
+
+@dataclass(frozen=True)
+class InputCheck:
+    """A look at the inputs of runs that has begun: `runs` has those of each different run, `found` is by address."""
+
+    runs: tuple[tuple[str, ...], ...]
+    found: Mapping[str, Future[Contents | CloudError]]
+
+    @classmethod
+    def begin(
+        cls, context: Context, offer: Offer, runs: Iterable[Mapping[str, Value]], threads: Executor
+    ) -> InputCheck | None:
+        """Begin a look at the inputs of runs with these parameters; None where the template has none, and nothing is
+        read. Raises ConfigError for what is no address."""
+        if not declared(offer):
+            return None
+        each = tuple(dict.fromkeys(_addresses(offer, values) for values in runs))
+        first = islice(dict.fromkeys(address for run in each for address in run), MOST_ADDRESSES)
+        return cls(each, {name: threads.submit(contents, context.hurried.storage, name) for name in first})
+
+    def check(self, candidates: Iterable[Candidate], tell: Callable[[str], None]) -> None:
+        """Tell the size of each input. Raises ConfigError for one that is not there, and where they are known not to
+        fit the smallest disk of these candidates."""
+        sizes: dict[str, int] = {}
+        for address, reading in self.found.items():
+            found = reading.result()
+            if isinstance(found, NotFound) or (isinstance(found, Contents) and found.whole and not found.objects):
+                raise ConfigError(
+                    f"nothing was sent: nothing is at {address}",
+                    why="the job would copy it before its code starts, and fail",
+                    fix="correct the address, or write the files first",
+                )
+            if isinstance(found, CloudError):
+                tell(f"input {address}: not known whether it fits the disk: {found.message}{needs_role(found)}")
+                continue
+            sizes[address] = found.size
+            unsure = "" if found.whole else "; not known: whether they fit the disk"
+            tell(f"input {address}: {found}, copied to each machine before the code starts{unsure}")
+        if more := len({address for run in self.runs for address in run}) - len(self.found):
+            tell(f"not looked at: {counted(f'{more:,}', 'other input')} of these runs")
+        needs = max(sum(sizes.get(address, 0) for address in run) for run in self.runs)
+        disk = min(part.machine.disk.size_gb for candidate in candidates for part in candidate.demand.parts)
+        if needs > (disk - SYSTEM_GB) * _GB:
+            raise ConfigError(
+                "nothing was sent: the inputs do not fit the disk of each machine",
+                why=f"they take {size(needs)}; of {disk} GB, {SYSTEM_GB} GB are left to the system and the image",
+                fix=f"{-(-needs // _GB) + SYSTEM_GB} GB or more: Disk(size_gb=…) of the template, and sizeGb of its "
+                "pool; or fewer files",
+            )

@@ -1,0 +1,99 @@
+"""Inputs before a job is sent: how large they are, and that they are there and fit the disk. # N31"""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from slipway.using.submission import inputs
+
+from .stack import PROJECT, Stack
+from .test_sweep import every_job
+
+
+@pytest.fixture
+def with_input(stack: Stack) -> Stack:
+    """The template `hello` copies what its parameter `data` names. In the catalog's bucket, which Ada may read, are 13
+    bytes of digits, and others beside them."""
+    for name, content in (("digits/a", "1234567"), ("digits/b/c", "123456"), ("digits-old", "1"), ("digits/", "")):
+        stack.put(name, content.encode())
+    data = {"name": "data", "type": "str", "default": f"{stack.address}/digits", "choices": [], "help": ""}
+    stack.catalog["templates"]["hello"]["parameters"].append(data)
+    for place in (0, 1):
+        for pool in stack.spec("hello", place)["workerPoolSpecs"]:
+            pool["containerSpec"]["env"] = [{"name": "SLIPWAY_INPUT_DATA", "value": "${data}"}]
+    stack.publish()
+    return stack
+
+
+SUBMIT = ("submit", "hello", "-p", "code=print(1)")
+
+
+@pytest.mark.parametrize("flags", [(), ("--dry-run",)])
+def test_the_size_is_told(with_input: Stack, flags: tuple[str, ...]) -> None:
+    told = f"input {with_input.address}/digits: 2 objects, 13 bytes, copied to each machine before the code starts"
+    assert told in with_input.well(*SUBMIT, *flags).err
+    one = with_input.well(*SUBMIT, "-p", f"data={with_input.address}/digits-old", "--dry-run")
+    assert "/digits-old: 1 object, 1 byte, copied" in one.err
+    none = with_input.well(*SUBMIT, "-p", "data=", "--dry-run")
+    assert "input" not in none.err, "an empty parameter is no input"
+
+
+@pytest.mark.parametrize("flags", [(), ("--dry-run",)])
+def test_what_does_not_fit_the_disk_is_refused_before_it_is_sent(
+    with_input: Stack, monkeypatch: pytest.MonkeyPatch, flags: tuple[str, ...]
+) -> None:
+    monkeypatch.setattr(inputs, "SYSTEM_GB", 100)
+    refused = with_input.run(*SUBMIT, *flags)
+    assert refused.code == 2 and not with_input.jobs()
+    assert "nothing was sent: the inputs do not fit the disk of each machine" in refused.err
+    assert "they take 13 bytes; of 100 GB, 100 GB are left to the system and the image" in refused.err
+    assert "fix: 101 GB or more: Disk(size_gb=…) of the template, and sizeGb of its pool" in refused.err
+
+
+@pytest.mark.parametrize("address", ["{}/nowhere", "gs://no-such-bucket-of-anybody/digits"])
+def test_what_is_not_there_is_refused_before_it_is_sent(with_input: Stack, address: str) -> None:
+    address = address.format(with_input.address)
+    refused = with_input.run(*SUBMIT, "-p", f"data={address}")
+    assert refused.code == 2 and f"nothing was sent: nothing is at {address}" in refused.err
+    assert not with_input.jobs()
+
+
+@pytest.mark.parametrize("value", ["/gcs/acme-data/digits", "digits", "gs://", "gs:///digits"])
+def test_what_is_no_address_is_refused(with_input: Stack, value: str) -> None:
+    refused = with_input.run(*SUBMIT, "-p", f"data={value}", "--dry-run")
+    assert refused.code == 2 and f"input data is {value!r}" in refused.err and "gs://BUCKET/FOLDER" in refused.err
+
+
+def test_what_may_not_be_listed_is_not_known_and_sent(with_input: Stack) -> None:
+    bucket = f"private-{with_input.name}"
+    with_input.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": bucket, "location": "US-CENTRAL1"})
+    done = with_input.well(*SUBMIT, "-p", f"data=gs://{bucket}/digits")
+    assert f"input gs://{bucket}/digits: not known whether it fits the disk: " in done.err
+    assert "storage.objects.list" in done.err
+    assert len(with_input.jobs()) == 1
+
+
+def test_of_very_many_objects_the_first_pages_are_looked_at(with_input: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inputs, "MOST_OBJECTS", 3)
+    told = with_input.well(*SUBMIT, "--dry-run").err
+    assert "at least 2 objects, at least 13 bytes, copied to each machine" in told
+    assert "not known: whether they fit the disk" in told
+    monkeypatch.setattr(inputs, "SYSTEM_GB", 100)
+    assert "they take 13 bytes" in with_input.run(*SUBMIT, "--dry-run").err, "what is known is enough"
+
+
+def test_a_sweep_looks_at_the_inputs_of_all_its_runs(with_input: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    grid = Path(with_input.folder / "grid.json")
+    addresses = [f"{with_input.address}/{name}" for name in ("digits", "digits-old")]
+    grid.write_text(json.dumps({"grid": {"data": addresses, "code": ["print(1)", "print(2)"]}}))
+    sweep = ("submit", "hello", "--sweep", str(grid))
+    done = with_input.well(*sweep, "--dry-run")
+    assert all(done.err.count(f"input {address}: ") == 1 for address in addresses)
+    monkeypatch.setattr(inputs, "MOST_ADDRESSES", 1)
+    assert "not looked at: 1 other input of these runs" in with_input.well(*sweep, "--dry-run").err
+    monkeypatch.setattr(inputs, "SYSTEM_GB", 100)
+    refused = with_input.run(*sweep)
+    assert refused.code == 2 and "they take 13 bytes" in refused.err and not every_job(with_input)
+    grid.write_text(json.dumps({"grid": {"data": [addresses[0], "digits"]}}))
+    assert "input data is 'digits'" in with_input.run(*sweep).err
