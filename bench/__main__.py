@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
-from bench import board, listing, pool, preview, review, scale, startup, submit, sweep, what_if
+from bench import board, inputs, listing, pool, preview, review, scale, startup, submit, sweep, what_if
 from bench.errors import BenchError
 from bench.ground import Ground, Tell
 from bench.result import NotMeasured, Result
@@ -35,6 +35,7 @@ BENCHMARKS = (
     Benchmark(("sweep-rate", "sweep-rate-calls"), sweep.rate),
     Benchmark(("start-warm-vs-first", "start-pool-vs-own"), pool.starts),
     Benchmark(("pool-elastic",), pool.elastic),
+    Benchmark(("inputs-vs-mount",), inputs.copied),
     Benchmark(("preview-vs-bare",), preview.preview),
     Benchmark(("stack-scale",), scale.preview),
     Benchmark(("list-10000",), listing.pages),
