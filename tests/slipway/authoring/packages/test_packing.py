@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from slipway.authoring.packages.packing import modules, pack
+from slipway.authoring.packages.source_package import short_hash
 from slipway.authoring.packages.working_tree import WorkingTree
 from slipway.base.errors import ConfigError, PolicyError
 from slipway.model.catalog.model import Catalog, Offer, Template
@@ -190,6 +191,6 @@ def test_an_image_takes_any_folder_as_it_is_without_a_launcher_in_it() -> None: 
             "requirements.txt": 0o644,
             "run.jl": 0o644,
         }
-    assert not code.package.requirements and code.package.name == f"own-{code.package.sha256[:12]}.tar.gz"
+    assert not code.package.requirements and code.package.name == f"own-{short_hash(code.package.sha256)}.tar.gz"
     with pytest.raises(PolicyError, match="runs the code that was reviewed"):
         pack(CATALOG, of_image(allowed=False), tree(), "src")

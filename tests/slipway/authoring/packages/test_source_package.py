@@ -119,8 +119,8 @@ def test_another_byte_gives_another_name_and_version(sources: Path) -> None:
     (sources / "task.py").write_text("print('bye')\n")
     second = build("greeter", sources)
     assert first.name != second.name
-    assert first.name == f"greeter-{first.sha256[:12]}.tar.gz"
-    assert f"version='1.0+{first.sha256[:12]}'" in members(first.content)["greeter-1.0/setup.py"].decode()
+    assert first.name == f"greeter-{short_hash(first.sha256)}.tar.gz"
+    assert f"version='1.0+{short_hash(first.sha256)}'" in members(first.content)["greeter-1.0/setup.py"].decode()
 
 
 def installed(archive: Path, site: Path) -> Path:
@@ -303,7 +303,7 @@ def test_what_is_not_there_is_refused_before_a_job_is(sources: Path, folder: str
 
 def test_an_images_launcher_is_one_file_of_the_modules_that_a_package_has(sources: Path) -> None:  # D3, N27
     made = launcher("own")
-    assert made == launcher("own") and made.path == f"packages/own-{made.sha256[:12]}.pyz"
+    assert made == launcher("own") and made.path == f"packages/own-{short_hash(made.sha256)}.pyz"
     with zipfile.ZipFile(io.BytesIO(made.content)) as archive:
         inside = {name: archive.read(name) for name in archive.namelist()}
     packed = members(build("greeter", sources).content)
