@@ -47,6 +47,11 @@ def test_a_team_s_submissions_run_on_its_machines_and_a_review_says_whose_change
     assert "pool everybody else pool cpu 1 sleeper n1-standard-4 $0.25" in shown
     assert "pool team vision pool big 1 sleeper n1-standard-8 $0.46 of team vision alone" in shown
 
+    sent = checkout.slipway("submit", "nap", "-p", "say=hello", "--team", "vision", "--wait", "--output", "json")
+    assert sent.code == 0 and sent.json["job"]["workerPools"][0]["machine"] == "n1-standard-8", sent.said
+    again = checkout.slipway("submit", "--like", sent.json["job"]["displayName"], "--team", "vision", "--dry-run")
+    assert machine(again) == "n1-standard-8" and "not as it was" not in again.err
+
     declare(checkout, "n1-standard-4")
     told = checkout.pulumi("preview", role="previewer").said
     assert "Jobs of nap (team vision) run on n1-standard-4 instead of n1-standard-8" in told

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from slipway.base.errors import Arguments, ConfigError
@@ -222,6 +222,23 @@ def standing(template: Template, kind: JobKind, values: Mapping[str, Value], tea
         why="no cluster of the stack fits it, and it lists no other capacity type",
         fix=f"slipway templates show {template.name}",
     )
+
+
+def for_teams(catalog: Catalog, other: Catalog) -> Catalog:
+    """Return a catalog to compare with another one: with offers for each team that only the other one has some for, as
+    those for everybody, which the team takes here."""
+    templates = dict(catalog.templates)
+    for name in templates.keys() & other.templates.keys():
+        template, owners = templates[name], catalog.owners
+        own, theirs = ({offer.team for offer in each.offers} for each in (template, other.templates[name]))
+        more = (
+            replace(offer, when={OF_TEAM: (team,), **offer.when})
+            for team in sorted(theirs - own - {""})
+            for offer in template.offers
+            if not offer.team and team in (owners(offer.cluster or offer.dormant) or (team,))
+        )
+        templates[name] = replace(template, offers=(*template.offers, *more))
+    return replace(catalog, templates=templates)
 
 
 def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:

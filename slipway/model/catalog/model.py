@@ -159,6 +159,11 @@ class Offer:
     #: The name of a dormant cluster; then `cluster` and `pools` are empty.
     dormant: str = ""
 
+    @property
+    def team(self) -> str:
+        """The team for whose submissions alone it is; empty for everybody's."""
+        return str(self.when.get(OF_TEAM, ("",))[0])
+
     def label(self, usual_kind: str, *, with_cluster: bool = False) -> str:
         """Return the capacity type with what tells it from the template's other offers: `spot (model=2b or 9b) as
         training-pipeline`."""
@@ -173,7 +178,7 @@ def applying(offers: Iterable[Offer], values: Mapping[str, Any], team: str) -> t
     """Return the offers for the values of parameters: a team's own where it has some, else those for everybody."""
     chosen = {**values, OF_TEAM: team}
     standing = [offer for offer in offers if all(chosen.get(name) in wanted for name, wanted in offer.when.items())]
-    return tuple(offer for offer in standing if OF_TEAM in offer.when) or tuple(standing)
+    return tuple(offer for offer in standing if offer.team) or tuple(standing)
 
 
 @dataclass(frozen=True)

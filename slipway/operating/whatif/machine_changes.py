@@ -5,14 +5,16 @@ from __future__ import annotations
 from bisect import bisect_right
 from collections.abc import Sequence
 
+from slipway.google.catalog.lookup import for_teams
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.kinds import KINDS
 from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import Deployment, PastJob
 
-_Changes = dict[tuple[str, str, MachineSpec], MachineSpec]
-"""The new machine of a template, by its label, the capacity type and the machine that it asked for."""
+_Changes = dict[tuple[str, str, str, MachineSpec], MachineSpec]
+"""The new machine of a template, by its label, the capacity type, the team that has offers of its own, and the machine
+that it asked for."""
 
 
 class MachineChanges:
@@ -25,12 +27,13 @@ class MachineChanges:
         self._by_time = [{**own, **_changes(deployment.catalog, new)} for deployment in deployments] or [own]
 
     def __bool__(self) -> bool:
-        return any(self._by_time)
+        return any(was != machine for changes in self._by_time for (*_, was), machine in changes.items())
 
     def of(self, job: PastJob, machine: MachineSpec) -> MachineSpec:
         """Return the machine that the job would ask for in place of one that it had."""
         at = bisect_right(self._times, job.created) if job.created else 0
-        return self._by_time[max(0, at - 1)].get((job.template, job.capacity_type, machine), machine)
+        changes, key = self._by_time[max(0, at - 1)], (job.template, job.capacity_type)
+        return changes.get((*key, job.team, machine)) or changes.get((*key, "", machine), machine)
 
 
 def _changes(old: Catalog, new: Catalog) -> _Changes:
@@ -39,6 +42,7 @@ def _changes(old: Catalog, new: Catalog) -> _Changes:
     Offers with another number of worker pools tell nothing.
     """
     changes: _Changes = {}
+    old, new = for_teams(old, new), for_teams(new, old)
     for name in old.templates.keys() & new.templates.keys():
         later = {_key(offer): offer for offer in new.templates[name].offers}
         for offer in old.templates[name].offers:
@@ -46,8 +50,9 @@ def _changes(old: Catalog, new: Catalog) -> _Changes:
             before, after = _machines(offer), _machines(successor) if successor else ()
             if len(before) == len(after):
                 pairs = zip(before, after, strict=True)
-                key = label_value(name), offer.capacity_type
-                changes |= {(*key, was): machine for was, machine in pairs if was != machine}
+                key = label_value(name), offer.capacity_type, offer.team
+                # A team's machine that stays does not become everybody's.
+                changes |= {(*key, was): machine for was, machine in pairs if offer.team or was != machine}
     return changes
 
 

@@ -14,7 +14,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from slipway.model.capacity import WAIT_BY_THEMSELVES
-from slipway.model.catalog.model import Catalog, Offer, Template
+from slipway.model.catalog.model import Catalog, Offer, Template, applying
 from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineGroup, MachineSpec
 from slipway.operating.history.model import History, PastJob
@@ -170,13 +170,10 @@ def _first_chosen(routes: tuple[Route, ...], capacity_type: str) -> tuple[Route,
 
 
 def _offers(job: PastJob, template: Template) -> tuple[Offer, ...]:
-    """Return the offers of the case that the job's parameters choose; by the defaults where it has recorded none."""
+    """Return the offers of the case that the job's parameters and team choose; by the defaults where it has recorded
+    none."""
     values = {parameter.name: parameter.default for parameter in template.parameters} | dict(job.parameters or {})
-    return tuple(
-        offer
-        for offer in template.offers
-        if offer.kind == job.kind and all(values.get(name) in wanted for name, wanted in offer.when.items())
-    )
+    return applying((offer for offer in template.offers if offer.kind == job.kind), values, job.team)
 
 
 class _WaitsBeside:

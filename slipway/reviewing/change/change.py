@@ -19,12 +19,13 @@ from slipway.deploying.engine.grants import Grant, gained_and_lost
 from slipway.deploying.engine.preview import Preview
 from slipway.deploying.engine.touched import ACCOUNT, Fate, Touched, touched
 from slipway.deploying.generations.action import Action, What, Why
+from slipway.google.catalog.lookup import for_teams
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
 from slipway.google.permissions import Bound
 from slipway.google.quota.usage import drawn as drawn_by
-from slipway.model.catalog.model import OF_TEAM, Catalog
+from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit, JobFile, Sign
 from slipway.reviewing.change.usual import job_spec
@@ -127,8 +128,8 @@ class Change:
         deployed = before or (_before_first(declared) if first else declared)
         return cls(
             stack=stack,
-            before=_for_teams(deployed, declared.catalog),
-            after=_for_teams(declared, deployed.catalog),
+            before=replace(deployed, catalog=for_teams(deployed.catalog, declared.catalog)),
+            after=replace(declared, catalog=for_teams(declared.catalog, deployed.catalog)),
             live=live,
             now=now,
             unknown=sides - {Side.BEFORE} if first else sides,
@@ -287,25 +288,6 @@ def drawn_why(change: Change, metric: str) -> str:
 
 def _needed(id_: str, change: Change) -> bool:
     return any(job.needs(id_) for job in change.jobs)
-
-
-def _for_teams(side: Facts, other: Catalog) -> Facts:
-    """Return a side with offers for each team that only the other side has some for: everybody's, which it takes."""
-    templates = dict(side.catalog.templates)
-    for name in templates.keys() & other.templates.keys():
-        template, owners = templates[name], side.catalog.owners
-        own, theirs = (
-            {str(team) for offer in each.offers for team in offer.when.get(OF_TEAM, ())}
-            for each in (template, other.templates[name])
-        )
-        more = (
-            replace(offer, when={OF_TEAM: (team,), **offer.when})
-            for team in sorted(theirs - own)
-            for offer in template.offers
-            if OF_TEAM not in offer.when and team in (owners(offer.cluster or offer.dormant) or (team,))
-        )
-        templates[name] = replace(template, offers=(*template.offers, *more))
-    return replace(side, catalog=replace(side.catalog, templates=templates))
 
 
 def _names(catalog: Catalog) -> tuple[str, ...]:

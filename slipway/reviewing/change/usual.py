@@ -9,7 +9,7 @@ from typing import Any
 from slipway.base.formatting import counted
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
-from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Parameter, Template, case_in_words
+from slipway.model.catalog.model import Catalog, Offer, Parameter, Template, case_in_words
 from slipway.model.catalog.placeholders import fill
 from slipway.model.kinds import CUSTOM_JOB, KINDS
 from slipway.model.prices import dollars
@@ -115,7 +115,7 @@ def whose(offers: Iterable[Offer], template: Template) -> str:
 
 def compete(offer: Offer, other: Offer) -> bool:
     """Tell whether a submission may choose between two offers."""
-    if offer.when.get(OF_TEAM) != other.when.get(OF_TEAM):
+    if offer.team != other.team:
         return False
     cases = (set(values) & set(other.when.get(name, values)) for name, values in offer.when.items())
     return offer.kind == other.kind and all(cases)

@@ -19,7 +19,7 @@ from slipway.front.cli.terminal.submission import commit_words
 from slipway.google.catalog.lookup import find_template, jobs_of, reason, trainer_of
 from slipway.google.jobs import AT_LEAST_ONCE
 from slipway.model.capacity import CAPACITY_TYPES, POOL
-from slipway.model.catalog.model import OF_TEAM, Offer, Parameter, Study, Template, case_in_words
+from slipway.model.catalog.model import Offer, Parameter, Study, Template, case_in_words
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import KINDS, PIPELINE_JOB
 from slipway.model.prices import dollars, unpriced
@@ -108,7 +108,7 @@ def _offers(context: Context, template: Template, offers: list[Offer]) -> None:
     choice = any(offer.when for offer in offers)
     usual = {parameter.name: parameter.default for parameter in template.parameters}
     cases: dict[str, list[Offer]] = {}
-    always = "everybody else" if any(OF_TEAM in offer.when for offer in offers) else "always"
+    always = "everybody else" if any(offer.team for offer in offers) else "always"
     for offer in sorted(
         offers, key=lambda offer: any(usual.get(name) not in values for name, values in offer.when.items())
     ):

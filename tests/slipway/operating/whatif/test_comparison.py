@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 
 from slipway.model.capacity import FLEX_START
-from slipway.model.catalog.model import Catalog, Parameter
+from slipway.model.catalog.model import OF_TEAM, Catalog, Parameter
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price
 from slipway.operating.history.model import Deployment, History, MachinesUsed
 from slipway.operating.whatif.calibration import FEWEST, TOLERATED
 from slipway.operating.whatif.comparison import Replayer
 from slipway.operating.whatif.delays import ASSUMED, MeasuredDelays, measure
+from slipway.operating.whatif.machine_changes import MachineChanges
 from slipway.operating.whatif.model import PoolDelays, Route
 from slipway.operating.whatif.past_load import PastLoad
 from slipway.operating.whatif.replay import replay
@@ -262,6 +263,22 @@ def test_jobs_of_a_template_that_moved_since_ask_for_its_new_machines() -> None:
     assert compared.before.never == () and here.work.moved == len(jobs) + 1
     assert compared.before.beside_cost.known < 99
     assert here.calibration.trusted, "the stack as it was had the old machines"
+
+
+def test_jobs_of_a_team_ask_for_its_own_machines() -> None:
+    large, huge = MachineSpec("n1-standard-16"), MachineSpec("n1-standard-32")
+
+    def stack(usual: MachineSpec, theirs: MachineSpec | None = None) -> Catalog:
+        of_team = [offer("spot", request=request(theirs), when={OF_TEAM: ("vision",)})] if theirs else []
+        return catalog([NOW], {"t": [offer("spot", request=request(usual)), *of_team]})
+
+    def machine(was: Catalog, now: Catalog, team: str) -> MachineSpec:
+        return MachineChanges((), was, now).of(job("j", 0, 1, 1, capacity_type="spot", team=team), CPU)
+
+    gets, keeps = (stack(CPU), stack(CPU, large)), (stack(CPU, CPU), stack(huge, CPU))
+    assert [machine(*gets, team) for team in ("vision", "audio", "")] == [large, CPU, CPU]
+    assert [machine(*keeps, team) for team in ("vision", "audio", "")] == [CPU, huge, huge]
+    assert MachineChanges((), *gets) and not MachineChanges((), gets[1], gets[1])
 
 
 def request(machine: MachineSpec) -> dict[str, Any]:
