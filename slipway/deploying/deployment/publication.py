@@ -27,6 +27,7 @@ from slipway.google.catalog import document
 from slipway.google.quota.report import OfferDraw, OfferVerdict
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog import model
+from slipway.model.catalog.forms import WITH_INPUTS
 from slipway.model.cluster import CurrentCluster, taken
 from slipway.model.labels import Revision
 from slipway.model.machines.spec import MachineGroup
@@ -187,7 +188,7 @@ def template_entry(
         ),
         kinds=tuple(template.kinds),
         package=uris[code] if isinstance(code, Package) else "",
-        code_flag=template.code_flag and context.code_allowed and (not template.inputs or model.COPIES),
+        code_flag=template.code_flag and context.code_allowed and (not template.inputs or WITH_INPUTS),
         code_why=_code_refusal(template, context),
         study=_study(template),
         image=code.uri if isinstance(code, Image) else "",
@@ -199,6 +200,8 @@ def template_entry(
 
 
 def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
+    if template.inputs and template.code_flag and context.code_allowed:
+        return "an earlier slipway packs no launcher that copies its inputs: update slipway"
     lacking = [] if template.code_flag else [f"code_flag=True is not in templates/{file_of(template.name)}"]
     if not context.code_allowed:
         lacking.append(f"slipway:workspace: {{code: true}} is not in stacks/Pulumi.{context.stack}.yaml")

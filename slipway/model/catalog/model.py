@@ -22,6 +22,7 @@ from slipway.model.catalog.forms import (
     PLAIN_NAME,
     PROJECT,
     QUOTA_ID,
+    CodeFlag,
     Count,
     Hourly,
     Metrics,
@@ -42,7 +43,6 @@ HISTORY = "history/"
 """The prefix of the objects there that keep a stack's history."""
 HISTORY_DAYS = 400
 """The days for which they are kept: a year of samples, and the month to compare with."""
-COPIES = "inputs"
 BOARD = "board/"
 """The prefix of the page, which the hourly run writes where the stack asks for it."""
 
@@ -208,9 +208,8 @@ class Template:
     kinds: tuple[Annotated[str, PLAIN_NAME], ...] = ()
     #: The gs:// URI of its code; empty for an `image`.
     package: str = ""
-    #: A folder's own code may replace the template's. COPIES where a launcher that copies inputs must be packed with
-    #: it: earlier versions have none, and leave the template out.
-    code_flag: bool | str = False
+    #: A folder's own code may replace the template's; WITH_INPUTS where the launcher beside it copies inputs.
+    code_flag: CodeFlag = False
     #: The rule that forbids a folder's own code.
     code_why: str = ""
     study: Study | None = None

@@ -80,7 +80,7 @@ COLUMNS: tuple[Column[Template], ...] = (
     Column(None, lambda template: template.kind, "kind"),
     Column(None, lambda template: template.kinds, "kinds"),
     Column(None, lambda template: bool(template.code_flag), "codeFlag"),
-    Column(None, lambda template: template.code_why or None, "codeWhy"),
+    Column(None, lambda template: None if template.code_flag else template.code_why or None, "codeWhy"),
     Column(None, lambda template: template.unread or None, "unread"),
     Column(None, lambda template: None if template.study is None else asdict(template.study), "study"),
     Column(None, lambda template: template.roles, "roles"),

@@ -5,9 +5,10 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.template.proof import StackResources, prove
-from slipway.base.codec import write
+from slipway.base.codec import read, write
 from slipway.deploying.deployment.publication import draws, template_entry
 from slipway.google.quota.report import OfferDraw, OfferVerdict
+from slipway.model.catalog import model
 from slipway.model.cluster import Reservation
 from slipway.template import (
     Disk,
@@ -147,11 +148,15 @@ def test_other_code_needs_the_template_and_the_stack() -> None:  # N11
     assert entry(template(capacity_types=("spot",)))["codeWhy"] == f"{of_template}, and {of_stack}"
 
 
-def test_a_template_that_takes_other_code_and_has_inputs_is_for_versions_whose_launcher_copies_them() -> None:  # N31
-    """An earlier version packs a launcher that copies nothing. It reads no text there, and leaves the template out."""
+def test_a_template_with_inputs_takes_other_code_of_versions_whose_launcher_copies_them() -> None:  # N11, N31
+    """An earlier version packs a launcher that copies nothing: to that the template takes none, and says why."""
     asked = template(code_flag=True, capacity_types=("spot",), inputs={"data": "gs://acme-data/digits"})
-    assert entry(asked, code_allowed=True)["codeFlag"] == "inputs"
-    assert entry(asked)["codeFlag"] is False, "without other code it has the launcher that was deployed with it"
+    published = entry(asked, code_allowed=True)
+    assert (published["codeFlag"], published["codeWithInputs"]) == (False, True)
+    assert "update slipway" in published["codeWhy"]
+    assert read(model.Template, published, "digits").code_flag == "with-inputs"
+    stack = entry(asked)
+    assert "codeWithInputs" not in stack and "slipway:workspace: {code: true}" in stack["codeWhy"]
 
 
 def test_an_image_has_no_package() -> None:
