@@ -13,7 +13,7 @@ from slipway.authoring.template.proof import StackResources
 from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest
-from slipway.model.labels import TEAM
+from slipway.model.labels import TEAM, label_value
 from slipway.model.machines.spec import Disk
 from slipway.model.machines.table import machine_types
 
@@ -43,10 +43,15 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
 
 
 def _may_submit(template: JobTemplate, name: str, team: TeamEntry, stack: Stack) -> bool:
-    """Tell whether the template's jobs may count for a team: by the template's label, and its trainer's submitters."""
+    """Tell whether the template's jobs may count for a team: by the template's label, and its trainer's submitters, of
+    whom a group may be the team that it is called like."""
+    if template.labels.get(TEAM, name) != name:
+        return False
     trainer = stack.trainers.get(template.trainer or "")
-    theirs = trainer is None or not {*team.submitters}.isdisjoint(trainer.submitters)
-    return template.labels.get(TEAM, name) == name and theirs
+    return trainer is None or any(
+        member in team.submitters or label_value(member.removeprefix("group:").partition("@")[0]) == name
+        for member in trainer.submitters
+    )
 
 
 def _on(template: JobTemplate, keyed: Mapping[str, MachineEntry]) -> JobTemplate:

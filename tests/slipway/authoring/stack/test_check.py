@@ -193,7 +193,9 @@ def test_a_team_s_machine_is_proven_on_the_pools_that_the_team_may_use(checkout:
     template.write_text(template.read_text().replace("capacity_types=", 'labels={"team": "audio"}, capacity_types='))
     assert of(GOOD + more).exit_code == 0
     template.write_text(template.read_text().replace('labels={"team": "audio"}', 'trainer="evals"'))
-    assert of(GOOD + more + "  slipway:trainers: {evals: {submitters: ['user:eve@acme.example']}}\n").exit_code == 0
+    trainers = "  slipway:trainers: {evals: {submitters: ['user:eve@acme.example']}}\n"
+    assert of(GOOD + more + trainers).exit_code == 0
+    assert of(GOOD + more + trainers.replace("user:eve", "group:vision")).exit_code == 2, "the team by its name"
 
 
 def test_json_and_the_schema_stand_alone_on_stdout(checkout: Path) -> None:
