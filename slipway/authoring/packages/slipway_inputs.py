@@ -16,17 +16,20 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
 
 if TYPE_CHECKING or __package__:
-    from slipway.authoring.packages.slipway_results import NO_ROOM, say
-    from slipway.authoring.packages.slipway_storage import Storage, StorageError
+    from slipway.authoring.packages.slipway_results import say
+    from slipway.authoring.packages.slipway_storage import NO_ROOM, NameRefusedError, Storage, StorageError
 else:
-    from slipway_results import NO_ROOM, say
-    from slipway_storage import Storage, StorageError
+    from slipway_results import say
+    from slipway_storage import NO_ROOM, NameRefusedError, Storage, StorageError
 
 INPUT = "SLIPWAY_INPUT_"
 TOLD_EVERY_S = 5.0
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 DISK = "give the job's machines a larger disk, or name fewer files"
 READER = "give the job's service account roles/storage.objectViewer on that bucket, then submit again"
+THERE = "correct the address; or submit again once nobody replaces or removes files there"
+NAMES = "give that object another name, or name a folder that has no such object"
+AGAIN = "submit again"
 
 
 class InputError(Exception):
@@ -79,6 +82,14 @@ def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] 
         if addresses:
             part.rename(whole)
     except (OSError, StorageError) as error:
-        full = isinstance(error, OSError) and error.errno in NO_ROOM
-        raise InputError(f"{uri}: {error}", DISK if full else READER) from error
+        raise InputError(f"{uri}: {error}", fix(error)) from error
     return {name: str(whole / name[len(INPUT) :].lower()) for name in addresses}
+
+
+def fix(error: OSError | StorageError) -> str:
+    """Return what to do about a copy that failed."""
+    if isinstance(error, OSError):
+        return DISK if error.errno in NO_ROOM else AGAIN
+    return (
+        NAMES if isinstance(error, NameRefusedError) else {401: READER, 403: READER, 404: THERE}.get(error.code, AGAIN)
+    )

@@ -23,6 +23,7 @@ from typing import IO, TYPE_CHECKING, Callable, NamedTuple  # noqa: UP035 (Pytho
 if TYPE_CHECKING or __package__:
     from slipway.authoring.packages.slipway_storage import (
         BLOCK,
+        NO_ROOM,
         REPLICA,
         TRIES,
         WRITTEN,
@@ -32,7 +33,7 @@ if TYPE_CHECKING or __package__:
         StorageError,
     )
 else:
-    from slipway_storage import BLOCK, REPLICA, TRIES, WRITTEN, Body, ChangedError, Storage, StorageError
+    from slipway_storage import BLOCK, NO_ROOM, REPLICA, TRIES, WRITTEN, Body, ChangedError, Storage, StorageError
 
 CHIEF = "workerpool0-0"
 EVERY_S = 5.0
@@ -41,7 +42,6 @@ RECENT_S, RESTS_S = 1.0, 30.0
 LAST_WRITES_S = 2.0
 HALF = "it may be half written"
 IN_MEMORY = 8 << 20
-NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 
 
 def say(text: str) -> None:

@@ -6,6 +6,7 @@ than Python 3.8.
 
 from __future__ import annotations
 
+import errno
 import http.client
 import json
 import os
@@ -28,6 +29,8 @@ REPLICA, WRITTEN = "slipway-replica", "slipway-written"  # An object's metadata:
 BLOCK = 1 << 20
 PART = 32 * BLOCK  # What is fetched of an object at once.
 AT_ONCE = 16
+LONGEST = 255  # The bytes of a file's name.
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 TOKEN_S = 60.0  # The metadata server gives a token that lasts for five minutes at least.
 LISTED = "items(name,size,generation,contentEncoding,metadata),nextPageToken"
 
@@ -38,6 +41,10 @@ class StorageError(Exception):
     def __init__(self, text: str, code: int = 0) -> None:
         super().__init__(text)
         self.code = code
+
+
+class NameRefusedError(StorageError):
+    """An object has a name that no file can have."""
 
 
 class ChangedError(Exception):
@@ -72,12 +79,15 @@ def call(method: str, url: str, bearer: str, body: bytes | None = None) -> tuple
 
 
 def patiently(ask: Callable[[], Any], sleep: Callable[[float], None]) -> Any:
-    """Return what `ask` gives, tried again while the trouble may pass. Raises OSError when it does not."""
+    """Return what `ask` gives, tried again while the trouble may pass. Raises OSError when it does not, and at once
+    when the disk is full."""
     last: Exception = OSError("not tried")
     for attempt in range(TRIES):
         try:
             return ask()
         except (OSError, http.client.HTTPException, ValueError, KeyError) as error:
+            if getattr(error, "errno", 0) in NO_ROOM:
+                raise
             last = error  # no answer, half an answer, an answer without a token
         if attempt < TRIES - 1:
             sleep(min(2**attempt, 20) * (0.5 + random.random() / 2))
@@ -171,6 +181,8 @@ class Storage:
         try:
             patiently(once, sleep)
         except OSError as error:
+            if error.errno in NO_ROOM:
+                raise
             raise StorageError(str(error)) from error
         return what[0]
 
@@ -192,20 +204,33 @@ class Storage:
     def found(self, uri: str, replica: str = "") -> dict[str, Any]:
         """An object, or all below `uri/`, by the path of each in a folder; of a `replica`, what that has kept."""
         bucket, name = split(uri)
-        found = {}
+        found: dict[str, Any] = {}
         for entry in self.listed(bucket, name):
-            inner = entry["name"][len(name) :].lstrip("/") or name.rpartition("/")[2]
             if replica and entry.get("metadata", {}).get(REPLICA) != replica:
                 continue
-            if not {"", ".", ".."}.isdisjoint(inner.split("/")):
-                raise StorageError(f"gs://{bucket}/{entry['name']} has a name that no file can have")
+            inner = entry["name"][len(name) + bool(name) :] or name.rpartition("/")[2]
+            words = inner.split("/")
+            taken = [above for above in ("/".join(words[: end + 1]) for end in range(len(words))) if above in found]
+            long = any(len(os.fsencode(word)) > LONGEST for word in words)
+            if taken or long or "\0" in inner or not {"", ".", ".."}.isdisjoint(words):
+                beside = f" beside gs://{bucket}/{found[taken[0]]['name']}" if taken else ""
+                raise NameRefusedError(f"gs://{bucket}/{entry['name']} has a name that no file can have{beside}")
             found[inner] = entry
         return found
 
     def fetch(self, uri: str, folder: Path, replica: str = "") -> list[str]:
-        """Put what is `found` into the folder; return the paths there. Raises OSError for the disk's."""
-        found = self.found(uri, replica)
-        self.bring(found, folder)
+        """Put what is `found` into the folder; return the paths there. When something is replaced meanwhile, all is
+        looked for again. Raises OSError for the disk's."""
+        for attempt in range(TRIES):
+            found = self.found(uri, replica)
+            try:
+                self.bring(found, folder)
+                break
+            except StorageError as error:
+                if error.code != 404 or attempt == TRIES - 1:
+                    raise
+                for inner in found:
+                    (folder / inner).unlink(missing_ok=True)
         return list(found)
 
     def bring(self, found: Mapping[str, Any], folder: Path, came: Callable[[int], None] = lambda _: None) -> None:
@@ -243,13 +268,12 @@ class Storage:
                 yield entry, place, start
 
     def _bring(self, entry: Any, place: Path, start: int) -> int:
-        """Put a part of an object into its file; return the bytes. All parts are those of one version."""
+        """Put a part of an object into its file; return the bytes. All are of the version in the list."""
         whole = int(entry["size"])
-        count, query = min(PART, whole - start), "alt=media"
+        count, query = min(PART, whole - start), f"alt=media&generation={entry['generation']}"
         # What is stored compressed is not unpacked: it has the size of the list.
         headers = {"Accept-Encoding": entry.get("contentEncoding") or "identity"}
         if count < whole:
-            query += f"&generation={entry['generation']}"
             headers["Range"] = f"bytes={start}-{start + count - 1}"
 
         def take(answer: Any) -> None:

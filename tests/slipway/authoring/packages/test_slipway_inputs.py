@@ -5,15 +5,17 @@ Against the storage of the local cloud, with faults in between.
 
 from __future__ import annotations
 
+import errno
 import gzip
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
 from slipway.authoring.packages import slipway_storage
-from slipway.authoring.packages.slipway_inputs import DISK, READER, InputError, Progress, copied
-from slipway.authoring.packages.slipway_storage import patiently
+from slipway.authoring.packages.slipway_inputs import DISK, NAMES, READER, THERE, InputError, Progress, copied
+from slipway.authoring.packages.slipway_storage import Storage, patiently
 
 from .conftest import Between, Bucket
 from .test_slipway_launcher import Replica
@@ -51,7 +53,7 @@ def test_the_code_finds_each_input_as_a_folder_and_the_log_says_what_was_copied(
     ("name", "why", "fix"),
     [
         ("packages-work/nowhere/", "nothing is at gs://packages-work/nowhere/", "correct the address"),
-        ("no-bucket/x", "HTTP 404", READER),
+        ("no-bucket/x", "HTTP 404", THERE),
     ],
 )
 def test_a_job_whose_input_is_not_there_does_not_start(replica: Replica, name: str, why: str, fix: str) -> None:  # N31
@@ -114,11 +116,66 @@ def test_inputs_that_the_disk_has_no_room_for_are_refused_before_any_is_copied(
     assert not list(tmp_path.iterdir())
 
 
-@pytest.mark.parametrize("name", ["odd//b", "odd/./b", "odd/../../b"])
-def test_a_name_that_no_file_can_have_is_said(server: Between, bucket: Bucket, tmp_path: Path, name: str) -> None:
-    bucket.put(f"named-{len(name)}/{name}", b"1")
-    with pytest.raises(InputError, match="has a name that no file can have"):
-        copy(server, tmp_path, f"gs://{bucket.name}/named-{len(name)}")
+@pytest.mark.parametrize("full", [errno.ENOSPC, errno.EDQUOT])
+def test_a_disk_that_fills_up_in_the_middle_is_said_at_once(
+    server: Between, bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, full: int
+) -> None:  # N31
+    bucket.put("fills/a.bin", b"1" * 2000)
+    waited: list[float] = []
+    opened = Path.open
+
+    def fills(path: Path, mode: str = "r", **given: Any) -> Any:
+        if mode == "r+b":
+            raise OSError(full, "no room")
+        return opened(path, mode, **given)
+
+    monkeypatch.setattr(Path, "open", fills)
+    monkeypatch.setattr("time.sleep", waited.append)
+    with pytest.raises(InputError) as error:
+        copy(server, tmp_path, f"gs://{bucket.name}/fills")
+    assert "no room" in error.value.args[0] and error.value.args[1] == DISK and not waited
+
+
+def test_an_object_that_is_replaced_while_it_is_copied_is_said_at_once(
+    server: Between, bucket: Bucket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:  # N31
+    bucket.put("replaced/a.bin", b"1" * 20)
+    found = Storage.found
+
+    def then_replaced(*given: Any) -> Any:
+        listed = found(*given)
+        bucket.put("replaced/a.bin", b"2" * 20)
+        return listed
+
+    monkeypatch.setattr(Storage, "found", then_replaced)
+    with pytest.raises(InputError) as error:
+        copy(server, tmp_path, f"gs://{bucket.name}/replaced")
+    assert "HTTP 404" in error.value.args[0] and error.value.args[1] == THERE
+    assert not (tmp_path / "inputs").exists()
+
+
+@pytest.mark.parametrize(
+    ("case", "names"),
+    [
+        ("empty", ["/odd//b"]),
+        ("here", ["/odd/./b"]),
+        ("above", ["/odd/../../b"]),
+        ("slash", ["/a", "//a"]),
+        ("itself", ["", "/itself"]),
+        ("folder", ["/a", "/a/b"]),
+        ("between", ["/a", "/a.b", "/a/b"]),
+        ("long", ["/" + "é" * 128]),
+    ],
+)
+def test_a_name_that_no_file_can_have_is_said(
+    server: Between, bucket: Bucket, tmp_path: Path, case: str, names: list[str]
+) -> None:  # N31
+    """Nor can two objects be one file, or one be a file and the folder of another."""
+    for name in names:
+        bucket.put(f"named/{case}{name}", b"1")
+    with pytest.raises(InputError, match="has a name that no file can have") as error:
+        copy(server, tmp_path, f"gs://{bucket.name}/named/{case}")
+    assert error.value.args[1] == NAMES and not list(tmp_path.iterdir())
 
 
 def test_the_log_has_a_line_every_few_seconds_and_not_one_for_each_object() -> None:  # N31

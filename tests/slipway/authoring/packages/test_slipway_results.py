@@ -242,6 +242,32 @@ def test_each_replica_has_its_own_folder_and_finds_the_chiefs_files(machine: Mac
     assert "checkpoint" in machine.kept, "it is the chief's"
 
 
+def test_a_replica_that_starts_again_finds_what_the_chief_replaces_meanwhile(
+    machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:  # X3
+    chief = machine.results()
+    for name in ("checkpoint", "gone"):
+        (chief.folder / name).write_text("first")
+    chief.keep(ended=True)
+    looks: list[str] = []
+    found = Storage.found
+
+    def then_replaced(storage: Storage, uri: str, replica: str = "") -> Any:
+        listed = found(storage, uri, replica)
+        looks.append(uri)
+        if len(looks) == 1:
+            (chief.folder / "gone").unlink()
+            (chief.folder / "checkpoint").write_text("another")
+            chief.keep(ended=True)
+            chief.keep(ended=True)
+        return listed
+
+    monkeypatch.setattr(Storage, "found", then_replaced)
+    again = machine.results("worker-0")
+    assert again.restore() == ["checkpoint"]
+    assert {path.name: path.read_text() for path in again.folder.iterdir()} == {"checkpoint": "another"}
+
+
 def test_a_link_is_kept_as_what_it_leads_to(machine: Machine, capsys: pytest.CaptureFixture[str]) -> None:
     results = machine.results()
     (results.folder / "checkpoint-1").mkdir()
