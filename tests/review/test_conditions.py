@@ -28,7 +28,7 @@ from slipway.reviewing.rules.money import costs
 from slipway.reviewing.rules.policy import policy
 from slipway.reviewing.rules.quota import quota
 from slipway.reviewing.rules.resources.people import people
-from slipway.reviewing.rules.templates.effects import Differing
+from slipway.reviewing.rules.templates.effects import Difference
 from slipway.reviewing.rules.templates.rules import RULES, Rule
 from slipway.reviewing.rules.templates.templates import templates
 from slipway.reviewing.rules.templates.usage import TemplateChange
@@ -304,7 +304,7 @@ def test_a_posted_value_is_told_by_what_comes_goes_or_changes(rule: Rule, before
     pair = TemplateChange(change(facts(lora), facts(lora)), lora, lora)
 
     def told(was: str | None, becomes: str | None) -> str:
-        return rule.of(Differing("name", "of", was, becomes, (), pair), was or "", becomes or "").does
+        return rule.of(Difference("name", "of", was, becomes, (), pair), was or "", becomes or "").does
 
     def phrase(says: Any) -> str:
         chosen: Any = says or rule.changes

@@ -38,7 +38,7 @@ _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 
 
 @dataclass(frozen=True)
-class Differing:
+class Difference:
     """A value before and after, None where there is none."""
 
     #: The path's own.
@@ -61,8 +61,8 @@ class Differing:
         return any(offer.capacity_type == SPOT for offer in self.offers)
 
 
-def machines(differing: Differing) -> Effect:
-    old, new = differing.before, differing.after
+def machines(difference: Difference) -> Effect:
+    old, new = difference.before, difference.after
     if not isinstance(old, Machines):
         return follows("machines-besides", new=new)
     if not isinstance(new, Machines):
@@ -74,7 +74,7 @@ def machines(differing: Differing) -> Effect:
             return follows("gpu-smaller", does=does, new_gb=new.gpu_memory, old_gb=old.gpu_memory)
         if bool(old.gpu) != bool(new.gpu):
             return follows("gpu-gone" if old.gpu else "gpu-new", does=does, old=old.gpus)
-        told: dict[str, Any] = {"does": does, "new": new.gpus, "limit": differing.template.limit}
+        told: dict[str, Any] = {"does": does, "new": new.gpus, "limit": difference.template.limit}
         if new.gpus != old.gpus:
             row = "gpu-split" if new.one_gpu < old.one_gpu else "gpu-more" if new.gpu == old.gpu else "gpu-other"
             return follows(row, one=new.one_gpu, was=old.one_gpu, **told)
@@ -91,17 +91,17 @@ def machines(differing: Differing) -> Effect:
     return follows("disk-smaller" if smaller else "disk-larger", new=sizes[0], old=sizes[1])
 
 
-def image(differing: Differing) -> Effect:
-    if differing.after is None:
-        return follows("image-gone", old=_last(str(differing.before)))
-    if differing.before is None:
-        tasks = (pool.get("containerSpec") for offer in differing.offers for pool in posted_pools(offer))
+def image(difference: Difference) -> Effect:
+    if difference.after is None:
+        return follows("image-gone", old=_last(str(difference.before)))
+    if difference.before is None:
+        tasks = (pool.get("containerSpec") for offer in difference.offers for pool in posted_pools(offer))
         launched = all(Launched.of(task) for task in tasks if task)
-        return follows("image-launched" if launched else "image-new", new=_last(str(differing.after)))
-    sides = before, after = str(differing.before), str(differing.after)
+        return follows("image-launched" if launched else "image-new", new=_last(str(difference.after)))
+    sides = before, after = str(difference.before), str(difference.after)
     (was, build), (becomes, other) = (_parts(side) for side in sides)
     old, new = (found.groupdict("") if (found := prebuilt(side)) else {} for side in sides)
-    specs = ((pool.get("machineSpec") or {}) for offer in differing.offers for pool in posted_pools(offer))
+    specs = ((pool.get("machineSpec") or {}) for offer in difference.offers for pool in posted_pools(offer))
     gpus = any(spec.get("acceleratorType") for spec in specs)
     places = [side.partition("@")[0].rsplit("/", 1)[0] for side in sides]
     named: dict[str, Any] = {
@@ -148,8 +148,8 @@ def _last(name: str) -> str:
     return shown(f"{start}@{digest[:14]}…" if at else start)
 
 
-def arguments(differing: Differing) -> Effect:
-    before, after = (leaf if isinstance(leaf, tuple) else () for leaf in (differing.before, differing.after))
+def arguments(difference: Difference) -> Effect:
+    before, after = (leaf if isinstance(leaf, tuple) else () for leaf in (difference.before, difference.after))
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
     kept = {name for each in after for name in names(each)}
     lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
@@ -158,9 +158,9 @@ def arguments(differing: Differing) -> Effect:
         told: dict[str, Any] = {"flags": _flags(lost), "lost": join(map(shown, lost)), "new": _values(shared)}
         of = join(f"`{name}`" for each in shared for name in names(each))
         told["all"] = f"all with the same {of}" if of else "all"
-        told["goes_on"] = ", or goes on from its checkpoint" if differing.template.new.checkpoints else ""
+        told["goes_on"] = ", or goes on from its checkpoint" if difference.template.new.checkpoints else ""
         told["empty"] = "; outside of a sweep `slipway.sweep` is empty" if f"`{SWEEP}`" in of else ""
-        own = all(f"gs://({WORK_BUCKET})" in each for each in shared) and differing.as_trainer
+        own = all(f"gs://({WORK_BUCKET})" in each for each in shared) and difference.as_trainer
         row = "arguments-shared" if own else "arguments-shared-elsewhere"
         return follows(row if shared else "arguments-results", **told)
     if not gone and not new:
@@ -171,9 +171,9 @@ def arguments(differing: Differing) -> Effect:
     parts = [f"with {_values(latter)} instead of {_values(former)}"] if changed else []
     parts += [f"with {_values(more)}"] if more else []
     parts += [f"without {_flags(less)}"] if less else []
-    if taken := _taken_by_shell(differing.offers):
+    if taken := _taken_by_shell(difference.offers):
         return follows("arguments-of-shell", how=join(parts), flags=_flags(taken))
-    known = more and differing.template.reads(map(flag, more))
+    known = more and difference.template.reads(map(flag, more))
     return follows(f"arguments-{'fewer' if less else 'more' if more and not known else 'other'}", how=join(parts))
 
 
@@ -181,11 +181,11 @@ def _is_result(name: str) -> bool:
     return name == OUTPUT or bool(_RESULTS.search(name))
 
 
-def command(differing: Differing) -> Effect:
-    sides = (differing.after, differing.before)
+def command(difference: Difference) -> Effect:
+    sides = (difference.after, difference.before)
     after, before = (shlex.join(leaf) if isinstance(leaf, tuple) else str(leaf or "") for leaf in sides)
     new, old = (shown(text) if text else "the image's own command" for text in (after, before))
-    if taken := _taken_by_shell(differing.offers):
+    if taken := _taken_by_shell(difference.offers):
         return follows("command-of-shell", new=new, old=old, flags=_flags(taken))
     return follows("command-goes-on" if "||" in after or ";" in after else "command-other", new=new, old=old)
 
@@ -203,8 +203,8 @@ def _taken_by_shell(offers: Iterable[Offer]) -> tuple[str, ...]:
     return ()
 
 
-def module(differing: Differing) -> Effect:
-    after, before = (str(leaf or "none") for leaf in (differing.after, differing.before))
+def module(difference: Difference) -> Effect:
+    after, before = (str(leaf or "none") for leaf in (difference.after, difference.before))
     with_code = after.partition(".")[0] != before.partition(".")[0]  # Reported with the code.
     return follows("module-with-code" if with_code else "module-other", new=shown(after), old=shown(before))
 
@@ -228,17 +228,17 @@ def _values(arguments: list[str]) -> str:
     return few((f"`{argument(text)}`" for text in arguments), most=3)
 
 
-def secret(differing: Differing) -> Effect:
-    name, sides = differing.name, (differing.before, differing.after)
+def secret(difference: Difference) -> Effect:
+    name, sides = difference.name, (difference.before, difference.after)
     old, new = (secret_in(str(leaf or "")) or str(leaf or "") for leaf in sides)
     places = [shown(str(leaf).partition("/secrets/")[0]) for leaf in sides]
     # An image of one's own reads the reference itself, which the launcher does for a package.
-    packed = any(pool.get("pythonPackageSpec") for offer in differing.offers for pool in posted_pools(offer))
+    packed = any(pool.get("pythonPackageSpec") for offer in difference.offers for pool in posted_pools(offer))
     given = name if packed else f"{name}__SECRET"
     values: dict[str, Any] = {"name": name, "given": given, "old": shown(old), "new": shown(new)}
     if not new:
-        return follows("secret-plain" if name in dict(variables(differing.offers)) else "secret-gone", **values)
-    if not old and new in secrets_of(differing.template.old.offers):
+        return follows("secret-plain" if name in dict(variables(difference.offers)) else "secret-gone", **values)
+    if not old and new in secrets_of(difference.template.old.offers):
         return follows("secret-known", **values)
     if not old or old != new:
         return follows("secret-other" if old else "secret-new", **values)
@@ -248,14 +248,14 @@ def secret(differing: Differing) -> Effect:
     return follows("secret-version", version=version, was=was, **values)
 
 
-def account(differing: Differing) -> Effect:
-    sides = ((differing.before, differing.template.was), (differing.after, differing.template.becomes))
+def account(difference: Difference) -> Effect:
+    sides = ((difference.before, difference.template.was), (difference.after, difference.template.becomes))
     old, new = (_address(leaf, catalog) for leaf, catalog in sides)
     if old == new:
         old, new = (shown(str(leaf).removesuffix(".iam.gserviceaccount.com")) for leaf, _ in sides)
-    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(differing.offers)))
-    becomes = str(differing.after)
-    new_trainer = becomes.startswith(trainer("")) and becomes not in map(trainer, differing.template.was.trainers)
+    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
+    becomes = str(difference.after)
+    new_trainer = becomes.startswith(trainer("")) and becomes not in map(trainer, difference.template.was.trainers)
     row = (
         f"account-{'new-' if new_trainer else ''}secrets"
         if secrets
@@ -263,19 +263,19 @@ def account(differing: Differing) -> Effect:
         if new_trainer
         else "account-other"
     )
-    row = "account-common" if secrets and differing.after == TRAINER else row
-    return follows(row, details=_refused(differing), new=new, old=old, secrets=secrets)
+    row = "account-common" if secrets and difference.after == TRAINER else row
+    return follows(row, details=_refused(difference), new=new, old=old, secrets=secrets)
 
 
-def _refused(differing: Differing) -> tuple[str, ...]:
-    change = differing.template.change
+def _refused(difference: Difference) -> tuple[str, ...]:
+    change = difference.template.change
     accounts = (
         _known(catalog).get(str(leaf), str(leaf))
-        for leaf, catalog in ((differing.before, change.old), (differing.after, change.new))
+        for leaf, catalog in ((difference.before, change.old), (difference.after, change.new))
     )
     before, after = map(submitters_of, (change.before, change.after), accounts)
     lost = [f"`{member}` may not submit it any more" for member in before if member not in after]
-    return (*lost, differing.template.used.words()) if lost else ()
+    return (*lost, difference.template.used.words()) if lost else ()
 
 
 def _address(leaf: Leaf | None, catalog: Catalog) -> str:
@@ -287,33 +287,33 @@ def _known(catalog: Catalog) -> Mapping[str, str]:
     return {TRAINER: catalog.trainer, **{trainer(name): account for name, account in catalog.trainers.items()}}
 
 
-def shell(differing: Differing) -> Effect:
+def shell(difference: Difference) -> Effect:
     """Say what a shell opens: the service asks for the right to act as the jobs' account."""
-    accounts = dict.fromkeys(map(account_of, differing.offers))
+    accounts = dict.fromkeys(map(account_of, difference.offers))
     who = join(shown(account.partition("@")[0]) for account in accounts if account)
-    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(differing.offers)))
+    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
     who = f"may act as {who}" if who else "may see them"
     return follows("shell-secrets" if secrets else "shell", who=who, secrets=secrets)
 
 
-def timeout(differing: Differing) -> Effect:
-    old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (differing.before, differing.after))
+def timeout(difference: Difference) -> Effect:
+    old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (difference.before, difference.after))
     sides: dict[str, Any] = {"new": span(new), "old": span(old)}
     if not new:
         return follows("timeout-none", **sides)
     if 0 < old < new:
-        held = dict.fromkeys(way(offer) for offer in differing.offers if offer.capacity_type == POOL)
+        held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
         row = "timeout-much-longer" if new >= 2 * old else "timeout-longer"
         return follows(f"{row}-pool" if held else row, pools=join(held), **sides)
-    ran = [time for job in differing.template.used.jobs if (time := _lasted(job, differing.template.change.now))]
+    ran = [time for job in difference.template.used.jobs if (time := _lasted(job, difference.template.change.now))]
     longer = sum(time.total_seconds() > new for time in ran)
     took = f"{longer or 'none'} of the last {len(ran)} took longer"
     if len(ran) < 2:
         took = f"the last run took {'longer' if longer else 'no longer'}"
         took = took if ran else "not known: how long they take, as none ran lately"
-    trials = differing.template.new.kind == TUNING_JOB.name
+    trials = difference.template.new.kind == TUNING_JOB.name
     return follows(
-        "timeout-shorter-restarts" if differing.template.new.checkpoints else "timeout-shorter",
+        "timeout-shorter-restarts" if difference.template.new.checkpoints else "timeout-shorter",
         grade=Grade.BLOCKING if longer or not ran else Grade.WARNING,
         ends=f"{span(new)} instead of {span(old)}" if old else span(new),
         took="not known: how long a trial takes" if trials else took,
@@ -327,26 +327,26 @@ def _lasted(job: VertexJob, now: datetime) -> timedelta | None:
     return end - job.start_time if job.start_time and end else None
 
 
-def retries(differing: Differing) -> Effect:
+def retries(difference: Difference) -> Effect:
     """Say how a job ends that the service interrupts: it tries one on Spot up to six times more, others up to three."""
-    if differing.after != "true":
-        return follows("retried", again=differing.template.again)
-    return follows("not-retried-on-spot" if differing.on_spot else "not-retried")
+    if difference.after != "true":
+        return follows("retried", again=difference.template.again)
+    return follows("not-retried-on-spot" if difference.on_spot else "not-retried")
 
 
-def restarts(differing: Differing) -> Effect:
-    alone = all(len(posted_pools(offer)) == 1 for offer in differing.offers)
-    row = "restarts-alone" if alone else "restarted" if differing.after == "true" else "not-restarted"
-    return follows(row, again=differing.template.again)
+def restarts(difference: Difference) -> Effect:
+    alone = all(len(posted_pools(offer)) == 1 for offer in difference.offers)
+    row = "restarts-alone" if alone else "restarted" if difference.after == "true" else "not-restarted"
+    return follows(row, again=difference.template.again)
 
 
-def wait(differing: Differing) -> Effect:
-    after = of_kinds(differing.template)[1]
+def wait(difference: Difference) -> Effect:
+    after = of_kinds(difference.template)[1]
     before, now = (
         "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else _seconds(leaf)
-        for leaf in (differing.before, differing.after)
+        for leaf in (difference.before, difference.after)
     )
-    ends = next((after_wait(offer, after) for offer in differing.offers if offer in after.values()), "")
+    ends = next((after_wait(offer, after) for offer in difference.offers if offer in after.values()), "")
     return follows("wait", now=now, before=before, ends="" if now == "for ever" else ends)
 
 
@@ -354,22 +354,22 @@ def _seconds(leaf: Leaf) -> str:
     return span(float(str(leaf).removesuffix("s")))
 
 
-def variable(differing: Differing) -> Effect:
-    name = differing.name
-    old, new = (None if leaf is None else shown(leaf, name) for leaf in (differing.before, differing.after))
+def variable(difference: Difference) -> Effect:
+    name = difference.name
+    old, new = (None if leaf is None else shown(leaf, name) for leaf in (difference.before, difference.after))
     if new is None:
-        told = any(map(_is_result, names(str(differing.before))))
+        told = any(map(_is_result, names(str(difference.before))))
         return follows("variable-results" if told else "variable-gone", name=name, old=old)
     return follows("variable-other" if old else "variable-new", name=name, new=new, old=old)
 
 
-def goal(differing: Differing) -> Effect:
+def goal(difference: Difference) -> Effect:
     """Say what trials are judged by. A trial whose code does not report the metric has no result."""
-    old, new, of = differing.before, differing.after, differing.of or "that metric"
-    if old and new and not differing.of:
-        return _metric(differing, "metric-other", str(new), best=_best(str(new)), was=_best(str(old)))
+    old, new, of = difference.before, difference.after, difference.of or "that metric"
+    if old and new and not difference.of:
+        return _metric(difference, "metric-other", str(new), best=_best(str(new)), was=_best(str(old)))
     if not old:
-        return _metric(differing, "metric-new", f"{of} {str(new).rpartition(' ')[2]}")
+        return _metric(difference, "metric-new", f"{of} {str(new).rpartition(' ')[2]}")
     if not new:
         return follows("metric-gone", metric=of)
     return follows("goal", after=_best(f"{of} {new}"), before=_best(f"{of} {old}"))
@@ -381,11 +381,11 @@ def _best(metric: str) -> str:
     return f"{'the smallest' if aim == 'MINIMIZE' else 'the largest'} `{name}`"
 
 
-def _metric(differing: Differing, row: str, goal: str, **values: Any) -> Effect:
+def _metric(difference: Difference, row: str, goal: str, **values: Any) -> Effect:
     metric, _, aim = goal.partition(" ")
     turned = aim != "MINIMIZE" and _LESS_IS_BETTER.search(metric)
-    reports = differing.template.reports
-    unreported = reports and (differing.template.reports_no(metric) or not any(metric in line for line in reports))
+    reports = difference.template.reports
+    unreported = reports and (difference.template.reports_no(metric) or not any(metric in line for line in reports))
     return follows(
         f"{row}-turned" if turned else row,
         grade=Grade.BLOCKING if unreported else Grade.WARNING,

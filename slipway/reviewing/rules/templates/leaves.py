@@ -75,10 +75,8 @@ Leaf = str | tuple[str, ...] | Machines
 """A value of a request; a list of texts is one value."""
 
 
-def flat(
-    offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE, names: Mapping[str, str] = _NONE
-) -> Mapping[str, Leaf]:
-    """Return every value of a request by its path; lists of arguments are one. `roles`, `names`: by their values."""
+def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Mapping[str, Leaf]:
+    """Return every value of a request by its path; lists of arguments are one. `roles`: their names by others."""
     key = KINDS.get(offer.kind, CUSTOM_JOB).spec
     spec, beside = offer.request.get(key) or {}, {name: value for name, value in offer.request.items() if name != key}
     if offer.kind == PIPELINE_JOB.name:
@@ -93,7 +91,7 @@ def flat(
             role = next(iter(offer.roles[index : index + 1]), "") or f"worker pool {index}"
             start = f"pools/{roles.get(role, role)}/"
             leaves |= {**_pool(pool, start), f"{start}place": str(index)}
-    words = {**_words(catalog, offer), **names}
+    words = _words(catalog, offer)
     return {path: _in_words(leaf, words) for path, leaf in leaves.items()}
 
 

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from itertools import zip_longest
 
 from slipway.authoring.stack.secrets import looks_secret
@@ -22,11 +21,11 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import by, served, whose
 from slipway.reviewing.consequence import Consequence, consequence
-from slipway.reviewing.rules.templates.effects import Differing, argument
-from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, Machines, flat, trainer
+from slipway.reviewing.rules.templates.effects import Difference, argument
+from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
 from slipway.reviewing.rules.templates.offers import moved
 from slipway.reviewing.rules.templates.parameters import renames
-from slipway.reviewing.rules.templates.rules import RULES, SECONDS, Rule
+from slipway.reviewing.rules.templates.rules import SECONDS, Rule, rule_of
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
 SILENT = re.compile(
@@ -49,33 +48,6 @@ _FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*"
 Leaves = dict[str, Leaf]
 
 
-@dataclass(frozen=True)
-class RequestDifference:
-    """A value that differs, by its path."""
-
-    path: str
-    #: Before and after, None where there is none.
-    values: tuple[Leaf | None, Leaf | None]
-
-    @cached_property
-    def row(self) -> tuple[Rule, Mapping[str, str]]:
-        matches = ((rule, rule.match(self.path)) for rule in RULES)
-        return next((rule, match.groupdict("")) for rule, match in matches if match)
-
-    @property
-    def what(self) -> str:
-        rule, parts = self.row
-        return f"{rule.what} `{parts['name']}`" if parts.get("name") else rule.what
-
-    @property
-    def sides(self) -> tuple[str, str]:
-        before, after = self.values
-        if isinstance(before, tuple) or isinstance(after, tuple):
-            return _arguments(*(side if isinstance(side, tuple) else () for side in self.values))
-        name = self.row[1].get("name", "")
-        return _side(before, after, name), _side(after, before, name)
-
-
 def _side(leaf: Leaf | None, other: Leaf | None, name: str) -> str:
     if isinstance(leaf, str) and SECONDS.fullmatch(leaf):
         return span(float(leaf[:-1]))
@@ -89,42 +61,41 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     before = {label: offer for label, offer in before.items() if served(offer, new)}
     both = {label: (before[label], offer) for label, offer in after.items() if label in before}
     both |= {label: (before[was], after[label]) for label, was in moved(before, after).items()}
-    known = Parameters.of(old, new)
-    places: dict[tuple[object, ...], tuple[RequestDifference, dict[str, list[str]]]] = {}
+    values = _values(old, new)
+    places: dict[tuple[Rule, str, str, Leaf | None, Leaf | None], dict[str, list[str]]] = {}
     for label, sides in both.items():
-        for differing in _differences(template, *sides, known):
-            rule, parts = differing.row
-            _, at = places.setdefault((rule, differing.what, parts.get("of"), *differing.values), (differing, {}))
-            at.setdefault(label, []).append(parts.get("role", ""))
-    for differing, at in places.values():
-        yield _told(template, differing, at, both)
+        filled = (replace(side, request=fill(side.request, some)) for side, some in zip(sides, values, strict=True))
+        for path, was, becomes in _differences(template, *filled):
+            rule, named = rule_of(path)
+            key = rule, named.get("name", ""), named.get("of", ""), was, becomes
+            places.setdefault(key, {}).setdefault(label, []).append(named.get("role", ""))
+    for (rule, name, of, was, becomes), at in places.items():
+        offers = tuple(both[label][1] for label in at)
+        yield _told(rule, Difference(name, of, was, becomes, offers, template), at, both)
 
 
 def _told(
-    template: TemplateChange,
-    differing: RequestDifference,
-    at: Mapping[str, list[str]],
-    both: Mapping[str, tuple[Offer, Offer]],
+    rule: Rule, difference: Difference, at: Mapping[str, list[str]], both: Mapping[str, tuple[Offer, Offer]]
 ) -> Consequence:
-    new, offers = template.new, tuple(both[label][1] for label in at)
+    template, offers = difference.template, difference.offers
     catalogs = (template.was, template.becomes)
     a, b = (
         side.replace(TRAINER, catalog.trainer) if side == TRAINER else side
-        for side, catalog in zip(differing.sides, catalogs, strict=True)
+        for side, catalog in zip(_sides(difference), catalogs, strict=True)
     )
-    rule, named = differing.row
-    names = named.get("name", ""), named.get("of", "")
-    says = rule.of(Differing(*names, *differing.values, offers, template), a, b)
+    says = rule.of(difference, a, b)
     roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
-    part_of = f" of {join(roles)}" if roles and len({*template.old.roles, *new.roles}) > len(roles) else ""
-    part = f"{differing.what}{part_of}{f' in {join(at)}' if len(at) < len(both) else ''}".replace("`", "")
-    case = whose(offers, new) or whose((both[label][0] for label in at), template.old)
+    every_role = {*template.old.roles, *template.new.roles}
+    part_of = f" of {join(roles)}" if roles and len(every_role) > len(roles) else ""
+    some = f" in {join(at)}" if len(at) < len(both) else ""
+    part = f"{rule.called(difference.name)}{part_of}{some}".replace("`", "")
+    case = whose(offers, template.new) or whose((both[label][0] for label in at), template.old)
     ways = dict.fromkeys(map(by, offers))
-    every = dict.fromkeys(by(offer) for _, offer in both.values() if whose([offer], new) in ("", case) or not case)
-    only = f" {join(ways)}" if len(ways) < len(every) and len(ways) <= 2 else ""
+    rivals = (offer for _, offer in both.values() if not case or whose([offer], template.new) in ("", case))
+    only = f" {join(ways)}" if len(ways) < len({*map(by, rivals)}) and len(ways) <= 2 else ""
     return consequence(
         rule.kind,
-        Subject("template", new.name, part),
+        Subject("template", template.new.name, part),
         says.does,
         who=f"{JOBS}{case}{only}",
         so=says.so,
@@ -135,6 +106,13 @@ def _told(
     )
 
 
+def _sides(difference: Difference) -> tuple[str, str]:
+    before, after, name = difference.before, difference.after, difference.name
+    if isinstance(before, tuple) or isinstance(after, tuple):
+        return _arguments(*(side if isinstance(side, tuple) else () for side in (before, after)))
+    return _side(before, after, name), _side(after, before, name)
+
+
 def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> bool:
     """Tell whether it is the clusters' own key, whose edit is reported."""
     clusters = [(was.clusters.get(offer.cluster), becomes.clusters.get(offer.cluster)) for offer in offers]
@@ -142,51 +120,32 @@ def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Ca
     return kind == "encryption-changed" and all(a != b for a, b in keys)
 
 
-@dataclass(frozen=True)
-class Parameters:
-    """Placeholders of parameters in the requests of two versions of a template."""
-
-    #: New by old.
-    renamed: Mapping[str, str]
-    #: With their default values, as those added.
-    gone: Mapping[str, object]
-    added: Mapping[str, object]
-
-    @classmethod
-    def of(cls, old: Template, new: Template) -> Parameters:
-        renamed = renames(old, new)
-        before, after = ({each.name: each.default for each in side.parameters} for side in (old, new))
-        return cls(
-            {placeholder(name): placeholder(other) for name, other in renamed.items()},
-            {name: value for name, value in before.items() if name not in after and name not in renamed},
-            {name: value for name, value in after.items() if name not in before and name not in renamed.values()},
-        )
-
-    def settled(self, before: Leaf | None, after: Leaf | None) -> tuple[Leaf | None, Leaf | None]:
-        """Fill in defaults: a value that loses its parameter had it, and one that gains a parameter has it."""
-        return _settled(before, self.gone), _settled(after, self.added)
+def _values(old: Template, new: Template) -> tuple[Mapping[str, object], Mapping[str, object]]:
+    """Return values for the placeholders of both sides: a text that loses its parameter had the default, one that gains
+    a parameter has it, and a parameter that is renamed is known by its new name."""
+    called = renames(old, new)
+    before, after = ({each.name: each.default for each in side.parameters} for side in (old, new))
+    gone = {name: value for name, value in before.items() if name not in after and value is not None}
+    added = {name: value for name, value in after.items() if name not in before and value is not None}
+    return (
+        {**gone, **{name: placeholder(other) for name, other in called.items()}},
+        {name: value for name, value in added.items() if name not in called.values()},
+    )
 
 
-def _settled(leaf: Leaf | None, values: Mapping[str, object]) -> Leaf | None:
-    known = {name: value for name, value in values.items() if value is not None}
-    if isinstance(leaf, Machines):
-        return replace(leaf, count=fill(leaf.count, known))
-    return tuple(fill(each, known) for each in leaf) if isinstance(leaf, tuple) else fill(leaf, known)
-
-
-def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parameters) -> Iterator[RequestDifference]:
-    """Yield the differences; a renamed parameter alone is none, nor a wait that `offers.py` reports."""
+def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:
+    """Yield paths with both values, None where there is none; a wait that `offers.py` reports is no difference."""
     was, becomes = template.was, template.becomes
     roles = _renamed_roles(old, new)
-    before, after = _joined(dict(flat(old, was, roles, known.renamed)), dict(flat(new, becomes)))
+    before, after = _joined(dict(flat(old, was, roles)), dict(flat(new, becomes)))
     trainers = {TRAINER, *(trainer(name) for catalog in (was, becomes) for name in catalog.trainers)}
     for name, other in roles.items():
-        yield RequestDifference("role", (name, other))
+        yield "role", name, other
     pools = [tuple(dict.fromkeys(filter(None, offer.pools))) for offer in (old, new)]
     if pools[0] != pools[1] and old.cluster == new.cluster:
-        yield RequestDifference("pools", (pools[0], pools[1]))
+        yield "pools", pools[0], pools[1]
     for path in dict.fromkeys((*before, *after)):
-        a, b = known.settled(before.get(path), after.get(path))
+        a, b = before.get(path), after.get(path)
         waits = path == _WAIT and (old.wait != new.wait or (_is_wait(a, old) and _is_wait(b, new)))
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         # A reservation that the stack file lists no more stands as its bare name, and is told with its offer.
@@ -194,7 +153,7 @@ def _differences(template: TemplateChange, old: Offer, new: Offer, known: Parame
         moved = unlisted or (path == "spec/serviceAccount" and {a, b} <= trainers)
         if a != b and not (SILENT.fullmatch(path) or waits or repeated or moved or _other_form(path, before, after)):
             hides = _secret_name(path) in map(last_part, (*before, *after))
-            yield RequestDifference(path, (a and HIDDEN, b and HIDDEN) if hides else (a, b))
+            yield (path, a and HIDDEN, b and HIDDEN) if hides else (path, a, b)
 
 
 def _joined(before: Leaves, after: Leaves) -> tuple[Leaves, Leaves]:
@@ -280,7 +239,8 @@ def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
             name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (last_part(path), "", value)
             if looks_secret(given or value, "secret" if _secret_name(path) in were else name.lstrip("-")):
-                yield RequestDifference(path, (None, value)).what, value
+                rule, named = rule_of(path)
+                yield rule.called(named.get("name", "")), value
 
 
 def _secret_name(path: str) -> str:

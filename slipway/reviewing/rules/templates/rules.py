@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,11 @@ from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.secret_values import shown
 from slipway.reviewing.rules.templates import effects
-from slipway.reviewing.rules.templates.effects import Differing
+from slipway.reviewing.rules.templates.effects import Difference
 
 SECONDS = re.compile(r"\d+(\.\d+)?s")
 _SHORT = {"<pool>": "pools/(?P<role>[^/]+)", "<code>": "(code|containerSpec|pythonPackageSpec)"}
-Follows = Callable[[Differing], Effect] | Effect
+Follows = Callable[[Difference], Effect] | Effect
 
 
 @dataclass(frozen=True)
@@ -40,24 +40,23 @@ class Rule:
     appears: Follows | None = None
     goes: Follows | None = None
 
-    def match(self, path: str) -> re.Match[str] | None:
-        # Compiled at the first difference: most previews have none.
-        return re.fullmatch(self.path, path, re.DOTALL)
+    def called(self, name: str) -> str:
+        return f"{self.what} `{name}`" if name else self.what
 
-    def of(self, differing: Differing, a: str, b: str) -> Effect:
+    def of(self, difference: Difference, a: str, b: str) -> Effect:
         """Return the effect of a difference. `a` and `b`: the sides as a comment may have them; a resource's full name
         is shortened to its last part, where that differs."""
-        sides = differing.before, differing.after
+        sides = difference.before, difference.after
         says = (self.appears if sides[0] is None else self.goes if sides[1] is None else None) or self.changes
         if not isinstance(says, Effect):
-            return says(differing)
+            return says(difference)
         whole = tuple(f"`{side}`" if side else "nothing" for side in (a, b))
         short = tuple(
             shown(last_part(text)) if (text := str(leaf)).startswith("projects/") else side
             for leaf, side in zip(sides, whole, strict=True)
         )
         a, b = whole if short[0] == short[1] else short
-        given = {"a": a, "b": b, "name": differing.name, "of": differing.of, "last": last_part(differing.name)}
+        given = {"a": a, "b": b, "name": difference.name, "of": difference.of, "last": last_part(difference.name)}
         does, so, instead = (phrase.format(**given) for phrase in (says.does, says.so, says.instead))
         return replace(says, does=does, so=so, instead=instead)
 
@@ -80,3 +79,10 @@ def _effect(told: str | list[str]) -> Follows:
 
 
 RULES = tuple(map(_rule, json.loads(Path(__file__).with_name("requests.json").read_text("utf-8"))))
+
+
+def rule_of(path: str) -> tuple[Rule, Mapping[str, str]]:
+    """Return the first rule for a path, with the path's names."""
+    # Compiled at the first difference: most previews have none.
+    matches = ((rule, re.fullmatch(rule.path, path, re.DOTALL)) for rule in RULES)
+    return next((rule, match.groupdict("")) for rule, match in matches if match)
