@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.findings.finding import Section
 from slipway.model.kinds.settings import Study
+from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.leaves import flat
 from slipway.reviewing.rules.templates.requests import SILENT
 from slipway.reviewing.rules.templates.rules import RULES, rule_of
@@ -209,5 +209,8 @@ def test_a_field_has_a_rule(one: Field) -> None:
 def test_a_phrase_names_only_a_value_that_is_there() -> None:
     assert all(rule.kind == "request-changed" for rule in OTHERS)
     for rule in RULES:
-        for effect, absent in ((rule.appears, "{a}"), (rule.goes, "{b}")):
-            assert not isinstance(effect, Effect) or absent not in effect.does + effect.so + effect.instead, rule
+        for cases, absent in ((rule.appears, ("{a}", "{old}")), (rule.goes, ("{b}", "{new}"))):
+            for told in cases.values() if cases is not rule.changes else ():
+                row = ROWS.get(told, {}) if isinstance(told, str) else vars(told)
+                phrases = "".join(str(row.get(part, "")) for part in ("does", "so", "instead"))
+                assert not any(name in phrases for name in absent), rule

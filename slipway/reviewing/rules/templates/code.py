@@ -10,7 +10,7 @@ from pathlib import Path
 from slipway.authoring.packages.requirements import names_index
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part
-from slipway.model.catalog.model import Offer, Template
+from slipway.model.catalog.model import Template
 from slipway.model.catalog.placeholders import OUTPUT, placeholder
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import Launched
@@ -121,8 +121,9 @@ def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]
     the code lost it; a variable; a package."""
     wrong: dict[tuple[str, str], dict[str, None]] = {}
     every = template.change.files.asks
-    before = {role: given for role, _, given in _started(template.old)}
-    for role, module, given in _started(template.new):
+    before = {role: {*map(flag, given)} for role, _, given in _started(template.old)}
+    for role, module, arguments in _started(template.new):
+        given = {*map(flag, arguments)}
         # Another file that starts by itself has arguments of its own.
         for ask in (ask for file in {module, *edited} for ask in _asks(every.get(file, ()), whole=file == module)):
             if ask.startswith("--") and "=" not in ask and not {*ask.split("/")} & given:
@@ -141,7 +142,8 @@ def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]
     secret = [name.removesuffix("__SECRET") for name, _ in variables(template.new.offers) if name.endswith("__SECRET")]
     if PRINTS in asks and secret:
         yield template.tells("code-prints-secrets", part="log", names=_quoted(secret))
-    places = {argument for offer in template.new.offers for argument in _in_a_bucket(offer)}
+    every_argument = (given.partition("=") for *_, arguments in _started(template.new) for given in arguments)
+    places = {name for name, _, place in every_argument if place.startswith(("gs://", placeholder(OUTPUT)))}
     if opened := [
         ask.removeprefix(OPENS) for ask in asks if ask.startswith(OPENS) and ask.removeprefix(OPENS) in places
     ]:
@@ -152,13 +154,6 @@ def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]
     there = " ".join((*folders(template.new), *folders(template.old), *map(package, template.new.requirements)))
     if unmet := [ask[7:] for ask in asks if ask.startswith("import ") and package(ask[7:]) not in there]:
         yield template.tells("imports-unmet", part="imports", names=_quoted(unmet))
-
-
-def _in_a_bucket(offer: Offer) -> Iterator[str]:
-    """Yield the arguments that tell a module a place in a bucket."""
-    for started in (Launched.of(pool.get("pythonPackageSpec") or {}) for pool in posted_pools(offer)):
-        places = (argument.partition("=") for argument in (started.arguments if started else ()))
-        yield from (name for name, _, value in places if value.startswith(("gs://", placeholder(OUTPUT))))
 
 
 def _unpacked(template: TemplateChange) -> Iterator[Consequence]:
@@ -177,14 +172,14 @@ def _asks(asks: tuple[str, ...], *, whole: bool) -> tuple[str, ...]:
     return asks if whole or "__main__" not in asks else ()
 
 
-def _started(template: Template) -> Iterator[tuple[str, str, frozenset[str]]]:
+def _started(template: Template) -> Iterator[tuple[str, str, tuple[str, ...]]]:
     """Yield each role, the file of the module that it starts, and the arguments that this is given."""
     searched = [f"--{name}" for name in template.study.parameters] if template.study else []
     for offer in template.offers:
         for role, pool in zip(offer.roles, posted_pools(offer), strict=False):
             if started := Launched.of(pool.get("pythonPackageSpec") or {}):
                 file = f"jobs/{started.module.replace('.', '/')}.py"
-                yield role, file, frozenset((*map(flag, started.arguments), *searched))
+                yield role, file, (*started.arguments, *searched)
 
 
 def _is_set(template: TemplateChange, name: str) -> bool:
@@ -194,7 +189,7 @@ def _is_set(template: TemplateChange, name: str) -> bool:
 
 def _values(template: TemplateChange, edited: list[str]) -> Iterator[str]:
     """Yield what the edited code gives a value of its own, and whether that counts."""
-    given = frozenset[str]().union(*(flags for _, _, flags in _started(template.new)))
+    given = {flag(argument) for *_, arguments in _started(template.new) for argument in arguments}
     for ask in (ask for file in edited for ask in template.change.files.asks.get(file, ()) if "=" in ask[:-1]):
         name, _, value = ask.partition("=")
         if {*name.split("/")} & given:

@@ -56,17 +56,23 @@ class Difference:
         accounts = {self.template.becomes.trainer, *self.template.becomes.trainers.values()}
         return {account_of(offer) for offer in self.offers} <= accounts
 
-    @property
-    def on_spot(self) -> bool:
-        return any(offer.capacity_type == SPOT for offer in self.offers)
+    def holds(self, condition: str) -> bool:
+        """Tell whether all words of a row's condition hold."""
+        before, after = str(self.before or ""), str(self.after or "")
+        words = {
+            "on": after == "true",
+            "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),
+            "alone": all(len(posted_pools(offer)) == 1 for offer in self.offers),
+            "of_results": any(map(_is_result, names(before))),
+            # Reported with the code.
+            "of_other_code": before.partition(".")[0] != after.partition(".")[0],
+        }
+        return all(words[word] for word in condition.split())
 
 
 def machines(difference: Difference) -> Effect:
     old, new = difference.before, difference.after
-    if not isinstance(old, Machines):
-        return follows("machines-besides", new=new)
-    if not isinstance(new, Machines):
-        return follows("machines-no-more", old=old)
+    assert isinstance(old, Machines) and isinstance(new, Machines)
     if (old.type, old.gpus) != (new.type, new.gpus):
         whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
         does = f"run {'on' if new.type != old.type else 'with'} {' instead of '.join(whole)}"
@@ -203,12 +209,6 @@ def _taken_by_shell(offers: Iterable[Offer]) -> tuple[str, ...]:
     return ()
 
 
-def module(difference: Difference) -> Effect:
-    after, before = (str(leaf or "none") for leaf in (difference.after, difference.before))
-    with_code = after.partition(".")[0] != before.partition(".")[0]  # Reported with the code.
-    return follows("module-with-code" if with_code else "module-other", new=shown(after), old=shown(before))
-
-
 def flag(argument: str) -> str:
     return argument.partition("=")[0]
 
@@ -256,13 +256,7 @@ def account(difference: Difference) -> Effect:
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
     becomes = str(difference.after)
     new_trainer = becomes.startswith(trainer("")) and becomes not in map(trainer, difference.template.was.trainers)
-    row = (
-        f"account-{'new-' if new_trainer else ''}secrets"
-        if secrets
-        else "account-new"
-        if new_trainer
-        else "account-other"
-    )
+    row = f"account{'-new' * new_trainer}{'-secrets' * bool(secrets)}"
     row = "account-common" if secrets and difference.after == TRAINER else row
     return follows(row, details=_refused(difference), new=new, old=old, secrets=secrets)
 
@@ -327,19 +321,6 @@ def _lasted(job: VertexJob, now: datetime) -> timedelta | None:
     return end - job.start_time if job.start_time and end else None
 
 
-def retries(difference: Difference) -> Effect:
-    """Say how a job ends that the service interrupts: it tries one on Spot up to six times more, others up to three."""
-    if difference.after != "true":
-        return follows("retried", again=difference.template.again)
-    return follows("not-retried-on-spot" if difference.on_spot else "not-retried")
-
-
-def restarts(difference: Difference) -> Effect:
-    alone = all(len(posted_pools(offer)) == 1 for offer in difference.offers)
-    row = "restarts-alone" if alone else "restarted" if difference.after == "true" else "not-restarted"
-    return follows(row, again=difference.template.again)
-
-
 def wait(difference: Difference) -> Effect:
     after = of_kinds(difference.template)[1]
     before, now = (
@@ -352,15 +333,6 @@ def wait(difference: Difference) -> Effect:
 
 def _seconds(leaf: Leaf) -> str:
     return span(float(str(leaf).removesuffix("s")))
-
-
-def variable(difference: Difference) -> Effect:
-    name = difference.name
-    old, new = (None if leaf is None else shown(leaf, name) for leaf in (difference.before, difference.after))
-    if new is None:
-        told = any(map(_is_result, names(str(difference.before))))
-        return follows("variable-results" if told else "variable-gone", name=name, old=old)
-    return follows("variable-other" if old else "variable-new", name=name, new=new, old=old)
 
 
 def goal(difference: Difference) -> Effect:

@@ -302,11 +302,10 @@ def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
     """Tell whether a job was sent for the offer, on any generation of its cluster, with machines yet or not."""
     name = offer.cluster or offer.dormant
-    if job.capacity_type != offer.capacity_type or not is_case(job, offer.when) or not name:
-        return job.capacity_type == offer.capacity_type and is_case(job, offer.when)
-    adopted = was.clusters.get(name)
-    on = job.persistent_resource_id
-    return is_generation_of(on, name) or (adopted is not None and adopted.id == on)
+    if job.capacity_type != offer.capacity_type or not is_case(job, offer.when):
+        return False
+    adopted, on = was.clusters.get(name), job.persistent_resource_id
+    return not name or is_generation_of(on, name) or (adopted is not None and adopted.id == on)
 
 
 def _overtaken(label: str, before: Offers, after: Offers) -> Iterator[str]:
