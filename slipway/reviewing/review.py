@@ -29,8 +29,7 @@ from slipway.reviewing.rules.policy import policy, policy_in_words, standing_vio
 from slipway.reviewing.rules.program import deploying, program, used_later
 from slipway.reviewing.rules.quota import quota, quota_in_words
 from slipway.reviewing.rules.resources.access import teams
-from slipway.reviewing.rules.resources.buckets import buckets
-from slipway.reviewing.rules.resources.data import data
+from slipway.reviewing.rules.resources.data import buckets, data
 from slipway.reviewing.rules.resources.exposure import exposure
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.resources import resources

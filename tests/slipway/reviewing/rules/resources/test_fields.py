@@ -11,8 +11,7 @@ from components.gcp import projects, serviceaccount, storage
 from slipway.deploying.engine.fields import ACCOUNT_FIELDS, BUCKET_FIELDS
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.resources.buckets import buckets
-from slipway.reviewing.rules.resources.data import data
+from slipway.reviewing.rules.resources.data import buckets, data
 from slipway.reviewing.rules.resources.people import people
 from tests.slipway.reviewing.builders import CATALOG_BUCKET, PROJECT, TEAM, TRAINER, change, facts, step
 
