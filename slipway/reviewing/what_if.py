@@ -47,15 +47,12 @@ def same_machines(old: Catalog, new: Catalog) -> bool:
 
 
 def begin(preview: Preview, connection: Connection, now: datetime) -> Callable[[], History | None] | None:
-    """Begin to read the history of a stack whose pools change; None where they don't, or that is unknown."""
+    """Begin to read the history of a stack whose pools change; None where they don't, or that is unknown. It is read
+    beside the rest, and left out if late: no review waits or fails for it."""
     old, new = deployed(preview)[0], declared(preview)[0]
-    differ = old and new and not same_machines(old.catalog, new.catalog)
-    return _read_beside(connection, old.catalog, now) if old and differ else None
-
-
-def _read_beside(connection: Connection, catalog: Catalog, now: datetime) -> Callable[[], History | None]:
-    """Read a history beside the rest, and leave it out if late: no review waits or fails for it."""
-    found: list[History] = []
+    if not (old and new) or same_machines(old.catalog, new.catalog):
+        return None
+    catalog, found = old.catalog, []
 
     def read() -> None:
         with suppress(Exception):  # A thread's error reaches nobody, and its line is left out.

@@ -125,7 +125,12 @@ class Change:
         sides = frozenset(side for side, there in ((Side.BEFORE, before), (Side.AFTER, after)) if there is None)
         first = before is None and after is not None and known
         declared = after or before or Facts(_nothing(stack, "", ""))
-        deployed = before or (_before_first(declared) if first else declared)
+        deployed = before or declared
+        if first:
+            # Nothing, in the place and under the settings of the declared stack.
+            nothing = _nothing(declared.catalog.stack, declared.catalog.project, declared.catalog.region)
+            quota = replace(declared.quota, lines={}, requests=None)
+            deployed = Facts(nothing, code=declared.code, quota=quota, policy=declared.policy)
         return cls(
             stack=stack,
             before=replace(deployed, catalog=for_teams(deployed.catalog, declared.catalog)),
@@ -292,14 +297,6 @@ def _needed(id_: str, change: Change) -> bool:
 
 def _names(catalog: Catalog) -> tuple[str, ...]:
     return catalog.trainer, *catalog.trainers.values(), *catalog.buckets
-
-
-def _before_first(declared: Facts) -> Facts:
-    """Return the facts before a first deployment: nothing, in the place and under the settings of the declared ones."""
-    catalog = declared.catalog
-    nothing = _nothing(catalog.stack, catalog.project, catalog.region)
-    quota = replace(declared.quota, lines={}, requests=None)
-    return Facts(nothing, code=declared.code, quota=quota, policy=declared.policy)
 
 
 def _nothing(stack: str, project: str, region: str) -> Catalog:

@@ -166,14 +166,11 @@ def _beside_base(file: str, checkout: Path) -> bool:
 
 def _pipeline_in_both(file: str, checkout: Path) -> bool:
     """Tell whether a file is a compiled pipeline in both checkouts, or in the only one that has it."""
-    base = Path.cwd()
-    there = [folder / file for folder in (base, checkout) if (folder / file).is_file()]
-    return (
-        checkout.resolve() != base
-        and bool(there)
-        and not any(_is_link(folder, file) for folder in (base, checkout))
-        and all(is_pipeline(file, text_of(str(path))) for path in there)
-    )
+    folders = (Path.cwd(), checkout)
+    there = [folder / file for folder in folders if (folder / file).is_file()]
+    if checkout.resolve() == Path.cwd() or not there or any(_is_link(folder, file) for folder in folders):
+        return False
+    return all(is_pipeline(file, text_of(str(path))) for path in there)
 
 
 def _is_link(checkout: Path, file: str) -> bool:

@@ -25,8 +25,11 @@ def redacted(review: Review) -> Review:
     """
     hide = partial(hidden, shown=frozenset(review.addresses))
 
-    def phrases(part: Consequence) -> dict[str, Any]:
-        return {phrase: hide(getattr(part, phrase)) for phrase in ("who", "does", "so", "instead")}
+    def told(part: Consequence) -> Consequence:
+        phrases: dict[str, Any] = {name: hide(getattr(part, name)) for name in ("who", "does", "so", "instead")}
+        subject = Subject(*map(hide, (part.subject.what, part.subject.name, part.subject.part)))
+        edits = tuple(Edit(edit.key, hide(edit.before), hide(edit.after)) for edit in part.edits)
+        return replace(part, subject=subject, edits=edits, details=tuple(map(hide, part.details)), **phrases)
 
     lines: dict[str, Any] = {name: tuple(map(hide, getattr(review, name))) for name in _LINES}
     keys: dict[tuple[str, str], set[bool]] = {}
@@ -34,16 +37,7 @@ def redacted(review: Review) -> Review:
         keys.setdefault((part.kind, hide(part.subject)), set()).add(part.key in review.on_main)
     return replace(
         review,
-        consequences=tuple(
-            replace(
-                part,
-                subject=Subject(*map(hide, (part.subject.what, part.subject.name, part.subject.part))),
-                edits=tuple(Edit(edit.key, hide(edit.before), hide(edit.after)) for edit in part.edits),
-                details=tuple(map(hide, part.details)),
-                **phrases(part),
-            )
-            for part in review.consequences
-        ),
+        consequences=tuple(map(told, review.consequences)),
         **lines,
         # Of people whose hidden addresses are equal, none is on main unless all are.
         on_main=frozenset(key for key, on_main in keys.items() if on_main == {True}),

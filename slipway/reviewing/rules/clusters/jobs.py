@@ -36,7 +36,12 @@ def unfinished(change: Change) -> Iterator[Consequence]:
     for lost in (*_gone(change), *_revoked(change), *_unkept(change)):
         found.setdefault(lost.key, lost)
     yield from found.values()
-    yield from _kept(change)
+    for kept in change.after.kept.values():
+        if kept.kind != "cluster" and kept.jobs and kept.id not in change.before.kept:
+            on_it = distinct(job for job in change.jobs if job.name in kept.jobs)
+            until = have_ended(on_it, "") if on_it else "its jobs have ended"
+            details = jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()]
+            yield by_row("kept-for-jobs", Subject(kept.kind, kept.id), until=until, details=details)
     yield from _other_next_time(change)
 
 
@@ -97,15 +102,6 @@ def _unkept(change: Change) -> Iterator[Consequence]:
         if name not in change.after.kept:
             theirs = [job for job in change.jobs if name and job.needs(name)]
             yield from _lost(what, name, ", which nothing keeps", theirs, change)
-
-
-def _kept(change: Change) -> Iterator[Consequence]:
-    for kept in change.after.kept.values():
-        if kept.kind != "cluster" and kept.jobs and kept.id not in change.before.kept:
-            on_it = distinct(job for job in change.jobs if job.name in kept.jobs)
-            until = have_ended(on_it, "") if on_it else "its jobs have ended"
-            details = jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()]
-            yield by_row("kept-for-jobs", Subject(kept.kind, kept.id), until=until, details=details)
 
 
 def _other_next_time(change: Change) -> Iterator[Consequence]:

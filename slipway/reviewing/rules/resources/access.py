@@ -176,7 +176,7 @@ def teams(change: Change) -> Iterator[Consequence]:
     """Compare the users of each cluster, as far as they may submit before and after."""
     stay = set(change.before.people) & set(change.after.people)
     for cluster in change.new.clusters.keys() & change.old.clusters.keys():
-        was, now = _users(change.before, cluster) & stay, _users(change.after, cluster) & stay
+        was, now = (_users(facts, cluster) & stay for facts in (change.before, change.after))
         owners = change.new.owners(cluster)
         for row, members in (("cluster-team-closed", was - now), ("cluster-team-opened", now - was)):
             if members:

@@ -27,20 +27,7 @@ _WIDER: Mapping[str, tuple[str, ...]] = {"user": ("group:", "domain:"), "group":
 
 
 def people(change: Change) -> Iterator[Consequence]:
-    yield from _flags(change)
-    for member in access(change):
-        if member.was and not member.stays:
-            yield _gone(member)
-        elif member.begins or (member.stays and not member.was):
-            yield _added(member)
-            if member.begins:
-                continue
-        if member.gets or member.loses:
-            yield _other(member)
-
-
-def _flags(change: Change) -> Iterator[Consequence]:
-    """Find switches of the workspace: whether people may bring code, open shells, see all on a page, or are told."""
+    # Switches of the workspace: whether people may bring code, open shells, see all on a page, or are told.
     read = secrets(change.new, change.new.trainer)
     so = f"it runs as the account that reads {read}" if read else "it runs as the account of every other job"
     sides = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
@@ -48,6 +35,13 @@ def _flags(change: Change) -> Iterator[Consequence]:
         if (was or False) != (now or False):
             row = f"{key}-{'on' if now else 'off'}"
             yield by_row(row, Subject("workspace", key), so=so, secret=f"`{now or was}`")
+    for member in access(change):
+        if member.was and not member.stays:
+            yield _gone(member)
+        elif member.begins or (member.stays and not member.was):
+            yield _added(member)
+        if (member.gets or member.loses) and not member.begins:
+            yield _other(member)
 
 
 def _gone(member: AccessChange) -> Consequence:
