@@ -129,7 +129,9 @@ def _changed(
         row = f"rule-{level or 'none'}-{becomes or 'none'}"
         so = f"it says “{BY_KEY[key].text.rstrip('.')}”" if key in BY_KEY else ""
         if level == becomes:
-            row = f"rule-{level}-allows" if _asks_less(key, was, now) else "rule-asks"
+            less, more = (now, was) if key in _MORE_ASKS_MORE else (was, now)
+            lists = isinstance(less, list) and isinstance(more, list)
+            row = f"rule-{level}-allows" if (not {*more} <= {*less} if lists else more > less) else "rule-asks"
         if level == MANDATORY and row != "rule-asks":
             so = _LETS_IN.get(key, so)
         lets = f"this lets in {let_in[key]}" if key in let_in else ""
@@ -150,13 +152,6 @@ def _setting(policy: Mapping[str, Mapping[str, Any]], key: str) -> tuple[Any, st
     """Return a rule's setting and its level; None and no level where it is not set, or switched off."""
     levels = (level for level in LEVELS if policy.get(level, {}).get(key) not in (None, False))
     return next(((policy[level][key], level) for level in levels), (None, ""))
-
-
-def _asks_less(key: str, before: Any, after: Any) -> bool:
-    less, more = (after, before) if key in _MORE_ASKS_MORE else (before, after)
-    if isinstance(less, list) and isinstance(more, list):
-        return not set(more) <= set(less)
-    return bool(more > less)
 
 
 def _shown(setting: Any) -> str:

@@ -75,7 +75,12 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
     before = change.before.quota.lines if same_place else {}
     lines = change.after.quota.lines.values()
     places = {region: live_at(change, region) for region in {line.region for line in lines}}
-    uses = {region: _use(change, live) for region, live in places.items()}
+    own, uses = frozenset(cluster.id for cluster in change.new.clusters.values()), dict[str, Usage]()
+    for region, live in places.items():
+        if live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
+            uses[region] = Usage()
+        else:
+            uses[region] = usage(live.clusters, live.jobs, own, superseded(live.clusters, change.new.stack, own))
     listed = []
     for line in lines:
         live, use = places[line.region], uses[line.region]
@@ -101,13 +106,6 @@ def live_at(change: Change, region: str) -> Live:
     """Return the cloud in a line's region, which is empty for the stack's own. Requests are made there alone."""
     live = change.live.at(region or change.new.region, home=not region)
     return replace(live, limits=change.live.limits_elsewhere.get(region, {}), preferences={}) if region else live
-
-
-def _use(change: Change, live: Live) -> Usage:
-    if live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
-        return Usage()
-    own = frozenset(cluster.id for cluster in change.new.clusters.values())
-    return usage(live.clusters, live.jobs, own, superseded(live.clusters, change.new.stack, own))
 
 
 def _increase(live: Live, metric: str) -> str:

@@ -102,33 +102,32 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     if new is None or new.alternative:
         return
     name, listed, before = cluster.name, new.alternatives, cluster.old.alternatives if cluster.old else ()
+    if not listed:
+        if cluster.old and (before or cluster.old.alternative):
+            yield of_cluster("alternatives-gone", name, key="alternatives")
+        return
+    made = not cluster.new_in_cloud and not (cluster.stays and not cluster.gone)
+    if not made and not (cluster.stays and listed != before):
+        return
     may = [_option(new, number, other, home=change.new.region) for number, other in enumerate(listed, 1)]
-    if listed and not cluster.new_in_cloud and not (cluster.stays and not cluster.gone):
-        was = change.old.clusters.get(name) or cluster.dormant_before
-        dearer = Price(max(price(other).known for other in listed) - price(new).known)
-        lost, unfit = machines(cluster.held) if cluster.is_replaced else "", _unfit(new, change)
-        ends = f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else ""
-        so = facts(unfit, f"up to {signed(dearer.known)}" if dearer.known > 0 else "", ends)
-        may += [f"then {line}" for line in without_cluster(change.new, name) if unfit]
-        grade = Grade.BLOCKING if unfit and lost and cluster.scarce else None
-        announced = was is not None and alike(listed, was.alternatives)
-        row = "cluster-may-still-become" if announced else f"cluster-may-become{'-and-old-goes' if lost else ''}"
-        yield of_cluster(row, name, so=so, details=may, grade=grade, key="alternatives", cost=dearer)
-    elif cluster.old and not listed and (before or cluster.old.alternative):
-        yield of_cluster("alternatives-gone", name, key="alternatives")
-    elif listed != before and cluster.stays:
-        unfit = _unfit(new, change)
-        yield of_cluster(
-            f"alternatives-{'unfit' if unfit else 'changed'}", name, unfit=unfit, details=may, key="alternatives"
-        )
-
-
-def _unfit(cluster: Cluster, change: Change) -> str:
-    """Return the alternatives' machines that no template asks for."""
-    templates = change.new.templates.values()
-    asked = {kind for template in templates for offer in template.offers for kind in machine_types(offer)}
-    may = {pool.machine.type for other in cluster.alternatives for pool in other.pools}
-    return f"no template asks for {join(f'`{kind}`' for kind in sorted(may - asked))}" if may - asked else ""
+    offers = (offer for template in change.new.templates.values() for offer in template.offers)
+    asked = {kind for offer in offers for kind in machine_types(offer)}
+    others = sorted({pool.machine.type for other in listed for pool in other.pools} - asked)
+    unfit = f"no template asks for {join(f'`{kind}`' for kind in others)}" if others else ""
+    if not made:
+        row = "alternatives-unfit" if unfit else "alternatives-changed"
+        yield of_cluster(row, name, unfit=unfit, details=may, key="alternatives")
+        return
+    was = change.old.clusters.get(name) or cluster.dormant_before
+    dearer = Price(max(price(other).known for other in listed) - price(new).known)
+    lost = machines(cluster.held) if cluster.is_replaced else ""
+    ends = f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else ""
+    so = facts(unfit, f"up to {signed(dearer.known)}" if dearer.known > 0 else "", ends)
+    may += [f"then {line}" for line in without_cluster(change.new, name) if unfit]
+    grade = Grade.BLOCKING if unfit and lost and cluster.scarce else None
+    announced = was is not None and alike(listed, was.alternatives)
+    row = "cluster-may-still-become" if announced else f"cluster-may-become{'-and-old-goes' if lost else ''}"
+    yield of_cluster(row, name, so=so, details=may, grade=grade, key="alternatives", cost=dearer)
 
 
 def standing_alternatives(change: Change) -> Iterator[str]:

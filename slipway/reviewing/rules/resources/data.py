@@ -66,6 +66,7 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
     role, name = _role(touched), touched.physical
     announced = touched.fate is Fate.FORGOTTEN and bool(role and let_go(change, name))
     at_home = role and not touched.name.startswith(BUCKETS_ELSEWHERE)
+    away = _away(touched, change.new.region) if touched.fate in (Fate.ADOPTED, Fate.REPLACED) else ""
     yield from fate(
         touched,
         Subject("bucket", name),
@@ -73,7 +74,7 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
         "bucket",
         _so(touched, role, change),
         details=[
-            *filter(None, [_away(touched, change.new.region) if touched.fate in (Fate.ADOPTED, Fate.REPLACED) else ""]),
+            *([away] if away else []),
             # Its own policy stays as it is.
             *(f"`{bound.member}` has `{bound.role}` already{bound.under}" for bound in _bound(name, change)),
         ],
