@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import ConfigError
 from slipway.base.installation import source
-from slipway.front.api.call import check_given
+from slipway.front.api.call import check, check_given
 from slipway.using.context import context_of
 
 if TYPE_CHECKING:
@@ -57,7 +57,10 @@ def submit_op(
             why="a task submits a template as it is published, under an id of its own",
             fix="leave it out",
         )
-    given = {"template": template, "catalog": catalog or str(context_of(None).selected.location), **arguments}
+    check(template=template)
+    if not hasattr(catalog, "channel_type"):
+        catalog = str(context_of(catalog).selected.location)
+    given = {"template": template, "catalog": catalog, **arguments}
     given = {
         name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value is not None
     }
@@ -81,7 +84,8 @@ def _type(value: Any) -> Any:
 def _container(image: str | None, packages: Sequence[str] | None) -> Mapping[str, Any]:
     if packages is None:
         packages = () if image else (_this_slipway(),)
-    install = shlex.join(("python3", *_PIP, *packages)) + " && " if packages else ""
+    words = (packages,) if isinstance(packages, str) else packages
+    install = shlex.join(("python3", *_PIP, *words)) + " && " if words else ""
     return {
         "image": image or IMAGE,
         "command": ["sh", "-ec", f'{install}exec python3 -m slipway.kfp "$0" "$@"'],

@@ -83,6 +83,7 @@ def test_without_a_catalog_it_is_the_one_in_use_where_the_pipeline_is_compiled(
         ({"request_id": "mine"}, "submit_op takes no request_id"),
         ({"capacity": 3}, "capacity is given a int"),
         ({"depth": {"a": 1}}, "depth is given a dict"),
+        ({"catalog": "acme-prod"}, "acme-prod"),
     ],
 )
 def test_what_no_task_can_have_is_refused_when_it_is_compiled(
@@ -90,6 +91,20 @@ def test_what_no_task_can_have_is_refused_when_it_is_compiled(
 ) -> None:
     with pytest.raises(ConfigError, match=words):
         compiled(tmp_path, **arguments)
+
+
+def test_a_template_is_named_where_the_pipeline_is_compiled() -> None:
+    def any_(template: str) -> None:
+        submit_op(template, **OWN)
+
+    with pytest.raises(ConfigError, match="template is given a PipelineParameterChannel"):
+        dsl.pipeline(name="any")(any_)
+
+
+def test_one_package_may_stand_without_a_list(tmp_path: Path) -> None:
+    spec = compiled(tmp_path, packages_to_install="slipway-vertex==0.3.0")
+    command = spec["deploymentSpec"]["executors"]["exec-digits"]["container"]["command"][-1]
+    assert " slipway-vertex==0.3.0 && exec python3 -m slipway.kfp" in command
 
 
 def test_a_slipway_of_this_machine_can_not_be_installed_by_a_task(
