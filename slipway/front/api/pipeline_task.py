@@ -57,7 +57,7 @@ class PipelineTask:
         inputs = self.executor["inputs"]
         uris = {name: item["artifacts"][0]["uri"] for name, item in inputs.get("artifacts", {}).items()}
         given = {name: _whole(value) for name, value in inputs["parameterValues"].items()}
-        labels = {RUN_LABEL: label_value(self.run), TASK_LABEL: self.request_id, **given.pop("labels", {})}
+        labels = {**given.pop("labels", {}), RUN_LABEL: label_value(self.run), TASK_LABEL: self.request_id}
         return {**uris, **given, "labels": labels, "request_id": self.request_id}
 
     def submitted(self) -> Job:

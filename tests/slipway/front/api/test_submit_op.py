@@ -10,6 +10,7 @@ from kfp import compiler, dsl
 
 from slipway.errors import ConfigError
 from slipway.front.api import submit_op as module
+from slipway.front.api.pipeline_task import PipelineTask
 from slipway.kfp import submit_op
 from tests.docs.console import blocks
 from tests.local.conftest import ROOT
@@ -105,6 +106,15 @@ def test_one_package_may_stand_without_a_list(tmp_path: Path) -> None:
     spec = compiled(tmp_path, packages_to_install="slipway-vertex==0.3.0")
     command = spec["deploymentSpec"]["executors"]["exec-digits"]["container"]["command"][-1]
     assert " slipway-vertex==0.3.0 && exec python3 -m slipway.kfp" in command
+
+
+def test_a_label_of_ones_own_does_not_hide_the_job_from_a_cancelled_pipeline() -> None:
+    """By these labels the task finds its job."""
+    values = {"template": "digits", "labels": {"pipeline-task": "mine", "ablation": "decay"}}
+    executor = {"inputs": {"parameterValues": values}, "outputs": {"outputFile": "/gcs/b/run/digits_1/out.json"}}
+    task = PipelineTask("projects/1/locations/us-central1/pipelineJobs/nightly-1", executor)
+    labels = {"ablation": "decay", "pipeline-run": "nightly-1", "pipeline-task": task.request_id}
+    assert task.arguments["labels"] == labels
 
 
 def test_a_slipway_of_this_machine_can_not_be_installed_by_a_task(
