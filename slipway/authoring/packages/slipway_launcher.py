@@ -219,7 +219,7 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
             names = ", ".join(earlier[:5]) + (f" and {len(earlier) - 5} more" if len(earlier) > 5 else "")
             say(f"goes on with what an earlier start has kept of $SLIPWAY_OUTPUT: {names}")
         elif again and output:
-            say("begins anew: no earlier start of this job has kept anything of $SLIPWAY_OUTPUT")
+            say("starts again: no earlier start has kept anything of $SLIPWAY_OUTPUT; what it wrote elsewhere stays")
         variables, folder = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}, None
         if asked.code:
             try:

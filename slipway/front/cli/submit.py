@@ -22,14 +22,14 @@ from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.delivery import send
 from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format_option
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, timeout_option
-from slipway.front.cli.terminal.submission import below_verdict, document, sent_words
+from slipway.front.cli.terminal.submission import choice_lines, document, sent_words
 from slipway.model.kinds import KINDS
 from slipway.model.secret import NOTIFY
 from slipway.using.context import Context
 from slipway.using.submission.budget_check import BudgetCheck
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
 from slipway.using.submission.choice import never_runs
-from slipway.using.submission.costs import leaving, spending_of
+from slipway.using.submission.costs import spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.inputs import InputCheck
 from slipway.using.submission.preflight import AT_ONCE, Preflight
@@ -251,11 +251,8 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         choice = preflight.choice(prepared, prepared.candidates)
     taken, text = choice.taken.candidate, choice.taken.verdict.text
-    if left := leaving(context.catalog, choice):
-        screen.note(left)
     verdict = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
-    screen.note(f"not sent; {verdict}")
-    for line in below_verdict(context, choice):
+    for line in choice_lines(context, prepared, choice, f"not sent; {verdict}"):
         screen.note(line)
     for judged in choice.hopeless:
         screen.note(f"  {never_runs(judged)}")

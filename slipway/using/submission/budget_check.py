@@ -87,7 +87,7 @@ def check_budget(
             raise PolicyError(
                 f"nothing was sent: {share.words}",
                 why=f"{when}stack {stack} enforces its budget (slipway:budget)",
-                fix=f"{wait}have slipway:budget raised in the stack file",
+                fix=f"{wait}have {share.key} raised in the stack file",
             )
     lines = [
         f"warning: {share.words}{f' ({age})' if share.limit else ''}"
@@ -95,9 +95,8 @@ def check_budget(
         if share.warns or share.spent_up
     ]
     if ledger is None:
-        lines.append(
-            f"budget not checked: {reading if isinstance(reading, str) else f'what is known is of {reading.month}'}"
-        )
+        why = reading if isinstance(reading, str) else f"what is known is of {reading.month}"
+        lines.append(f"budget not checked: {why}; the hourly run of CI tells it, or the deployer: slipway record")
     elif concerned and not lines and ledger.age(now) > STALE:
         lines = [f"what is spent of the budget is known {age}"]
     for line in lines:

@@ -209,7 +209,7 @@ def prepare(
         template=template,
         kind=kind,
         values=values,
-        offers=tuple(_ordered(template, offers, asked)),
+        offers=tuple(_ordered(template, offers, asked, barred(catalog, asked.pool.partition("/")[0], own))),
         user=user,
         asked=asked,
         team=own,
@@ -218,12 +218,13 @@ def prepare(
 
 
 def _ordered(
-    template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest
+    template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest, barred_pool: str
 ) -> list[tuple[Offer, float | None]]:
-    """Put the offers in order, each with its wait: as the flags say, else as the template does."""
+    """Put the offers in order, each with its wait: as the flags say, else as the template does. `barred_pool`: whose
+    the pool is that is asked for, where the submission's team may not use it."""
     waits, then = asked.waits, asked.then
     if asked.pool:
-        return [(offer, None) for offer in _on_pool(template, offers, asked)]
+        return [(offer, None) for offer in _on_pool(template, offers, asked, barred_pool)]
     if asked.capacity_type is not None:
         if then or set(waits) - WAIT_BY_THEMSELVES:
             raise nothing_after(asked)
@@ -262,7 +263,9 @@ def _ordered(
     ]
 
 
-def _on_pool(template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest) -> tuple[Offer, ...]:
+def _on_pool(
+    template: Template, offers: tuple[Offer, ...], asked: SubmissionRequest, barred_pool: str
+) -> tuple[Offer, ...]:
     """Return the offer of the pool that is asked for, also while its cluster is away."""
     if asked.waits or asked.then:
         raise nothing_after(asked)
@@ -281,7 +284,7 @@ def _on_pool(template: Template, offers: tuple[Offer, ...], asked: SubmissionReq
     known = dict.fromkeys(pool for offer in offers for pool in pools_of(offer))
     raise ConfigError(
         f"{template.name} is not offered on pool {quoted(asked.pool)}",
-        why=f"it fits {join(known, 'or') or 'no pool'}",
+        why=barred_pool or f"it fits {join(known, 'or') or 'no pool'}",
         fix=({"pool": nearest(asked.pool, known) or next(iter(known))},) if known else "leave it out",
     )
 

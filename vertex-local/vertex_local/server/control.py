@@ -169,7 +169,9 @@ def _find(worlds: Sequence[World], text: str) -> tuple[World, Job]:
         if job.run and text in (job.run.id, job.run.name, job.body["displayName"])
     ]
     if not matching:
-        raise not_found(f"No job on machines has the name, id or display name '{text}'.")
+        ended = [body for world in worlds if (body := jobs.newest_named(world.store, text)) and "endTime" in body]
+        then = f" Job {ended[0]['name']} ended at {ended[0]['endTime']}: {ended[0]['state']}." if ended else ""
+        raise not_found(f"No job on machines has the name, id or display name '{text}'.{then}")
     if len(matching) > 1:
         ids = ", ".join(job.run.name for _, job in matching if job.run)
         raise failed_precondition(f"More than one job on machines has the name '{text}': {ids}.")

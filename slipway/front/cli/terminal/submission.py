@@ -49,17 +49,9 @@ class TerminalDisplay:
         screen.note(text)
 
     def chosen(self, prepared: PreparedSubmission, choice: Choice) -> None:
-        catalog, taken = prepared.catalog, choice.taken
+        taken = choice.taken
         with nullcontext() if self.any_sent else screen.after("nothing was sent", self._again):
-            if departure := leaving(catalog, choice):
-                self._tell(departure)
-            self._tell(
-                f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
-            )
-            self._tell(f"{taken.verdict.text}{_money(catalog, taken)}")
-            if total := _total(catalog, taken):
-                self._tell(f"  {total.words}")
-            for line in below_verdict(self._context, choice):
+            for line in choice_lines(self._context, prepared, choice, taken.verdict.text):
                 self._tell(line)
             later = prepared.candidates[prepared.candidates.index(taken.candidate) + 1 :]
             if taken.candidate.wait is not None and later:
@@ -145,6 +137,18 @@ class TerminalDisplay:
                     show.note(event.text)
 
             yield tell
+
+
+def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice, verdict: str) -> Iterator[str]:
+    """Yield the machines that are taken, the verdict with its price, and what both leave out."""
+    catalog, taken = prepared.catalog, choice.taken
+    if departure := leaving(catalog, choice):
+        yield departure
+    yield f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
+    yield f"{verdict}{_money(catalog, taken)}"
+    if total := _total(catalog, taken):
+        yield f"  {total.words}"
+    yield from below_verdict(context, choice)
 
 
 def below_verdict(context: Context, choice: Choice) -> Iterator[str]:

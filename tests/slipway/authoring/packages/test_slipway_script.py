@@ -195,8 +195,9 @@ def test_a_restart_that_finds_nothing_says_so_and_a_later_replica_is_none(replic
         replica.more["CLUSTER_SPEC"] = json.dumps({"cluster": cluster, "task": task})
         return replica.run("python train.py")[1]
 
-    assert not any("begins anew" in said(kind) for kind in ("workerpool1", "workerpool0"))
-    assert "begins anew" in said("workerpool0")
+    news = "starts again: no earlier start has kept anything of $SLIPWAY_OUTPUT; what it wrote elsewhere stays"
+    assert not any("starts again" in said(kind) for kind in ("workerpool1", "workerpool0"))
+    assert news in said("workerpool0"), "begins anew was no news of a template whose checkpoints are elsewhere"
 
 
 def test_what_can_not_be_kept_hides_no_failure_of_its_own(replica: Replica) -> None:

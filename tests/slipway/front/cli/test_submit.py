@@ -37,7 +37,12 @@ def test_a_dry_run_prints_what_would_be_sent_and_sends_nothing(stack: Stack) -> 
     words = ("submit", "crew", "-p", "workers=2", "-p", "code=print(1)", "--request-id", "dry-1")
     printed = stack.well(*words, "--dry-run")
     assert stack.jobs() == []
-    assert "scales up: cpu/workers has 1 free, needs 3, grows 1 → 3 of 3 machines\n" in printed.err
+    machines, verdict, *_ = printed.err.splitlines()
+    assert machines == "crew  @ 3f9c2e1  →  pool cpu/workers  n1-standard-4 × 3 (1 scheduler, 2 workers)"
+    assert verdict.startswith(
+        "not sent; pool cpu: scales up: cpu/workers has 1 free, needs 3, grows 1 → 3 of 3 machines"
+    )
+    assert "(adds $0.49/h" in verdict
     document = stack.well(*words, "--dry-run", "--output", "json").json
     assert (document["schema"], document["kind"], document["requestId"]) == (2, "submission-plan", "dry-1")
     assert document["request"] == printed.json

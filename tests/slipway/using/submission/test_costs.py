@@ -44,11 +44,14 @@ def test_who_has_spent_most_of_it_is_warned_with_its_age(snapshot: SnapshotAsser
 
 @pytest.mark.parametrize("over", [{"stack": 60_000}, {"teams": {"vision": 27_600}}])
 def test_what_is_spent_up_is_refused_only_where_the_stack_enforces_it(over: dict[str, object]) -> None:
+    """A team's limit was to be raised in slipway:budget, while slipway:teams had it."""
     budget = replace(BUDGET, **over)  # type: ignore[arg-type]
     assert any("100 %" in line for line in told(budget))
     with pytest.raises(PolicyError) as caught:
         told(replace(budget, enforce=True))
     assert caught.value.exit_code == 5
+    key = "slipway:budget.stack" if "stack" in over else "slipway:teams.vision.budget or slipway:budget.teams.vision"
+    assert f"have {key} raised in the stack file" in caught.value.fix
 
 
 def test_a_user_is_self_declared_and_only_warned() -> None:
@@ -58,7 +61,7 @@ def test_a_user_is_self_declared_and_only_warned() -> None:
 @pytest.mark.parametrize("ledger", ["no hourly run has told", replace(LEDGER, month="2026-10")])
 def test_nobody_is_refused_for_what_nobody_knows(ledger: Ledger | str) -> None:
     (line,) = told(Budget(stack=1, enforce=True), ledger)
-    assert line.startswith("budget not checked")
+    assert line.startswith("budget not checked") and "the deployer: slipway record" in line
 
 
 def test_an_old_ledger_tells_its_age() -> None:

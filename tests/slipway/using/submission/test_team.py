@@ -112,6 +112,14 @@ def test_another_team_s_cluster_is_passed_over_and_refused_where_nothing_else_is
     assert likely(prepare(of, SubmissionRequest("digits", team="talking"), "ada").candidates).label == "spot"
 
 
+def test_a_pool_of_another_team_is_said_to_be_theirs_also_where_no_offer_of_one_s_own_has_it() -> None:  # N3
+    """A team with machines of its own was told of the pools that these fit alone."""
+    of = owned(machined(stack(VISION, LANGUAGE, ADA)), "eyes")
+    with pytest.raises(ConfigError) as refused:
+        prepare(of, SubmissionRequest("digits", team="talking", pool="eyes/workers"), "ada")
+    assert refused.value.why.startswith("cluster eyes is of team seeing, and this counts for team talking; ")
+
+
 def test_a_submission_that_lacks_its_team_is_told_to_name_it() -> None:  # N19
     """The fix neither asks for less nor for more quota, though its other capacity types have none."""
 

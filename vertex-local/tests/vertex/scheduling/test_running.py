@@ -74,6 +74,8 @@ def test_a_killed_replica_comes_back_in_its_place_while_the_others_go_on(running
     places = [line for line in running.lines(name, "workerpool1-0") if line.startswith("127.")]
     assert len(places) == 2 and len(set(places)) == 1
     assert "(restart 1 of 5)" in "".join(running.lines(name, "service"))
+    late = running.command("kill", "elastic", "workerpool1-0")
+    assert late.returncode and f"Job {name} ended at 2" in late.stderr and "SUCCEEDED" in late.stderr
 
 
 def test_a_scenario_is_a_file_that_people_write(running: LocalCloud, tmp_path: Path) -> None:

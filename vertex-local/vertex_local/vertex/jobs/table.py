@@ -86,6 +86,16 @@ def newest(store: Store, region: str, before: int) -> Iterator[tuple[int, dict[s
     return ((number, json.loads(body)) for number, body in rows)
 
 
+def newest_named(store: Store, text: str) -> dict[str, Any] | None:
+    """Return the body of the newest job with this full name, id or display name."""
+    row = store.execute(
+        "SELECT body FROM custom_jobs WHERE ?1 IN (name, display_name) OR substr(name, -length(?1) - 1) = '/' || ?1 "
+        "ORDER BY number DESC",
+        (text,),
+    ).fetchone()
+    return json.loads(row[0]) if row else None
+
+
 def started(store: Store, region: str | None = None, cluster: str | None = None) -> list[Job]:
     """Return the jobs that hold machines, oldest first: of everywhere, of a region, of a cluster."""
     rows = store.execute(
