@@ -320,6 +320,8 @@ def _secrets(template: Declaration) -> Iterator[str]:
             yield f"secrets {name!r}: not a C identifier"
         if name in variables or f"{name}__SECRET" in variables:
             yield f"secrets {name!r}: it is in env as well"
+        if name.startswith(INPUT):
+            yield f"secrets {name!r}: a name of that beginning is an input's"
         if not SECRET.fullmatch(secret):
             yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
 
@@ -333,7 +335,7 @@ def _inputs(template: Declaration) -> Iterator[str]:
             yield f"{where}: an address is a str, and no command: so must parameter {filler.name} be"
             continue
         texts = (filler.default, *filler.choices) if filler else () if whole(address) else (address,)
-        if wrong := [text for text in texts if text and not ADDRESS.fullmatch(str(text))]:
+        if wrong := [text for text in texts if (text or not filler) and not ADDRESS.fullmatch(str(text))]:
             yield f"{where}: {wrong[0]!r} is neither gs://BUCKET/PREFIX nor '${{name}}' of a str parameter"
     if template.inputs and any(code not in template.uploaded for code in template.codes):
         yield "inputs: the launcher copies them, and an image here starts without it: give its command"
