@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -57,7 +57,7 @@ def buckets(change: Change) -> Iterator[Consequence]:
                     subject = Subject("bucket", touched.physical, bound.member)
                     yield by_row("bucket-open", subject, name=subject.name, member=bound.member, role=bound.role)
             if touched.fate in (Fate.CHANGED, Fate.ADOPTED) and touched.old:
-                yield from _edited(touched)
+                yield from _edited(touched, Subject("bucket", touched.physical), _WHO, _effects(touched))
     if change.preview is None:
         yield from _elsewhere(change)
 
@@ -139,14 +139,16 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
             yield told_by(follows("bucket-forgotten"), Subject("bucket", name), _WHO, _UNREADABLE, details=details)
 
 
-def _edited(touched: Touched) -> Iterator[Consequence]:
-    for keyed in grouped(_effects(touched), lambda pair: pair[1].kind).values():
+def _edited(
+    touched: Touched, subject: Subject, who: str, effects: Iterable[tuple[str, Effect]], so: str = ""
+) -> Iterator[Consequence]:
+    """Yield what follows from edited fields, kind by kind, the worst first, so that a headline has it. `so`: its end,
+    where that is not the field's."""
+    for keyed in grouped(effects, lambda pair: pair[1].kind).values():
         edits = edits_of(difference for key, _ in keyed for difference in _differences(touched, key))
-        # The worst comes first, so that a headline has it.
-        first, *others = sorted((change for _, change in keyed), key=lambda change: -change.grade)
-        so = first.for_jobs if _role(touched) == WORK else ""
-        details = [f"it {other}" for other in others]
-        yield told_by(first, Subject("bucket", touched.physical), _WHO, so, edits=edits, details=details)
+        first, *others = sorted((effect for _, effect in keyed), key=lambda effect: -effect.grade)
+        ends = so or (first.for_jobs if _role(touched) == WORK else "")
+        yield told_by(first, subject, who, ends, edits=edits, details=[f"it {other}" for other in others])
 
 
 def _differences(touched: Touched, key: str) -> Iterator[InputDifference]:
@@ -214,21 +216,16 @@ def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
     names = [name for side in sides for name, account in side.trainers.items() if account == address]
     key = f"slipway:trainers.{names[0]}" if names else "slipway:workspace.trainer"
     key = key if ours and not announced else ""
-    yield from fate(touched, subject, f"Account {IT}", "account", so, field=key, announced=announced)
+    who = f"Account {IT}"
+    yield from fate(touched, subject, who, "account", so, field=key, announced=announced)
     if touched.fate is Fate.CHANGED and touched.edited:
-        yield _edited_account(touched, subject, submitting_as(change.after, address))
-
-
-def _edited_account(touched: Touched, subject: Subject, runs: str) -> Consequence:
-    effects = [
-        effect
-        for key in touched.edited
-        for effect in ACCOUNT_FIELDS.get(key, lambda *_: [UNRULED])(touched.was.get(key), touched.becomes.get(key))
-    ]
-    worst = max(effects, key=lambda effect: effect.grade, default=UNRULED)
-    so = f"jobs of {runs} fail" if runs and worst.does == "is disabled" else ""
-    edits = edits_of(differences(touched.was, touched.becomes))
-    return told_by(replace(worst, kind="resource-changed"), subject, f"Account {IT}", so, edits=edits)
+        effects = [
+            (key, replace(effect, kind="resource-changed"))
+            for key in touched.edited
+            for effect in ACCOUNT_FIELDS.get(key, lambda *_: [UNRULED])(touched.was.get(key), touched.becomes.get(key))
+        ]
+        runs, stops = submitting_as(change.after, address), any(effect.does == "is disabled" for _, effect in effects)
+        yield from _edited(touched, subject, who, effects, f"jobs of {runs} fail" if runs and stops else "")
 
 
 def _drift(touched: Touched) -> Iterator[Consequence]:
