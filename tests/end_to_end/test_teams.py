@@ -51,6 +51,10 @@ def test_a_team_s_submissions_run_on_its_machines_and_a_review_says_whose_change
     assert sent.code == 0 and sent.json["job"]["workerPools"][0]["machine"] == "n1-standard-8", sent.said
     again = checkout.slipway("submit", "--like", sent.json["job"]["displayName"], "--team", "vision", "--dry-run")
     assert machine(again) == "n1-standard-8" and "not as it was" not in again.err
+    # Another's submission like it has other machines, and is told so.
+    again = checkout.slipway("submit", "--like", sent.json["job"]["displayName"], "--dry-run")
+    assert machine(again) == "n1-standard-4"
+    assert "not as it was: machines: n1-standard-8 × 1 then, n1-standard-4 × 1 now" in again.err
 
     declare(checkout, "n1-standard-4")
     told = checkout.pulumi("preview", role="previewer").said

@@ -60,7 +60,7 @@ def request_like(
 ) -> Likeness:
     """Decide as `like` does, and make sure that the code exists and is the job's. Raises the errors of `like`,
     ResourceError for missing code, PolicyError for code that was replaced, and CloudError."""
-    likeness = like(context.catalog, job, given, own_code=own_code, swept=swept)
+    likeness = like(context.catalog, job, given, own_code=own_code, swept=swept, team=context.team)
     if not likeness.code:
         return likeness
     template = likeness.asked.template
@@ -85,12 +85,18 @@ def request_like(
 
 
 def like(
-    catalog: Catalog, job: VertexJob, given: SubmissionRequest, *, own_code: bool, swept: Collection[str] = ()
+    catalog: Catalog,
+    job: VertexJob,
+    given: SubmissionRequest,
+    *,
+    own_code: bool,
+    swept: Collection[str] = (),
+    team: str = "",
 ) -> Likeness:
     """Decide what submits a job's like. Pure.
 
     `given` names no template; its other arguments hold in place of the job's. `own_code`: a folder replaces its code.
-    `swept` are parameters that the points of a sweep give.
+    `swept` are parameters that the points of a sweep give; `team`: as SLIPWAY_TEAM names it.
 
     Raises ConfigError for a job of another stack, of no template or of a deleted one, and where the job does not record
     its parameters; PolicyError for code that may not be submitted.
@@ -108,12 +114,13 @@ def like(
         kind=kind,
         overrides=overrides,
     )
-    same = replace(asked, params=recorded, capacity_type=None, pool="", waits={}, then=(), team="")
+    same = replace(asked, params=recorded, capacity_type=None, pool="", waits={}, then=())
+    counts_for = _counts_for(catalog, same, team, job)
     differences = [*kinds, *gone]
     if not kinds:
-        differences += _changes(catalog, job, same)
+        differences += _changes(catalog, job, same, counts_for)
     if not (swept or given.capacity_type or given.pool or given.waits or given.then):
-        asked = replace(asked, then=_preferred(catalog, asked, job))
+        asked = replace(asked, then=_preferred(catalog, asked, job, counts_for))
     on_top = [
         f"{name}={short(render(value))} (was {short(recorded[name]) if name in recorded else 'the default'})"
         for name, value in given.params.items()
@@ -219,11 +226,19 @@ def _experiment(template: Template, job: VertexJob) -> str:
     return last_part(job.experiment)
 
 
-def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest) -> list[str]:
+def _counts_for(catalog: Catalog, same: SubmissionRequest, team: str, job: VertexJob) -> str:
+    """Return the team that the new submission counts for, which need not be the job's."""
+    try:
+        return prepare(catalog, same, "", team).team
+    except ConfigError:
+        return job.team  # The preparation of the submission itself tells it.
+
+
+def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest, counts_for: str) -> list[str]:
     """Return the differences between the job and the same submission now, compared under the job's own request id."""
     overrides = replace(same.overrides, sweep=job.labels.get(SWEEP_LABEL, ""), experiment_run=_run(job))
     try:
-        prepared = prepare(catalog, replace(same, overrides=overrides), "", counts_for=job.team).under(job.request_id)
+        prepared = prepare(catalog, replace(same, overrides=overrides), "", counts_for=counts_for).under(job.request_id)
     except ConfigError as problem:  # The given arguments may correct it.
         return [problem.why or problem.what]
     candidate = prepared.candidates[place_of(prepared, job)]
@@ -246,10 +261,10 @@ def _compared(job: VertexJob) -> dict[str, Compared]:
     return {name: value for name, value in properties.items() if name not in _REPORTED}
 
 
-def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob) -> tuple[str, ...]:
+def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob, counts_for: str) -> tuple[str, ...]:
     """Return the job's capacity type and after it the template's others; empty where it is first, or gone."""
     try:
-        offers = prepare(catalog, asked, "", counts_for=job.team).offers
+        offers = prepare(catalog, asked, "", counts_for=counts_for).offers
     except ConfigError:
         return ()  # The preparation of the submission itself tells it.
     types = list(dict.fromkeys(offer.capacity_type for offer, _ in offers))
