@@ -40,12 +40,9 @@ _SET_BY_OTHERS = re.compile(
     r"|HOME|PATH|USER|HOSTNAME|TMPDIR"
 )
 _TESTS = re.compile(r"(/test_[^/]*|_test|/conftest)\.py$|\.md$")
-_DIRECTIONS = (
-    *("unread", "gone", "local", "moving", "git", "url", "marker", "new", "loosened", "extras"),
-    *("unfinished", "major-saves", "major", "older-saves", "newer-saves", "older", "other", "newer"),
-    *("gone-of-image", "pinned"),
-)
-"""The moves of a requirement, the gravest first: each has a row."""
+_REQUIREMENT = "requirement-"
+_DIRECTIONS = [row.removeprefix(_REQUIREMENT) for row in ROWS if row.startswith(_REQUIREMENT)]
+"""The moves of a requirement, the gravest first, as their rows stand."""
 _OTHERS = ("moving", "git", "url", "loosened", "extras", "unfinished", "major", "older", "other", "newer")
 """The moves to another version, of which not everything is known."""
 _PACKAGES = json.loads(Path(__file__).with_name("packages.json").read_text("utf-8"))
@@ -88,7 +85,8 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     elif other and (edited or not (touched or old.requirements != new.requirements)):
         lines = [edit for file in edited for edit in files.lines.get(file, ())]
         signs = sorted(sign for root in folders(new) for sign in files.signs.get(f"jobs/{root}", ()))
-        signs = [sign for sign in signs if not (sign.place == _OF_TAG and template.reports_all)]
+        named = all(template.names(metric) for metric, _ in new.study.metrics) if new.study else True
+        signs = [sign for sign in signs if not (sign.place == _OF_TAG and named)]
         first, *others = signs or (NO_SIGN,)
         more = len(lines) - _MOST_LINES
         unreported = bool(new.study and first.place == 0 and not template.reports)
@@ -215,7 +213,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
     alike = [name for name, direction in moves.items() if direction == worst]
     lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in (before, after)]
     return template.tells(
-        f"requirement-{worst}",
+        f"{_REQUIREMENT}{worst}",
         part="requirements",
         before=lines[0],
         after=lines[1],
@@ -230,7 +228,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         details=[
             *("not known: whether checkpoints of before load",) * (template.new.checkpoints and worst in _OTHERS),
             *(
-                f"`{_shown(after[name])}`: {ROWS[f'requirement-{direction}']['so']}"
+                f"`{_shown(after[name])}`: {ROWS[f'{_REQUIREMENT}{direction}']['so']}"
                 for name, direction in moves.items()
                 if direction != worst and name in after
             ),

@@ -342,8 +342,6 @@ def goal(difference: Difference) -> Effect:
         return _metric(difference, "metric-other", str(new), best=_best(str(new)), was=_best(str(old)))
     if not old:
         return _metric(difference, "metric-new", f"{of} {str(new).rpartition(' ')[2]}")
-    if not new:
-        return follows("metric-gone", metric=of)
     return follows("goal", after=_best(f"{of} {new}"), before=_best(f"{of} {old}"))
 
 
@@ -357,7 +355,7 @@ def _metric(difference: Difference, row: str, goal: str, **values: Any) -> Effec
     metric, _, aim = goal.partition(" ")
     turned = aim != "MINIMIZE" and _LESS_IS_BETTER.search(metric)
     reports = difference.template.reports
-    unreported = reports and (difference.template.reports_no(metric) or not any(metric in line for line in reports))
+    unreported = reports and (difference.template.reports_no(metric) or not difference.template.names(metric))
     return follows(
         f"{row}-turned" if turned else row,
         grade=Grade.BLOCKING if unreported else Grade.WARNING,

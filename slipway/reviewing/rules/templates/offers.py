@@ -46,30 +46,28 @@ Offers = Mapping[str, Offer]
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
     before, after = of_kinds(template)
-    kept = {**moved(before, after), **{label: label for label in after if label in before}}
+    same = kept(before, after)
     for label in before:
-        if label not in kept.values():
+        if label not in same.values():
             yield _gone(template, label, before, after)
-    opened = [label for label, old in kept.items() if _opens(old, after[label], before)]
+    opened = [label for label, old in same.items() if _opens(old, after[label], before)]
     for words, offer in {case_in_words(after[label].when): after[label] for label in opened}.items():
         yield template.tells("case-allowed", jobs=f"{JOBS}{whose([offer], template.old)}", part=f"case {words}")
     for label in after:
-        if label not in kept:
+        if label not in same:
             yield _added(template, label, before, after)
     yield from _order(template, before, after)
-    for label, old in kept.items():
+    for label, old in same.items():
         if label not in opened:
             yield from _kept(template, label, old, before[old], after)
 
 
-def moved(before: Offers, after: Offers) -> Mapping[str, str]:
-    """Return labels of offers by those of the same way to run and case that were on another cluster."""
-    return {
-        new: old
-        for old, was in before.items()
-        for new, offer in after.items()
-        if old not in after and new not in before and _place(offer) == _place(was)
-    }
+def kept(before: Offers, after: Offers) -> Mapping[str, str]:
+    """Return labels of offers by those that they have now, another one where they move to another cluster."""
+    same = {label: label for label in after if label in before}
+    gone, new = before.keys() - same.keys(), after.keys() - same.keys()
+    pairs = ((old, label) for old in before if old in gone for label in after if label in new)
+    return {**same, **{label: old for old, label in pairs if _place(before[old]) == _place(after[label])}}
 
 
 def _opens(label: str, offer: Offer, before: Offers) -> bool:

@@ -23,7 +23,7 @@ from slipway.reviewing.change.usual import by, served, whose
 from slipway.reviewing.consequence import Consequence, consequence
 from slipway.reviewing.rules.templates.effects import Difference, argument
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
-from slipway.reviewing.rules.templates.offers import moved
+from slipway.reviewing.rules.templates.offers import kept
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.rules import SECONDS, Rule, rule_of
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
@@ -59,8 +59,7 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     old, new = template.old, template.new
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     before = {label: offer for label, offer in before.items() if served(offer, new)}
-    both = {label: (before[label], offer) for label, offer in after.items() if label in before}
-    both |= {label: (before[was], after[label]) for label, was in moved(before, after).items()}
+    both = {label: (before[was], after[label]) for label, was in kept(before, after).items()}
     values = _values(old, new)
     places: dict[tuple[Rule, str, str, Leaf | None, Leaf | None], dict[str, list[str]]] = {}
     for label, sides in both.items():

@@ -50,7 +50,7 @@ def run_costs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
     another way with a changed cost is reported. Other ways' costs are in the same consequence."""
     for name, template in new.templates.items():
         before = old.templates.get(name)
-        changed = list(_changed(*divided(before, template))) if before else []
+        changed = list(_changed(*divided(before, template))) if before and before != template else []
         for who, (was, now) in changed[:1]:
             moves_in = now.offer.capacity_type == POOL != was.offer.capacity_type
             yield consequence(

@@ -115,11 +115,9 @@ class TemplateChange:
         literals = {name for line in self.reports for name in re.findall(r"""["']([\w.-]+)["']""", line)}
         return bool(literals) and metric not in literals
 
-    @property
-    def reports_all(self) -> bool:
-        """Tell whether lines of its code name all metrics of its study."""
-        metrics = [name for name, _ in self.new.study.metrics] if self.new.study else []
-        return all(any(name in line for line in self.reports) for name in metrics)
+    def names(self, metric: str) -> bool:
+        """Tell whether a line of its code that reports something has this metric's name."""
+        return any(metric in line for line in self.reports)
 
     @property
     def keeps_nothing(self) -> bool:
