@@ -11,8 +11,9 @@ import yaml
 from kfp import compiler, dsl
 from vertex_local.nodes import mounts
 
+from slipway.authoring.stack.consistency import default_trainer
 from slipway.kfp import submit_op
-from tests.checkouts.checkout import PROJECT, VERTEX, Checkout
+from tests.checkouts.checkout import PROJECT, STACK, VERTEX, Checkout
 from tests.checkouts.nap import NAP_TASK
 from tests.checkouts.shell import wait_for
 from tests.local.conftest import ROOT
@@ -26,6 +27,20 @@ pytestmark = [
 BUCKET = "pipes"
 ACCOUNT = f"pipelines@{PROJECT}.iam.gserviceaccount.com"
 JOBS = VERTEX.replace("/v1/", "/v1beta1/") + "/pipelineJobs"
+TRAINER = f"{default_trainer(STACK)}@{PROJECT}.iam.gserviceaccount.com"
+CHAINED = '''
+"""chained: a pipeline with a task that submits nap."""
+
+from slipway.template import JobTemplate
+
+TEMPLATE = JobTemplate(
+    name="chained",
+    summary="submits nap",
+    kinds=("pipeline",),
+    pipeline="pipelines/chained.yaml",
+    capacity_types=("on-demand",),
+)
+'''
 MEASURED = """
 import os, pathlib
 pathlib.Path(os.environ["SLIPWAY_OUTPUT"], "metrics.json").write_text('{"rested": 0.5}')
@@ -158,6 +173,53 @@ def test_whatever_happens_to_a_task_there_is_one_job(stack: Checkout, faults: Ca
     stack.cloud.cancel(task_job(stack, path, "nap"))
     assert ended(stack, path) != "SUCCEEDED" and "the job goes on" in said(stack, path)
     assert not named(stack, "stopped")["state"].endswith("CANCELLED")
+
+
+def test_one_compiled_file_submits_to_the_stack_that_runs_it(
+    stack: Checkout, monkeypatch: pytest.MonkeyPatch, wheel: Path
+) -> None:
+    """It is judged with that stack's templates, and the stack's trainer submits, by a wheel in the work bucket."""
+    work = f"{PROJECT}-{STACK}-work"
+    upload = f"{stack.cloud.url}/upload/storage/v1/b/{work}/o?uploadType=media&name=wheels/{wheel.name}"
+    stack.cloud.session("submitter").post(upload, data=wheel.read_bytes()).raise_for_status()
+
+    def lay_out(**arguments: str) -> None:
+        @dsl.pipeline(name="chained")
+        def chained() -> None:
+            submit_op("nap", packages_to_install=[f"/gcs/{work}/wheels/{wheel.name}"], **arguments)
+
+        (stack.folder / "pipelines").mkdir(exist_ok=True)
+        compiler.Compiler().compile(chained, str(stack.folder / "pipelines" / "chained.yaml"))
+
+    monkeypatch.setenv("SLIPWAY_CATALOG", "gs://of-who-compiles")
+    (stack.folder / "templates" / "chained.py").write_text(CHAINED)
+    stack.write(templates=["nap", "chained"])
+    lay_out(sey="a nap")
+    wrong = "task nap: template nap has no parameter 'sey'; did you mean say?"
+    for refused in (stack.slipway("check"), stack.pulumi("preview")):
+        assert refused.code and wrong in " ".join((refused.out + refused.err).split())
+
+    lay_out(say="a nap")
+    warned = f"chained: tasks of its pipeline submit jobs as serviceAccount:{TRAINER}, which is no submitter"
+    assert f"warning: {warned}" in stack.slipway("check").out and warned in stack.up()
+    path = submitted(stack)
+    assert ended(stack, path) == "FAILED"
+    why = " ".join(said(stack, path).split())
+    assert f"slipway:workspace.submitters of stack {STACK}" in why and f"serviceAccount:{TRAINER}" in why, why
+
+    submitters = ["group:ml-engineers@company.example", f"serviceAccount:{TRAINER}"]
+    stack.write(templates=["nap", "chained"], workspace={"submitters": submitters})
+    assert "no submitter" not in stack.slipway("check").out + stack.up()
+    path = submitted(stack)
+    assert ended(stack, path) == "SUCCEEDED", said(stack, path)
+    assert len([job for job in stack.jobs() if job["labels"]["slipway-template"] == "nap"]) == 1
+
+
+def submitted(stack: Checkout) -> str:
+    """Submit `chained`; return the path of its job."""
+    done = stack.slipway("submit", "chained", "--yes", "--output", "json")
+    assert done.code == 0, done.said
+    return "/v1beta1/" + str(done.json["job"]["name"])
 
 
 def named(stack: Checkout, run: str) -> Any:

@@ -46,6 +46,7 @@ from slipway.model.labels import (
 )
 from slipway.model.rules import reservations, strategies
 from slipway.model.rules.table import check as check_rules
+from slipway.model.submit_task import for_stack
 
 
 def request(
@@ -74,7 +75,8 @@ def request(
     if cluster is not None:
         spec |= on_cluster(template, case, context, context.clusters[cluster], on)
     # In JSON a `${` stands in texts alone, so that they are all escaped at once.
-    pipeline = Pipeline(escaped(template.compiled.text)) if template.compiled else None
+    pipeline = template.compiled and for_stack(template.compiled, f"gs://{context.catalog_bucket}")
+    pipeline = pipeline and Pipeline(escaped(pipeline.text))
     asked = KINDS[kind].body(spec, template.study, template.model, pipeline)
     body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **asked}
     body = fill(unescaped(body), {KIND: kind})

@@ -11,8 +11,9 @@ from slipway.authoring.template.declaration import Parameter, file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.worker_pool import TaskPool
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import join
+from slipway.base.formatting import join, nearest, quoted
 from slipway.model.kinds.pipeline import Pipeline
+from slipway.model.submit_task import SubmitTask, submit_tasks
 
 _TYPES: Mapping[str, type[Any]] = {
     "STRING": str,
@@ -51,6 +52,39 @@ def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
         )
     parameters = tuple(_merged(declared.get(name), parameter) for name, parameter in derived.items())
     return replace(template, pipeline=pipeline.text, parameters=parameters, worker_pools=pools)
+
+
+def check_submissions(template: JobTemplate, offered: Mapping[str, JobTemplate]) -> None:
+    """Raise ConfigError for tasks of a template's pipeline that submit what its stack can't: `offered` are its
+    templates by name. Tasks that name their catalog submit to another stack."""
+    tasks = submit_tasks(template.compiled) if template.compiled else ()
+    if mistakes := [wrong for task in tasks if not task.elsewhere for wrong in _refusals(task, offered)]:
+        name = template.compiled and template.compiled.spec.get("pipelineInfo", {}).get("name", "")
+        raise ConfigError(
+            f"template {template.name}: its pipeline {name} submits what this stack does not take",
+            why="\n".join(mistakes),
+            fix="correct the arguments of submit_op, and compile the file that templates/"
+            f'{file_of(template.name)} names again; or name another stack\'s catalog there: catalog="gs://BUCKET"',
+        )
+
+
+def _refusals(task: SubmitTask, offered: Mapping[str, JobTemplate]) -> Iterator[str]:
+    name = task.given.get("template")
+    if name is None:
+        return
+    if name not in offered:
+        near = nearest(name, offered)
+        meant = f"did you mean {near}?" if near else f"it has {join(offered)}"
+        yield f"task {task.path}: there is no template {quoted(name)} in slipway:templates; {meant}"
+        return
+    known = {parameter.name: parameter.published for parameter in offered[name].parameters}
+    for given in () if any(each.command for each in known.values()) else task.parameters:
+        if given not in known:
+            near = nearest(given, known)
+            meant = f"did you mean {near}?" if near else f"it has {join(known) or 'none'}"
+            yield f"task {task.path}: template {name} has no parameter {quoted(given)}; {meant}"
+    if missing := [each.name for each in known.values() if each.required and each.name not in task.parameters]:
+        yield f"task {task.path}: template {name} needs {join(missing)}, which no argument gives"
 
 
 def _read(path: Path) -> Pipeline:

@@ -33,6 +33,7 @@ from slipway.model.labels import Revision
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, hourly
 from slipway.model.secret import secret_version
+from slipway.model.submit_task import submit_tasks
 
 Held = TypeVar("Held")
 
@@ -85,6 +86,21 @@ def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
     entry = template_entry(template, placements, verdicts, context, packages)
     readable(catalog_of(context, stack, plan, {template.name: entry}))
     return entry
+
+
+def no_submitter(template: JobTemplate, stack: Stack) -> tuple[str, str] | None:
+    """Return a warning and its fix for a pipeline whose tasks submit to its stack as an account that no submitter
+    names; None otherwise."""
+    if not template.compiled or all(task.elsewhere for task in submit_tasks(template.compiled)):
+        return None
+    trainer = stack.trainers[template.trainer].account if template.trainer else stack.workspace.trainer
+    member = f"serviceAccount:{template.service_account or trainer_email(trainer, stack.project)}"
+    if member in stack.submitters:
+        return None
+    return (
+        f"{template.name}: tasks of its pipeline submit jobs as {member}, which is no submitter",
+        f"add {member} to slipway:workspace.submitters, unless a group there has it",
+    )
 
 
 def catalog_of(

@@ -19,10 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from slipway.base.clock import poll
-from slipway.base.errors import AnswerUnknown, SlipwayError
+from slipway.base.errors import AnswerUnknown, AuthError, ConfigError, SlipwayError
 from slipway.front.api.job import Job, job, jobs
 from slipway.front.api.submit import submit
+from slipway.google.failures import Denied
+from slipway.model.catalog.model import VARIABLE
 from slipway.model.labels import label_value
+from slipway.using.context import context_of
 from slipway.using.submission.request import derived_request_id
 
 Json = Mapping[str, Any]
@@ -61,16 +64,33 @@ class PipelineTask:
         return {**uris, **given, "labels": labels, "request_id": self.request_id}
 
     def submitted(self) -> Job:
+        if "catalog" not in self.arguments and not os.environ.get(VARIABLE):
+            raise ConfigError(
+                "this task has no catalog",
+                why="Slipway names its stack's to the tasks of pipelines that it submits, and did not submit this one",
+                fix='submit_op(…, catalog="gs://PROJECT-STACK-catalog"), and compile the pipeline again',
+            )
         try:
             return submit(**self.arguments)
         except AnswerUnknown as problem:  # Nobody is there to do as it says: the same again finds what was sent.
             _log.info("%s", problem)
             return submit(**self.arguments)
 
+    def refusal(self, denied: Denied) -> AuthError:
+        """Return an answer that the account may not do this, with what makes it a submitter."""
+        context = context_of(self.arguments.get("catalog"))
+        try:
+            stack, trainer = f"stack {context.catalog.stack}", f"serviceAccount:{context.catalog.trainer}"
+        except SlipwayError:
+            stack, trainer = f"the stack with the catalog {context.selected.location}", "the stack's trainer"
+        fix = f"add the account that the pipeline runs as to slipway:workspace.submitters of {stack}, and deploy it"
+        usual = f"of a template's pipeline it is {trainer}, unless the template names another trainer"
+        return AuthError(denied.what, why=denied.why, fix=f"{fix}; {usual}")
+
     def stop(self) -> None:
         """Cancel the job where the pipeline is cancelled; else it goes on, for the task's next start. Raises
         SlipwayError."""
-        catalog = self.arguments["catalog"]
+        catalog = self.arguments.get("catalog")
         if job(self.pipeline, catalog=catalog).state not in ("JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"):
             _log.info("this task is stopped, and its pipeline is not cancelled: the job goes on")
             return
@@ -116,7 +136,8 @@ def run() -> None:
     signal.signal(signal.SIGTERM, terminated)
     try:
         task.hand_on(task.submitted().wait())
-    except SlipwayError as problem:
+    except SlipwayError as error:
+        problem = task.refusal(error) if isinstance(error, Denied) and error.role else error
         print(problem.render(), file=sys.stderr)
         sys.exit(problem.exit_code)
 

@@ -10,7 +10,9 @@ from typing import TYPE_CHECKING, Any
 from slipway.base.errors import ConfigError
 from slipway.base.installation import source
 from slipway.front.api.call import check, check_given
-from slipway.using.context import context_of
+from slipway.google.catalog.lookup import address
+from slipway.model.catalog.model import VARIABLE
+from slipway.model.submit_task import START
 
 if TYPE_CHECKING:
     from kfp.dsl import PipelineTask
@@ -33,7 +35,7 @@ def submit_op(
 ) -> PipelineTask:
     """Return a task of the pipeline that is being defined, which submits one job of a template and waits for its end.
 
-    `catalog`: `gs://BUCKET[/NAME]`, else the default of whoever compiles the pipeline.
+    `catalog`: `gs://BUCKET[/NAME]`; None is that of the stack whose template the pipeline is.
     `base_image`: has Slipway and its `python3`; None is Python's own, where pip first installs this very Slipway.
     `packages_to_install`: what pip is told to install in its place, options such as `--index-url` among it.
     `arguments`: those of `slipway.submit`, parameters of the template among them. Each is a value, an output of another
@@ -58,18 +60,19 @@ def submit_op(
             fix="leave it out",
         )
     check(template=template)
-    if not hasattr(catalog, "channel_type"):
-        catalog = str(context_of(catalog).selected.location)
+    if isinstance(catalog, str):
+        catalog = str(address(catalog))
     given = {"template": template, "catalog": catalog, **arguments}
     given = {
         name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value is not None
     }
     check_given({name: value for name, value in given.items() if not hasattr(value, "channel_type")})
+    variables = {} if catalog else {"env": {VARIABLE: ""}}  # Filled in when a stack publishes the pipeline.
     definition = {
         "name": template,
         "inputs": [{"name": name, "type": _type(value)} for name, value in given.items()],
         "outputs": [{"name": name, "type": type_} for name, type_ in _OUTPUTS.items()],
-        "implementation": {"container": _container(base_image, packages_to_install)},
+        "implementation": {"container": {**_container(base_image, packages_to_install), **variables}},
     }
     task: PipelineTask = components.load_component_from_text(json.dumps(definition))(**given)
     return task.set_caching_options(False).set_cpu_limit("1").set_memory_limit("2G")
@@ -88,7 +91,7 @@ def _container(image: str | None, packages: Sequence[str] | None) -> Mapping[str
     install = shlex.join(("python3", *_PIP, *words)) + " && " if words else ""
     return {
         "image": image or IMAGE,
-        "command": ["sh", "-ec", f'{install}exec python3 -m slipway.kfp "$0" "$@"'],
+        "command": ["sh", "-ec", install + START],
         "args": list(_PLACEHOLDERS),
     }
 

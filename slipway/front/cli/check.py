@@ -80,14 +80,16 @@ def check_file(path: Path) -> Checked:
         all_mistakes = sorted((*errors.mistakes, *_templates(document, folder)), key=lambda mistake: mistake.line)
         return Checked(name=stack_of(shown), file=shown, stack=None, mistakes=tuple(all_mistakes), warnings=warnings)
     published: list[Template] = []
-    mistakes = _templates(document, folder, stack, published)
+    mistakes, accounts = _templates(document, folder, stack, published), tuple[FileMistake, ...]()
+    if not mistakes:
+        mistakes, accounts = _pipelines(stack, document, folder)
     remarks = () if mistakes else (*_misfits(stack, document, folder), *_unused(stack, document, published))
     return Checked(
         name=stack.name,
         file=shown,
         stack=stack,
         mistakes=mistakes,
-        warnings=(*warnings, *_closed(stack, document), *remarks),
+        warnings=(*warnings, *_closed(stack, document), *accounts, *remarks),
     )
 
 
@@ -135,6 +137,26 @@ def _templates(
         except ConfigError as error:
             part.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
     return tuple(names.mistakes)
+
+
+def _pipelines(
+    stack: Stack, document: Document, folder: Path
+) -> tuple[tuple[FileMistake, ...], tuple[FileMistake, ...]]:
+    """Find pipelines whose tasks submit what the stack does not offer; and, for warnings, those of no submitter."""
+    from slipway.authoring.template.load import load
+    from slipway.authoring.template.pipeline import check_submissions
+    from slipway.deploying.deployment.publication import no_submitter
+
+    mistakes, warnings = (DocumentPart(document)["config"]["slipway:templates"] for _ in range(2))
+    templates = {template.name: template for template in load(stack.templates, folder)}
+    for number, template in enumerate(templates.values()):
+        try:
+            check_submissions(template, templates)
+        except ConfigError as error:
+            mistakes[number].wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
+        if wrong := no_submitter(template, stack):
+            warnings[number].wrong(*wrong)
+    return tuple(mistakes.mistakes), tuple(warnings.mistakes)
 
 
 def _closed(stack: Stack, document: Document) -> tuple[FileMistake, ...]:

@@ -12,7 +12,8 @@ import click
 from slipway.base.errors import SlipwayError
 from slipway.base.formatting import counted
 from slipway.front.cli.terminal import screen
-from slipway.google.catalog.lookup import VARIABLE, address, folder_file, own_file, recall, remember, select_catalog
+from slipway.google.catalog.lookup import address, folder_file, own_file, recall, remember, select_catalog
+from slipway.model.catalog.model import VARIABLE
 from slipway.using.context import Context
 
 

@@ -16,12 +16,11 @@ from slipway.google.failures import NotFound
 from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location, Storage
 from slipway.model.capacity import CAPACITY_TYPES
-from slipway.model.catalog.model import NAME, OF_TEAM, Catalog, Offer, Template, applying
+from slipway.model.catalog.model import NAME, OF_TEAM, VARIABLE, Catalog, Offer, Template, applying
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import with_numbers
 from slipway.model.kinds import KINDS, JobKind
 
-VARIABLE = "SLIPWAY_CATALOG"
 CONFIG_VARIABLE = "SLIPWAY_CONFIG"
 """The variable that names the folder of a person's own settings."""
 _FILE = "catalog"

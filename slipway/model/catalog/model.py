@@ -39,6 +39,8 @@ from slipway.model.season import at_once
 SCHEMA = 2
 NAME = "catalog.json"
 """The object's name, in the catalog bucket."""
+VARIABLE = "SLIPWAY_CATALOG"
+"""The environment variable with the address of the catalog in use."""
 HISTORY = "history/"
 """The prefix of the objects there that keep a stack's history."""
 HISTORY_DAYS = 400

@@ -10,8 +10,11 @@ from kfp import compiler, dsl
 
 from slipway.errors import ConfigError
 from slipway.front.api import submit_op as module
+from slipway.front.api.call import _TAKES
 from slipway.front.api.pipeline_task import PipelineTask
 from slipway.kfp import submit_op
+from slipway.model.kinds.pipeline import Pipeline
+from slipway.model.submit_task import ARGUMENTS, for_stack, submit_tasks
 from tests.docs.console import blocks
 from tests.local.conftest import ROOT
 
@@ -69,12 +72,25 @@ def test_an_image_of_ones_own_has_slipway_in_it(tmp_path: Path) -> None:
     assert container["image"] == "acme/slipway@sha256:1" and "pip" not in container["command"][-1]
 
 
-def test_without_a_catalog_it_is_the_one_in_use_where_the_pipeline_is_compiled(
+def test_without_a_catalog_it_is_that_of_the_stack_that_runs_the_pipeline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setenv("SLIPWAY_CATALOG", CATALOG)
-    inputs = compiled(tmp_path, catalog=None)["root"]["dag"]["tasks"]["digits"]["inputs"]["parameters"]
-    assert inputs["catalog"]["runtimeValue"]["constant"] == f"{CATALOG}/catalog.json"
+    monkeypatch.setenv("SLIPWAY_CATALOG", "gs://of-who-compiled")
+    ours = Pipeline.of(compiled(tmp_path, catalog=None))
+    assert "of-who-compiled" not in ours.text and '"catalog"' not in ours.text
+    for stack in ("gs://acme-dev-catalog", CATALOG):
+        container = for_stack(ours, stack).spec["deploymentSpec"]["executors"]["exec-digits"]["container"]
+        assert {"name": "SLIPWAY_CATALOG", "value": stack} in container["env"]
+    theirs = Pipeline.of(compiled(tmp_path))
+    assert for_stack(theirs, "gs://acme-dev-catalog") == theirs
+    assert [task.elsewhere for task in (*submit_tasks(ours), *submit_tasks(theirs))] == [False, True]
+
+
+def test_a_compiled_task_tells_what_it_submits(tmp_path: Path) -> None:
+    (task,) = submit_tasks(Pipeline.of(compiled(tmp_path, catalog=None, capacity="pool", labels={"a": "b"})))
+    assert (task.path, task.given["template"], task.given["lr"]) == ("digits", "digits", None)
+    assert sorted(task.parameters) == ["data", "layers", "lr", "trees"]
+    assert set(_TAKES) == ARGUMENTS
 
 
 @pytest.mark.parametrize(
