@@ -14,6 +14,7 @@ OVERRIDES = {
     "quotas": "GOOGLE_CLOUD_QUOTAS_CUSTOM_ENDPOINT",
     "logging": "GOOGLE_LOGGING_CUSTOM_ENDPOINT",
     "monitoring": "GOOGLE_MONITORING_CUSTOM_ENDPOINT",
+    "secrets": "GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT",
     "iam": "GOOGLE_IAM_BETA_CUSTOM_ENDPOINT",
     "projects": "GOOGLE_RESOURCE_MANAGER_CUSTOM_ENDPOINT",
 }
@@ -24,6 +25,7 @@ _HOSTS = {
     "quotas": "cloudquotas.{}/v1/",
     "logging": "logging.{}/v2/",
     "monitoring": "monitoring.{}/v3/",
+    "secrets": "secretmanager.{}/v1/",
     "iam": "iam.{}/v1/",
     "projects": "cloudresourcemanager.{}/v1/",
 }

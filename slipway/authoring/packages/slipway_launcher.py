@@ -51,6 +51,7 @@ if TYPE_CHECKING or __package__:
         ROLE,
         Storage,
         StorageError,
+        account,
         call,
         patiently,
         split,
@@ -63,7 +64,18 @@ else:
     from slipway_inputs import InputError, copied
     from slipway_notify import Teller
     from slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
-    from slipway_storage import PASSING, ROLE, Storage, StorageError, call, patiently, split, storage_base, token
+    from slipway_storage import (
+        PASSING,
+        ROLE,
+        Storage,
+        StorageError,
+        account,
+        call,
+        patiently,
+        split,
+        storage_base,
+        token,
+    )
 
 SECRET = "__SECRET"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
@@ -130,6 +142,8 @@ def secret(name: str, environ: Mapping[str, str]) -> str:
     answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
     if status in PASSING:
         raise OSError(answer)
+    if status == 403:
+        answer += "; {} needs roles/secretmanager.secretAccessor on it".format(account("email", environ))
     raise SecretError(answer)
 
 

@@ -20,7 +20,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, Callable, Iterator, Mapping  # noqa: UP035 (Python 3.8)
 
-METADATA_TOKEN = "/computeMetadata/v1/instance/service-accounts/default/token"
+METADATA = "/computeMetadata/v1/instance/service-accounts/default/"
 TRIES = 8
 TIMEOUT_S = 20
 PASSING = {408, 429, 500, 502, 503, 504}
@@ -51,13 +51,18 @@ class ChangedError(Exception):
     """A file changed while it was read."""
 
 
-def token(environ: Mapping[str, str]) -> str:
-    """The access token of the replica's service account, from the metadata server."""
+def account(item: str, environ: Mapping[str, str]) -> str:
+    """An item of the replica's service account, as its `email`, from the metadata server."""
     host = environ.get("GCE_METADATA_HOST", "metadata.google.internal")
-    request = urllib.request.Request("http://" + host + METADATA_TOKEN, headers={"Metadata-Flavor": "Google"})
+    request = urllib.request.Request("http://" + host + METADATA + item, headers={"Metadata-Flavor": "Google"})
     direct = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     with direct.open(request, timeout=TIMEOUT_S) as answer:
-        return str(json.load(answer)["access_token"])
+        return str(answer.read().decode())
+
+
+def token(environ: Mapping[str, str]) -> str:
+    """The access token of the replica's service account."""
+    return str(json.loads(account("token", environ))["access_token"])
 
 
 def storage_base(environ: Mapping[str, str]) -> str:

@@ -32,6 +32,7 @@ from slipway.using.submission.choice import never_runs
 from slipway.using.submission.costs import spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.inputs import InputCheck
+from slipway.using.submission.notify_check import NotifyCheck
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.sender import Sender, about_earlier
@@ -248,6 +249,7 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
         budget = BudgetCheck.begin(context, threads)
         inputs = InputCheck.begin(context, prepared.candidates[0].offer, [prepared.values], threads)
+        notify = NotifyCheck.begin(context, prepared.overrides.notify, threads)
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         choice = preflight.choice(prepared, prepared.candidates)
     taken, text = choice.taken.candidate, choice.taken.verdict.text
@@ -262,4 +264,6 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
         budget.check(taken.body.get("labels", {}), screen.note)
     if inputs:
         inputs.check([taken], screen.note)
+    if notify:
+        notify.check(screen.note)
     return taken

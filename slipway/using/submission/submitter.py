@@ -29,6 +29,7 @@ from slipway.using.submission.experiment_run import create_run, end_run, prepare
 from slipway.using.submission.inputs import InputCheck
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.later_offers import LaterOffers
+from slipway.using.submission.notify_check import NotifyCheck
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import Request, attempt_id
 from slipway.using.submission.sender import Attempt, Sender
@@ -111,6 +112,8 @@ class Submitter:
                 budget = BudgetCheck.begin(self.context, threads) if first_attempt else None
                 offer, values = first_choice.offer, prepared.values
                 inputs = InputCheck.begin(self.context, offer, [values], threads) if first_attempt else None
+                secret = prepared.overrides.notify if first_attempt else ""
+                notify = NotifyCheck.begin(self.context, secret, threads)
                 preflight = Preflight(self.context, candidates, threads, prepared.template.name)
                 earlier, gone = None, None
                 try:
@@ -153,6 +156,8 @@ class Submitter:
                     budget.check(candidate.body.get("labels", {}), self.show.note)
                 if inputs:
                     inputs.check([candidate], self.show.note)
+                if notify:
+                    notify.check(self.show.note)
                 if costs := spending_of(prepared, choice):
                     self.show.confirm(costs)
                 experiment = threads.submit(prepare_experiment, self.context, request)

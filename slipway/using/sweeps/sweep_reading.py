@@ -18,6 +18,7 @@ from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter
 from slipway.using.submission.budget_check import BudgetCheck
 from slipway.using.submission.candidates import PreparedSubmission
 from slipway.using.submission.inputs import InputCheck
+from slipway.using.submission.notify_check import NotifyCheck
 from slipway.using.submission.preflight import Preflight
 from slipway.using.sweeps.gone_runs import GoneRuns
 from slipway.using.sweeps.runs import RemainingRuns, Run, RunsAgain, being_cancelled, known_runs, remaining_runs
@@ -53,6 +54,7 @@ class SweepReading:
         self.started = self.gone.ask_first(plan.count)
         self.budget = BudgetCheck.begin(context, threads)
         self.inputs = InputCheck.begin(context, plan.groups[0].candidates[0].offer, plan.values, threads)
+        self.notify = NotifyCheck.begin(context, plan.groups[0].overrides.notify, threads)
         candidates = [candidate for group in plan.groups for candidate in group.candidates]
         self.preflight = Preflight(context, candidates, threads)
 

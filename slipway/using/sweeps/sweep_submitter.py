@@ -194,11 +194,13 @@ def _chosen(
 
 
 def _check(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> None:
-    """Check budget and inputs of runs that are to be sent."""
+    """Check budget, inputs and the secret to notify of runs that are to be sent."""
     if reading.budget and chosen.left.send:
         reading.budget.check(chosen.candidate(chosen.left.send[0]).body.get("labels", {}), show.note)
     if reading.inputs and chosen.left.send:
         reading.inputs.check([choice.taken.candidate for choice in chosen.choices.values()], show.note)
+    if reading.notify and chosen.left.send:
+        reading.notify.check(show.note)
 
 
 def _choices(

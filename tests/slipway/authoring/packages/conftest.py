@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 PROJECT = "local-project"
 
+EMAIL = "trainer@local-project.iam.gserviceaccount.com"
+
 
 class Handler(loopback.Handler):
     """A handler that serves a replica's token and hands everything else on to the cloud, unless it is told to fail
@@ -33,7 +35,8 @@ class Handler(loopback.Handler):
     def do_GET(self) -> None:
         if self.path.startswith("/computeMetadata/"):
             assert self.headers["Metadata-Flavor"] == "Google"
-            self.answer(200, json.dumps({"access_token": self.token, "expires_in": 3600}).encode())
+            token = json.dumps({"access_token": self.token, "expires_in": 3600})
+            self.answer(200, (EMAIL if self.path.endswith("/email") else token).encode())
         else:
             self.hand_on()
 

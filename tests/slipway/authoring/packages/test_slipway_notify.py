@@ -24,7 +24,7 @@ from slipway.authoring.packages.slipway_notify import FAILED, STARTED, SUCCEEDED
 from tests import loopback
 from tests.room import Room, a_room
 
-from .conftest import PROJECT, Between, Bucket
+from .conftest import EMAIL, PROJECT, Between, Bucket
 from .test_slipway_launcher import Replica, refers
 
 if TYPE_CHECKING:
@@ -150,6 +150,14 @@ def test_who_can_not_be_told_fails_no_job_and_the_log_has_it(notified: Notified)
     notified.secret = f"projects/{PROJECT}/secrets/nowhere/versions/latest"
     done = notified.runs("no-secret", "print('runs')")
     assert done.returncode == 0 and f"nobody was told that it succeeded: {notified.secret}: HTTP 404" in done.stdout
+
+
+def test_a_secret_that_the_job_may_not_read_is_said_with_the_account_and_its_role(notified: Notified) -> None:
+    """Its log said HTTP 403 alone."""
+    notified.secret = "projects/elsewhere/secrets/room/versions/latest"
+    said = notified.runs("denied", "print('runs')").stdout
+    assert f"{notified.secret}: HTTP 403" in said
+    assert f"; {EMAIL} needs roles/secretmanager.secretAccessor on it\n" in said
 
 
 def test_where_no_mark_can_be_made_nobody_is_told_and_the_log_has_it(room: Room) -> None:
