@@ -42,6 +42,9 @@ RESERVED = ("slipway-", "goog-")
 PIPELINE_LABEL = "vertex-ai-pipelines-run-billing-id"
 """The service's own label on a pipeline's job, and on the custom jobs of its tasks."""
 
+PIPELINE_RUN = "pipeline-run"
+"""The label of a job that a task of a pipeline submitted, with the pipeline's id."""
+
 VARIABLE = "SLIPWAY_PARAMETERS"
 NOTE_VARIABLE = "SLIPWAY_NOTE"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"

@@ -1,6 +1,7 @@
 """`slipway.kfp.submit_op`: a task of somebody's own pipeline submits a template once, waits, and hands on what the job
 made. (N28)"""
 
+import re
 import sysconfig
 from collections.abc import Callable
 from pathlib import Path
@@ -212,7 +213,9 @@ def test_one_compiled_file_submits_to_the_stack_that_runs_it(
     assert "no submitter" not in stack.slipway("check").out + stack.up()
     path = submitted(stack)
     assert ended(stack, path) == "SUCCEEDED", said(stack, path)
-    assert len([job for job in stack.jobs() if job["labels"]["slipway-template"] == "nap"]) == 1
+    (sent,) = [job["displayName"] for job in stack.jobs() if job["labels"]["slipway-template"] == "nap"]
+    shown = stack.slipway("jobs", "show", path.removeprefix("/v1beta1/")).out
+    assert re.search(rf"^sent +{sent} \(succeeded\)$", shown, re.MULTILINE), shown
 
 
 def submitted(stack: Checkout) -> str:

@@ -24,12 +24,12 @@ from slipway.front.api.job import Job, job, jobs
 from slipway.front.api.submit import submit
 from slipway.google.failures import Denied
 from slipway.model.catalog.model import VARIABLE
-from slipway.model.labels import label_value
+from slipway.model.labels import PIPELINE_RUN, label_value
 from slipway.using.context import context_of
 from slipway.using.submission.request import derived_request_id
 
 Json = Mapping[str, Any]
-RUN_LABEL, TASK_LABEL = "pipeline-run", "pipeline-task"
+TASK_LABEL = "pipeline-task"
 _log = logging.getLogger("slipway")
 _TIME = re.compile(r"-\d{14}$")
 """The time that Vertex AI's SDK writes behind a pipeline's name, for the name of a run."""
@@ -60,7 +60,7 @@ class PipelineTask:
         inputs = self.executor["inputs"]
         uris = {name: item["artifacts"][0]["uri"] for name, item in inputs.get("artifacts", {}).items()}
         given = {name: _whole(value) for name, value in inputs["parameterValues"].items()}
-        labels = {**given.pop("labels", {}), RUN_LABEL: label_value(self.run), TASK_LABEL: self.request_id}
+        labels = {**given.pop("labels", {}), PIPELINE_RUN: label_value(self.run), TASK_LABEL: self.request_id}
         return {**uris, **given, "labels": labels, "request_id": self.request_id}
 
     def submitted(self) -> Job:
