@@ -107,6 +107,9 @@ def _problems(template: Declaration) -> Iterator[str]:
     yield from _pools(template, template.worker_pools)
     for number, variant in enumerate(template.variants, 1):
         yield from (f"variant {number}: {problem}" for problem in _variant(template, variant))
+        for other, before in enumerate(template.variants[: number - 1], 1):
+            if all({*variant.values.get(name, (None,))} <= {*values} for name, values in before.values.items()):
+                yield f"variant {number}: never applies, as variant {other} stands before it and fits first"
     if study := template.study:
         numbers = {"max_trials": study.max_trials, "parallel_trials": study.parallel_trials}
         mistaken = (

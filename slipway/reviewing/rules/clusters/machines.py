@@ -84,10 +84,10 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
 
 def _longest(cluster: ClusterChange, change: Change) -> str:
     """Return how long the old cluster stays at most by its jobs' timeouts, and what that costs; empty where no template
-    tells, or a job has outlived its own."""
+    tells, a job has outlived its own, or it ends each trial of a study."""
     left = []
     for job in cluster.jobs:
-        template = change.old.templates.get(job.template)
+        template = None if job.kind.has_trials else change.old.templates.get(job.template)
         since = job.start_time or change.now
         left.append((since - change.now).total_seconds() + timeout_of(template) if template else 0)
     if not left or min(left) <= 0:

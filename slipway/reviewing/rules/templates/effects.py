@@ -63,6 +63,7 @@ class Difference:
             "on": after == "true",
             "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),
             "alone": all(len(posted_pools(offer)) == 1 for offer in self.offers),
+            "at_home": after.startswith(self.template.becomes.region),
             "of_results": any(map(_is_result, names(before))),
             # Reported with the code.
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],
@@ -246,6 +247,21 @@ def secret(difference: Difference) -> Effect:
         return follows("secret-elsewhere", place=places[1], was=places[0], **values)
     was, version = (shown(last_part(str(leaf))) for leaf in sides)
     return follows("secret-version", version=version, was=was, **values)
+
+
+def unlaunched(difference: Difference) -> Effect:
+    named = {
+        name: secret_in(value) or value for name, value in variables(difference.offers) if name.endswith("__SECRET")
+    }
+    given = join(f"`{shown(name.removesuffix('__SECRET'))}`" for name in named)
+    unread = f"secrets come as references: no {given} any more, only the name of {join(map(shown, named.values()))}; "
+    saves = difference.template.new.checkpoints
+    return follows(
+        "unlaunched",
+        lost=unread if named else "",
+        anew=", checkpoints too: a job that loses its machine begins anew" if saves else "",
+        grade=Grade.BLOCKING if named or saves else Grade.WARNING,
+    )
 
 
 def account(difference: Difference) -> Effect:

@@ -135,7 +135,8 @@ def patience(offer: Offer) -> float | None:
 def after_wait(offer: Offer, after: Offers) -> str:
     rest = _rest(offer, after)
     if offer.wait is not None and rest:
-        return f"then they cost {', then '.join(map(by_hour, rest))}"
+        waits = [each.wait is not None for each in rest]
+        return f"then they cost {', then '.join(map(by_hour, rest[: [*waits, False].index(False) + 1]))}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
         why = "as nothing moves them on without `waits`" if rest else "as no other way to run follows"
         return f"then they fail, unpaid, {why}"

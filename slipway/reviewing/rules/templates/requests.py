@@ -140,7 +140,7 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
     trainers = {TRAINER, *(trainer(name) for catalog in (was, becomes) for name in catalog.trainers)}
     for name, other in roles.items():
         yield "role", name, other
-    pools = [tuple(dict.fromkeys(filter(None, offer.pools))) for offer in (old, new)]
+    pools = [", ".join(dict.fromkeys(filter(None, offer.pools))) for offer in (old, new)]
     if pools[0] != pools[1] and old.cluster == new.cluster:
         yield "pools", pools[0], pools[1]
     for path in dict.fromkeys((*before, *after)):

@@ -1,0 +1,85 @@
+"""Changes whose end a reader has to be told without a false word."""
+
+from tests.review.case import BUSY, Case, Job, World, hurts, silent, stack, stops, tells, template
+
+_TUNING = Job("tune-ada", "tune", user="ada", hours=0.4)
+_KEPT = 'env={"REGION": "us-central1"}'
+
+CASES = (
+    Case(
+        "A study on a cluster that is made anew: its timeout ends a trial, not the study",
+        (stack("displayName: cpu of research", "displayName: CPU machines, research"),),
+        (hurts("cluster-new-generation", "cpu"), hurts("generations-overlap", "cpu")),
+        may=("capacity-found-anew", "image-cache-empty"),
+        never=("their timeout ends that",),
+        world=World(jobs=(_TUNING,)),
+    ),
+    Case(
+        "A scheduler on a worker's machine: the pool that it leaves",
+        (template("digits", '"scheduler", "n1-standard-4"', '"scheduler", "n1-standard-8"'),),
+        (
+            tells(
+                "machines-changed", "pools in pool cpu", "run on `workers` of their cluster instead of `head, workers`"
+            ),
+            hurts("pool-unused", "cpu/head"),
+        ),
+        may=("machines-changed", "minimum-below-default"),
+        never=("nothing of their cluster",),
+        world=BUSY,
+    ),
+    Case(
+        "A wait for Spot takes the place of the one that ended flex-start",
+        (template("lora", 'waits={"flex-start": 7200}', 'waits={"spot": 600}'),),
+        (
+            hurts("fallback-wait", "spot", "10 min", "then they cost up to $4.28/h by flex-start"),
+            hurts("fallback-wait", "flex-start", "then they fail, unpaid"),
+        ),
+        may=("fallback-wait",),
+        never=("by flex-start, then",),
+        world=BUSY,
+    ),
+    Case(
+        "A variable with the stack's own region, by a name of the code's",
+        (template("evals", _KEPT, _KEPT.replace("REGION", "JUDGE_REGION")),),
+        (
+            hurts("environment-changed", "REGION"),
+            hurts("environment-changed", "JUDGE_REGION", "not known: what reads it"),
+        ),
+        never=("leave its region",),
+        world=BUSY,
+    ),
+    Case(
+        "A variable with another region",
+        (template("evals", _KEPT, _KEPT.replace("us-central1", "europe-west4")),),
+        (hurts("environment-changed", "REGION", "data may leave its region"),),
+        world=BUSY,
+        accident="a bucket in another region, by one variable",
+    ),
+    Case(
+        "A judge without the launcher, which alone fetches its key",
+        (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
+        (stops("request-changed", "launcher", "`JUDGE_KEY`", "`judge-key`", "begins anew"),),
+        world=BUSY,
+        accident="a wrapper taken away that had put a key into the environment",
+    ),
+    Case(
+        "A refusal behind a variant that fits first",
+        (
+            template(
+                "lora",
+                '("pool", "reservation", "spot"),\n        ),\n',
+                '("pool", "reservation", "spot"),\n        ),\n'
+                '        Variant({"model": "27b", "precision": "fp32"}, refusal="27b in fp32 does not fit"),\n',
+            ),
+        ),
+        (stops("preview-failed", "", "variant 2", "never applies", "variant 1"),),
+        world=BUSY,
+        accident="an exception below the rule that it was to except from",
+    ),
+    silent(
+        "A variant's value as one of several",
+        template("lora", 'Variant(\n            {"model": "27b"},', 'Variant(\n            {"model": ("27b",)},'),
+    ),
+    silent("A wait with its thousands apart", template("lora", '"flex-start": 7200', '"flex-start": 7_200')),
+    silent("The launcher said", template("evals", 'command=("judge",),', 'command=("judge",), launcher=True,')),
+)
