@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import json
+import copy
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -43,7 +43,7 @@ def submit_tasks(pipeline: Pipeline) -> tuple[SubmitTask, ...]:
 
 def for_stack(pipeline: Pipeline, catalog: str) -> Pipeline:
     """Return the pipeline with the address of the stack's catalog for the tasks that name none."""
-    spec = json.loads(pipeline.text)
+    spec = copy.deepcopy(dict(pipeline.spec))
     unnamed = [
         item
         for executor in spec.get("deploymentSpec", {}).get("executors", {}).values()
@@ -53,7 +53,7 @@ def for_stack(pipeline: Pipeline, catalog: str) -> Pipeline:
     ]
     for item in unnamed:
         item["value"] = catalog
-    return Pipeline.of(spec) if unnamed else pipeline
+    return Pipeline(spec) if unnamed else pipeline
 
 
 def _tasks(spec: Json, dag: Json, above: str) -> Iterator[SubmitTask]:

@@ -7,6 +7,7 @@ submission.
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from typing import Any
 
@@ -33,7 +34,6 @@ from slipway.model.catalog.placeholders import (
 )
 from slipway.model.cluster import ClusterSpec
 from slipway.model.kinds import KINDS, JobKind
-from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import (
     CAPACITY_TYPE_LABEL,
     COMMIT_LABEL,
@@ -75,8 +75,8 @@ def request(
     if cluster is not None:
         spec |= on_cluster(template, case, context, context.clusters[cluster], on)
     # In JSON a `${` stands in texts alone, so that they are all escaped at once.
-    pipeline = template.compiled and for_stack(template.compiled, f"gs://{context.catalog_bucket}")
-    pipeline = pipeline and Pipeline(escaped(pipeline.text))
+    here = template.compiled and for_stack(template.compiled, f"gs://{context.catalog_bucket}")
+    pipeline = json.loads(escaped(json.dumps(here.spec))) if here else None
     asked = KINDS[kind].body(spec, template.study, template.model, pipeline)
     body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **asked}
     body = fill(unescaped(body), {KIND: kind})

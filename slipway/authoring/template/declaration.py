@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -188,7 +189,7 @@ class Declaration:
     @property
     def compiled(self) -> Pipeline | None:
         """The compiled pipeline, once its JSON stands in the place of its file; None before, and without one."""
-        return Pipeline(self.pipeline) if self.pipeline and self.pipeline.startswith("{") else None
+        return Pipeline(json.loads(self.pipeline)) if self.pipeline and self.pipeline.startswith("{") else None
 
     @property
     def all_pools(self) -> tuple[WorkerPool, ...]:

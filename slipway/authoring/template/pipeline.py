@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from slipway.authoring.template.declaration import Parameter, file_of
 from slipway.authoring.template.job_template import JobTemplate
@@ -16,16 +16,6 @@ from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import TEAM
 from slipway.model.submit_task import SubmitTask, submit_tasks
 
-_TYPES: Mapping[str, type[Any]] = {
-    "STRING": str,
-    "NUMBER_INTEGER": int,
-    "NUMBER_DOUBLE": float,
-    "BOOLEAN": bool,
-    "LIST": str,
-    "STRUCT": str,
-}
-"""The template's types; lists and objects are written as JSON."""
-
 
 def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
     """Return the template with its pipeline read from the repository at `root`. Raises ConfigError."""
@@ -33,17 +23,21 @@ def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
     if file is None or template.compiled:
         return template
     try:
-        pipeline = _read(root / file)
+        text = _read(root / file)
+        pipeline = Pipeline(json.loads(text))
         pools = tuple(map(TaskPool.of, pipeline.groups))
+        if not pools:
+            raise ConfigError("none of its tasks runs a container", fix="name a pipeline that has such a task")
+        derived = {name: _parameter(name, pipeline) for name in pipeline.offered}
     except ConfigError as problem:
         raise ConfigError(
             f"template {template.name}: {file}: {problem.what}", why=problem.why, fix=problem.fix
         ) from None
     except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as problem:
-        raise _invalid(template, f"it is not in the form of a compiled pipeline: {problem!r}") from problem
-    if not pools:
-        raise _invalid(template, "none of its tasks runs a container")
-    derived = {name: _parameter(template, name, pipeline.parameters[name]) for name in pipeline.offered}
+        raise ConfigError(
+            f"template {template.name}: {file}: it is not in the form of a compiled pipeline: {problem!r}",
+            fix="compile the pipeline again",
+        ) from problem
     declared = {parameter.name: parameter for parameter in template.parameters}
     if mistakes := list(_mistakes(declared, derived)):
         raise ConfigError(
@@ -52,7 +46,7 @@ def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
             fix=f"correct the parameters of templates/{file_of(template.name)}, or compile the pipeline again",
         )
     parameters = tuple(_merged(declared.get(name), parameter) for name, parameter in derived.items())
-    return replace(template, pipeline=pipeline.text, parameters=parameters, worker_pools=pools)
+    return replace(template, pipeline=text, parameters=parameters, worker_pools=pools)
 
 
 def check_submissions(template: JobTemplate, offered: Mapping[str, JobTemplate]) -> None:
@@ -90,15 +84,12 @@ def _refusals(task: SubmitTask, offered: Mapping[str, JobTemplate]) -> Iterator[
         yield f"task {task.path}: template {name} needs {join(missing)}, which no argument gives"
 
 
-def _read(path: Path) -> Pipeline:
-    """Read the first document of a file; others are for platforms that are not Vertex AI."""
-    import json
-
+def _read(path: Path) -> str:
+    """Return the first document of a file as JSON; others are for platforms that are not Vertex AI."""
     import yaml
 
     try:
-        text = path.read_text(encoding="utf-8")
-        spec = next(yaml.safe_load_all(text), None)
+        spec = next(yaml.safe_load_all(path.read_text(encoding="utf-8")), None)
     except OSError as problem:
         raise ConfigError("it can't be read", why=str(problem), fix="name the file that kfp compiled") from None
     except (yaml.YAMLError, UnicodeDecodeError) as problem:
@@ -110,21 +101,25 @@ def _read(path: Path) -> Pipeline:
             why="Vertex AI takes typed parameters from schema 2.1 on",
             fix="kfp dsl compile --py PIPELINE.py --output PIPELINE.yaml, with kfp 2",
         )
-    return Pipeline.of(json.loads(json.dumps(spec)))
+    return json.dumps(spec, sort_keys=True, ensure_ascii=False)
 
 
-def _parameter(template: JobTemplate, name: str, defined: Mapping[str, Any]) -> Parameter:
+def _parameter(name: str, pipeline: Pipeline) -> Parameter:
     """Return a pipeline's parameter as the template's. Raises ConfigError for a type that no template has."""
-    import json
-
-    type_, default = _TYPES.get(str(defined.get("parameterType"))), defined.get("defaultValue")
+    defined, type_ = pipeline.parameters[name], pipeline.type_of(name)
+    default = defined.get("defaultValue")
+    if type_ in (list, dict):
+        type_, default = str, None if default is None else json.dumps(default)
     if type_ is None:
-        raise _invalid(template, f"parameter {name} is a {defined.get('parameterType')}, which no submission can give")
-    if default is not None:
-        default = json.dumps(default) if isinstance(default, list | dict) else type_(default)
+        raise ConfigError(
+            f"parameter {name} is a {defined.get('parameterType')}",
+            why="no submission can give one",
+            fix="correct the pipeline, and compile it again",
+        )
+    default = None if default is None else type_(default)
     parameter = Parameter(name, type_, default=default, help=str(defined.get("description", "")))
     if problems := list(parameter.problems()):
-        raise _invalid(template, f"parameter {name}: {'; '.join(problems)}")
+        raise ConfigError(f"parameter {name}: {'; '.join(problems)}", fix="correct the pipeline, and compile it again")
     return parameter
 
 
@@ -142,11 +137,3 @@ def _merged(declared: Parameter | None, derived: Parameter) -> Parameter:
         return derived
     default = derived.default if declared.default is None else declared.default
     return replace(declared, default=default, help=declared.help or derived.help)
-
-
-def _invalid(template: JobTemplate, why: str) -> ConfigError:
-    return ConfigError(
-        f"template {template.name} can't run {template.pipeline}",
-        why=why,
-        fix="correct the pipeline, and compile it again",
-    )

@@ -11,7 +11,7 @@ from pathlib import PurePosixPath
 
 from slipway.model.kinds.pipeline import Need, TaskGroup
 from slipway.model.machines.spec import KEY, Disk, MachineSpec, compared, is_tpu, machine_or_tpu
-from slipway.model.machines.table import Machine, MachineError
+from slipway.model.machines.table import Machine, MachineError, machine
 from slipway.model.rules.code import ENV_NAME, MODULE, SCRIPT
 from slipway.model.rules.workers import POSITIONS
 
@@ -150,17 +150,11 @@ class TaskPool(WorkerPool):
             raise MachineError("machine", f"no machine has what task {group.tasks[0]} needs", "let it ask for less")
         role = group.tasks[0] if len(group.tasks) == 1 else "task"
         count = shape.accelerator_count or None
-        return cls(
-            role,
-            shape.type,
-            accelerator=shape.accelerator,
-            accelerator_count=count,
-            replicas=group.at_once,
-            need=group.need,
-        )
+        own = cls(role, shape.type, accelerator=shape.accelerator, accelerator_count=count)
+        return replace(own, replicas=group.at_once, need=group.need)
 
     def beside(self, pool: MachineSpec) -> Iterable[tuple[str, str, str, bool]]:
-        return self.need.compared(pool)
+        return self.need.compared(machine(pool.type, pool.accelerator, pool.accelerator_count or None))
 
 
 def places(pools: tuple[WorkerPool, ...]) -> tuple[int, ...]:

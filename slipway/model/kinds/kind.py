@@ -10,7 +10,6 @@ from slipway.base.codec import camel
 from slipway.model.labels import STACK_LABEL, label_value, record, recorded
 
 if TYPE_CHECKING:
-    from slipway.model.kinds.pipeline import Pipeline
     from slipway.model.kinds.settings import ModelUpload, Study
 
 Json = Mapping[str, Any]
@@ -38,6 +37,8 @@ class JobKind(ABC):
     has_trials: ClassVar[bool] = False
     #: True where replicas log, and sign claims, under the job's own number, not under that of a job behind it.
     runs_itself: ClassVar[bool] = False
+    #: The beginning of its states' names.
+    states: ClassVar[str] = "JOB_STATE_"
     #: The final states of its jobs, without the prefix.
     ended: ClassVar[tuple[str, ...]] = ("CANCELLED", "EXPIRED", "FAILED", "PARTIALLY_SUCCEEDED", "SUCCEEDED")
     cancel_method: ClassVar[str] = "cancel"
@@ -66,9 +67,7 @@ class JobKind(ABC):
         return list(arguments)
 
     @abstractmethod
-    def body(
-        self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Pipeline | None = None
-    ) -> dict[str, Any]:
+    def body(self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Json | None) -> dict[str, Any]:
         """Return the request around a CustomJobSpec, without its name and labels."""
 
     def record(self, body: dict[str, Any], values: Mapping[str, Any]) -> None:
@@ -101,7 +100,7 @@ class JobKind(ABC):
 
     def state(self, body: Json) -> str:
         """Return the state, named as a custom job's."""
-        return str(body.get("state", "JOB_STATE_UNSPECIFIED"))
+        return str(body.get("state", "JOB_STATE_UNSPECIFIED")).replace(self.states, "JOB_STATE_")
 
     def backing(self, body: Json) -> str:
         """Return the name of the job that runs for it, empty while there is none, and for a job that runs itself."""
@@ -111,7 +110,7 @@ class JobKind(ABC):
 
     def filter(self, filter: str) -> str:
         """Return the API's filter for a list, from one with a custom job's states."""
-        return filter
+        return filter.replace("JOB_STATE_", self.states)
 
 
 class CustomJobKind(JobKind):
@@ -120,9 +119,7 @@ class CustomJobKind(JobKind):
     gcloud = "gcloud ai custom-jobs create"
     runs_itself = True
 
-    def body(
-        self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Pipeline | None = None
-    ) -> dict[str, Any]:
+    def body(self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Json | None) -> dict[str, Any]:
         return {self.spec: spec}
 
 
@@ -141,9 +138,7 @@ class TuningJobKind(JobKind):
         searched = tuple(f"--{name}=" for name in study.names()) if study else ()
         return [argument for argument in arguments if not argument.startswith(searched)]
 
-    def body(
-        self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Pipeline | None = None
-    ) -> dict[str, Any]:
+    def body(self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Json | None) -> dict[str, Any]:
         from slipway.model.kinds.settings import study_spec  # No submission needs it.
 
         assert study is not None, "checked when the template was made"
@@ -171,11 +166,9 @@ class TrainingPipelineKind(JobKind):
     collection, message = "trainingPipelines", "TrainingPipeline"
     module, spec = "training_pipeline", "trainingTaskInputs"
     takes = ("model",)
-    ended = ("CANCELLED", "FAILED", "SUCCEEDED")
+    states, ended = "PIPELINE_STATE_", ("CANCELLED", "FAILED", "SUCCEEDED")
 
-    def body(
-        self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Pipeline | None = None
-    ) -> dict[str, Any]:
+    def body(self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Json | None) -> dict[str, Any]:
         output = spec["baseOutputDirectory"]["outputUriPrefix"]
         return {
             "trainingTaskDefinition": CUSTOM_TASK,
@@ -195,18 +188,12 @@ class TrainingPipelineKind(JobKind):
         tunes = TUNING_JOB.spec_of(inputs)
         return (tunes, TUNING_JOB.trials(inputs)) if tunes else (inputs, 1)
 
-    def state(self, body: Json) -> str:
-        return super().state(body).replace("PIPELINE_STATE_", "JOB_STATE_")
-
     def backing(self, body: Json) -> str:
         """Return the job that the service made for the pipeline. For a pipeline of others it may be a tuning job."""
         metadata = body.get("trainingTaskMetadata", {})
         if not isinstance(metadata, Mapping):
             return ""
         return str(metadata.get("backingCustomJob") or metadata.get("backingHyperparameterTuningJob") or "")
-
-    def filter(self, filter: str) -> str:
-        return filter.replace("JOB_STATE_", "PIPELINE_STATE_")
 
 
 def _in_camel_case(value: Any) -> Any:

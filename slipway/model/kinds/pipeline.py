@@ -6,13 +6,21 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from functools import cached_property
+from graphlib import TopologicalSorter
 from typing import Any
 
-from slipway.model.machines.spec import MachineSpec
 from slipway.model.machines.table import Machine, MachineError, machine, machine_types
 
 Json = Mapping[str, Any]
+TYPES: Mapping[str, type[Any]] = {
+    "STRING": str,
+    "NUMBER_INTEGER": int,
+    "NUMBER_DOUBLE": float,
+    "BOOLEAN": bool,
+    "LIST": list,
+    "STRUCT": dict,
+}
+"""The types of parameters. A template has lists and objects as texts, which are JSON."""
 USUAL = "e2-standard-4"
 """The machine that Vertex AI gives a task that asks for nothing."""
 _GB = {"": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
@@ -41,11 +49,10 @@ class Need:
             count=int(_amount(gpu.get("resourceCount") or gpu.get("count"), unit=1.0)),
         )
 
-    def compared(self, has: MachineSpec) -> Iterator[tuple[str, str, str, bool]]:
+    def compared(self, has: Machine) -> Iterator[tuple[str, str, str, bool]]:
         """Yield each field of a machine with what is needed, what it has, and whether that suffices."""
-        shape = machine(has.type, has.accelerator, has.accelerator_count or None)
-        yield "CPUs", f"{self.cpus:g}", str(shape.vcpus), shape.vcpus >= self.cpus
-        yield "memory", f"{self.memory:g} GB", f"{shape.memory_gb:g} GB", shape.memory_gb >= self.memory
+        yield "CPUs", f"{self.cpus:g}", str(has.vcpus), has.vcpus >= self.cpus
+        yield "memory", f"{self.memory:g} GB", f"{has.memory_gb:g} GB", has.memory_gb >= self.memory
         fits = not self.count or (has.accelerator == self.accelerator and has.accelerator_count >= self.count)
         theirs = f"{has.accelerator_count} {has.accelerator}" if has.accelerator else "none"
         yield "accelerator", f"{self.count} {self.accelerator}" if self.count else "none", theirs, fits
@@ -54,7 +61,7 @@ class Need:
         """Return the smallest machine that suffices, as the service chooses; None where there is none."""
         if self == Need():
             return machine(USUAL)
-        fitting = [shape for shape in self._shapes() if all(row[3] for row in self.compared(_spec(shape)))]
+        fitting = [shape for shape in self._shapes() if all(row[3] for row in self.compared(shape))]
         return min(fitting, key=lambda shape: (shape.vcpus, shape.family != "e2", shape.memory_gb), default=None)
 
     def _shapes(self) -> Iterator[Machine]:
@@ -80,23 +87,15 @@ class TaskGroup:
 
 @dataclass(frozen=True)
 class Pipeline:
-    """A compiled pipeline, as canonical JSON."""
+    """A compiled pipeline."""
 
-    text: str
-
-    @classmethod
-    def of(cls, spec: Json) -> Pipeline:
-        return cls(json.dumps(spec, sort_keys=True, ensure_ascii=False))
-
-    @cached_property
-    def spec(self) -> Json:
-        spec: Json = json.loads(self.text)
-        return spec
+    spec: Json
 
     @property
     def parameters(self) -> Mapping[str, Json]:
         """The definitions of its parameters, by name."""
-        return parameters(self.spec)
+        found: Mapping[str, Json] = self.spec.get("root", {}).get("inputDefinitions", {}).get("parameters", {})
+        return found
 
     @property
     def offered(self) -> tuple[str, ...]:
@@ -105,38 +104,35 @@ class Pipeline:
             name for name, each in self.parameters.items() if "defaultValue" in each or not each.get("isOptional")
         )
 
+    def type_of(self, parameter: str) -> type[Any] | None:
+        """Return a parameter's type; None for one that no submission can give."""
+        return TYPES.get(str(self.parameters.get(parameter, {}).get("parameterType")))
+
+    @property
+    def images(self) -> tuple[str, ...]:
+        """The images of its tasks, each once."""
+        executors = self.spec.get("deploymentSpec", {}).get("executors", {}).values()
+        return tuple(dict.fromkeys(str(each["container"]["image"]) for each in executors if "container" in each))
+
     @property
     def groups(self) -> tuple[TaskGroup, ...]:
-        return groups(self.spec)
+        """Its tasks by their needs, the most demanding first. Raises KeyError for what the pipeline lacks, ValueError
+        for tasks that wait for each other.
 
-
-def parameters(spec: Json) -> Mapping[str, Json]:
-    """Return the definitions of a pipeline's parameters, by name."""
-    found: Mapping[str, Json] = spec["root"].get("inputDefinitions", {}).get("parameters", {})
-    return found
-
-
-def images(spec: Json) -> tuple[str, ...]:
-    """Return the images of a pipeline's tasks, each once."""
-    executors = spec.get("deploymentSpec", {}).get("executors", {}).values()
-    return tuple(dict.fromkeys(str(each["container"]["image"]) for each in executors if "container" in each))
-
-
-def groups(spec: Json) -> tuple[TaskGroup, ...]:
-    """Return the tasks by their needs, the most demanding first. Raises KeyError for what the pipeline lacks.
-
-    Of a loop over listed items as many run as there are, at most its own limit; of one over a task's output, one is
-    counted, as nothing tells how many there will be. A task under a condition counts.
-    """
-    tasks = list(_tasks(spec, spec["root"]["dag"], "", frozenset(), 1))
-    needs = sorted(dict.fromkeys(task.need for task in tasks), key=lambda need: (need.count, need.cpus, need.memory))
-    shapes, found = {need: need.own() for need in needs}, list[TaskGroup]()
-    for need in reversed(needs):
-        larger = {group.need: group.at_once for group in found if _serves(shapes[group.need], shapes[need])}
-        together = _at_once([task for task in tasks if task.need in (need, *larger)])
-        paths = tuple(task.path for task in tasks if task.need == need)
-        found.append(TaskGroup(need, paths, max(0, together - sum(larger.values()))))
-    return tuple(found)
+        Of a loop over listed items as many run as there are, at most its own limit; of one over a task's output, one is
+        counted, as nothing tells how many there will be. A task under a condition counts.
+        """
+        tasks = list(_tasks(self.spec, self.spec["root"]["dag"])) if "root" in self.spec else []
+        needs = sorted(
+            dict.fromkeys(task.need for task in tasks), key=lambda need: (need.count, need.cpus, need.memory)
+        )
+        shapes, found = {need: need.own() for need in needs}, list[TaskGroup]()
+        for need in reversed(needs):
+            larger = {group.need: group.at_once for group in found if _serves(shapes[group.need], shapes[need])}
+            together = _at_once([task for task in tasks if task.need in (need, *larger)])
+            paths = tuple(task.path for task in tasks if task.need == need)
+            found.append(TaskGroup(need, paths, max(0, together - sum(larger.values()))))
+        return tuple(found)
 
 
 def _serves(larger: Machine | None, other: Machine | None) -> bool:
@@ -153,33 +149,29 @@ def _serves(larger: Machine | None, other: Machine | None) -> bool:
 class _Task:
     path: str
     need: Need
-    #: Itself and all that come before it.
-    line: frozenset[str]
+    #: The tasks and graphs that it comes after.
+    after: frozenset[str]
     #: How many of it run at once.
     times: int
 
 
-def _tasks(spec: Json, dag: Json, above: str, before: frozenset[str], times: int) -> Iterator[_Task]:
+def _tasks(
+    spec: Json, dag: Json, above: str = "", after: frozenset[str] = frozenset(), times: int = 1
+) -> Iterator[_Task]:
     bodies: Mapping[str, Json] = dag["tasks"]
-    lines: dict[str, frozenset[str]] = {}
-
-    def line(name: str) -> frozenset[str]:
-        """Return a task with all that come before it, by their paths."""
-        if name not in lines:
-            lines[name] = frozenset()  # A circle is the service's to refuse.
-            first = (line(other) for other in bodies[name].get("dependentTasks", ()))
-            lines[name] = before.union((above + name,), *first)
-        return lines[name]
-
+    first = {name: body.get("dependentTasks", ()) for name, body in bodies.items()}
+    earlier: dict[str, frozenset[str]] = {}
+    for name in TopologicalSorter(first).static_order():
+        earlier[name] = after.union(*(earlier[other] | {above + other} for other in first[name]))
     for name, body in bodies.items():
-        component = spec.get("components", {})[body["componentRef"]["name"]]
+        component = spec["components"][body["componentRef"]["name"]]
         if "dag" in component:
-            yield from _tasks(spec, component["dag"], f"{above}{name}.", line(name), times * _iterations(body))
+            yield from _tasks(spec, component["dag"], f"{above}{name}.", earlier[name], times * _iterations(body))
             continue
         executor = spec.get("deploymentSpec", {}).get("executors", {})[component["executorLabel"]]
         if "container" in executor:
             need = Need.read(executor["container"].get("resources", {}))
-            yield _Task(above + name, need, line(name), times * _iterations(body))
+            yield _Task(above + name, need, earlier[name], times * _iterations(body))
 
 
 def _iterations(body: Json) -> int:
@@ -202,12 +194,8 @@ def _at_once(tasks: list[_Task]) -> int:
 
 
 def _after(task: _Task, other: _Task) -> bool:
-    """Tell whether a task comes after another, or after the graph that the other is in."""
-    above = other.path.split(".")
-    return task.path != other.path and any(
-        ".".join(above[:depth]) in task.line and not task.path.startswith(f"{'.'.join(above[:depth])}.")
-        for depth in range(1, len(above) + 1)
-    )
+    """Tell whether a task comes after another, or after a graph that the other is in."""
+    return any(f"{other.path}.".startswith(f"{name}.") for name in task.after)
 
 
 def _amount(value: Any, *, unit: float) -> float:
@@ -222,7 +210,3 @@ def _amount(value: Any, *, unit: float) -> float:
         return float(number) * (unit if not suffix else scale)
     except (ValueError, KeyError):
         return 0.0
-
-
-def _spec(shape: Machine) -> MachineSpec:
-    return MachineSpec(shape.type, shape.accelerator, shape.accelerator_count)

@@ -16,7 +16,7 @@ from slipway.base.formatting import counted
 from slipway.model.catalog.model import Catalog, Offer
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB
-from slipway.model.kinds.pipeline import images
+from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.labels import TEMPLATE_LABEL, Launched
 from slipway.model.machines.table import all_accelerators
 
@@ -83,7 +83,7 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
         # Its file is one value: the lines that were edited are in the pull request.
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:7]
         own = {name: beside.pop(name) for name in tuple(beside) if name in _OF_SPEC}
-        spec = {"pipeline": digest, "images": list(images(spec)), **own}
+        spec = {"pipeline": digest, "images": list(Pipeline(spec).images), **own}
     leaves = dict(_leaves(beside, ""))
     leaves |= _leaves({name: value for name, value in spec.items() if name != "workerPoolSpecs"}, "spec/")
     for index, pool in enumerate(spec.get("workerPoolSpecs") or ()):

@@ -76,18 +76,18 @@ def test_without_a_catalog_it_is_that_of_the_stack_that_runs_the_pipeline(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SLIPWAY_CATALOG", "gs://of-who-compiled")
-    ours = Pipeline.of(compiled(tmp_path, catalog=None))
+    ours = Pipeline(compiled(tmp_path, catalog=None))
     assert "of-who-compiled" not in ours.text and '"catalog"' not in ours.text
     for stack in ("gs://acme-dev-catalog", CATALOG):
         container = for_stack(ours, stack).spec["deploymentSpec"]["executors"]["exec-digits"]["container"]
         assert {"name": "SLIPWAY_CATALOG", "value": stack} in container["env"]
-    theirs = Pipeline.of(compiled(tmp_path))
+    theirs = Pipeline(compiled(tmp_path))
     assert for_stack(theirs, "gs://acme-dev-catalog") == theirs
     assert [task.elsewhere for task in (*submit_tasks(ours), *submit_tasks(theirs))] == [False, True]
 
 
 def test_a_compiled_task_tells_what_it_submits(tmp_path: Path) -> None:
-    (task,) = submit_tasks(Pipeline.of(compiled(tmp_path, catalog=None, capacity="pool", labels={"a": "b"})))
+    (task,) = submit_tasks(Pipeline(compiled(tmp_path, catalog=None, capacity="pool", labels={"a": "b"})))
     assert (task.path, task.given["template"], task.given["lr"]) == ("digits", "digits", None)
     assert sorted(task.parameters) == ["data", "layers", "lr", "trees"]
     assert set(_TAKES) == ARGUMENTS

@@ -29,7 +29,7 @@ OF_SPECS = [kind for kind in KINDS.values() if kind is not PIPELINE_JOB]
 
 @pytest.mark.parametrize("kind", OF_SPECS, ids=[kind.name for kind in OF_SPECS])
 def test_what_it_compiles_to_reads_back(kind: JobKind) -> None:
-    body = kind.body(SPEC, STUDY, MODEL)
+    body = kind.body(SPEC, STUDY, MODEL, None)
     assert kind.spec_of(body) == SPEC
     name = f"projects/p/locations/r/{kind.collection}/7"
     job = VertexJob.read({**body, "name": name}, kind)

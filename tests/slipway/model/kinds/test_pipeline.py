@@ -9,7 +9,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.kinds.pipeline import Need, Pipeline
 from slipway.model.labels import STACK_LABEL
-from slipway.model.machines.spec import MachineSpec
+from slipway.model.machines.table import machine
 
 GPU = {"cpuLimit": 4.0, "memoryLimit": 15.0, "accelerator": {"type": "NVIDIA_TESLA_T4", "count": "1"}}
 SPEC = {"baseOutputDirectory": {"outputUriPrefix": "gs://work/jobs/j"}, "serviceAccount": "a@b.iam.gserviceaccount.com"}
@@ -28,7 +28,7 @@ def pipeline(tasks: dict[str, Any], **components: Any) -> Pipeline:
         "names": {"parameterType": "LIST", "defaultValue": ["a"]},
         "must": {"parameterType": "STRING", "isOptional": True},
     }
-    return Pipeline.of(
+    return Pipeline(
         {
             "schemaVersion": "2.1.0",
             "components": simple | components,
@@ -79,7 +79,7 @@ def test_tasks_in_a_chain_take_the_machines_of_the_largest(
     spec["components"] = {name: {"executorLabel": name} for name in SIZES}
     containers = {name: {"image": "python:3.11", "resources": size} for name, size in SIZES.items()}
     spec["deploymentSpec"] = {"executors": {name: {"container": each} for name, each in containers.items()}}
-    assert {group.tasks[0]: group.at_once for group in Pipeline.of(spec).groups} == wanted
+    assert {group.tasks[0]: group.at_once for group in Pipeline(spec).groups} == wanted
 
 
 def test_tasks_of_a_graph_inside_come_after_what_the_graph_comes_after() -> None:
@@ -110,13 +110,13 @@ def test_a_need_that_no_machine_meets_has_none() -> None:
 
 
 def test_a_need_is_compared_with_a_pool_field_by_field() -> None:
-    rows = list(Need.read(GPU).compared(MachineSpec("n1-standard-8")))
+    rows = list(Need.read(GPU).compared(machine("n1-standard-8")))
     assert [(field, fits) for field, _, _, fits in rows] == [("CPUs", True), ("memory", True), ("accelerator", False)]
 
 
 def request(**values: Any) -> dict[str, Any]:
     body = {"displayName": "train-1", "labels": {STACK_LABEL: "dev_eu"}}
-    body |= PIPELINE_JOB.body(SPEC, None, None, pipeline({"a": task("gpu"), "b": task("cpu")}))
+    body |= PIPELINE_JOB.body(SPEC, None, None, pipeline({"a": task("gpu"), "b": task("cpu")}).spec)
     PIPELINE_JOB.record(body, {"rows": 10, "names": '["a"]'} | values)
     return body
 
