@@ -35,7 +35,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
         by_id = {preference.id: preference.preferred for preference in state.preferences}
         asked = {each.metric: by_id[each.id] for each in deployment.report.requests if each.id in by_id}
         # A catalog of an older version does not tell whether the stack allowed code, but of a template.
-        code = bool(catalog.code) or any(template.code_flag for template in catalog.templates.values())
+        code = bool(catalog.code) or any(template.takes_code for template in catalog.templates.values())
         before = replace(before, quota=replace(before.quota, requests=asked or None), code=code)
     reviewed = review(Change.between(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
     old = workspace(plan, now)

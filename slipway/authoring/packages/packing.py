@@ -52,7 +52,7 @@ def modules(template: Template) -> tuple[str, ...]:
     """Return the modules that a template runs from the package that a folder's own code replaces; an empty one for the
     command of an image. Raises PolicyError when the template or the stack does not allow that."""
     allowed = _modules(template)
-    if not template.code_flag or not allowed:
+    if not template.takes_code or not allowed:
         raise PolicyError(
             f"{template.name} runs the code that was reviewed with it, and no other",
             why=template.code_why or "its jobs start no package whose place a folder could take",
@@ -65,7 +65,7 @@ def modules(template: Template) -> tuple[str, ...]:
 
 def runs_any_folder(template: Template) -> bool:
     """Tell whether the template runs a command in any folder."""
-    return bool(template.code_flag) and _modules(template) == (SCRIPT,)
+    return template.takes_code and _modules(template) == (SCRIPT,)
 
 
 def _modules(template: Template) -> tuple[str, ...]:

@@ -27,7 +27,6 @@ from slipway.google.catalog import document
 from slipway.google.quota.report import OfferDraw, OfferVerdict
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.catalog import model
-from slipway.model.catalog.forms import WITH_INPUTS
 from slipway.model.cluster import CurrentCluster, taken
 from slipway.model.labels import Revision
 from slipway.model.machines.spec import MachineGroup
@@ -193,6 +192,7 @@ def template_entry(
     uris = {code: f"gs://{context.catalog_bucket}/{name}" for code, name in packages.items()}
     code, parameters = template.code, tuple(parameter.published for parameter in template.parameters)
     checked = [offer.request for offer in known.offers] if known and known.parameters == parameters else []
+    takes_code = template.code_flag and context.code_allowed
     return model.Template(
         name=template.name,
         summary=template.summary,
@@ -204,7 +204,7 @@ def template_entry(
         ),
         kinds=tuple(template.kinds),
         package=uris[code] if isinstance(code, Package) else "",
-        code_flag=template.code_flag and context.code_allowed and (not template.inputs or WITH_INPUTS),
+        code_flag=takes_code and not template.inputs,
         code_why=_code_refusal(template, context),
         study=_study(template),
         image=code.uri if isinstance(code, Image) else "",
@@ -212,6 +212,7 @@ def template_entry(
         checkpoints=template.checkpoints,
         shared=tuple(dict.fromkeys(last_part(folder) for package in template.packages for folder in package.shared))
         or None,
+        code_with_inputs=(takes_code and bool(template.inputs)) or None,
     )
 
 

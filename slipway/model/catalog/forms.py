@@ -55,22 +55,6 @@ def _write_price(price: Price) -> Mapping[str, Any]:
     return {"pricePerHour": price_text(price), "priceComplete": price.complete}
 
 
-WITH_INPUTS = "with-inputs"
-
-
-def _read_code_flag(body: Mapping[str, Any]) -> bool | str:
-    flag = body.get("codeFlag")
-    if not isinstance(flag, bool | None):
-        raise malformed(flag, "true or false", "codeFlag")
-    return WITH_INPUTS if body.get("codeWithInputs") is True else bool(flag)
-
-
-def _write_code_flag(flag: bool | str) -> Mapping[str, Any]:
-    if flag == WITH_INPUTS:  # To a version that packs a launcher without inputs the template takes no other code.
-        return {"codeFlag": False, "codeWithInputs": True}
-    return {"codeFlag": flag}
-
-
 @dataclass(frozen=True)
 class _Machine(MachineSpec):
     """The keys of a pool's machines."""
@@ -113,7 +97,6 @@ Count = Annotated[
     int | str, Form(lambda count: isinstance(count, int) or bool(whole(count)), "a whole number or a parameter")
 ]
 Hourly = Annotated[Price, Across(_read_price, _write_price)]
-CodeFlag = Annotated[bool | str, Across(_read_code_flag, _write_code_flag)]
 MachineOfPool = Annotated[
     MachineSpec, flat(_Machine, lambda keys: MachineSpec(**vars(keys)), lambda machine: _Machine(**vars(machine)))
 ]

@@ -22,7 +22,6 @@ from slipway.model.catalog.forms import (
     PLAIN_NAME,
     PROJECT,
     QUOTA_ID,
-    CodeFlag,
     Count,
     Hourly,
     Metrics,
@@ -210,8 +209,8 @@ class Template:
     kinds: tuple[Annotated[str, PLAIN_NAME], ...] = ()
     #: The gs:// URI of its code; empty for an `image`.
     package: str = ""
-    #: A folder's own code may replace the template's; WITH_INPUTS where the launcher beside it copies inputs.
-    code_flag: CodeFlag = False
+    #: A folder's own code may replace the template's, whatever version packs it.
+    code_flag: bool = False
     #: The rule that forbids a folder's own code.
     code_why: str = ""
     study: Study | None = None
@@ -221,6 +220,8 @@ class Template:
     checkpoints: bool = False
     #: The folders beside its own from which its packages have code as well.
     shared: tuple[str, ...] | None = None
+    #: A folder's own code may replace the template's, beside a launcher that copies inputs: earlier versions pack none.
+    code_with_inputs: bool | None = None
     #: Its file and line in the catalog's commit: `templates/x.py:5`.
     source: str = ""
     #: The part that this version does not understand; then the template has neither parameters nor offers.
@@ -228,6 +229,11 @@ class Template:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "kinds", self.kinds or (self.kind,))
+
+    @property
+    def takes_code(self) -> bool:
+        """Tell whether a folder's own code may replace the template's."""
+        return self.code_flag or bool(self.code_with_inputs)
 
 
 @dataclass(frozen=True)

@@ -54,19 +54,17 @@ def command(
         raise click.UsageError("Missing argument 'JOB'.")
     context = Context(catalog)
     target = found_job(context, job)
-    if shell is not None or dashboard:
-        if shell is not None and dashboard:
-            raise ConfigError("--shell and --dashboard open two pages", fix="name one of them")
-        what = "dashboard" if dashboard else "shell"
-        link = (
-            dashboard_of(context, target, screen.note)
-            if shell is None
-            else shell_of(context, target, shell, screen.note)
-        )
-        lines: tuple[str, ...] = (link,)
+    if shell is not None and dashboard:
+        raise ConfigError("--shell and --dashboard open two pages", fix="name one of them")
+    lines: tuple[str, ...] = ()
+    if dashboard:
+        what, link = "dashboard", dashboard_of(context, target, screen.note)
+    elif shell is not None:
+        what, link = "shell", shell_of(context, target, shell, screen.note)
     else:
         browsed = "storage" not in context.connection.endpoints.overrides
         lines, link = place_of(target, what, context.console_link(target), context.catalog.project if browsed else "")
+    lines = lines or (link,)
     if output == "json":
         body = {"job": target.name, "what": what, "lines": lines, "link": link or None}
         screen.out_json("place", body)

@@ -116,9 +116,9 @@ def _brings(template: TemplateChange) -> Iterator[str]:
 def _flags(template: TemplateChange) -> Iterator[Consequence]:
     old, new, change = template.old, template.new, template.change
     # Otherwise it is reported for the stack.
-    if change.before.code == change.after.code and new.code_flag and not old.code_flag:
+    if change.before.code == change.after.code and new.takes_code and not old.takes_code:
         yield template.tells("code_flag-on")
-    elif change.before.code == change.after.code and old.code_flag and not new.code_flag:
+    elif change.before.code == change.after.code and old.takes_code and not new.takes_code:
         yield template.tells("code_flag-off", used=template.used)
     if new.checkpoints and not old.checkpoints:
         row = "checkpoints-lost" if template.keeps_nothing else "checkpoints-on"

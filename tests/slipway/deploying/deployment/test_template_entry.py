@@ -154,7 +154,7 @@ def test_a_template_with_inputs_takes_other_code_of_versions_whose_launcher_copi
     published = entry(asked, code_allowed=True)
     assert (published["codeFlag"], published["codeWithInputs"]) == (False, True)
     assert "update slipway" in published["codeWhy"]
-    assert read(model.Template, published, "digits").code_flag == "with-inputs"
+    assert read(model.Template, published, "digits").takes_code
     stack = entry(asked)
     assert "codeWithInputs" not in stack and "slipway:workspace: {code: true}" in stack["codeWhy"]
 
