@@ -6,13 +6,14 @@ Vertex AI accepts a job on a persistent resource only when each worker pool equa
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from slipway.authoring.stack.config import TeamEntry
+from slipway.authoring.stack.stack import machines
 from slipway.authoring.template.case import Case, cases
 from slipway.authoring.template.declaration import file_of
-from slipway.authoring.template.job_template import JobTemplate
+from slipway.authoring.template.job_template import JobTemplate, StackTemplate
 from slipway.authoring.template.pool_matching import PoolMismatch, WorkerPoolDemand, fitting_pools, mismatches
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, TaskPool
 from slipway.base.errors import ConfigError
@@ -45,6 +46,15 @@ class Placement:
         """The text that tells it from the template's other placements."""
         where = self.cluster.name if self.cluster and self.dormant else ""
         return " ".join(word for word in (self.capacity_type, where, self.qualifier) if word)
+
+
+class NoPoolError(ConfigError):
+    """A template that fits no pool. `of_team`: a team and the key of its machine that does not fit, None where the
+    template's own does not."""
+
+    def __init__(self, what: str, *, why: str, fix: str, of_team: tuple[str, str] | None) -> None:
+        super().__init__(what, why=why, fix=fix)
+        self.of_team = of_team
 
 
 @dataclass(frozen=True)
@@ -111,7 +121,7 @@ def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
     for team, mismatched in refused.items():
         on_pools = [each for each in placed if each.capacity_type == POOL and each.case.team == team]
         if on_pools and all(placement.refusal for placement in on_pools):
-            raise _no_pool(template, team, mismatched, here.for_team(team).clusters)
+            raise _no_pool(template, team, mismatched, here.for_team(team))
     return tuple(placed)
 
 
@@ -175,21 +185,23 @@ def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: Stack
                 yield from misfits_of(known, here.region, shape, template.usual_replicas(worker))
 
 
-def _nearest(refused: list[tuple[PoolMismatch, ...]]) -> tuple[PoolMismatch, ...]:
-    """Return the mismatches of the nearest cluster. Equally near ones are ordered by name: a stack file keeps its
-    order, Pulumi's configuration does not, and `slipway check` and preview agree."""
+def _nearest(refused: list[tuple[PoolMismatch, ...]], own: Sequence[str] = ()) -> tuple[PoolMismatch, ...]:
+    """Return the mismatches of the nearest cluster. Of equally near ones a team's `own` come first, then they are
+    ordered by name: a stack file keeps its order, Pulumi's configuration does not, and `slipway check` and preview
+    agree."""
     return min(
         refused,
         key=lambda mismatches: (
             len(mismatches),
             sum(mismatch.differences for mismatch in mismatches),
+            mismatches[0].nearest.partition("/")[0] not in own,
             [mismatch.nearest for mismatch in mismatches],
         ),
     )
 
 
 def _no_pool(
-    template: JobTemplate, team: str, refused: list[tuple[PoolMismatch, ...]], clusters: tuple[ClusterSpec, ...]
+    template: JobTemplate, team: str, refused: list[tuple[PoolMismatch, ...]], here: StackResources
 ) -> ConfigError:
     file = f"templates/{file_of(template.name)}"
     if not refused:
@@ -198,20 +210,25 @@ def _no_pool(
             why="its capacity type 'pool' needs one",
             fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",
         )
-    nearest = _nearest(refused)
+    nearest = _nearest(refused, here.teams[team].clusters if team else ())
     fix = f"make the template and the pool equal, in {file} or in the stack file; a job runs only on a pool like it"
     if template.pipeline:
         fix = "let the pipeline's tasks ask for less, or declare a pool that has what they need"
-    cluster = next(cluster for cluster in clusters if cluster.name == nearest[0].nearest.partition("/")[0])
+    cluster = next(cluster for cluster in here.clusters if cluster.name == nearest[0].nearest.partition("/")[0])
     # That it takes no job of a template is a difference of each worker pool: if there is no other, this is the mend.
     if cluster.closed and all(mismatch.differences == 1 for mismatch in nearest):
         _, fix = cluster.closed
     if team:
         fix = f"name a machine of such a pool under slipway:teams.{team}.machines, or declare a pool like it"
-    return ConfigError(
+    theirs = template.teams[team].all_pools if team and isinstance(template, StackTemplate) else ()
+    asked = {pool.machine for pool in theirs if pool.role in {mismatch.role for mismatch in nearest}}
+    keyed = machines(here.teams[team].machines) if team else {}
+    own = [key for key, entry in keyed.items() if entry.machine in asked]
+    return NoPoolError(
         f"template {template.name} fits no pool of this stack{f' on the machines of team {team}' if team else ''}",
         why="\n".join(map(str, nearest)),
         fix=fix,
+        of_team=(team, own[0]) if own else None,
     )
 
 

@@ -121,10 +121,11 @@ def _templates(
     service. All others are added to `published`."""
     from slipway.authoring.packages.source_package import built
     from slipway.authoring.template.load import load
+    from slipway.authoring.template.proof import NoPoolError
     from slipway.deploying.deployment.publication import rehearse
 
-    names = DocumentPart(document)["config"]["slipway:templates"]
-    for part in names.entries():
+    config = DocumentPart(document)["config"]
+    for part in config["slipway:templates"].entries():
         name = part.of(str)
         if name is None:
             continue
@@ -135,8 +136,10 @@ def _templates(
             if stack and published is not None:
                 published.append(rehearse(template, stack))
         except ConfigError as error:
-            part.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
-    return tuple(names.mistakes)
+            of_team = error.of_team if isinstance(error, NoPoolError) else None
+            at = config["slipway:teams"][of_team[0]]["machines"][of_team[1]] if of_team else part
+            at.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
+    return tuple(config.mistakes)
 
 
 def _pipelines(

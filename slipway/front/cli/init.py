@@ -32,6 +32,19 @@ _TO_BE_ADDED = {*(f".{name}/CODEOWNERS" for name in FORGES), _PIPELINE}
 """Files that a repository has once, so that their owners add our lines by hand."""
 
 
+class _Copied(click.Choice[str]):
+    """The templates that are copied; of another one it says how somebody copies it."""
+
+    def convert(self, value: str, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        if value in self.choices:
+            return super().convert(value, param, ctx)
+        raise ConfigError(
+            f"slipway init copies no template {quoted(value)}",
+            why=f"it copies {join(self.choices)}",
+            fix="copy its file and its folder yourself: docs/templates.md",
+        )
+
+
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(path_type=Path, file_okay=False))
 @click.option("--project", metavar="ID", help="The Google Cloud project of the stack dev.")
@@ -43,7 +56,7 @@ _TO_BE_ADDED = {*(f".{name}/CODEOWNERS" for name in FORGES), _PIPELINE}
     "--template",
     "templates",
     multiple=True,
-    type=click.Choice(starter_files.TEMPLATES),
+    type=_Copied(starter_files.TEMPLATES),
     help="Adds a template of slipway's beside hello: script runs any command, in dev.",
 )
 @click.option("--ci", type=click.Choice(list(FORGES)), help="Whose CI runs it; github where nothing is said.")

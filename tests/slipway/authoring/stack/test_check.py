@@ -186,6 +186,12 @@ def test_a_team_s_machine_is_proven_on_the_pools_that_the_team_may_use(checkout:
     assert "template train fits no pool of this stack on the machines of team vision" in nowhere.output
     assert "workers needs machine n1-standard-16" in nowhere.output
     assert "fix: name a machine of such a pool under slipway:teams.vision.machines" in nowhere.output
+    assert "slipway:teams.vision.machines.small: template train fits no pool" in nowhere.output, "that was edited"
+    assert "nearest pool cpu/" in nowhere.output
+    eyes = LARGE.replace("large:", "eyes:").replace("n1-standard-16", "n1-standard-4")
+    with_eyes = more.replace(", machines: ", ", clusters: [eyes], machines: ")
+    own = of(GOOD.replace("  slipway:templates", f"{eyes}  slipway:templates") + with_eyes)
+    assert own.exit_code == 2 and "nearest pool eyes/" in own.output, "the team's own"
     assert of(large).exit_code == 0
     audio_s = of(large.replace("bob@acme.example']", "bob@acme.example'], clusters: [large]"))
     assert audio_s.exit_code == 2 and "on the machines of team vision" in audio_s.output

@@ -22,6 +22,7 @@ from slipway.front.cli import main
         (("jobs", "list", "--state", "runing"), "\n  fix: --state running\n"),
         (("jobs", "list", "--state", "zzz"), "\n  fix: slipway jobs list --help\n"),
         (("jobs", "list", "cpu=3"), "Got unexpected extra argument (cpu=3)\n"),
+        (("init", ".", "--template", "torchrun-digits"), "it copies script and tune-digits\n  fix: copy its file and"),
         (("jobs", "logs", "--tial", "3", "hello"), "No such option '--tial'. Did you mean --tail?"),
     ],
 )
