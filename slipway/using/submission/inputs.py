@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from slipway.base.errors import ConfigError
@@ -71,7 +71,7 @@ def _addresses(offer: Offer, values: Mapping[str, Value]) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class InputCheck:
-    """A look at the inputs of runs that has begun: `runs` has those of each different run, `found` is by address."""
+    """A look at the inputs of runs that has begun: `runs` has those of each run, `found` is by address."""
 
     runs: tuple[tuple[str, ...], ...]
     found: Mapping[str, Future[Contents | CloudError]]
@@ -84,9 +84,15 @@ class InputCheck:
         read. Raises ConfigError for what is no address."""
         if not declared(offer):
             return None
-        each = tuple(dict.fromkeys(_addresses(offer, values) for values in runs))
+        each = tuple(_addresses(offer, values) for values in runs)
         first = islice(dict.fromkeys(address for run in each for address in run), MOST_ADDRESSES)
         return cls(each, {name: threads.submit(contents, context.hurried.storage, name) for name in first})
+
+    def of(self, places: Iterable[int]) -> InputCheck:
+        """Return the same for some of the runs, by their places: others may have been sent long ago."""
+        runs = tuple(self.runs[place] for place in places)
+        named = {address for run in runs for address in run}
+        return replace(self, runs=runs, found={name: look for name, look in self.found.items() if name in named})
 
     def check(self, candidates: Iterable[Candidate], tell: Callable[[str], None]) -> None:
         """Tell the size of each input. Raises ConfigError for one that is not there, and where they are known not to

@@ -198,7 +198,8 @@ def _check(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> No
     if reading.budget and chosen.left.send:
         reading.budget.check(chosen.candidate(chosen.left.send[0]).body.get("labels", {}), show.note)
     if reading.inputs and chosen.left.send:
-        reading.inputs.check([choice.taken.candidate for choice in chosen.choices.values()], show.note)
+        inputs = reading.inputs.of(run.index for run in chosen.left.send)
+        inputs.check([choice.taken.candidate for choice in chosen.choices.values()], show.note)
     if reading.notify and chosen.left.send:
         reading.notify.check(show.note)
 

@@ -97,3 +97,19 @@ def test_a_sweep_looks_at_the_inputs_of_all_its_runs(with_input: Stack, monkeypa
     assert refused.code == 2 and "they take 13 bytes" in refused.err and not every_job(with_input)
     grid.write_text(json.dumps({"grid": {"data": [addresses[0], "digits"]}}))
     assert "input data is 'digits'" in with_input.run(*sweep).err
+
+
+def test_inputs_of_runs_that_are_sent_need_not_be_there_any_more(with_input: Stack) -> None:
+    with_input.put("day1", b"1")
+    grid = Path(with_input.folder / "grid.json")
+    addresses = [f"{with_input.address}/{name}" for name in ("day1", "digits")]
+    grid.write_text(json.dumps({"grid": {"data": addresses, "code": ["print(1)"]}}))
+    sweep = ("submit", "hello", "--sweep", str(grid))
+    with_input.well(*sweep)
+    with_input.cloud.rest("DELETE", f"/storage/v1/b/{with_input.address.removeprefix('gs://')}/o/day1")
+    second = next(job for job in every_job(with_input) if addresses[1] in str(job))
+    with_input.cloud.rest("POST", f"/v1/{second['name']}:cancel", {})
+    with_input.cloud.seen(second["name"], lambda body: "endTime" in body)
+    again = with_input.well(*sweep, "--retry-cancelled")
+    assert f"input {addresses[1]}: 2 objects" in again.err and addresses[0] not in again.err
+    assert len(every_job(with_input)) == 3
