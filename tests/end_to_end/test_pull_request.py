@@ -91,7 +91,9 @@ def a_pool_grows(repository: Repository) -> None:
     done = repository.reviewed("--output", "markdown", "--gate")
     assert done.code == 0, done.said
     headline = done.out.splitlines()[1]
-    assert headline.startswith(f"### ⚠ {checkout.stack}: A second `cpu`"), done.said
+    assert headline.startswith(f"### ⚠ {checkout.stack}: `pools.all.replicas.max` 2 → 3 makes a second `cpu`"), (
+        done.said
+    )
     assert f"`{job['displayName']}` (submitter, " in done.out
     assert "incomplete" not in done.out
     repository.merged("grow")

@@ -91,7 +91,7 @@ def nothing_of_the_change_runs_in_the_judge_nor_what_it_pins(team: Team, ran: Pa
     team.checkout.write(persistentResources=LARGER, workspace={"submitters": ["group:new@company.example"]})
     done = team.edited("--gate")
     assert done.code == 5, done.said
-    assert "sitecustomize.py" in done.out and "A second `cpu`" in done.out, done.said
+    assert "sitecustomize.py" in done.out and "a second `cpu`" in done.out, done.said
     pins = "Other packages deploy or judge: slipway-vertex {} → 9.0.0"
     assert pins.format(version()) in done.out.replace("`", ""), done.said
     assert not ran.exists()

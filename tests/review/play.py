@@ -180,7 +180,7 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
 
 
 def _failed(error: SlipwayError) -> Preview:
-    why = "the deployment is refused, and so is each later one on top of it; what it would delete is not known"
+    why = "the deployment is refused, and so is each later one on top of it; running jobs go on"
     return Preview(errors=(f"error: {error}",), why=why)
 
 

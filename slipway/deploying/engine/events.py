@@ -142,7 +142,7 @@ class _Stream:
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):
-            yield "the deployment is refused, and so is each later one on top of it; what it would delete is not known"
+            yield "the deployment is refused, and so is each later one on top of it; running jobs go on"
         elif self.result is None:
             yield "the engine's events end before its summary, so something may be missing, deletions above all"
         if self.odd:

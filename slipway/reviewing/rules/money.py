@@ -24,7 +24,7 @@ from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, pri
 from slipway.reviewing.rules.clusters.jobs import reservations, users
 from slipway.reviewing.rules.table import by_row, moves
 from slipway.reviewing.rules.templates.run_cost import run_costs
-from slipway.reviewing.rules.words import jobs, owned
+from slipway.reviewing.rules.words import jobs, named, owned
 
 
 def _read_price(body: Mapping[str, Any]) -> Price:
@@ -153,18 +153,16 @@ def _confirmation(change: Change, old: float | None, new: float | None) -> Itera
         return
     before, after = ("" if limit is None else dollars(Price(Decimal(str(limit)))) for limit in (old, new))
     move = moves(old, new)
-    robots = [f"nobody answers for `{member}`" for member in change.after.submitters if member.startswith(_ROBOT)]
+    robots = [f"`{member.partition('@')[0]}`" for member in change.after.submitters if member.startswith(_ROBOT)]
     stricter = move in ("set", "lowered")
     yield by_row(
         f"spending-limit-{move}{'-for-scripts' if robots and stricter else ''}",
         Subject("workspace", "confirmAbove"),
         before=before,
         after=after,
+        robots=named(robots),
         edits=(Edit("confirmAbove", before, after),),
-        details=(
-            *(robots if stricter else ()),
-            *_dearer(change.new, new if stricter else old, None if stricter else new),
-        ),
+        details=_dearer(change.new, new if stricter else old, None if stricter else new),
     )
 
 

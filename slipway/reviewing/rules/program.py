@@ -92,13 +92,14 @@ def _move(pin: Edit) -> str:
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
-    what = short(fault.what, _LONGEST).removesuffix(_UNCHANGED)
+    what, edits = short(fault.what, _LONGEST).removesuffix(_UNCHANGED), tuple(edits)
+    keep = [f"or keep `{edits[0].key}` as it was"] if len(edits) == 1 and "back" not in fault.fix else []
     return by_row(
         "preview-undecided" if what == _UNDECIDED else "preview-failed",
         Subject("preview"),
         what=what,
         why=short("; ".join(fault.why.splitlines()), _LONGEST),
-        fix=short("; ".join(dict.fromkeys(fault.fix.splitlines())), _LONGEST),
+        fix=short("; ".join(dict.fromkeys([*fault.fix.splitlines(), *keep])), _LONGEST),
         edits=edits,
         details=details,
     )

@@ -257,7 +257,7 @@ def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -
         increase=draw.increase,
         drawers=named(f"`{drawer}`" for drawer in drawers or line.drawn),
         edits=(edit,) if edit.before != edit.after else (),
-        details=(f"{words}: {amount:,}" for words, amount in {**held, **drawn}.items() if amount),
+        details=(f"{words}: {amount:,} {draw.what}" for words, amount in {**held, **drawn}.items() if amount),
         **values,
     )
 

@@ -47,7 +47,7 @@ def by_row(
 def follows(row: str, *, grade: Grade | None = None, details: tuple[str, ...] = (), **values: object) -> Effect:
     """Return a row's phrases with these values in them. `grade`: where it is not the row's."""
     told = ROWS[row]
-    does, so, instead = (told.get(part, "").format_map(values) for part in ("does", "so", "instead"))
+    does, so, instead = (told.get(part, "").format_map({"it": IT, **values}) for part in ("does", "so", "instead"))
     return Effect(does, so, grade or usual_grade(row), instead, told["kind"], details=details)
 
 

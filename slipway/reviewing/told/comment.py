@@ -153,14 +153,14 @@ def _row(review: Review) -> tuple[str, ...]:
     # Of each thing its fate comes first, where there is one, and then the gravest consequence.
     for part in sorted(review.yours, key=lambda part: (not part.of.becomes, -part.grade)):
         # Amounts have columns of their own; limits of the stack file have none.
-        if part.section is not Section.MONEY or part.field:
+        if (part.section is not Section.MONEY or part.field) and part.subject.what != "preview":
             kind, name = part.thing
             label = name if kind in ("cluster", "template") else part.section.value
             strong = part.grade is Grade.BLOCKING or bool(part.of.becomes and part.grade > Grade.NOTE)
             becomes = "" if refused else part.of.becomes
             changes.setdefault(label, _cell(f"{label} {becomes}".strip(), strong=strong))
     if refused:
-        changes = {"": _cell("nothing: refused", strong=True), **changes}
+        changes = {"": _cell("nothing is deployed", strong=True), **changes}
     worse = {part.section for part in review.yours if part.grade > Grade.NOTE}
     money = "?"
     if review.money:  # `149,379 → 149,574, up to 301,108 → 301,499`, the latter with every pool at its maximum.

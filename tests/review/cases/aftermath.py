@@ -111,7 +111,10 @@ CASES = (
         (
             hurts("cluster-new-generation", "h100"),
             tells(
-                "generations-overlap", "h100", "$4,855 a day", "their timeout ends that in 20 h 48 min, $4,207 at most"
+                "generations-overlap",
+                "h100",
+                "$4,855 a day",
+                "its timeout ends that in 20 h 48 min, $4,207 at most in all",
             ),
         ),
         may=ANEW,

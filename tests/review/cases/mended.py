@@ -104,4 +104,11 @@ CASES = (
         world=BUSY,
         accident="one study that held a shared pool for a night",
     ),
+    Case(
+        "A case's machine that loses its arguments: nothing that is submitted reaches it",
+        (template("lora", 'Disk("pd-ssd", 500),\n                    args=ARGS,\n', 'Disk("pd-ssd", 500),\n'),),
+        (stops("arguments-changed", "lora", "`rank`", "are ignored", "`--output`", "pass `args` there too"),),
+        world=BUSY,
+        accident="a helper that forgot to pass the arguments on",
+    ),
 )

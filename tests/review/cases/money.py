@@ -75,7 +75,16 @@ CASES = (
     Case(
         "What costs more than $4 an hour is asked about from now on",
         (ASKED,),
-        (hurts("spending-limit", "confirmAbove", "up to $4.00/h", "nightly", "exit code 5", "$4.28/h on demand"),),
+        (
+            hurts(
+                "spending-limit",
+                "confirmAbove",
+                "up to $4.00/h",
+                "`serviceAccount:nightly` can't confirm",
+                "exits with 5",
+                "$4.28/h on demand",
+            ),
+        ),
         world=BUSY,
     ),
     Case(

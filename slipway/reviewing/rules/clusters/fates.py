@@ -129,6 +129,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     return {
         "costs": of.costs(new) + alone if new else "",
         "edit": brief[0] if count == 1 else counted(count, "edit"),
+        "makes": "makes" if count == 1 else "make",
         "end": _end(cluster, "then" if new else "at once"),
         "until": have_ended(on_them.values(), "") if on_them else "a later deployment",
         "ended": have_ended(cluster.jobs),

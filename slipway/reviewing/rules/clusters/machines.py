@@ -66,6 +66,7 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
     yield of_cluster("image-cache-empty", name)
     if cluster.held and not cluster.in_place:
         more = price(new)
+        paid = more if more.known else cluster.held_price
         row = "generations-overlap" if more.known else "generations-overlap-unpriced"
         yield of_cluster(
             row if cluster.retires else "generations-overlap-briefly",
@@ -74,15 +75,15 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
             until=have_ended(cluster.jobs, "") if cluster.jobs else "a later deployment",
             held=dollars(cluster.held_price),
             up=up,
-            daily=usd(float(cluster.held_price.known) * 24),
-            longest=_longest(cluster, change),
+            daily=usd(float(paid.known) * 24),
+            longest=_longest(cluster, paid, change),
             grade=None if cluster.retires or cluster.scarce else Grade.NOTE,
             key=cluster.key,
             cost=cluster.held_price,
         )
 
 
-def _longest(cluster: ClusterChange, change: Change) -> str:
+def _longest(cluster: ClusterChange, paid: Price, change: Change) -> str:
     """Return how long the old cluster stays at most by its jobs' timeouts, and what that costs; empty where no template
     tells, a job has outlived its own, or it ends each trial of a study."""
     left = []
@@ -92,8 +93,8 @@ def _longest(cluster: ClusterChange, change: Change) -> str:
         left.append((since - change.now).total_seconds() + timeout_of(template) if template else 0)
     if not left or min(left) <= 0:
         return ""
-    most = usd(float(cluster.held_price.known) * max(left) / 3600)
-    return f"; their timeout ends that in {span(max(left))}, {most} at most"
+    most, whose = usd(float(paid.known) * max(left) / 3600), "their" if left[1:] else "its"
+    return f"; {whose} timeout ends that in {span(max(left))}, {most} at most in all"
 
 
 def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:

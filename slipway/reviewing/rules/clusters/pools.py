@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from slipway.base.formatting import counted
 from slipway.google.catalog.lookup import unused_pools
 from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Cluster, Pool
@@ -212,7 +213,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             templates=named(map("`{}`".format, needs_of)),
             most=max(needs_of.values()),
             machine=pool.machine,
-            min=pool.min,
+            min=counted(pool.min, "machine"),
             edits=_both(was, pool) if was.min != pool.min else (),
             details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
             part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",

@@ -160,6 +160,11 @@ def arguments(difference: Difference) -> Effect:
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
     kept = {name for each in after for name in names(each)}
     lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
+    still = names(str([offer.request for offer in difference.offers]))
+    unheard = {name for each in gone for name in names(each) if name not in still and not after}
+    if ignored := unheard & {each.name for each in difference.template.new.parameters}:
+        so = f"; without {_flags(lost)} what they write to a machine's disk is lost with the machine" if lost else ""
+        return follows("arguments-none", ignored=few((f"`{name}`" for name in sorted(ignored)), most=4), lost=so)
     shared = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in shared for name in names(each)}:
         told: dict[str, Any] = {"flags": _flags(lost), "lost": join(map(shown, lost)), "new": _values(shared)}
