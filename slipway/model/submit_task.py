@@ -13,8 +13,8 @@ from slipway.model.kinds.pipeline import Json, Pipeline
 START = 'exec python3 -m slipway.kfp "$0" "$@"'
 """The end of the command of such a task."""
 ARGUMENTS = frozenset(
-    {"template", "like", "capacity", "pool", "kind", "wait_for", "then", "request_id", "catalog", "code", "yes"}
-    | {"labels", "note", "notify"}
+    {"template", "like", "capacity", "pool", "kind", "team", "wait_for", "then", "request_id", "catalog", "code"}
+    | {"yes", "labels", "note", "notify"}
 )
 """The arguments of `slipway.submit`; all others are parameters of the template."""
 

@@ -13,7 +13,6 @@ from slipway.authoring.template.worker_pool import TaskPool
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, quoted
 from slipway.model.kinds.pipeline import Pipeline
-from slipway.model.labels import TEAM
 from slipway.model.submit_task import SubmitTask, submit_tasks
 
 
@@ -77,8 +76,6 @@ def _refusals(task: SubmitTask, offered: Mapping[str, JobTemplate]) -> Iterator[
         if given not in known:
             near = nearest(given, known)
             meant = f"did you mean {near}?" if near else f"it has {join(known) or 'none'}"
-            if given == TEAM:
-                meant = f'name a team by .set_env_variable("SLIPWAY_TEAM", "{task.given[given] or "NAME"}")'
             yield f"task {task.path}: template {name} has no parameter {quoted(given)}; {meant}"
     if missing := [each.name for each in known.values() if each.required and each.name not in task.parameters]:
         yield f"task {task.path}: template {name} needs {join(missing)}, which no argument gives"

@@ -22,6 +22,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "capacity": ((str, _NONE), "a capacity type's name"),
     "pool": ((str, _NONE), "cluster/pool"),
     "kind": ((str, _NONE), "a kind's name"),
+    "team": ((str, _NONE), "a team's name"),
     "wait_for": ((Mapping, _NONE), 'times by capacity type: {"pool": "30m"}'),
     "then": ((Iterable,), "a capacity type's name, or several"),
     "request_id": ((str, _NONE), "a text"),
@@ -45,7 +46,6 @@ _OF_SWEEPS: Mapping[str, tuple[tuple[type, ...], str]] = {
 _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "name": ((str,), "a job's name"),
     "user": ((str, _NONE), "a user's name"),
-    "team": ((str, _NONE), "a team's name"),
     "sweep": ((str, _NONE), "a sweep's id"),
     "state": ((str, _NONE), "a state's name"),
     "limit": ((int, _NONE), "a number of jobs"),

@@ -40,6 +40,7 @@ def submit(
     capacity: str | None = None,
     pool: str | None = None,
     kind: str | None = None,
+    team: str | None = None,
     wait_for: Mapping[str, str | float] | None = None,
     then: str | Sequence[str] = (),
     request_id: str | None = None,
@@ -57,6 +58,7 @@ def submit(
     arguments hold in their place; differences that can't be avoided go to the logger.
     `capacity` and `kind`: the command's `--capacity` and `--as`; None takes the template's first that can run.
     `pool`: `cluster/pool`, that one and no other place.
+    `team`: the team that the job counts for, as `--team`; None is that of $SLIPWAY_TEAM, where several could be.
     `wait_for`: the time to wait for a capacity type before the next is taken, as `{"pool": "30m"}` or in seconds, in
     that order; 0 for flex-start waits forever.
     `then`: the types after those that are waited for.
@@ -77,7 +79,7 @@ def submit(
     exits with 2, 3, 4, 5 and 75, and Cancelled for a job that began while it was being given up.
     """
     model = like.resource_name if isinstance(like, Job) else like
-    check(like=model, capacity=capacity, pool=pool, kind=kind, wait_for=wait_for, then=then)
+    check(like=model, capacity=capacity, pool=pool, kind=kind, team=team, wait_for=wait_for, then=then)
     check(request_id=request_id, catalog=catalog, code=code, yes=yes, labels=labels, note=note, notify=notify)
     id_ = checked_request_id(request_id) if request_id is not None else new_request_id()
     context = context_of(catalog)
@@ -91,6 +93,7 @@ def submit(
         capacity_type=capacity,
         pool=pool or "",
         kind=kind,
+        team=team or "",
         waits=waits(waits_as_typed(wait_for)),
         then=types(then),
         overrides=overrides_of(labels, note, notify),

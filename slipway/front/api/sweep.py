@@ -55,6 +55,7 @@ def sweep(
     pool: str | None = None,
     then: str | Sequence[str] = (),
     kind: str | None = None,
+    team: str | None = None,
     request_id: str | None = None,
     catalog: str | None = None,
     code: str | os.PathLike[str] | None = None,
@@ -71,7 +72,7 @@ def sweep(
 
     `runs`: `{"trees": [100, 200], "seed": range(10)}` for every combination, `[{"trees": 100}, {"trees": 200}]` for a
     run of each entry, or the path of a sweep's file.
-    `capacity`, `pool`, `kind`, `catalog`, `code`, `labels`, `note` and `notify`: those of `slipway.submit`.
+    `capacity`, `pool`, `kind`, `team`, `catalog`, `code`, `labels`, `note` and `notify`: those of `slipway.submit`.
     `then`: the types to take where the runs would wait. Without any, all runs wait for the first capacity type that can
     ever run them.
     `request_id`: the sweep's id, which else follows from its content; another id makes the same runs another sweep.
@@ -88,7 +89,7 @@ def sweep(
     Raises ConfigError with all mistakes at once, AuthError, ResourceError, PolicyError and AnswerUnknown of
     `slipway.errors`, as the command exits with 2, 3, 4, 5 and 75. Runs accepted by then go on.
     """
-    check(template=template, runs=runs, capacity=capacity, pool=pool, then=then, kind=kind)
+    check(template=template, runs=runs, capacity=capacity, pool=pool, then=then, kind=kind, team=team)
     check(request_id=request_id, catalog=catalog, labels=labels, note=note, notify=notify)
     check(code=code, retry_failed=retry_failed, retry_cancelled=retry_cancelled, rate=rate, yes=yes)
     if rate < 0:
@@ -102,6 +103,7 @@ def sweep(
         capacity_type=capacity,
         pool=pool or "",
         kind=kind,
+        team=team or "",
         overrides=overrides_of(labels, note, notify),
     )
 

@@ -172,10 +172,7 @@ UNNAMED = {"name": "SLIPWAY_CATALOG"}
         ({"template": "free", "run": "x {anything}", "anything": None}, ""),
         ({"template": "digts"}, "task work-0: there is no template 'digts' in slipway:templates; did you mean digits?"),
         ({"template": "digits", "data": None, "tres": 3.0}, "digits has no parameter 'tres'; did you mean trees?"),
-        (
-            {"template": "digits", "data": "", "team": "a"},
-            'no parameter \'team\'; name a team by .set_env_variable("SLIPWAY_TEAM", "a")',
-        ),
+        ({"template": "digits", "data": "gs://d", "team": "vision"}, ""),
         ({"template": "digits"}, "task work-0: template digits needs data, which no argument gives"),
     ],
 )

@@ -55,6 +55,17 @@ def test_a_job_is_submitted_awaited_and_read(stack: Stack, capfd: pytest.Capture
     assert capfd.readouterr() == ("", "")
 
 
+def test_a_team_is_named_as_by_the_command(stack: Stack) -> None:  # N32
+    stack.catalog["submitters"] = {"trainer": ["group:vision@acme.example", "group:speech@acme.example"]}
+    stack.publish()
+    job = slipway.submit("hello", code_="pass", team="vision")
+    sweep = slipway.sweep("hello", {"code": ["pass"]}, team="speech")
+    assert [each["labels"]["team"] for each in stack.jobs()] == ["speech", "vision"]
+    assert job.id and sweep.count == 1
+    with pytest.raises(ConfigError, match="--team language is none of the teams"):
+        slipway.submit("hello", code_="pass", team="language")
+
+
 def test_a_handle_does_not_change_and_a_newer_one_is_asked_for(stack: Stack) -> None:  # N12
     job = slipway.submit("hello", code_=SLEEP)
     stack.until(lambda: job.refresh().state == "JOB_STATE_RUNNING")
