@@ -20,7 +20,7 @@ from slipway.model.capacity import CAPACITY_TYPES, FLEX_START, ON_DEMAND, POOL, 
 from slipway.model.cluster import ClusterSpec
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH, cell
 from slipway.model.machines.spec import MachineGroup, MachineSpec, is_tpu
-from slipway.model.machines.table import accelerator, machine, machine_types
+from slipway.model.machines.table import accelerator, accelerators, machine, machine_types
 
 FEE = Decimal("0.15")
 UNKNOWN_PRICE = "price unknown"
@@ -156,8 +156,11 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
 
 
 def _attached(spec: MachineSpec) -> str:
-    """Return the common name of the accelerators attached to an N1 machine, of which the book has no price."""
-    return accelerator(spec.accelerator).model if spec.accelerator and spec.type.startswith("n1-") else ""
+    """Return the common name of the accelerators attached to an N1 machine, of which the book has no price; the API's
+    where the table lacks them."""
+    if not spec.accelerator or not spec.type.startswith("n1-"):
+        return ""
+    return accelerator(spec.accelerator).model if spec.accelerator in accelerators() else spec.accelerator
 
 
 def unpriced(machines: Iterable[MachineSpec]) -> str:
