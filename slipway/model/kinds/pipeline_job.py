@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from slipway.model.kinds.settings import ModelUpload, Study
 
 _EXAMPLES: Mapping[type[Any], str] = {list: "[1, 2]", dict: '{"depth": 3}'}
-_KEPT = ("serviceAccount", "network", "reservedIpRanges", "pscInterfaceConfig")
 
 
 class PipelineJobKind(JobKind):
@@ -31,6 +30,8 @@ class PipelineJobKind(JobKind):
     free = ("labels", "pipelineSpec", "parameterValues")
     version = "v1beta1"
     id_parameter = "pipelineJobId"
+    #: The keys that stand beside a pipeline, and in other kinds' specs.
+    kept = ("serviceAccount", "network", "reservedIpRanges", "pscInterfaceConfig")
 
     def body(self, spec: Json, study: Study | None, model: ModelUpload | None, pipeline: Json | None) -> dict[str, Any]:
         assert pipeline is not None, "checked when the template was made"
@@ -40,7 +41,7 @@ class PipelineJobKind(JobKind):
         }
         if detail := spec.get("persistentResourceRuntimeDetail"):
             config["defaultRuntime"] = {"persistentResourceRuntimeDetail": detail}
-        kept = {key: spec[key] for key in _KEPT if key in spec}
+        kept = {key: spec[key] for key in self.kept if key in spec}
         return {self.spec: pipeline, "runtimeConfig": config, **kept}
 
     def record(self, body: dict[str, Any], values: Mapping[str, Any]) -> None:

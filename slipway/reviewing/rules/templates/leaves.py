@@ -68,9 +68,6 @@ class Machines:
         return known or 0
 
 
-_OF_SPEC = ("serviceAccount", "network", "reservedIpRanges", "pscInterfaceConfig")
-"""Values that stand beside a pipeline, and in other kinds' specs."""
-
 Leaf = str | tuple[str, ...] | Machines
 """A value of a request; a list of texts is one value."""
 
@@ -82,7 +79,7 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
     if offer.kind == PIPELINE_JOB.name:
         # Its file is one value: the lines that were edited are in the pull request.
         digest = hashlib.sha256(json.dumps(spec, sort_keys=True).encode()).hexdigest()[:7]
-        own = {name: beside.pop(name) for name in tuple(beside) if name in _OF_SPEC}
+        own = {name: beside.pop(name) for name in tuple(beside) if name in PIPELINE_JOB.kept}
         spec = {"pipeline": digest, "images": list(Pipeline(spec).images), **own}
     leaves = dict(_leaves(beside, ""))
     leaves |= _leaves({name: value for name, value in spec.items() if name != "workerPoolSpecs"}, "spec/")
