@@ -1,4 +1,4 @@
-"""A team's own machines: the same template, and a submission's team decides. # D6 # N3 # P5"""
+"""A team's own machines: the same template, and a submission's team decides. # D6 # N3 # P5 # N32"""
 
 import json
 

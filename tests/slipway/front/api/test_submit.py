@@ -60,7 +60,7 @@ def test_a_team_is_named_as_by_the_command(stack: Stack) -> None:  # N32
     stack.publish()
     job = slipway.submit("hello", code_="pass", team="vision")
     sweep = slipway.sweep("hello", {"code": ["pass"]}, team="speech")
-    assert [each["labels"]["team"] for each in stack.jobs()] == ["speech", "vision"]
+    assert [each["labels"]["slipway-team"] for each in stack.jobs()] == ["speech", "vision"]
     assert job.id and sweep.count == 1
     with pytest.raises(ConfigError, match="--team language is none of the teams"):
         slipway.submit("hello", code_="pass", team="language")

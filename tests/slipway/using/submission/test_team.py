@@ -1,4 +1,4 @@
-"""The team that a submission counts for, and whose clusters it may use. # N3 # N19 # P4"""
+"""The team that a submission counts for, and whose clusters it may use. # N3 # N19 # P4 # N32"""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
