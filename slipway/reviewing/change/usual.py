@@ -26,8 +26,7 @@ def taken(template: Template) -> Mapping[tuple[str, str], int]:
 
 def largest(template: Template, cluster: str, pool: str) -> int:
     """Return how many of a pool's machines a submission may ask for."""
-    bounded = (each for each in template.parameters if each.max is not None and not each.kind.item)
-    values = {**usual_values(template), **{each.name: each.kind.python(each.max) for each in bounded}}
+    values = largest_values(template)
     return max((takes(offer, values)[pool] for offer in template.offers if offer.cluster == cluster), default=0)
 
 
@@ -158,14 +157,19 @@ def without_cluster(catalog: Catalog, name: str) -> Iterator[str]:
 
 def crowded(template: Template, old: Parameter, new: Parameter, catalog: Catalog) -> Iterator[str]:
     """Yield who goes elsewhere while a submission of a value up to a higher maximum holds all machines of a pool."""
-    for offer in usual_offers(template) if old.max and new.max and new.max > old.max and not new.kind.item else ():
-        values = ({**usual_values(template), new.name: new.kind.python(most)} for most in (old.max, new.max))
-        (was, now), cluster = (takes(offer, each) for each in values), catalog.clusters.get(offer.cluster)
-        others = (line for line in without_cluster(catalog, offer.cluster) if f"`{template.name}`" not in line)
+    if not (old.max and new.max and new.max > old.max) or new.kind.item:
+        return
+    usual, one = usual_values(template), "study" if template.study else "job"
+    for offer in usual_offers(template):
+        values, cluster = range(int(old.max), int(new.max) + 1), catalog.clusters.get(offer.cluster)
+        taken = [takes(offer, {**usual, new.name: value}) for value in (values[0], values[-1])]
+        others = [line for line in without_cluster(catalog, offer.cluster) if f"`{template.name}`" not in line]
         for pool in cluster.pools if cluster else ():
-            if was.get(pool.name, 0) < pool.max <= now.get(pool.name, 0):
+            if taken[0][pool.name] < pool.max <= taken[1][pool.name]:
+                with_all = next(n for n in values if takes(offer, {**usual, new.name: n})[pool.name] >= pool.max)
                 whole = f"all {pool.max} machines of `{offer.cluster}/{pool.name}`"
-                yield "; ".join((f"one may take {whole}, and others wait or go elsewhere", *others))
+                so = f"with {with_all} one {one} asks for {whole}, and others wait"
+                yield f"{so}; meanwhile {'; '.join(others)}" if others else so
 
 
 def secret_in(reference: str) -> str:
@@ -197,6 +201,12 @@ def whole(value: object, template: Template) -> int | None:
     """Return a number, or the default of the parameter that stands for it."""
     text = str(fill(value, usual_values(template)))
     return int(text) if text.isdigit() else None
+
+
+def largest_values(template: Template) -> Mapping[str, Any]:
+    """Return the maximum of each parameter that has one, and usual values of the others."""
+    bounded = (each for each in template.parameters if each.max is not None and not each.kind.item)
+    return {**usual_values(template), **{each.name: each.kind.python(each.max) for each in bounded}}
 
 
 def usual_values(template: Template) -> Mapping[str, Any]:

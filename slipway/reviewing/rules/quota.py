@@ -3,7 +3,7 @@ strictly it is checked. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -21,6 +21,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, Side, drawn_why
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
+from slipway.reviewing.change.usual import largest
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes
 from slipway.reviewing.rules.table import ROWS, by_row
@@ -223,21 +224,29 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     if draw.lacks > draw.lacked and draw.old >= line.short:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
-        yield _of(draw, row, machines=_in_machines(change.new, draw))
+        yield _of(draw, row, **_in_machines(change.new, draw))
     elif draw.old and line.ceiling > beside_old and not (draw.lacks or draw.lacked or line.short or in_place):
         yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
     elif draw.lacked and not draw.lacks:
         yield _of(draw, "quota-eased")
 
 
-def _in_machines(catalog: Catalog, draw: QuotaDraw) -> str:
-    """Return `beyond 4 of 6 machines` where one pool alone draws the metric."""
+def _in_machines(catalog: Catalog, draw: QuotaDraw) -> Mapping[str, Any]:
+    """Return `beyond 24 of 32 machines` where one pool alone grows, with the pool and the jobs that ask for more."""
     line = draw.line
-    cluster, _, name = next(iter(line.drawn), "").partition("/")
-    pool = catalog.clusters[cluster].pool(name) if cluster in catalog.clusters else None
-    if pool is None or len(line.drawn) > 1 or not line.ceiling:
-        return "to the maximum"
-    return f"beyond {pool.max * (draw.room or 0) // line.ceiling:,} of {pool.max:,} machines"
+    places = [name.partition("/")[::2] for name in line.drawn]
+    pools = [(cluster, catalog.clusters[cluster].pool(name)) for cluster, name in places if cluster in catalog.clusters]
+    growing = [(cluster, pool) for cluster, pool in pools if pool and (pool.autoscaled or len(line.drawn) == 1)]
+    if len(growing) != 1:
+        return {"machines": "to the maximum", "beyond": "jobs beyond that wait"}
+    ((cluster, pool),) = growing
+    name = f"{cluster}/{pool.name}"
+    room, mine = (draw.room or 0) - line.ceiling + line.drawn[name], line.drawn[name] or 1
+    most = max(pool.max * room // mine, 0)
+    asking = [f"`{each.name}`" for each in catalog.templates.values() if largest(each, cluster, pool.name) > most]
+    never = f"jobs of {named(asking)} with {most + 1} or more machines never get them there"
+    beyond = never if asking else "jobs beyond that wait"
+    return {"machines": f"beyond {most:,} of {pool.max:,} machines", "beyond": beyond, "drawers": (name,)}
 
 
 def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -> Consequence:

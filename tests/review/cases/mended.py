@@ -105,6 +105,47 @@ CASES = (
         accident="one study that held a shared pool for a night",
     ),
     Case(
+        "A bound up to the whole pool, for more trials at once than a study has by default",
+        (template("tune", "default=2, min=1, max=4", "default=2, min=1, max=16"),),
+        (hurts("bounds-widened", "tune", "with 16 one study asks for all 16 machines of `cpu/workers`"),),
+        never=("can't start",),
+        world=BUSY,
+        accident="one study that held a shared pool for a night",
+    ),
+    Case(
+        "One of a cluster's pools may grow beyond quota, and a job may ask for more than that",
+        (
+            stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 32 }"),
+            template("digits", "default=4, min=1, max=16", "default=4, min=1, max=32"),
+        ),
+        (
+            hurts(
+                "quota-short-at-most",
+                "quota",
+                "`cpu/workers` can't grow beyond 24 of 32 machines",
+                "`digits` with 25 or more machines",
+            ),
+            hurts("bounds-widened", "digits", "one job asks for all 32 machines of `cpu/workers`"),
+        ),
+        may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),
+        never=("`cpu/head` and",),
+        world=World(limits={"cpus": 200}),
+        accident="a pool that was let grow before its quota",
+    ),
+    Case(
+        "A reservation between a pool and Spot goes: what the pool has no room for is paid anew",
+        (
+            template("lora", '                    reservation="bought",\n', ""),
+            template("lora", '("pool", "reservation", "spot")', '("pool", "spot")'),
+        ),
+        (
+            hurts("offer-gone", "lora", "what pool `h100` has no room for costs $63.92/h on Spot"),
+            stops("reservation-paid"),
+        ),
+        world=CALM,
+        accident="machines that stayed paid after nobody asked for them",
+    ),
+    Case(
         "A case's machine that loses its arguments: nothing that is submitted reaches it",
         (template("lora", 'Disk("pd-ssd", 500),\n                    args=ARGS,\n', 'Disk("pd-ssd", 500),\n'),),
         (stops("arguments-changed", "lora", "`rank`", "are ignored", "`--output`", "pass `args` there too"),),

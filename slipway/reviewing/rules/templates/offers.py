@@ -177,7 +177,12 @@ def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -
         later = list(before)[list(before).index(label) + 1 :]
         was_last = not any(other in after and compete(before[other], offer) for other in later)
         ends = after_wait(left[-1], after) if was_last and (left[1:] or patience(left[0]) is None) else ""
-        so = facts(f"they cost {_in_place_of(template, offer, left)}", _ends(template, left[0], after), ends)
+        before_it = [after[each] for each in list(before)[: list(before).index(label)] if after.get(each) in left]
+        full = before_it[-1:] if left[: len(before_it)] == before_it and len(before_it) < len(left) else []
+        next_, they = left, "they cost"
+        if full and full[0].capacity_type == POOL:
+            next_, they = left[len(before_it) :], f"what {way(full[0])} has no room for costs"
+        so = facts(f"{they} {_in_place_of(template, offer, next_)}", _ends(template, next_[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     usual = cost(left[0], template.becomes) if left else ""
     seen = tuple(as_sent(used.jobs, offer.when, template, usual)) if offer.available else ()
@@ -359,7 +364,7 @@ def _no_wait(offer: Offer, overtaken: Iterable[Offer]) -> str:
     waits = any(each.capacity_type == FLEX_START for each in overtaken)
     if not waits or patience(offer) is not None or offer.capacity_type not in (ON_DEMAND, SPOT):
         return ""
-    return "without machines they fail, where flex-start would have waited"
+    return "one that finds no machine fails, and never goes on to flex-start, which would have waited"
 
 
 def _closed(offer: Offer, catalog: Catalog) -> str:

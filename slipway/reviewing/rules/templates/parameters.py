@@ -15,7 +15,17 @@ from slipway.model.catalog.placeholders import render
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import cost, costs, crowded, machine_types, rounds, takes, usual_values, way
+from slipway.reviewing.change.usual import (
+    cost,
+    costs,
+    crowded,
+    largest_values,
+    machine_types,
+    rounds,
+    takes,
+    usual_values,
+    way,
+)
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import usual_grade
 from slipway.reviewing.rules.templates.replay import first_way, refused
@@ -162,6 +172,8 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
     sides = ((old, template.old, template.was), (new, template.new, template.becomes))
     was, now = (
         first_way({**usual_values(side), new.name: each.kind.python(each.max)}, side, catalog)
+        # Some rules hold for several values together.
+        or first_way({**largest_values(side), new.name: each.kind.python(each.max)}, side, catalog)
         for each, side, catalog in sides
     )
     costs = [cost(each.offer, catalog) if each else "" for each, (*_, catalog) in zip((was, now), sides, strict=True)]
