@@ -256,15 +256,15 @@ def secret(difference: Difference) -> Effect:
 
 def unlaunched(difference: Difference) -> Effect:
     named = {
-        name: secret_in(value) or value for name, value in variables(difference.offers) if name.endswith("__SECRET")
+        name.removesuffix("__SECRET"): secret_in(value) or value
+        for name, value in variables(difference.offers)
+        if name.endswith("__SECRET")
     }
-    given = join(f"`{shown(name.removesuffix('__SECRET'))}`" for name in named)
-    unread = f"secrets come as references: no {given} any more, only the name of {join(map(shown, named.values()))}; "
     saves = difference.template.new.checkpoints
     return follows(
         "unlaunched",
-        lost=unread if named else "",
-        anew=", checkpoints too: a job that loses its machine begins anew" if saves else "",
+        lost="".join(f"{shown(name)} only names secret {shown(secret)}; " for name, secret in named.items()),
+        anew=": a restart begins anew" if saves else "",
         grade=Grade.BLOCKING if named or saves else Grade.WARNING,
     )
 
