@@ -21,7 +21,7 @@ pytestmark = [
 
 @dataclass(frozen=True)
 class Sample:
-    """What is to come of a pipeline."""
+    """A pipeline's expected judgement and end."""
 
     #: The machines that its tasks need at once, as `templates show` has them.
     machines: str

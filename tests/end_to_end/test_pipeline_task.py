@@ -179,7 +179,7 @@ def test_whatever_happens_to_a_task_there_is_one_job(stack: Checkout, faults: Ca
 def test_one_compiled_file_submits_to_the_stack_that_runs_it(
     stack: Checkout, monkeypatch: pytest.MonkeyPatch, wheel: Path
 ) -> None:
-    """It is judged with that stack's templates, and the stack's trainer submits, by a wheel in the work bucket."""
+    """The task is judged with that stack's templates, and its trainer submits, by a wheel in the work bucket."""
     work = f"{PROJECT}-{STACK}-work"
     upload = f"{stack.cloud.url}/upload/storage/v1/b/{work}/o?uploadType=media&name=wheels/{wheel.name}"
     stack.cloud.session("submitter").post(upload, data=wheel.read_bytes()).raise_for_status()

@@ -173,7 +173,7 @@ Path(metrics).write_text(json.dumps({**line, "score": 1.0, "tag": "score"}))
 
 
 def test_script_s_folder_for_results_is_in_a_tuning_job_as_well(stack: Stack, tmp_path: Path) -> None:
-    """For a training pipeline: test_training_pipeline.py."""
+    """The same of a training pipeline is in test_training_pipeline.py."""
     (tmp_path / "train.py").write_text(WORDS)
     job = stack.run(OWN, "--code", str(tmp_path), "--as", "hyperparameter-tuning-job", "--capacity", "spot")
     assert [job.output(f"{trial}/word") for trial in (1, 2)] == [b"kept", b"kept"]

@@ -116,7 +116,7 @@ class Pipeline:
 
     @property
     def groups(self) -> tuple[TaskGroup, ...]:
-        """Its tasks by their needs, the most demanding first. Raises KeyError for what the pipeline lacks, ValueError
+        """The tasks by their needs, the most demanding first. Raises KeyError for what the pipeline lacks, ValueError
         for tasks that wait for each other.
 
         Of a loop over listed items as many run as there are, at most its own limit; of one over a task's output, one is

@@ -87,7 +87,7 @@ def test_a_large_object_is_copied_in_parts_of_one_version(
 def test_an_object_that_is_stored_compressed_is_copied_as_it_is_stored(
     server: Between, bucket: Bucket, tmp_path: Path
 ) -> None:  # N31
-    """As Cloud Storage FUSE shows it: its size is that of the list, whatever the service would unpack."""
+    """The size is that of the list, as Cloud Storage FUSE shows it, whatever the service would unpack."""
     content = gzip.compress(b"words " * 1000)
     assert bucket.post("packed/words.json", content, "&contentEncoding=gzip") == 200
     assert copy(server, tmp_path, f"gs://{bucket.name}/packed")[0] == {"words.json": content}

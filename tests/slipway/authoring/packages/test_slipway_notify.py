@@ -153,7 +153,7 @@ def test_who_can_not_be_told_fails_no_job_and_the_log_has_it(notified: Notified)
 
 
 def test_a_secret_that_the_job_may_not_read_is_said_with_the_account_and_its_role(notified: Notified) -> None:
-    """Its log said HTTP 403 alone."""
+    """The log of such a job said HTTP 403 alone."""
     notified.secret = "projects/elsewhere/secrets/room/versions/latest"
     said = notified.runs("denied", "print('runs')").stdout
     assert f"{notified.secret}: HTTP 403" in said
