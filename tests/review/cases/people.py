@@ -33,7 +33,12 @@ CASES = (
                 "  slipway:policy:\n",
             ),
         ),
-        (hurts("cluster-team", "h100", TEAM, NIGHTLY, "it is of team `vision`", "slipway:teams.vision.clusters"),),
+        (
+            hurts(
+                *("cluster-team", "h100", TEAM, NIGHTLY, "it is of team `vision`", "slipway:teams.vision.clusters"),
+                "members name the team (`--team`)",
+            ),
+        ),
         world=BUSY,
         accident="machines that a neighbouring team had counted on",
         never=(ADA,),

@@ -22,8 +22,9 @@ CASES = (
                 "machines-changed", "pools in pool cpu", "run on `workers` of their cluster instead of `head, workers`"
             ),
             hurts("pool-unused", "cpu/head"),
+            hurts("minimum-below-default", "cpu/workers", "`digits` with its largest values needs 17 of 16"),
         ),
-        may=("machines-changed", "minimum-below-default"),
+        may=("machines-changed",),
         never=("nothing of their cluster",),
         world=BUSY,
     ),
@@ -58,7 +59,11 @@ CASES = (
     Case(
         "A judge without the launcher, which alone fetches its key",
         (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
-        (stops("request-changed", "launcher", "`JUDGE_KEY`", "`judge-key`", "begins anew"),),
+        (
+            stops(
+                "request-changed", "launcher", "no `JUDGE_KEY` any more, only the name of `judge-key`;", "begins anew"
+            ),
+        ),
         world=BUSY,
         accident="a wrapper taken away that had put a key into the environment",
     ),
@@ -75,6 +80,33 @@ CASES = (
         (stops("preview-failed", "", "variant 2", "never applies", "variant 1"),),
         world=BUSY,
         accident="an exception below the rule that it was to except from",
+    ),
+    Case(
+        "A usual job of all machines of a pool that another template has alone",
+        (template("digits", "default=4, min=1, max=16", "default=16, min=1, max=16"),),
+        (
+            hurts(
+                "minimum-below-default", "cpu/workers", "takes all 16 machines", "jobs of `tune` can go nowhere else"
+            ),
+            hurts("default-changed", "digits", "`16` instead of `4`"),
+        ),
+        may=("run-cost",),
+        world=BUSY,
+        accident="a default that gave one person the whole pool",
+    ),
+    Case(
+        "All trials of a study at once",
+        (template("tune", "default=2, min=1, max=4", "default=8, min=1, max=8"),),
+        (
+            hurts(
+                "default-changed",
+                "tune",
+                "none is chosen by what another found",
+                "fewer than 8 trials are refused unless they set `parallel`",
+            ),
+        ),
+        may=("bounds-widened", "minimum-below-default"),
+        world=BUSY,
     ),
     silent(
         "A variant's value as one of several",

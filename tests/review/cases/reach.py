@@ -89,7 +89,15 @@ CASES = (
     Case(
         "An alternative that no template asks for, for a cluster that runs",
         (h100(OTHERS),),
-        (hurts("cluster-may-become", "h100", "no template asks for `a2-highgpu-8g`", "paid for nobody"),),
+        (
+            hurts(
+                "cluster-may-become",
+                "h100",
+                "no template asks for `a2-highgpu-8g`",
+                "paid for nobody",
+                "stays so until",
+            ),
+        ),
         world=BUSY,
         accident="a fallback that came up and that nobody could use",
     ),

@@ -214,11 +214,23 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             most=max(needs_of.values()),
             machine=pool.machine,
             min=counted(pool.min, "machine"),
+            beyond="".join(_beyond(place, pool, needs_of, change)),
             edits=_both(was, pool) if was.min != pool.min else (),
             details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
             part="" if len(needs_of) > 1 else f"for template {next(iter(needs_of))}",
             key=_size(pool, "min") if pool.min < was.min else "",
         )
+
+
+def _beyond(place: _Place, pool: Pool, needs_of: Mapping[str, int], change: Change) -> Iterator[str]:
+    """Yield what others find while a usual job has all machines of a pool, and whose largest jobs fit it no more."""
+    for name, needs in needs_of.items():
+        if needs == pool.max:
+            others = (line for line in without_cluster(change.new, place[0]) if f"`{name}`" not in line)
+            yield "; ".join((f"; a job of `{name}` takes all {needs} machines, and meanwhile others wait", *others))
+        before, most = (largest(side.templates[name], *place) for side in (change.old, change.new))
+        if before <= pool.max < most:
+            yield f"; `{name}` with its largest values needs {most} of {pool.max}, and can't run there any more"
 
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:

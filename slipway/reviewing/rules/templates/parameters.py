@@ -11,7 +11,7 @@ from slipway.base.formatting import counted, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Parameter, Template
-from slipway.model.catalog.placeholders import render
+from slipway.model.catalog.placeholders import placeholder, render
 from slipway.model.findings.finding import Grade
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
@@ -139,6 +139,10 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str
     counts = dict.fromkeys(takes(offer, usual_values(side)).total() for side, some in pairs for offer in some[:1])
     more = "they take {1} machines instead of {0}".format(*counts) if len(counts) == 2 else ""
     longer = f"{counted(rounds(new), 'round')} of trials instead of {rounds(old)}, of up to {template.limit} each"
+    if rounds(new) == 1 < rounds(old):
+        longer = facts(longer, "they start at once, so none is chosen by what another found")
+    if new.study and new.study.parallel_trials == placeholder(parameter.name):
+        more = facts(more, f"fewer than {parameter.default} trials are refused unless they set `{parameter.name}`")
     unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results don't compare"
     return usual, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
 
