@@ -247,7 +247,8 @@ class QuotaEntry(Entry):
     )
     strict: bool = Field(
         default=False,
-        description="Also refuse when pools at their maximum, or a capacity type of a template, would not fit.",
+        description="Also refuse when pools at their maximum, or one of a template's several capacity types, "
+        "would not fit.",
         examples=["true"],
     )
 

@@ -17,6 +17,7 @@ from slipway.google.quota.request import QuotaRequest, Requested
 from slipway.model.draw import UNLIMITED, Draw
 from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Finding, Grade
+from slipway.model.findings.kinds import KINDS
 from slipway.model.machines.spec import MachineGroup
 
 NOT_LISTED = "not checked: the service lists no such quota"
@@ -148,8 +149,11 @@ class QuotaReport:
 def refuse_shortage(report: QuotaReport, region: str) -> None:
     """Raise PolicyError when the report has errors."""
     if report.errors:
-        is_short = any(line.short for line in report.lines if line.now is not None)
-        way = "`slipway:quota: {mode: warn}`" if is_short else "leaving `strict` out of `slipway:quota`"
+        # `strict` alone makes errors of findings that usually warn.
+        refused = any(
+            KINDS[each.kind].usual is Grade.BLOCKING for each in report.findings if each.grade is Grade.BLOCKING
+        )
+        way = "`slipway:quota: {mode: warn}`" if refused else "leaving `strict` out of `slipway:quota`"
         raise PolicyError(
             f"quota does not suffice in {region}, so nothing was changed",
             why="\n".join(report.errors),

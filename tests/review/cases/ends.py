@@ -136,7 +136,7 @@ CASES = (
     Case(
         "An image starts as it is from now on",
         (AS_IT_IS,),
-        (stops("request-changed", "evals", "at least once", "two run", "`JUDGE_KEY` only names secret"),),
+        (stops("request-changed", "evals", "at least once", "two run", "no `JUDGE_KEY`, only secret"),),
         accident="a training that ran twice, as an answer was lost",
     ),
     Case(

@@ -59,11 +59,7 @@ CASES = (
     Case(
         "A judge without the launcher, which alone fetches its key",
         (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
-        (
-            stops(
-                "request-changed", "launcher", "no `JUDGE_KEY` any more, only the name of `judge-key`;", "begins anew"
-            ),
-        ),
+        (stops("request-changed", "launcher", "no `JUDGE_KEY`, only secret `judge-key`'s name", "begins anew"),),
         world=BUSY,
         accident="a wrapper taken away that had put a key into the environment",
     ),
@@ -108,10 +104,26 @@ CASES = (
         may=("bounds-widened", "minimum-below-default"),
         world=BUSY,
     ),
+    Case(
+        "Ranks of a list in place of a range",
+        (template("lora", "default=16, min=1, max=256", "default=16, choices=(8, 16, 32)"),),
+        (hurts("bounds-narrowed", "rank", "other than `8`, `16` or `32`"),),
+        never=("of any size",),
+        world=BUSY,
+        accident="submissions that were refused overnight",
+    ),
     silent(
         "A variant's value as one of several",
         template("lora", 'Variant(\n            {"model": "27b"},', 'Variant(\n            {"model": ("27b",)},'),
     ),
     silent("A wait with its thousands apart", template("lora", '"flex-start": 7200', '"flex-start": 7_200')),
+    silent(
+        "A study that says how it searches and judges, as it did by default",
+        template(
+            "tune",
+            '        parallel_trials="${parallel}",\n',
+            '        parallel_trials="${parallel}",\n        algorithm="bayesian",\n        measurement="best",\n',
+        ),
+    ),
     silent("The launcher said", template("evals", 'command=("judge",),', 'command=("judge",), launcher=True,')),
 )

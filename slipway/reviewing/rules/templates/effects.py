@@ -263,7 +263,7 @@ def unlaunched(difference: Difference) -> Effect:
     saves = difference.template.new.checkpoints
     return follows(
         "unlaunched",
-        lost="".join(f"{shown(name)} only names secret {shown(secret)}; " for name, secret in named.items()),
+        lost="".join(f"no {shown(name)}, only secret {shown(secret)}'s name; " for name, secret in named.items()),
         anew=": a restart begins anew" if saves else "",
         grade=Grade.BLOCKING if named or saves else Grade.WARNING,
     )

@@ -198,7 +198,7 @@ def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
         was = "without a limit" if before is None else f"{before:g}"
         if after is not None and (before is None or sign * after > sign * before):
             narrowed.append(f"{beyond} {after:g} (it was {was})")
-        else:
+        elif not new.choices:
             widened.append("of any size" if after is None else f"{within} {after:g} (it was {was})")
     lost = [shown(choice) for choice in old.choices if choice not in new.choices] if new.choices else []
     more = [shown(choice) for choice in new.choices if choice not in old.choices] if old.choices else []

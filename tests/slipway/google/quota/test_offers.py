@@ -251,4 +251,9 @@ def test_errors_stop_the_deployment() -> None:  # D2
         refuse_shortage(QuotaReport(findings=(SHORT, replace(SHORT, sentence="quota y is short by 6"))), REGION)
     assert f"not suffice in {REGION}," in error.value.what
     assert [line.split()[1] for line in error.value.why.splitlines()] == ["x", "y"]
-    assert error.value.exit_code == 5
+    assert error.value.exit_code == 5 and "mode: warn" in error.value.fix
+    for kind, way in (("no-offer-left", "mode: warn"), ("offer-unavailable", "leaving `strict` out")):
+        finding = replace(KINDS[kind].of(Subject("template", "x"), "template x"), grade=Grade.BLOCKING)
+        with pytest.raises(PolicyError, match="nothing was changed") as error:
+            refuse_shortage(QuotaReport(findings=(finding,)), REGION)
+        assert way in error.value.fix
