@@ -107,7 +107,7 @@ CASES = (
     Case(
         "Ranks of a list in place of a range",
         (template("lora", "default=16, min=1, max=256", "default=16, choices=(8, 16, 32)"),),
-        (hurts("bounds-narrowed", "rank", "other than `8`, `16` or `32`"),),
+        (stops("bounds-narrowed", "rank", "other than `8`, `16` or `32`", "used lately: `64`"),),
         never=("of any size",),
         world=BUSY,
         accident="submissions that were refused overnight",
