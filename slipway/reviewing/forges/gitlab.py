@@ -104,8 +104,7 @@ class GitLab:
         """Return the approvals of people who may push here, each with the tree of the newest commit of its time."""
         approvals = []
         for user, approval in approved:
-            member = self._rest.maybe(f"members/all/{user}", f"ask what {approval.login} may do", dict) or {}
-            writes = member and member["state"] == "active" and int(member["access_level"]) >= _MAY_WRITE
+            writes = self._rest.maybe(f"members/all/{user}", f"ask what {approval.login} may do", _may_write)
             # A bot may approve as well, and any branch's job can be one; an unknown user is taken for a bot.
             if writes and self._users.get(f"users/{user}", f"read {approval.login}", dict).get("bot") is False:
                 before = [commit for at, commit in versions if at <= approval.at]
@@ -149,6 +148,10 @@ def _approved(body: Json) -> tuple[tuple[int, Approval], ...]:
 def _version(body: Json) -> tuple[str, str]:
     """Return when GitLab knew of a push to the merge request, and its newest commit."""
     return _at(body["created_at"]), body["head_commit_sha"]
+
+
+def _may_write(body: Json) -> bool:
+    return body["state"] == "active" and int(body["access_level"]) >= _MAY_WRITE
 
 
 def _comment(body: Json) -> Comment:

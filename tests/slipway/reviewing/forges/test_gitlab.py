@@ -128,6 +128,12 @@ def test_a_gitlab_that_does_not_say_when_is_an_error_and_no_approval(
         asked(server, checkout).merge_result()
 
 
+def test_a_level_that_nobody_can_read_is_an_error_and_no_approval(server: stand_in.GitLab, checkout: Checkout) -> None:
+    server.approved, server.levels = {GRACE: APPROVED}, {GRACE: "developer"}  # type: ignore[dict-item]
+    with pytest.raises(ResourceError, match="what grace may do"):
+        asked(server, checkout).merge_result()
+
+
 @pytest.mark.parametrize("by", ["merge_commit_sha", "squash_commit_sha", "merged_at"])
 def test_it_is_merged_by_a_merge_a_squash_or_by_going_forward(
     server: stand_in.GitLab, checkout: Checkout, by: str
