@@ -17,7 +17,7 @@ from bench.submit import Submitter
 
 FILES, BYTES = 400, 100_000
 LATENCY_S = 0.03
-"""What is added to each answer of Cloud Storage: an assumption, not a measurement."""
+"""Time that is added to each answer of Cloud Storage: an assumption, not a measurement."""
 _BUCKET, _ENDS_S = "bench-inputs", 300
 _JOBS = "/v1/projects/local-project/locations/us-central1/customJobs"
 _PROGRAM = f"""

@@ -20,7 +20,7 @@ from slipway.using.context import Context
 from slipway.using.submission.candidates import Candidate
 
 MOST_OBJECTS, MOST_ADDRESSES = 10_000, 16
-"""What is looked at: ten pages of a list, of each of the first addresses of a sweep."""
+"""The limits of a look: ten pages of a list, of each of the first addresses of a sweep."""
 SYSTEM_GB = 30
 """The part of a disk that is left to the system and the image. Google names no number."""
 _GB = 10**9
