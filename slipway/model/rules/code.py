@@ -26,42 +26,30 @@ def _one_of_two(worker: Worker) -> Iterator[str]:
     kinds = [kind for kind in ("containerSpec", "pythonPackageSpec") if worker.body.get(kind)]
     if len(kinds) != 1:
         yield f"{' and '.join(kinds) or 'no code'}: give one of containerSpec, pythonPackageSpec"
-
-
-@each_worker
-def _image(worker: Worker) -> Iterator[str]:
     container = mapping(worker.body.get("containerSpec"))
     if container and not container.get("imageUri"):
         yield "containerSpec.imageUri is missing"
 
 
 @each_worker
-def _executor(worker: Worker) -> Iterator[str]:
+def _package(worker: Worker) -> Iterator[str]:
     package = mapping(worker.body.get("pythonPackageSpec"))
-    image = str(package.get("executorImageUri", ""))
-    if package and not _PREBUILT.fullmatch(image):
+    if not package:
+        return
+    image, module = str(package.get("executorImageUri", "")), package.get("pythonModule")
+    if not _PREBUILT.fullmatch(image):
         yield (
             f"executor image {image!r} is not one of Vertex AI's prebuilt ones "
             "(us-docker.pkg.dev/vertex-ai/training/…); run your own as a container: code=Image(…)"
         )
-
-
-@each_worker
-def _packages(worker: Worker) -> Iterator[str]:
-    package = mapping(worker.body.get("pythonPackageSpec"))
     uris = package.get("packageUris") or []
-    if package and not 1 <= len(uris) <= MOST_PACKAGES:
+    if not 1 <= len(uris) <= MOST_PACKAGES:
         yield f"{len(uris)} package URIs: give 1 to {MOST_PACKAGES}"
     for uri in uris:
         if not str(uri).startswith(("gs://", "${")):
             yield f"package {uri!r} is not in Cloud Storage (gs://…)"
-
-
-@each_worker
-def _module(worker: Worker) -> Iterator[str]:
-    package = mapping(worker.body.get("pythonPackageSpec"))
-    if package and not MODULE.fullmatch(str(package.get("pythonModule", ""))):
-        yield f"pythonModule {package.get('pythonModule')!r} is not a module's name"
+    if not MODULE.fullmatch(str(module or "")):
+        yield f"pythonModule {module!r} is not a module's name"
 
 
 def value_problem(name: str, value: str) -> tuple[str, str] | None:
@@ -74,26 +62,17 @@ def value_problem(name: str, value: str) -> tuple[str, str] | None:
 
 
 @each_worker
-def _env_values(worker: Worker) -> Iterator[str]:
-    for variable in map(mapping, worker.code.get("env") or ()):
-        if problem := value_problem(str(variable.get("name", "")), str(variable.get("value", ""))):
-            yield "; ".join(problem)
-
-
-@each_worker
-def _env_number(worker: Worker) -> Iterator[str]:
-    names = [mapping(variable).get("name") for variable in worker.code.get("env") or ()]
+def _env(worker: Worker) -> Iterator[str]:
+    variables = [mapping(variable) for variable in worker.code.get("env") or ()]
+    names = [str(variable.get("name", "")) for variable in variables]
     if len(names) > MOST_ENV:
         ours = f", {VARIABLE} among them" if VARIABLE in names else ""
         yield f"{len(names)} environment variables{ours}; at most {MOST_ENV}"
-
-
-@each_worker
-def _env_names(worker: Worker) -> Iterator[str]:
-    names = [str(mapping(variable).get("name", "")) for variable in worker.code.get("env") or ()]
-    for name in names:
+    for name, variable in zip(names, variables, strict=True):
         if not ENV_NAME.fullmatch(name):
             yield f"environment variable {name!r} is not a C identifier (letters, digits, _)"
+        if problem := value_problem(name, str(variable.get("value", ""))):
+            yield "; ".join(problem)
     for name in twice(names):
         yield f"environment variable {name} is set twice"
 
@@ -105,13 +84,8 @@ def _arguments(subject: Subject) -> Iterator[str]:
 
 
 RULES = (
-    Rule("code-one", "Each worker pool runs either a container or a Python package.", "3.2", _one_of_two),
-    Rule("container-image", "A container has an image.", "3.2", _image),
-    Rule("package-executor", "A package runs in one of Vertex AI's prebuilt images.", "3.2", _executor),
-    Rule("package-uris", "A package has 1 to 100 URIs, in Cloud Storage.", "3.2", _packages),
-    Rule("package-module", "A package names a module to run.", "3.2", _module),
-    Rule("env-number", "A worker pool has at most 100 environment variables.", "3.2", _env_number),
-    Rule("env-names", "Environment variables are C identifiers, each set once.", "3.2", _env_names),
-    Rule("env-values", "The value of an environment variable has no apostrophe.", "3.2", _env_values),
+    Rule("code-one", "Each worker pool runs either a container's image or a Python package.", "3.2", _one_of_two),
+    Rule("package", "A package names a prebuilt executor, 1 to 100 gs:// URIs, and a module.", "3.2", _package),
+    Rule("env", "At most 100 variables: C identifiers, each set once; no value has an apostrophe.", "3.2", _env),
     Rule("arguments", "All arguments together have at most 100,000 characters.", "3.2", _arguments),
 )

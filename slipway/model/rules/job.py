@@ -15,7 +15,6 @@ _LABEL_KEY = re.compile(r"(?=[^\W\d_A-Z])[^\WA-Z][\w-]{0,63}")
 _LABEL_VALUE = re.compile(r"[\w-]{0,64}")
 NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _MOUNT = re.compile(r"[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*")
-_TENSORBOARD = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/tensorboards/[^/]+")
 _CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/[^/]+/contexts/[a-z0-9][a-z0-9-]{0,127}")
 
 
@@ -68,26 +67,23 @@ def _nfs_network(subject: Subject) -> Iterator[str]:
         yield "an NFS mount needs a network that reaches the server: give the template's network"
 
 
-def _board_or_experiment(subject: Subject) -> Iterator[str]:
-    if subject.spec.get("tensorboard") and subject.spec.get("experiment"):
-        yield "tensorboard and experiment exclude each other (an experiment brings its own TensorBoard): keep one"
-
-
-def _identity(subject: Subject) -> Iterator[str]:
-    for key in ("tensorboard", "experiment"):
-        if subject.spec.get(key) and not subject.spec.get("serviceAccount"):
-            yield f"{key} needs a serviceAccount that may write to it"
-
-
 def _board(subject: Subject) -> Iterator[str]:
-    board = subject.spec.get("tensorboard")
-    if not board:
-        return
-    match = _TENSORBOARD.fullmatch(str(board))
-    if match is None:
-        yield f"tensorboard {board!r} must be projects/PROJECT/locations/REGION/tensorboards/ID"
-    elif subject.region and match["region"] != subject.region:
-        yield f"tensorboard {board} is in {match['region']}, the job in {subject.region}: they must be the same"
+    asked = [key for key in ("tensorboard", "experiment") if subject.spec.get(key)]
+    if len(asked) > 1:
+        yield "tensorboard and experiment exclude each other (an experiment brings its own TensorBoard): keep one"
+    for key in asked:
+        if not subject.spec.get("serviceAccount"):
+            yield f"{key} needs a serviceAccount that may write to it"
+    yield from _in_region("tensorboard", subject.spec.get("tensorboard"), "tensorboards", subject)
+
+
+def _in_region(what: str, name: object, collection: str, subject: Subject) -> Iterator[str]:
+    """Yield what is wrong with the full name of a resource, which must be in the job's region."""
+    match = re.fullmatch(rf"projects/[^/]+/locations/(?P<region>[^/]+)/{collection}/[^/@]+(@[^/]+)?", str(name))
+    if name and match is None:
+        yield f"{what} {name!r} must be projects/PROJECT/locations/REGION/{collection}/ID"
+    elif match and subject.region and match["region"] != subject.region:
+        yield f"{what} {name} is in {match['region']}, the job in {subject.region}: they must be the same"
 
 
 def _experiment(subject: Subject) -> Iterator[str]:
@@ -111,7 +107,6 @@ def _output(subject: Subject) -> Iterator[str]:
 
 
 MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
-_PARENT = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/models/[^/@]+(@[^/]+)?")
 
 
 def _task(subject: Subject) -> Iterator[str]:
@@ -120,16 +115,12 @@ def _task(subject: Subject) -> Iterator[str]:
         yield f"trainingTaskDefinition {task!r} must be {CUSTOM_TASK}"
 
 
-def _artifacts(subject: Subject) -> Iterator[str]:
+def _upload(subject: Subject) -> Iterator[str]:
     model = subject.body.get("modelToUpload")
-    if model is not None and not mapping(model).get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
-        yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model is"
-
-
-def _serving(subject: Subject) -> Iterator[str]:
-    if "modelToUpload" not in subject.body:
+    if model is None:
         return
-    model = mapping(subject.body["modelToUpload"])
+    if not model.get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
+        yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model is"
     if not mapping(model.get("containerSpec")).get("imageUri"):
         yield "modelToUpload: containerSpec.imageUri, the image that serves the model, is missing"
     if not model.get("displayName"):
@@ -142,17 +133,7 @@ def _model_id(subject: Subject) -> Iterator[str]:
         yield f"modelId {model_id!r}: give at most 63 of a-z, 0-9, _ and -, the first one a letter or _"
     if model_id and subject.body.get("parentModel"):
         yield "modelId names a new model, parentModel one that gets a new version: keep one"
-
-
-def _parent(subject: Subject) -> Iterator[str]:
-    parent = subject.body.get("parentModel")
-    if not parent:
-        return
-    match = _PARENT.fullmatch(str(parent))
-    if match is None:
-        yield f"parentModel {parent!r} must be projects/PROJECT/locations/REGION/models/ID"
-    elif subject.region and match["region"] != subject.region:
-        yield f"parentModel {parent} is in {match['region']}, the pipeline in {subject.region}"
+    yield from _in_region("parentModel", subject.body.get("parentModel"), "models", subject)
 
 
 RULES = (
@@ -161,14 +142,10 @@ RULES = (
     Rule("network", "A network is named with the project's number.", "1.2", _network),
     Rule("nfs-mount", "An NFS mount has a server, a path from /, and a folder under /mnt/nfs/.", "3.2", _nfs),
     Rule("nfs-network", "An NFS mount needs a network.", "3.2", _nfs_network),
-    Rule("tensorboard-or-experiment", "TensorBoard and experiment exclude each other.", "3.1", _board_or_experiment),
-    Rule("tensorboard-identity", "TensorBoard and experiment need a service account.", "3.1", _identity),
-    Rule("tensorboard-name", "A TensorBoard is named in full and in the job's region.", "3.1", _board),
+    Rule("tensorboard", "One of TensorBoard (in the job's region) and experiment, and an account.", "3.1", _board),
     Rule("experiment-name", "Experiment and run are contexts of a metadata store.", "3.1", _experiment),
     Rule("output", "The output directory is in Cloud Storage.", "3.5", _output),
     Rule("pipeline-task", "A training pipeline has the custom task.", "5.2", _task, kind=PIPELINE.name),
-    Rule("model-artifacts", "A model to upload is in the output directory or at an artifactUri.", "5.2", _artifacts),
-    Rule("model-serving", "A model to upload has a name and an image that serves it.", "5.2", _serving),
-    Rule("model-id", "A model id is lowercase letters, digits, _ and -.", "5.2", _model_id),
-    Rule("parent-model", "A parent model is named in full and in the pipeline's region.", "5.2", _parent),
+    Rule("model", "A model to upload has a name, a place, and an image that serves it.", "5.2", _upload),
+    Rule("model-id", "A model is new, of an id of a-z, 0-9, _ and -, or has a parent in the region.", "5.2", _model_id),
 )

@@ -51,10 +51,6 @@ def _well_said(worker: Worker) -> Iterator[str]:
             yield f"a specific reservation needs key {NAME_KEY} and the reservation's path in values"
     elif worker.affinity.get("key") or _values(worker):
         yield f"key and values belong to SPECIFIC_RESERVATION, not to {kind}"
-
-
-@each_worker
-def _paths(worker: Worker) -> Iterator[str]:
     for value in _values(worker):
         if zone(value) is None:
             yield (
@@ -117,13 +113,12 @@ def _fits(subject: Subject) -> Iterator[str]:
                 )
 
 
-def _with_pool(subject: Subject) -> Iterator[str]:
-    if subject.cluster and any(worker.reserves for worker in subject.workers):
+def _alone(subject: Subject) -> Iterator[str]:
+    if not any(worker.reserves for worker in subject.workers):
+        return
+    if subject.cluster:
         yield "a reservation can't be combined with a persistent resource; take `reservation` or `pool` alone"
-
-
-def _with_flex(subject: Subject) -> Iterator[str]:
-    if subject.is_of(FLEX_START) and any(worker.reserves for worker in subject.workers):
+    if subject.is_of(FLEX_START):
         yield "a reservation can't be combined with flex-start; drop one of the two"
 
 
@@ -135,8 +130,7 @@ def _reserved_only(subject: Subject) -> Iterator[str]:
 
 
 RULES = (
-    Rule("reservation-affinity", "Key and values are for SPECIFIC_RESERVATION only.", "4.2", _well_said),
-    Rule("reservation-path", "A reservation is named by its full path.", "4.2", _paths),
+    Rule("reservation-affinity", "Key and values, a full path, are for SPECIFIC_RESERVATION only.", "4.2", _well_said),
     Rule(
         "reservation-fits",
         "A reservation is in the job's region, its machines equal the job's, and there are enough of them.",
@@ -151,8 +145,7 @@ RULES = (
         _declared,
         of_place=True,
     ),
-    Rule("reservation-and-pool", "Reservation and persistent resource exclude each other.", "4.1", _with_pool),
-    Rule("reservation-and-flex", "Reservation and flex-start exclude each other.", "4.1", _with_flex),
+    Rule("reservation-alone", "A reservation excludes a persistent resource and flex-start.", "4.1", _alone),
     Rule(
         "reserved-only",
         f"{join(models(reserved_only=True))} machines come from a reservation.",

@@ -45,19 +45,14 @@ def _flex_accelerators(subject: Subject) -> Iterator[str]:
         return
     for worker in subject.workers:
         name = worker.machine.accelerator
-        if not worker.is_tpu and not (name in accelerators() and accelerator(name).flex_start):
+        if worker.is_tpu:
+            yield f"{worker.name} ({worker.machine.type}): flex-start has no TPUs; take on-demand or a reservation"
+        elif not (name in accelerators() and accelerator(name).flex_start):
             what = name or "no accelerator"
             yield (
                 f"{worker.name} ({worker.machine.type}, {what}): flex-start gives {join(FLEX_MODELS)} machines only "
                 "(Google's earlier documentation shows one without GPUs); take another capacity type or machine"
             )
-
-
-def _flex_tpu(subject: Subject) -> Iterator[str]:
-    if subject.is_of(FLEX_START):
-        for worker in subject.workers:
-            if worker.is_tpu:
-                yield f"{worker.name} ({worker.machine.type}): flex-start has no TPUs; take on-demand or a reservation"
 
 
 def _flex_equal(subject: Subject) -> Iterator[str]:
@@ -73,19 +68,14 @@ def _flex_equal(subject: Subject) -> Iterator[str]:
                 )
 
 
-def _flex_timeout(subject: Subject) -> Iterator[str]:
-    if not subject.is_of(FLEX_START) or "timeout" not in subject.scheduling:
-        return
-    timeout = seconds(subject.scheduling["timeout"])
-    if timeout is None or timeout > WEEK:
-        yield f"timeout {subject.scheduling['timeout']}: a flex-start job runs at most 7 days ({WEEK}s)"
-
-
 def _timeout(subject: Subject) -> Iterator[str]:
     if "timeout" in subject.scheduling:
-        timeout = seconds(subject.scheduling["timeout"])
+        asked = subject.scheduling["timeout"]
+        timeout = seconds(asked)
         if timeout is None or timeout <= 0:
-            yield f"timeout {subject.scheduling['timeout']!r}: give seconds above 0, as in 3600s"
+            yield f"timeout {asked!r}: give seconds above 0, as in 3600s"
+        elif subject.is_of(FLEX_START) and timeout > WEEK:
+            yield f"timeout {asked}: a flex-start job runs at most 7 days ({WEEK}s)"
 
 
 def _wait(subject: Subject) -> Iterator[str]:
@@ -125,15 +115,13 @@ RULES = (
         "4.1, appendix B",
         _flex_accelerators,
     ),
-    Rule("flex-no-tpu", "Flex-start has no TPUs.", "4.1", _flex_tpu),
     Rule(
         "flex-equal",
         "All worker pools of a flex-start job have the same machine, accelerator and disk.",
         "4.1",
         _flex_equal,
     ),
-    Rule("flex-timeout", "A flex-start job runs at most 7 days.", "4.1", _flex_timeout),
-    Rule("timeout", "The timeout is a duration above 0.", "3.3", _timeout),
+    Rule("timeout", "The timeout is above 0; a flex-start job runs at most 7 days.", "3.3, 4.1", _timeout),
     Rule(
         "flex-wait",
         f"maxWaitDuration belongs to {join(sorted(WAIT_BY_THEMSELVES))}, is written out there, and 0s is kept.",

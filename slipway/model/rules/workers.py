@@ -21,12 +21,9 @@ def _number(subject: Subject) -> Iterator[str]:
         yield "the first worker pool is empty; only the others may be"
 
 
-def _chief(subject: Subject) -> Iterator[str]:
+def _replicas(subject: Subject) -> Iterator[str]:
     if subject.pools and subject.pools[0] and subject.workers[0].replicas != 1:
         yield f"worker pool 0 is the chief and must have exactly 1 replica, not {subject.workers[0].replicas}"
-
-
-def _replicas(subject: Subject) -> Iterator[str]:
     for worker in subject.workers[1:]:
         if worker.replicas < 1:
             yield f"{worker.name}: {worker.replicas} replicas; give 1 or more, or leave the pool out"
@@ -40,21 +37,17 @@ def _machine(worker: Worker) -> Iterator[str]:
     elif shape.accelerator and "acceleratorType" not in worker.spec:
         built_in = f"{shape.accelerator_count} × {shape.accelerator}"
         yield f"{shape.type} must also name its accelerators: {built_in}"
+    if worker.topology and not worker.is_tpu:
+        yield f"tpuTopology {worker.topology} on {worker.machine.type}, which is not a TPU machine"
 
 
 @each_worker
-def _disk_type(worker: Worker) -> Iterator[str]:
-    kind = worker.machine.disk.type
-    if isinstance(worker.shape, Machine) and kind not in worker.shape.disks:
-        fitting = ", ".join(worker.shape.disks)
-        yield f"disk {kind} does not fit {worker.shape.type}; fitting: {fitting}"
-
-
-@each_worker
-def _disk_size(worker: Worker) -> Iterator[str]:
-    size = worker.machine.disk.size_gb
-    if not SMALLEST_DISK <= size <= LARGEST_DISK:
-        yield f"a boot disk must have {SMALLEST_DISK} to {LARGEST_DISK} GB, not {size}"
+def _disk(worker: Worker) -> Iterator[str]:
+    shape, disk = worker.shape, worker.machine.disk
+    if isinstance(shape, Machine) and disk.type not in shape.disks:
+        yield f"disk {disk.type} does not fit {shape.type}; fitting: {', '.join(shape.disks)}"
+    if not SMALLEST_DISK <= disk.size_gb <= LARGEST_DISK:
+        yield f"a boot disk must have {SMALLEST_DISK} to {LARGEST_DISK} GB, not {disk.size_gb}"
 
 
 @each_worker
@@ -72,40 +65,28 @@ def _region(subject: Subject) -> Iterator[str]:
 
 
 def _tpu_alone(subject: Subject) -> Iterator[str]:
-    if any(worker.is_tpu for worker in subject.workers):
-        if len(subject.workers) > 1:
-            yield f"a TPU job must have one worker pool, not {len(subject.workers)}"
-        for worker in subject.workers:
-            if worker.is_tpu and worker.replicas != 1:
-                yield (
-                    f"{worker.name}: a TPU worker pool must have 1 replica, not {worker.replicas}; "
-                    "choose a larger topology"
-                )
-
-
-def _tpu_pool(subject: Subject) -> Iterator[str]:
-    if subject.cluster:
-        for worker in subject.workers:
-            if worker.is_tpu:
-                yield f"{worker.name} ({worker.machine.type}): persistent resources have no TPUs; take on-demand"
-
-
-@each_worker
-def _topology(worker: Worker) -> Iterator[str]:
-    if worker.topology and not worker.is_tpu:
-        yield f"tpuTopology {worker.topology} on {worker.machine.type}, which is not a TPU machine"
+    tpus = [worker for worker in subject.workers if worker.is_tpu]
+    if tpus and len(subject.workers) > 1:
+        yield f"a TPU job must have one worker pool, not {len(subject.workers)}"
+    for worker in tpus:
+        if worker.replicas != 1:
+            count = worker.replicas
+            yield f"{worker.name}: a TPU worker pool must have 1 replica, not {count}; choose a larger topology"
+        if subject.cluster:
+            yield f"{worker.name} ({worker.machine.type}): persistent resources have no TPUs; take on-demand"
 
 
 RULES = (
     Rule("pools-number", "A job has one to four worker pools; all but the first may be skipped.", "3.2", _number),
-    Rule("chief-one", "The chief's worker pool has one replica.", "3.2", _chief),
-    Rule("replicas", "A worker pool that is used has at least one replica.", "3.2", _replicas),
+    Rule("replicas", "The chief has one replica, any other worker pool that is used at least one.", "3.2", _replicas),
     Rule("machine", "Machine, accelerator, count and TPU topology belong together.", "3.2, 7.1, 7.2", _machine),
-    Rule("disk-type", "The boot disk's type fits the machine.", "3.2, 7.1", _disk_type),
-    Rule("disk-size", "A boot disk has 100 to 64,000 GB.", "3.2", _disk_size),
+    Rule("disk", "The boot disk's type fits the machine; it has 100 to 64,000 GB.", "3.2, 7.1", _disk),
     Rule("gpu-partition", "A partitioned GPU is counted as one.", "3.2", _partition),
     Rule("gpu-region", "The region has the accelerator for training.", "3.2 (GPU zones), 7.3", _region, of_place=True),
-    Rule("tpu-alone", "A TPU job has one worker pool with one replica.", "3.2, 7.2", _tpu_alone),
-    Rule("tpu-and-pool", "A persistent resource has no TPUs.", "1.5", _tpu_pool),
-    Rule("tpu-topology", "Only TPU machines have a topology.", "7.2", _topology),
+    Rule(
+        "tpu-alone",
+        "A TPU job has one worker pool with one replica, and is on no persistent resource.",
+        "1.5, 3.2, 7.2",
+        _tpu_alone,
+    ),
 )

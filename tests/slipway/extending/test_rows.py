@@ -29,12 +29,12 @@ PINNED = """    Rule(
             if "@sha256:" not in str(worker.code.get("executorImageUri", "@sha256:"))
         ),
     ),
-    Rule("package-uris","""
+    Rule("package","""
 
 
 def test_a_capacity_type_and_a_rule_of_a_team_are_one_row_each(tmp_path: Path, edited: Edit) -> None:
     edited("slipway/model/capacity.py", lambda text: text.replace(")\n\nCAPACITY_TYPES:", CALENDAR))
-    edited("slipway/model/rules/code.py", lambda text: text.replace('    Rule("package-uris",', PINNED))
+    edited("slipway/model/rules/code.py", lambda text: text.replace('    Rule("package",', PINNED))
     outcome = told(
         tmp_path,
         """

@@ -39,7 +39,7 @@ def test_all_that_is_wrong_comes_at_once() -> None:
     body = custom(worker(H100, 2), scheduling={"strategy": "FLEX_START", "timeout": "700000s"}, **POOL)
     assert [breach.rule.id for breach in broken(body)] == [
         "pool-and-strategy",
-        "flex-timeout",
+        "timeout",
         "flex-wait",
-        "chief-one",
+        "replicas",
     ]

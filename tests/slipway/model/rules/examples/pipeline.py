@@ -5,7 +5,7 @@ from ..bodies import MODEL, example, pipeline, spec, worker
 EXAMPLES = (
     example("pipeline-task", pipeline(trainingTaskDefinition="custom"), "must be gs://", pipeline()),
     example(
-        "model-artifacts",
+        "model",
         pipeline(trainingTaskInputs={**spec(worker()), "baseOutputDirectory": None}),
         "nobody knows where the model is",
         pipeline(),
@@ -14,8 +14,8 @@ EXAMPLES = (
         ),
         pipeline(None),
     ),
-    example("model-serving", pipeline({"displayName": "m"}), "the image that serves the model", pipeline()),
-    example("model-serving", pipeline({"containerSpec": {"imageUri": "serve"}}), "displayName is missing", pipeline()),
+    example("model", pipeline({"displayName": "m"}), "the image that serves the model", pipeline()),
+    example("model", pipeline({"containerSpec": {"imageUri": "serve"}}), "displayName is missing", pipeline()),
     example("model-id", pipeline(modelId="9digits"), "'9digits'", pipeline(modelId="digits_9-a")),
     example("model-id", pipeline(modelId="a" * 64), "at most 63", pipeline(modelId="a" * 63)),
     example(
@@ -25,10 +25,10 @@ EXAMPLES = (
         pipeline(parentModel="projects/p/locations/us-central1/models/m"),
     ),
     example(
-        "parent-model",
+        "model-id",
         pipeline(parentModel="projects/p/locations/us-east1/models/m"),
-        "is in us-east1, the pipeline in us-central1",
+        "is in us-east1, the job in us-central1",
         pipeline(parentModel="projects/p/locations/us-central1/models/m@2"),
     ),
-    example("parent-model", pipeline(parentModel="m"), "projects/PROJECT/locations", pipeline()),
+    example("model-id", pipeline(parentModel="m"), "projects/PROJECT/locations", pipeline()),
 )

@@ -34,7 +34,7 @@ EXAMPLES = (
         "reservation-affinity", reserved(reservationAffinityType="SOME"), "SOME: use SPECIFIC_RESERVATION", custom()
     ),
     example(
-        "reservation-path",
+        "reservation-affinity",
         reserved(values=["h100"]),
         "'h100' is not a reservation's full path: projects/PROJECT/zones/ZONE/reservations/NAME; the reservation "
         "must be shared: gcloud … --reservation-sharing-policy=ALLOW_ALL",
@@ -78,14 +78,14 @@ EXAMPLES = (
         place={"reserved": KNOWN},
     ),
     example(
-        "reservation-and-pool",
+        "reservation-alone",
         custom(worker({**H100, "reservationAffinity": SPECIFIC}), **POOL),
         "can't be combined with a persistent resource",
         reserved(),
         custom(worker({**H100, "reservationAffinity": {"reservationAffinityType": "NO_RESERVATION"}}), **POOL),
     ),
     example(
-        "reservation-and-flex",
+        "reservation-alone",
         flex(worker({**H100, "reservationAffinity": SPECIFIC})),
         "can't be combined with flex-start",
         flex(),

@@ -47,7 +47,7 @@ EXAMPLES = (
         ),
     ),
     example("flex-accelerator", flex(worker(T4)), "NVIDIA_TESLA_T4", flex(worker(L4))),
-    example("flex-no-tpu", flex(worker(V5E)), "flex-start has no TPUs", custom(worker(V5E))),
+    example("flex-accelerator", flex(worker(V5E)), "flex-start has no TPUs", custom(worker(V5E))),
     example(
         "flex-equal",
         flex(worker(H100), worker(gpu("a3-highgpu-4g"))),
@@ -61,7 +61,7 @@ EXAMPLES = (
         "disk of worker pool 1 is pd-ssd 200 GB",
         flex(worker(H100), worker(H100, diskSpec={})),
     ),
-    example("flex-timeout", flex(timeout="604801s"), "at most 7 days (604800s)", flex(timeout="604800s")),
+    example("timeout", flex(timeout="604801s"), "at most 7 days (604800s)", flex(timeout="604800s")),
     example("timeout", custom(scheduling={"timeout": "0s"}), "'0s'", custom(scheduling={"timeout": "60s"})),
     example("timeout", custom(scheduling={"timeout": "1h"}), "'1h'", custom(scheduling={"timeout": "3.5s"})),
     example("flex-wait", flex(maxWaitDuration=None), "maxWaitDuration is missing", flex(), flex(maxWaitDuration="0s")),

@@ -5,7 +5,7 @@ from ..bodies import H100, H200, HYPERDISK, L4, N1, POD, POOL, T4, V5E, custom, 
 EXAMPLES = (
     example("pools-number", custom(*[worker() for _ in range(5)]), "5 worker pools", custom(worker())),
     example("pools-number", custom({}, worker()), "the first worker pool is empty", custom(worker(), {}, worker())),
-    example("chief-one", custom(worker(replicas=2)), "exactly 1 replica, not 2", custom(worker(), worker(N1, 9))),
+    example("replicas", custom(worker(replicas=2)), "exactly 1 replica, not 2", custom(worker(), worker(N1, 9))),
     example("replicas", custom(worker(), worker(N1, 0)), "worker pool 1: 0 replicas", custom(worker(), {})),
     example("machine", custom(worker({"machineType": "n1-standard-9"})), "n1-standard-9", custom()),
     example("machine", custom(worker({**T4, "acceleratorCount": 3})), "3 × NVIDIA_TESLA_T4", custom(worker(T4))),
@@ -23,20 +23,20 @@ EXAMPLES = (
     ),
     example("machine", custom(worker({**V5E, "tpuTopology": "3x3"})), "no topology '3x3'", custom(worker(POD))),
     example(
-        "disk-type",
+        "disk",
         custom(worker(diskSpec=HYPERDISK)),
         "disk hyperdisk-balanced does not fit n1-standard-8; fitting: pd-ssd, pd-standard",
         custom(worker({"machineType": "n4-standard-8"}, diskSpec=HYPERDISK)),
     ),
     example(
-        "disk-type",
+        "disk",
         custom(worker({"machineType": "n4-standard-8"})),
         "fitting: hyperdisk-balanced",
         custom(worker(diskSpec={"bootDiskType": "pd-standard"})),
     ),
     *(
         example(
-            "disk-type",
+            "disk",
             custom(worker(machine, diskSpec={"bootDiskType": kind})),
             f"disk {kind} does not fit {machine['machineType']}; fitting: {', '.join(fitting)}",
             *(custom(worker(machine, diskSpec={"bootDiskType": disk})) for disk in fitting),
@@ -48,13 +48,13 @@ EXAMPLES = (
         )
     ),
     example(
-        "disk-size",
+        "disk",
         custom(worker(diskSpec={"bootDiskSizeGb": 99})),
         "100 to 64000 GB, not 99",
         custom(worker(diskSpec={"bootDiskSizeGb": 100})),
         custom(worker(diskSpec={"bootDiskSizeGb": 64000})),
     ),
-    example("disk-size", custom(worker(diskSpec={"bootDiskSizeGb": 64001})), "not 64001", custom()),
+    example("disk", custom(worker(diskSpec={"bootDiskSizeGb": 64001})), "not 64001", custom()),
     example(
         "gpu-partition",
         custom(worker(gpu("a2-highgpu-2g", gpuPartitionSize="1g.5gb"))),
@@ -70,6 +70,6 @@ EXAMPLES = (
         place={"region": "europe-west1"},
     ),
     example("tpu-alone", custom(worker(V5E), worker(N1)), "one worker pool, not 2", custom(worker(V5E))),
-    example("tpu-and-pool", custom(worker(V5E), **POOL), "persistent resources have no TPUs", custom(worker(), **POOL)),
-    example("tpu-topology", custom(worker({**N1, "tpuTopology": "2x2"})), "which is not a TPU", custom(worker(V5E))),
+    example("tpu-alone", custom(worker(V5E), **POOL), "persistent resources have no TPUs", custom(worker(), **POOL)),
+    example("machine", custom(worker({**N1, "tpuTopology": "2x2"})), "which is not a TPU", custom(worker(V5E))),
 )
