@@ -22,8 +22,8 @@ _BUCKET, _ENDS_S = "bench-inputs", 300
 _JOBS = "/v1/projects/local-project/locations/us-central1/customJobs"
 _PROGRAM = f"""
 import json, os, pathlib, sys, tempfile, time
-sys.path.insert(0, {str(CHECKOUT / "slipway" / "authoring" / "packages")!r})
-import slipway_inputs
+sys.path.insert(0, {str(CHECKOUT)!r})
+from slipway.authoring.packages import slipway_inputs
 
 def read(folder):
     began = time.monotonic()

@@ -13,14 +13,10 @@ import subprocess
 import tarfile
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
+from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
-if TYPE_CHECKING or __package__:
-    from slipway.authoring.packages.slipway_notify import LastLine
-    from slipway.authoring.packages.slipway_storage import Storage, StorageError
-else:
-    from slipway_notify import LastLine
-    from slipway_storage import Storage, StorageError
+from slipway.authoring.packages.slipway_notify import LastLine
+from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage, StorageError
 
 LAST_WORDS_S = 20.0
 PR_SET_CHILD_SUBREAPER = 36
@@ -117,9 +113,12 @@ def unpack(archive: Path, folder: Path) -> None:
 
 
 def fetched(code: str, place: Path, environ: Mapping[str, str]) -> Path:
-    """The folder that a submission brought, fetched and unpacked anew for each start. Raises OSError, StorageError and
-    tarfile.TarError."""
-    for name in Storage(environ).fetch(code, place):
-        unpack(place / name, place / "code")
-        return place / "code"
-    raise StorageError("it is not there")
+    """The folder that a submission brought, fetched and unpacked anew for each start. Raises RefusedError."""
+    try:
+        for name in Storage(environ).fetch(code, place):
+            unpack(place / name, place / "code")
+            return place / "code"
+        raise StorageError("it is not there")
+    except (OSError, StorageError, tarfile.TarError) as error:
+        what = "the code of this job can't be fetched, so it does not start"
+        raise RefusedError(what, f"{code}: {error}", ROLE) from error

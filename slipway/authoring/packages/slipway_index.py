@@ -16,21 +16,19 @@ import tempfile
 import time
 import urllib.parse
 from pathlib import Path
-from typing import TYPE_CHECKING, Mapping  # noqa: UP035 (Python 3.8)
+from typing import Mapping  # noqa: UP035 (Python 3.8)
 
-if TYPE_CHECKING or __package__:
-    from slipway.authoring.packages.slipway_storage import patiently, token
-else:
-    from slipway_storage import patiently, token
+from slipway.authoring.packages.slipway_storage import RefusedError, patiently, token
 
 REQUIREMENTS = "slipway_requirements"
 """The module with the `LINES` of requirements.txt; only packages whose requirements name an index have it."""
 REGISTRY = "-python.pkg.dev"
 """The end of each host of Artifact Registry's Python repositories, and of no other host."""
-
-
-class InstallError(Exception):
-    """The packages of a job could not be installed."""
+REFUSED = "the packages of this job can't be installed, so its code does not start"
+FIX = (
+    "names and versions are those of requirements.txt; Artifact Registry needs roles/artifactregistry.reader for the "
+    "job's service account"
+)
 
 
 def wanted() -> list[str]:
@@ -42,7 +40,7 @@ def wanted() -> list[str]:
 
 
 def install(lines: list[str], environ: Mapping[str, str]) -> None:
-    """Have pip install the lines. Raises InstallError."""
+    """Have pip install the lines. Raises RefusedError."""
     if not lines:
         return
     indexes = (urllib.parse.urlsplit(line.split()[-1]).hostname or "" for line in lines if line.startswith("-"))
@@ -56,10 +54,10 @@ def install(lines: list[str], environ: Mapping[str, str]) -> None:
             try:
                 bearer = patiently(lambda: token(environ), time.sleep)
             except OSError as error:
-                raise InstallError(f"no token of the job's account for {hosts[0]}: {error}") from error
+                raise RefusedError(REFUSED, f"no token of the job's account for {hosts[0]}: {error}", FIX) from error
             known["NETRC"] = str(Path(folder, "netrc"))
             signs = [f"machine {host} login oauth2accesstoken password {bearer}\n" for host in hosts]
             Path(known["NETRC"]).write_text("".join(signs), encoding="utf-8")
         code = subprocess.call([sys.executable, "-m", "pip", "install", "--requirement", str(file)], env=known)
     if code:
-        raise InstallError(f"pip, whose lines are above, ended with {code}")
+        raise RefusedError(REFUSED, f"pip, whose lines are above, ended with {code}", FIX)

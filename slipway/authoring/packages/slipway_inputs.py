@@ -13,27 +13,20 @@ import shutil
 import threading
 import time
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
+from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
-if TYPE_CHECKING or __package__:
-    from slipway.authoring.packages.slipway_results import say
-    from slipway.authoring.packages.slipway_storage import NO_ROOM, NameRefusedError, Storage, StorageError
-else:
-    from slipway_results import say
-    from slipway_storage import NO_ROOM, NameRefusedError, Storage, StorageError
+from slipway.authoring.packages.slipway_results import say
+from slipway.authoring.packages.slipway_storage import NO_ROOM, NameRefusedError, RefusedError, Storage, StorageError
 
 INPUT = "SLIPWAY_INPUT_"
 TOLD_EVERY_S = 5.0
+REFUSED = "the inputs of this job can't be copied, so it does not start"
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 DISK = "give the job's machines a larger disk, or name fewer files"
 READER = "give the job's service account roles/storage.objectViewer on that bucket, then submit again"
 THERE = "correct the address; or submit again once nobody replaces or removes files there"
 NAMES = "give that object another name, or name a folder that has no such object"
 AGAIN = "submit again"
-
-
-class InputError(Exception):
-    """An input could not be copied: why, and what to do."""
 
 
 class Progress:
@@ -61,7 +54,7 @@ def size(count: float) -> str:
 
 
 def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] = say) -> dict[str, str]:
-    """Return the folder of each input in `place`, by its variable, once all are there. Raises InputError."""
+    """Return the folder of each input in `place`, by its variable, once all are there. Raises RefusedError."""
     addresses = {name: uri for name, uri in environ.items() if name.startswith(INPUT) and uri.startswith("gs://")}
     storage, found, sizes, uri = Storage(environ), {}, {}, ""
     part, whole = place / "inputs.part", place / "inputs"
@@ -70,10 +63,10 @@ def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] 
             found[name] = storage.found(uri)
             sizes[name] = sum(int(entry["size"]) for entry in found[name].values())
             if not found[name]:
-                raise InputError(f"nothing is at {uri}", "correct the address, or write the files first")
+                raise RefusedError(REFUSED, f"nothing is at {uri}", "correct the address, or write the files first")
         total, free = sum(sizes.values()), shutil.disk_usage(place).free
         if total > free:
-            raise InputError(f"the inputs take {size(total)}, and the disk has {size(free)} left", DISK)
+            raise RefusedError(REFUSED, f"the inputs take {size(total)}, and the disk has {size(free)} left", DISK)
         progress = Progress(total, tell)
         for name, uri in addresses.items():
             count = f"{len(found[name])} object{'s' * (len(found[name]) != 1)}"
@@ -82,7 +75,7 @@ def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] 
         if addresses:
             part.rename(whole)
     except (OSError, StorageError) as error:
-        raise InputError(f"{uri}: {error}", fix(error)) from error
+        raise RefusedError(REFUSED, f"{uri}: {error}", fix(error)) from error
     return {name: str(whole / name[len(INPUT) :].lower()) for name in addresses}
 
 

@@ -32,50 +32,31 @@ import json
 import os
 import shutil
 import sys
-import tarfile
 import tempfile
 import threading
 import time
 import urllib.parse
 from pathlib import Path
-from typing import TYPE_CHECKING, Callable, Mapping  # noqa: UP035 (Python 3.8)
+from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
-if TYPE_CHECKING or __package__:
-    from slipway.authoring.packages.slipway_command import Command, fetched
-    from slipway.authoring.packages.slipway_index import InstallError, install, wanted
-    from slipway.authoring.packages.slipway_inputs import InputError, copied
-    from slipway.authoring.packages.slipway_notify import Teller
-    from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
-    from slipway.authoring.packages.slipway_storage import (
-        PASSING,
-        ROLE,
-        Storage,
-        StorageError,
-        account,
-        call,
-        patiently,
-        split,
-        storage_base,
-        token,
-    )
-else:
-    from slipway_command import Command, fetched
-    from slipway_index import InstallError, install, wanted
-    from slipway_inputs import InputError, copied
-    from slipway_notify import Teller
-    from slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
-    from slipway_storage import (
-        PASSING,
-        ROLE,
-        Storage,
-        StorageError,
-        account,
-        call,
-        patiently,
-        split,
-        storage_base,
-        token,
-    )
+from slipway.authoring.packages.slipway_command import Command, fetched
+from slipway.authoring.packages.slipway_index import install, wanted
+from slipway.authoring.packages.slipway_inputs import copied
+from slipway.authoring.packages.slipway_notify import Teller
+from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
+from slipway.authoring.packages.slipway_storage import (
+    PASSING,
+    ROLE,
+    RefusedError,
+    Storage,
+    StorageError,
+    account,
+    call,
+    patiently,
+    split,
+    storage_base,
+    token,
+)
 
 SECRET = "__SECRET"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
@@ -83,18 +64,6 @@ MOVED, TRIALS = "moved", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
 SCRIPT = "slipway_script"
 LOOK_S = 0.5
-
-
-class ClaimError(Exception):
-    """The claim could be neither created nor read, so running might run the submission twice."""
-
-
-class SecretError(Exception):
-    """A secret could not be read."""
-
-
-class RefusedError(Exception):
-    """The job's code does not start: what happened, why, and what to do."""
 
 
 def holder(claim: str, job: str, environ: Mapping[str, str]) -> tuple[str, bool]:
@@ -114,19 +83,19 @@ def holder(claim: str, job: str, environ: Mapping[str, str]) -> tuple[str, bool]
     answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
     if status in PASSING or status == 404:  # 404 after 412: the claim went away in between
         raise OSError(answer)
-    raise ClaimError(answer)
+    raise StorageError(answer, status)
 
 
 def settle(
     claim: str, job: str, environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep
 ) -> tuple[str, bool]:
     """The holder of `claim`, and whether it was taken before; tried again while the trouble may pass. Raises
-    ClaimError."""
+    StorageError where it could be neither created nor read, so that running might run the submission twice."""
     try:
         outcome: tuple[str, bool] = patiently(lambda: holder(claim, job, environ), sleep)
         return outcome
     except OSError as error:
-        raise ClaimError(str(error)) from error
+        raise StorageError(str(error)) from error
 
 
 def secret(name: str, environ: Mapping[str, str]) -> str:
@@ -138,24 +107,29 @@ def secret(name: str, environ: Mapping[str, str]) -> str:
         try:
             return value.decode()
         except UnicodeDecodeError:
-            raise SecretError("its value is not text, which an environment variable must be") from None
+            raise StorageError("its value is not text, which an environment variable must be") from None
     answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
     if status in PASSING:
         raise OSError(answer)
     if status == 403:
         answer += "; {} needs roles/secretmanager.secretAccessor on it".format(account("email", environ))
-    raise SecretError(answer)
+    raise StorageError(answer, status)
 
 
 def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> dict[str, str]:
-    """The value of each secret that `environ` refers to, by its variable; raises SecretError, never with a value."""
+    """The value of each secret that `environ` refers to, by its variable; raises RefusedError, never with a value."""
     values = {}
     for variable, reference in environ.items():
         if variable.endswith(SECRET) and variable != SECRET:
             try:
                 values[variable[: -len(SECRET)]] = patiently(functools.partial(secret, reference, environ), sleep)
-            except (OSError, SecretError) as error:
-                raise SecretError(f"{reference}: {error}") from error
+            except (OSError, StorageError) as error:
+                raise RefusedError(
+                    "a secret of this job can't be read, so the job does not start",
+                    f"{reference}: {error}",
+                    "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit "
+                    "again",
+                ) from error
     return values
 
 
@@ -236,18 +210,10 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
             say("starts again: no earlier start has kept anything of $SLIPWAY_OUTPUT; what it wrote elsewhere stays")
         variables, folder = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}, None
         if asked.code:
-            try:
-                folder = fetched(asked.code, place, environ)
-            except (OSError, StorageError, tarfile.TarError) as error:
-                what = "the code of this job can't be fetched, so it does not start"
-                raise RefusedError(what, f"{asked.code}: {error}", ROLE) from error
+            folder = fetched(asked.code, place, environ)
             first = environ.get(asked.path)
             variables[asked.path] = f"{folder}{os.pathsep}{first}" if first else str(folder)
-        try:
-            variables.update(copied(place, environ))
-        except InputError as error:
-            what = "the inputs of this job can't be copied, so it does not start"
-            raise RefusedError(what, *error.args) from error
+        variables.update(copied(place, environ))
         try:
             command = Command(words, variables, results.look, folder, tells.lines)
         except OSError as error:
@@ -320,23 +286,8 @@ def begin(
     if not again:
         tells.started()
     try:
-        try:
-            install(wanted(), environ)
-        except InstallError as error:
-            raise RefusedError(
-                "the packages of this job can't be installed, so its code does not start",
-                str(error),
-                "names and versions are those of requirements.txt; Artifact Registry needs "
-                "roles/artifactregistry.reader for the job's service account",
-            ) from error
-        try:
-            values = secrets(environ)
-        except SecretError as error:
-            raise RefusedError(
-                "a secret of this job can't be read, so the job does not start",
-                str(error),
-                "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit again",
-            ) from error
+        install(wanted(), environ)
+        values = secrets(environ)
         code = run(words, {**environ, **values}, asked, tells, again=again)
     except RefusedError as refused:
         code, why = refuse(*refused.args), refused.args[0]
@@ -367,7 +318,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
             owner, again = settle(place, job, environ)
             if owner == job and several(environ):  # Another replica may have been the first there.
                 again = replica(environ) == CHIEF and settle(f"{place}/{CHIEF}", job, environ)[1]
-    except ClaimError as error:
+    except StorageError as error:
         return refuse(
             "can't tell whether this submission runs already, so the job does not start",
             f"{claim}: {error}",

@@ -18,22 +18,19 @@ import stat
 import tempfile
 import time
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Callable, NamedTuple  # noqa: UP035 (Python 3.8)
+from typing import IO, Callable, NamedTuple  # noqa: UP035 (Python 3.8)
 
-if TYPE_CHECKING or __package__:
-    from slipway.authoring.packages.slipway_storage import (
-        BLOCK,
-        NO_ROOM,
-        REPLICA,
-        TRIES,
-        WRITTEN,
-        Body,
-        ChangedError,
-        Storage,
-        StorageError,
-    )
-else:
-    from slipway_storage import BLOCK, NO_ROOM, REPLICA, TRIES, WRITTEN, Body, ChangedError, Storage, StorageError
+from slipway.authoring.packages.slipway_storage import (
+    BLOCK,
+    NO_ROOM,
+    REPLICA,
+    TRIES,
+    WRITTEN,
+    Body,
+    ChangedError,
+    Storage,
+    StorageError,
+)
 
 CHIEF = "workerpool0-0"
 EVERY_S = 5.0

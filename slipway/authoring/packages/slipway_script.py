@@ -14,18 +14,12 @@ import os
 import shlex
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Mapping  # noqa: UP035 (Python 3.8)
+from typing import Mapping  # noqa: UP035 (Python 3.8)
 
-if TYPE_CHECKING or __package__:
-    from slipway.authoring.packages.slipway_command import unpack
-    from slipway.authoring.packages.slipway_launcher import refuse
-    from slipway.authoring.packages.slipway_results import say
-    from slipway.authoring.packages.slipway_storage import Storage, StorageError
-else:
-    from slipway_command import unpack
-    from slipway_launcher import refuse
-    from slipway_results import say
-    from slipway_storage import Storage, StorageError
+from slipway.authoring.packages.slipway_command import unpack
+from slipway.authoring.packages.slipway_launcher import refuse
+from slipway.authoring.packages.slipway_results import say
+from slipway.authoring.packages.slipway_storage import Storage, StorageError
 
 FOLDER = Path(__file__).with_name("slipway_script_folder") / "folder.tar"
 

@@ -35,6 +35,10 @@ TOKEN_S = 60.0  # The metadata server gives a token that lasts for five minutes 
 LISTED = "items(name,size,generation,contentEncoding,metadata),nextPageToken"
 
 
+class RefusedError(Exception):
+    """The job's code does not start: what happened, why, and what to do."""
+
+
 class StorageError(Exception):
     """Something could be neither fetched nor kept. `code` is the answer's, 0 where there was none."""
 

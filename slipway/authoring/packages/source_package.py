@@ -28,9 +28,6 @@ _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _REQUIREMENTS = "requirements.txt"
 _PARTS = ("command", "index", "inputs", "launcher", "notify", "results", "storage")
-_LAUNCHER = tuple(map("slipway_{}".format, _PARTS))
-"""Modules of every package: the launcher, and what it installs packages, copies inputs, keeps results and tells people
-with."""
 _START = b'''"""Starts the launcher in an image of anybody's, whatever its Python is."""
 
 import os
@@ -126,7 +123,7 @@ def build(template: str, folder: Path, module: str = "", shared: Iterable[Path] 
 
 def launcher(template: str) -> SourcePackage:
     """Return the launcher as one file that Python runs, for a template's images. The same bytes as in `assemble`."""
-    sources, buffer = {**_bundled(*_LAUNCHER), "__main__.py": _START}, io.BytesIO()
+    sources, buffer = {**launcher_sources(), "__main__.py": _START}, io.BytesIO()
     with zipfile.ZipFile(buffer, "w") as archive:
         for name in sorted(sources):
             info = zipfile.ZipInfo(name, (2000, 1, 1, 0, 0, 0))
@@ -172,7 +169,7 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
 
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
-    sources = {**sources, **_bundled(*_LAUNCHER)}
+    sources = {**sources, **launcher_sources()}
     if any(map(names_index, needed)):  # The launcher installs it all: the service's own pip knows PyPI alone.
         sources["slipway_requirements.py"] = f"LINES = {list(needed)!r}\n".encode()
     digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
@@ -195,9 +192,17 @@ def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
     }
 
 
+def launcher_sources() -> dict[str, bytes]:
+    """Return the modules of every package: the launcher, and what it installs packages, copies inputs, keeps results
+    and tells people with."""
+    return _bundled(*map("slipway_{}".format, _PARTS))
+
+
 def _bundled(*modules: str) -> dict[str, bytes]:
-    """Return the sources of modules that lie beside this one."""
-    return {f"{name}.py": Path(__file__).with_name(f"{name}.py").read_bytes() for name in modules}
+    """Return the sources of modules that lie beside this one, which find one another at the top of a job's package."""
+    here = f"from {__package__}.".encode()
+    files = {f"{name}.py": Path(__file__).with_name(f"{name}.py") for name in modules}
+    return {name: file.read_bytes().replace(here, b"from ") for name, file in files.items()}
 
 
 def short_hash(digest: str) -> str:

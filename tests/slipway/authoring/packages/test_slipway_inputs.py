@@ -14,8 +14,8 @@ from typing import Any
 import pytest
 
 from slipway.authoring.packages import slipway_storage
-from slipway.authoring.packages.slipway_inputs import DISK, NAMES, READER, THERE, InputError, Progress, copied
-from slipway.authoring.packages.slipway_storage import Storage, patiently
+from slipway.authoring.packages.slipway_inputs import DISK, NAMES, READER, THERE, Progress, copied
+from slipway.authoring.packages.slipway_storage import RefusedError, Storage, patiently
 
 from .conftest import Between, Bucket
 from .test_slipway_launcher import Replica
@@ -99,9 +99,9 @@ def test_a_copy_that_is_not_whole_is_none(
     bucket.put("half/a.bin", b"1" * 10)
     bucket.put("half/b.bin", b"1" * 10)
     server.handler.faults = [None, 403, 403]
-    with pytest.raises(InputError) as error:
+    with pytest.raises(RefusedError) as error:
         copy(server, tmp_path, f"gs://{bucket.name}/half")
-    assert "HTTP 403" in error.value.args[0] and error.value.args[1] == READER
+    assert "HTTP 403" in error.value.args[1] and error.value.args[2] == READER
     assert not (tmp_path / "inputs").exists()
 
 
@@ -110,9 +110,9 @@ def test_inputs_that_the_disk_has_no_room_for_are_refused_before_any_is_copied(
 ) -> None:  # N31
     bucket.put("room/a.bin", b"1" * 2000)
     monkeypatch.setattr("shutil.disk_usage", lambda _: SimpleNamespace(free=1500))
-    with pytest.raises(InputError) as error:
+    with pytest.raises(RefusedError) as error:
         copy(server, tmp_path, f"gs://{bucket.name}/room")
-    assert error.value.args == ("the inputs take 2.0 kB, and the disk has 1.5 kB left", DISK)
+    assert error.value.args[1:] == ("the inputs take 2.0 kB, and the disk has 1.5 kB left", DISK)
     assert not list(tmp_path.iterdir())
 
 
@@ -131,9 +131,9 @@ def test_a_disk_that_fills_up_in_the_middle_is_said_at_once(
 
     monkeypatch.setattr(Path, "open", fills)
     monkeypatch.setattr("time.sleep", waited.append)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(RefusedError) as error:
         copy(server, tmp_path, f"gs://{bucket.name}/fills")
-    assert "no room" in error.value.args[0] and error.value.args[1] == DISK and not waited
+    assert "no room" in error.value.args[1] and error.value.args[2] == DISK and not waited
 
 
 def test_an_object_that_is_replaced_while_it_is_copied_is_said_at_once(
@@ -148,9 +148,9 @@ def test_an_object_that_is_replaced_while_it_is_copied_is_said_at_once(
         return listed
 
     monkeypatch.setattr(Storage, "found", then_replaced)
-    with pytest.raises(InputError) as error:
+    with pytest.raises(RefusedError) as error:
         copy(server, tmp_path, f"gs://{bucket.name}/replaced")
-    assert "HTTP 404" in error.value.args[0] and error.value.args[1] == THERE
+    assert "HTTP 404" in error.value.args[1] and error.value.args[2] == THERE
     assert not (tmp_path / "inputs").exists()
 
 
@@ -173,9 +173,9 @@ def test_a_name_that_no_file_can_have_is_said(
     """Nor can two objects be one file, or one be a file and the folder of another."""
     for name in names:
         bucket.put(f"named/{case}{name}", b"1")
-    with pytest.raises(InputError, match="has a name that no file can have") as error:
+    with pytest.raises(RefusedError, match="has a name that no file can have") as error:
         copy(server, tmp_path, f"gs://{bucket.name}/named/{case}")
-    assert error.value.args[1] == NAMES and not list(tmp_path.iterdir())
+    assert error.value.args[2] == NAMES and not list(tmp_path.iterdir())
 
 
 def test_the_log_has_a_line_every_few_seconds_and_not_one_for_each_object() -> None:  # N31

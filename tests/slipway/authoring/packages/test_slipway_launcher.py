@@ -21,7 +21,7 @@ from slipway.authoring.packages import slipway_launcher as launcher
 from slipway.authoring.packages import source_package
 from slipway.authoring.packages.slipway_command import Command
 from slipway.authoring.packages.slipway_results import CHIEF, Results
-from slipway.authoring.packages.slipway_storage import TRIES, Storage
+from slipway.authoring.packages.slipway_storage import TRIES, Storage, StorageError
 from slipway.model.labels import IMAGE_START
 from tests.checkouts.shell import wait_for
 
@@ -30,7 +30,6 @@ from .conftest import PROJECT, Between, Bucket
 if TYPE_CHECKING:
     from tests.local.conftest import LocalCloud
 
-SCRIPT = Path(launcher.__file__)
 PROGRAM = "import sys\nprint('the job runs with', sys.argv[1:])\nsys.exit(3 if 'fail' in sys.argv else 0)\n"
 
 
@@ -41,7 +40,9 @@ class Replica:
         self.handler: Any = server.handler
         self.bucket = bucket
         own = {name: value for name, value in os.environ.items() if not name.startswith(("GOOGLE_", "CLOUD_ML"))}
-        self.environ = {**own, **server.environ, "PYTHONPATH": f"{SCRIPT.parent}{os.pathsep}{folder}"}
+        self.environ = {**own, **server.environ, "PYTHONPATH": str(folder)}
+        for name, content in source_package.launcher_sources().items():
+            (folder / name).write_bytes(content)
 
     def claim(self, request: str) -> str:
         return f"gs://{self.bucket.name}/claims/{request}"
@@ -144,11 +145,11 @@ def test_what_can_not_be_told_does_not_run(replica: Replica, status: int, capsys
 def test_trouble_that_does_not_pass_ends_it(replica: Replica) -> None:
     waits: list[float] = []
     replica.handler.faults = [503] * TRIES
-    with pytest.raises(launcher.ClaimError, match="no good answer in 8 tries; the last: HTTP 503"):
+    with pytest.raises(StorageError, match="no good answer in 8 tries; the last: HTTP 503"):
         launcher.settle(replica.claim("never"), "11", replica.environ, waits.append)
     assert len(waits) == TRIES - 1 and sum(waits) < 120
     without_metadata_server = {**replica.environ, "GCE_METADATA_HOST": "127.0.0.1:1"}
-    with pytest.raises(launcher.ClaimError, match="no good answer"):
+    with pytest.raises(StorageError, match="no good answer"):
         launcher.settle(replica.claim("nobody"), "11", without_metadata_server, lambda _: None)
 
 
@@ -298,7 +299,7 @@ def test_a_claim_that_is_no_object_is_refused(claim: str) -> None:
 
 def image(replica: Replica, request: str, *words: str, own: tuple[str, ...] = ()) -> subprocess.CompletedProcess[str]:
     """Start a command as an image's launcher does: from one file, by `sh`."""
-    file = Path(replica.environ["PYTHONPATH"].rpartition(os.pathsep)[2], "launcher.pyz")
+    file = Path(replica.environ["PYTHONPATH"], "launcher.pyz")
     file.write_bytes(source_package.launcher("own").content)
     command = [*IMAGE_START, str(file), "--claim", replica.claim(request), *own]
     command += [*(f"--exec={word}" for word in words), "--", "--trees=5"]

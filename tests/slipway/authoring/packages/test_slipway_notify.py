@@ -21,6 +21,7 @@ import pytest
 from slipway.authoring.packages import slipway_launcher as launcher
 from slipway.authoring.packages import slipway_notify as notify
 from slipway.authoring.packages.slipway_notify import FAILED, STARTED, SUCCEEDED, after, message, private, tell
+from slipway.authoring.packages.slipway_storage import StorageError
 from tests import loopback
 from tests.room import Room, a_room
 
@@ -164,7 +165,7 @@ def test_where_no_mark_can_be_made_nobody_is_told_and_the_log_has_it(room: Room)
     said: list[str] = []
 
     def unable(mark: str) -> bool:
-        raise launcher.ClaimError("HTTP 403")
+        raise StorageError("HTTP 403")
 
     asks = json.dumps({**FACTS, "secret": "projects/p/secrets/s"})
     teller = notify.Teller(asks, "gs://work/claims/r1", lambda reference: room.url, unable, said.append)

@@ -19,9 +19,11 @@ from slipway.authoring.packages import slipway_script, source_package
 
 from .conftest import Between, Bucket
 
-HERE = Path(source_package.__file__).parent
-PARTS = ("command", "index", "inputs", "launcher", "notify", "results", "storage")
-EVERY = tuple(f"slipway_{name}.py" for name in PARTS)
+MODULES = {
+    name: content
+    for name, content in {**source_package.launcher_sources(), **source_package.script_sources({})}.items()
+    if "/" not in name
+}
 SHOWS = "import json, sys\nprint(json.dumps(sys.argv[1:]))\n"
 UNREAD = "$HOME $(date) `date` ${x} $$ *.py ~ | cat > out && x; y #z"
 WRITES = """
@@ -65,8 +67,7 @@ class Replica:
 
     def install(self, files: Mapping[str, str]) -> None:
         sources = source_package.script_sources({name: text.encode() for name, text in files.items()})
-        sources |= {name: (HERE / name).read_bytes() for name in EVERY}
-        for name, content in sources.items():
+        for name, content in {**sources, **MODULES}.items():
             place = self.folder / "site" / name
             place.parent.mkdir(parents=True, exist_ok=True)
             place.write_bytes(content)
@@ -206,9 +207,9 @@ def test_what_can_not_be_kept_hides_no_failure_of_its_own(replica: Replica) -> N
     assert ended == 3 and "not all" in err
 
 
-@pytest.mark.parametrize("name", ["slipway_script.py", *EVERY])
+@pytest.mark.parametrize("name", MODULES)
 def test_its_syntax_is_that_of_python_3_8(name: str) -> None:
-    ast.parse((HERE / name).read_text(), feature_version=(3, 8))
+    ast.parse(MODULES[name], feature_version=(3, 8))
 
 
 def test_it_runs_on_the_oldest_python_of_the_prebuilt_images(replica: Replica) -> None:
@@ -220,15 +221,16 @@ def test_it_runs_on_the_oldest_python_of_the_prebuilt_images(replica: Replica) -
     assert code == 0, err
 
 
-def test_it_imports_the_standard_library_alone() -> None:
+def test_it_imports_the_standard_library_alone(replica: Replica) -> None:
+    replica.install({})
     program = "import sys; before = set(sys.modules); import slipway_script; print(*(set(sys.modules) - before))"
     done = subprocess.run(
         [sys.executable, "-S", "-c", program],
-        env={"PYTHONPATH": str(HERE)},
+        env={"PYTHONPATH": str(replica.folder / "site")},
         capture_output=True,
         text=True,
         check=True,
     )
     imported = {name.split(".")[0] for name in done.stdout.split()}
-    own = {"slipway_script", *(name.removesuffix(".py") for name in EVERY)}
+    own = {name.removesuffix(".py") for name in MODULES}
     assert imported - own <= set(sys.stdlib_module_names)
