@@ -30,29 +30,14 @@ class PoolState:
     asked: int = 0
     #: The most that were busy at once.
     most: int = 0
-    #: Counts the times at which the pool was as large as it needs to be: it shrinks when this has stayed the same for a
-    #: while.
-    change: int = 0
-    #: The pool is to shrink then.
-    shrinks: bool = False
+    #: The moment at which the pool shrinks, unless it is needed as it is before; None while it is needed.
+    shrinks_at: float | None = None
     #: The moment up to which machine seconds are added up.
     at: float = 0.0
     #: Machine seconds within the replayed time.
     live_seconds: float = 0.0
     #: Machine seconds with a job within the replayed time.
     held_seconds: float = 0.0
-
-    def account(self, now: float, begin: float, end: float) -> None:
-        """Add up machine seconds since the last change, between two moments."""
-        seconds = min(now, end) - max(self.at, begin)
-        if seconds > 0:
-            self.live_seconds += self.live * seconds
-            self.held_seconds += self.busy * seconds
-        self.at = now
-
-    def hold(self, machines: int) -> None:
-        self.busy += machines
-        self.most = max(self.most, self.busy)
 
     def free(self, machines: int) -> None:
         """Take machines back; those beyond the maximum by now go away."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
-from datetime import datetime, timedelta
+from datetime import timedelta
 from functools import cached_property
 
 from slipway.base.formatting import counted, span, span_parts
@@ -34,16 +34,16 @@ def jobs_of(jobs: int, seconds: float) -> str:
 class Comparison:
     """The same jobs on two sets of pools."""
 
-    since: datetime
-    until: datetime
-    #: The number that were replayed.
-    jobs: int
     before: Outcome
     after: Outcome
     #: The pools before and after are the same.
     unchanged: bool
     calibration: Calibration
     replayer: Replayer
+
+    @property
+    def jobs(self) -> int:
+        return self.replayer.work.counted
 
 
 @dataclass(frozen=True)
@@ -115,9 +115,6 @@ class Replayer:
         pools_before, pools_after = self.pools(before), self.pools(after)
         outcome_before = self.outcome(pools_before)
         return Comparison(
-            since=self.history.until - self.time,
-            until=self.history.until,
-            jobs=self.work.counted,
             before=outcome_before,
             after=outcome_before if pools_after == pools_before else self.outcome(pools_after),
             unchanged=pools_after == pools_before,

@@ -57,15 +57,21 @@ class _Simulation:
         while self.events:
             now, _, _, happen = heapq.heappop(self.events)
             happen(now)
-        for pool in self.pools:
-            pool.account(self.length, self.begin, self.length)
+        ended = [self._up_to(self.length, at) for at in range(len(self.pools))]
         return Replay(
             runs=tuple(ReplayedRun(job, *self.started.get(number, ())) for number, job in enumerate(self.jobs)),
-            pools=tuple(
-                PoolUse(pool=pool.spec, live=pool.live_seconds, held=pool.held_seconds, most=pool.most)
-                for pool in self.pools
-            ),
+            pools=tuple(PoolUse(pool.spec, pool.live_seconds, pool.held_seconds, pool.most) for pool in ended),
         )
+
+    def _up_to(self, now: float, at: int) -> PoolState:
+        """Return a pool with its machine seconds until now added up, to be changed."""
+        pool = self.pools[at]
+        seconds = min(now, self.length) - max(pool.at, self.begin)
+        if seconds > 0:
+            pool.live_seconds += pool.live * seconds
+            pool.held_seconds += pool.busy * seconds
+        pool.at = now
+        return pool
 
     def _at(self, time: float, order: int, happen: Callable[[float], None]) -> None:
         heapq.heappush(self.events, (time, order, next(self.numbers), happen))
@@ -173,8 +179,9 @@ class _Simulation:
     def _start(self, waiting: Waiting, now: float) -> None:
         self.clusters[waiting.cluster].remove(waiting, self.pools)
         for at, machines in waiting.needs:
-            self.pools[at].account(now, self.begin, self.length)
-            self.pools[at].hold(machines)
+            pool = self._up_to(now, at)
+            pool.busy += machines
+            pool.most = max(pool.most, pool.busy)
         job = self.jobs[waiting.job]
         delay = max((self.pools[at].spec.delays.start for at, _ in waiting.needs), default=0.0)
         self.started[waiting.job] = now + delay, job.routes[waiting.route].capacity_type, waiting.needs
@@ -182,13 +189,11 @@ class _Simulation:
 
     def _ended(self, waiting: Waiting, now: float) -> None:
         for at, machines in waiting.needs:
-            self.pools[at].account(now, self.begin, self.length)
-            self.pools[at].free(machines)
+            self._up_to(now, at).free(machines)
         self._serve(self.clusters[waiting.cluster], now)
 
     def _bound(self, at: int, bounds: PoolBounds, now: float) -> None:
-        self.pools[at].account(now, self.begin, self.length)
-        self.pools[at].bound(bounds.min, bounds.max)
+        self._up_to(now, at).bound(bounds.min, bounds.max)
         self.fits.clear()
         self._serve(self.cluster_of[at], now)
 
@@ -202,22 +207,19 @@ class _Simulation:
                 pool.coming += more
                 self._at(now + delays.scale_up, _MACHINES, partial(self._grown, at, more))
             if max(needed[at], pool.min) >= pool.live:
-                pool.shrinks = False
-                pool.change += 1
-            elif not pool.shrinks:
-                pool.shrinks = True
-                self._at(now + delays.idle, _SHRINK, partial(self._shrunk, at, pool.change))
+                pool.shrinks_at = None
+            elif pool.shrinks_at is None:
+                pool.shrinks_at = now + delays.idle
+                self._at(pool.shrinks_at, _SHRINK, partial(self._shrunk, at))
 
     def _grown(self, at: int, machines: int, now: float) -> None:
-        self.pools[at].account(now, self.begin, self.length)
-        self.pools[at].grow(machines)
+        self._up_to(now, at).grow(machines)
         self._serve(self.cluster_of[at], now)
 
-    def _shrunk(self, at: int, since: int, now: float) -> None:
-        pool, cluster = self.pools[at], self.cluster_of[at]
-        if not pool.shrinks or pool.change != since:
+    def _shrunk(self, at: int, now: float) -> None:
+        if self.pools[at].shrinks_at != now:
             return
-        pool.account(now, self.begin, self.length)
-        pool.shrinks = False
+        pool, cluster = self._up_to(now, at), self.cluster_of[at]
+        pool.shrinks_at = None
         pool.live = min(pool.live, max(cluster.needed(self.pools)[at], pool.min))
         self._scale(cluster, now)

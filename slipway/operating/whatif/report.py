@@ -14,13 +14,14 @@ from slipway.operating.whatif.suggestion import BoundsSuggestion
 
 def document(comparison: Comparison, stack: str, suggestion: BoundsSuggestion | None = None) -> dict[str, Any]:
     """Return a comparison for programs: seconds, and USD of the whole time as text."""
-    trusted, delays = comparison.calibration.trusted, comparison.replayer.delays
+    trusted, replayer = comparison.calibration.trusted, comparison.replayer
+    delays = replayer.delays
     return {
         "stack": stack,
-        "since": comparison.since,
-        "until": comparison.until,
+        "since": replayer.history.until - replayer.time,
+        "until": replayer.history.until,
         "jobs": comparison.jobs,
-        "neverStarted": comparison.replayer.work.never_started,
+        "neverStarted": replayer.work.never_started,
         "calibration": comparison.calibration,
         "trusted": trusted,
         # Null where the replay's error is too large.
@@ -29,8 +30,8 @@ def document(comparison: Comparison, stack: str, suggestion: BoundsSuggestion | 
         # Needs no clock, and is always there.
         "neverRan": comparison.after.never,
         "delays": {"start": delays.start, "scaleUp": delays.scale_up, "idle": delays.idle},
-        "assumed": comparison.replayer.work.assumed,
-        "unread": comparison.replayer.history.unread,
+        "assumed": replayer.work.assumed,
+        "unread": replayer.history.unread,
         "suggestion": suggestion
         and [
             {"cluster": cluster, "pool": pool, "min": least, "max": most}
@@ -43,7 +44,7 @@ def headline(comparison: Comparison) -> str:
     """Return `with the last 30 days' 412 jobs (the same replay of the stack as it was is 6 % off what happened)`."""
     off = comparison.calibration.words
     words = off if comparison.calibration.error is None else f"the same replay of the stack as it was is {off}"
-    return f"with {jobs_of(comparison.jobs, (comparison.until - comparison.since).total_seconds())} ({words})"
+    return f"with {jobs_of(comparison.jobs, comparison.replayer.time.total_seconds())} ({words})"
 
 
 def why_not(calibration: Calibration) -> str:
@@ -55,11 +56,7 @@ def why_not(calibration: Calibration) -> str:
 def notes(comparison: Comparison) -> Iterable[str]:
     """Yield the basis of the figures, line by line."""
     work, delays = comparison.replayer.work, comparison.replayer.delays
-    named = (
-        ("a start", delays.start),
-        ("growing", delays.scale_up),
-        ("shrinking", delays.idle),
-    )
+    named = (("a start", delays.start), ("growing", delays.scale_up), ("shrinking", delays.idle))
     measured = (
         f"{name} takes {span(delay.seconds)} ({f'{delay.count} times here' if delay.count else 'assumed'})"
         for name, delay in named
