@@ -86,45 +86,29 @@ def idle_charges(
 
     An adopted cluster is paid for by its creator. Unfinished runs have run until `now`.
     """
-    stays: dict[PoolKey, list[_Stay]] = defaultdict(list)
+    changes: dict[PoolKey, dict[datetime, float]] = defaultdict(lambda: defaultdict(float))
     for job in jobs:
-        for key, stay in _stays(job, now):
-            stays[key].append(stay)
+        for key, begin, end, machines in _stays(job, now):
+            if begin < until and end > since:
+                changes[key][max(begin, since)] += machines
+                changes[key][end] -= machines
     for pool in pools:
         spans = [span for span in pool.spans if span.begin < until and span.end > since]
         if not spans:
             continue
-        hours, live, known, unknown = _hours(spans, stays[pool.key], since, until)
+        hours, live, known, unknown = _hours(spans, changes[pool.key], since, until)
         at_most = pool.jobs_unread and bool(hours)
         cost = Price()
         if not pool.adopted:
             cost = pool.per_hour * Decimal(str(hours))
-            cost = Price(
-                known=cost.known,
-                complete=cost.complete and not partly_unknown(known, unknown),
-                at_most=cost.at_most or at_most,
-            )
-        yield IdleCharge(
-            pool=pool,
-            hours=hours,
-            live=live,
-            known=known,
-            unknown=unknown,
-            cost=cost,
-            at_most=at_most,
-        )
+            complete = cost.complete and not partly_unknown(known, unknown)
+            cost = replace(cost, complete=complete, at_most=cost.at_most or at_most)
+        yield IdleCharge(pool, hours, live, known, unknown, cost, at_most)
 
 
-@dataclass(frozen=True)
-class _Stay:
-    begin: datetime
-    end: datetime
-    #: The average, as trials come and go.
-    machines: float
-
-
-def _stays(job: PastJob, now: datetime) -> Iterator[tuple[PoolKey, _Stay]]:
-    """Yield a job's stays on the pools of its cluster; none for a job beside the pools."""
+def _stays(job: PastJob, now: datetime) -> Iterator[tuple[PoolKey, datetime, datetime, float]]:
+    """Yield the beginning, the end and the machines of a job's stays on the pools of its cluster; none for a job beside
+    the pools. The machines are an average, as trials come and go."""
     if job.started is None or not job.cluster_id:
         return
     end = job.ended or now
@@ -132,8 +116,7 @@ def _stays(job: PastJob, now: datetime) -> Iterator[tuple[PoolKey, _Stay]]:
     if run > 0:
         share = 1.0 if job.busy is None else min(1.0, job.busy / run)
         for used in job.machines:
-            stay = _Stay(begin=job.started, end=end, machines=used.count * share)
-            yield PoolKey(job.cluster_id, used.pool), stay
+            yield PoolKey(job.cluster_id, used.pool), job.started, end, used.count * share
 
 
 def _share(job: PastJob, since: datetime, until: datetime, now: datetime) -> float:
@@ -147,10 +130,10 @@ def _share(job: PastJob, since: datetime, until: datetime, now: datetime) -> flo
 
 
 def _hours(
-    spans: Sequence[PoolSpan], stays: Iterable[_Stay], since: datetime, until: datetime
+    spans: Sequence[PoolSpan], changes: Mapping[datetime, float], since: datetime, until: datetime
 ) -> tuple[float, float, float, float]:
-    """Return the idle and the live machine hours, and the recorded and unrecorded hours of the clock."""
-    changes = _changes(stays, since, until)
+    """Return the idle and the live machine hours, and the recorded and unrecorded hours of the clock. `changes`: those
+    of the number of machines in use."""
     idle = live = known = unknown = used = 0.0
     moments = iter(sorted(changes))
     moment = next(moments, None)
@@ -171,12 +154,3 @@ def _hours(
                 idle += max(0.0, span.live - used) * hours
             at = then
     return 0.0 if idle < 1e-9 else idle, live, known, unknown
-
-
-def _changes(stays: Iterable[_Stay], since: datetime, until: datetime) -> Mapping[datetime, float]:
-    changes: dict[datetime, float] = defaultdict(float)
-    for stay in stays:
-        if stay.begin < until and stay.end > since:
-            changes[max(stay.begin, since)] += stay.machines
-            changes[stay.end] -= stay.machines
-    return changes

@@ -31,7 +31,7 @@ def ledger(history: History) -> Ledger:
     """Return the ledger of the month in which the history ends; the history must reach back to its beginning."""
     until = history.until
     begin = month_begins(until)
-    total, teams, users = _spending(history, begin, until)
+    total, teams, users = _spending(history, begin)
     return Ledger(
         at=until.replace(microsecond=0),
         month=month_of(until),
@@ -43,21 +43,19 @@ def ledger(history: History) -> Ledger:
     )
 
 
-def _spending(
-    history: History, begin: datetime, end: datetime
-) -> tuple[Price, Mapping[str, Price], Mapping[str, Price]]:
-    """Sum the spending between two moments, as `slipway.operating.history.usage` does, without adopted clusters: in
-    all, and by the names of teams and users."""
-    total, adopted = Price(), history.adopted
+def _spending(history: History, begin: datetime) -> tuple[Price, Mapping[str, Price], Mapping[str, Price]]:
+    """Sum the spending from a moment on, as `slipway.operating.history.usage` does, without adopted clusters: in all,
+    and by the names of teams and users."""
+    total, adopted, until = Price(), history.adopted, history.until
     teams, users = defaultdict[str, Price](Price), defaultdict[str, Price](Price)
     paid_jobs = (job for job in history.jobs if job.cluster_id not in adopted)
-    for charge in job_charges(paid_jobs, begin, end, history.until):
+    for charge in job_charges(paid_jobs, begin, until, until):
         total += charge.cost
         if charge.job.team:
             teams[charge.job.team] += charge.cost
         if charge.job.user:
             users[charge.job.user] += charge.cost
-    for idle in idle_charges(timelines(history), history.jobs, begin, end, history.until):
+    for idle in idle_charges(timelines(history), history.jobs, begin, until, until):
         total += idle.cost
     return total, teams, users
 
@@ -73,7 +71,7 @@ def _forecast(history: History, spent: Price, begin: datetime, until: datetime) 
         return None
     days = calendar.monthrange(until.year, until.month)[1]
     remaining = begin + timedelta(days=days) - until
-    lately, _, _ = _spending(history, until - looked_at, until)
+    lately, _, _ = _spending(history, until - looked_at)
     return _usd(spent) + _usd(lately) * (remaining / looked_at)
 
 

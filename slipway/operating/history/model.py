@@ -80,6 +80,10 @@ class PastJob:
     preemptions: tuple[datetime, ...] = ()
 
     @property
+    def machine_types(self) -> frozenset[str]:
+        return frozenset(group.machine.type for group in self.machines)
+
+    @property
     def waited(self) -> float | None:
         """The seconds from its creation to its start; None where it has not started."""
         if self.created is None or self.started is None:

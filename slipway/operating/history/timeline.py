@@ -99,17 +99,10 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
 
 
 def _moments(history: History) -> list[datetime]:
-    # A sample ends by itself where no other comes before.
-    ends = (
-        sample.at + HOLDS
-        for sample, following in pairwise((*history.samples, None))
-        if sample and (following is None or following.at > sample.at + HOLDS)
-    )
-    changes = {
+    changes = (
         *(deployment.at for deployment in history.deployments),
-        *(sample.at for sample in history.samples),
-        *ends,
-    }
+        *(at for sample in history.samples for at in (sample.at, sample.at + HOLDS)),
+    )
     inside = (at for at in changes if history.since < at < history.until)
     return sorted({history.since, *inside, history.until})
 

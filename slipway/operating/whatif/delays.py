@@ -7,12 +7,12 @@ is named.
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from statistics import median
 
-from slipway.operating.history.model import History, PastJob, PoolKey
+from slipway.operating.history.model import History, PoolKey
 from slipway.operating.whatif.model import PoolDelays
 from slipway.operating.whatif.past_load import PastLoad, bounds_at
 
@@ -20,6 +20,9 @@ ASSUMED = PoolDelays(start=60.0, scale_up=300.0, idle=600.0)
 """Seconds, where nothing was measured."""
 FEWEST = 3
 """The cases that a measurement needs."""
+
+_Wait = tuple[frozenset[str], float]
+"""The machine types of a job, and its seconds."""
 
 
 @dataclass(frozen=True)
@@ -59,49 +62,38 @@ def measure(history: History, load: PastLoad) -> MeasuredDelays:
     from the moment when enough machines were given back. A job that asked for more than can have been up, and no more
     than the pool's maximum, also waited for the pool to grow.
     """
-    starting, growing = _Waits(), _Waits()
+    starting, growing = list[_Wait](), list[_Wait]()
     for job in history.jobs:
         job_load = load.of(job)
         if job_load is None or job.created is None or job.started is None or job.waited is None:
             continue
         if job_load.calm:
-            starting.add(job, job.waited)
+            starting.append((job.machine_types, job.waited))
         elif job_load.full:
             freed = [load.runs[pool.key].fits_since(job.started, pool.most - pool.count) for pool in job_load.pools]
             if known := [moment for moment in freed if moment is not None and moment >= job.created]:
-                starting.add(job, (job.started - max(known)).total_seconds())
+                starting.append((job.machine_types, (job.started - max(known)).total_seconds()))
         elif job_load.grew:
-            growing.add(job, job.waited)
-    start, starts = starting.medians(ASSUMED.start)
-    scale_up, scale_ups = growing.less(start, starts).medians(ASSUMED.scale_up)
+            growing.append((job.machine_types, job.waited))
+    start, starts = _medians(starting, ASSUMED.start)
+    without_start = []
+    for machines, wait in growing:
+        took = max((starts.get(machine, start.seconds) for machine in machines), default=start.seconds)
+        without_start.append((machines, max(0.0, wait - took)))
+    scale_up, scale_ups = _medians(without_start, ASSUMED.scale_up)
     return MeasuredDelays(start=start, scale_up=scale_up, idle=_idle(history, load), starts=starts, scale_ups=scale_ups)
 
 
-class _Waits:
-    def __init__(self) -> None:
-        self._waits: list[tuple[frozenset[str], float]] = []
-
-    def add(self, job: PastJob, wait: float) -> None:
-        self._waits.append((frozenset(group.machine.type for group in job.machines), wait))
-
-    def less(self, start: MeasuredDelay, starts: Mapping[str, float]) -> _Waits:
-        """Return the waits without the time of the start itself."""
-        rest = _Waits()
-        for machines, wait in self._waits:
-            took = max((starts.get(machine, start.seconds) for machine in machines), default=start.seconds)
-            rest._waits.append((machines, max(0.0, wait - took)))
-        return rest
-
-    def medians(self, assumed: float) -> tuple[MeasuredDelay, Mapping[str, float]]:
-        """Return the median of all, and those of single machine types; none for fewer than FEWEST."""
-        by_machine: dict[str, list[float]] = defaultdict(list)
-        for machines, wait in self._waits:
-            for machine in machines:
-                by_machine[machine].append(wait)
-        single = {machine: median(waits) for machine, waits in sorted(by_machine.items()) if len(waits) >= FEWEST}
-        if len(self._waits) < FEWEST:
-            return MeasuredDelay(assumed), single
-        return MeasuredDelay(median(wait for _, wait in self._waits), len(self._waits)), single
+def _medians(waits: Sequence[_Wait], assumed: float) -> tuple[MeasuredDelay, Mapping[str, float]]:
+    """Return the median of all, and those of single machine types; none for fewer than FEWEST."""
+    by_machine: dict[str, list[float]] = defaultdict(list)
+    for machines, wait in waits:
+        for machine in machines:
+            by_machine[machine].append(wait)
+    single = {machine: median(each) for machine, each in sorted(by_machine.items()) if len(each) >= FEWEST}
+    if len(waits) < FEWEST:
+        return MeasuredDelay(assumed), single
+    return MeasuredDelay(median(wait for _, wait in waits), len(waits)), single
 
 
 def _idle(history: History, load: PastLoad) -> MeasuredDelay:

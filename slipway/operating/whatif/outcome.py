@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
@@ -133,9 +133,7 @@ def _templates(runs: Iterable[ReplayedRun]) -> Iterable[TemplateOutcome]:
 
 
 def _never(runs: Iterable[ReplayedRun], pools: Sequence[ReplayedPool]) -> Iterable[NeverRun]:
-    jobs: dict[tuple[str, str], int] = defaultdict(int)
-    for run in runs:
-        jobs[run.job.template, why_never(run.job, pools)] += 1
+    jobs = Counter((run.job.template, why_never(run.job, pools)) for run in runs)
     for (template, why), number in sorted(jobs.items(), key=lambda pair: (-pair[1], pair[0])):
         yield NeverRun(template=template, jobs=number, why=why)
 

@@ -60,7 +60,6 @@ def workload(
     chosen = {ran.name for first, ran in started if ran and _was_chosen(first, ran, routed[ran.name], load)}
     sweeps = {ran.sweep for _, ran in started if ran and ran.sweep and ran.name in chosen}
     waits = _WaitsBeside(ran for _, ran in started)
-    assumed: dict[str, None] = {}
     jobs = []
     for number, (first, ran) in enumerate(started):
         assert first.created and ran and ran.created and ran.started
@@ -68,7 +67,6 @@ def workload(
         if ran.name in chosen or ran.sweep in sweeps:
             routes = _first_chosen(routes, ran.capacity_type)
         beside = [route.capacity_type for route in routes if not route.on_pool]
-        assumed |= dict.fromkeys(name for name in beside if not waits.known(name))
         jobs.append(
             ReplayedJob(
                 name=ran.name,
@@ -90,7 +88,7 @@ def workload(
     return Workload(
         jobs=tuple(jobs),
         never_started=len(submissions) - len(started),
-        assumed=tuple(assumed),
+        assumed=tuple(dict.fromkeys(name for job in jobs for name in job.delays if not waits.known(name))),
         moved=sum(job.counted and job.moved for job in jobs),
     )
 
@@ -134,8 +132,8 @@ def _routes(job: PastJob, template: Template | None, *, edited: bool) -> tuple[R
     It is the job's own type where the template is gone, or no longer has it without having been `edited`.
     """
     offers = _offers(job, template) if template else ()
-    if not offers or not (edited or any(offer.capacity_type == job.capacity_type for offer in offers)):
-        return (Route(job.capacity_type, cluster=job.cluster),)
+    if not edited and all(offer.capacity_type != job.capacity_type for offer in offers):
+        offers = ()
     waits: dict[str, float | None] = {}
     for offer in offers:
         if offer.cluster or offer.dormant or offer.available or offer.capacity_type == job.capacity_type:
@@ -188,7 +186,7 @@ class _WaitsBeside:
         by_type: dict[str, list[float]] = defaultdict(list)
         for job in jobs:
             if not job.cluster_id and job.waited is not None:
-                by_machines[job.capacity_type, _types(job)].append(job.waited)
+                by_machines[job.capacity_type, job.machine_types].append(job.waited)
                 by_type[job.capacity_type].append(job.waited)
         self._by_machines = {key: sorted(waits) for key, waits in by_machines.items()}
         self._by_type = {key: sorted(waits) for key, waits in by_type.items()}
@@ -199,9 +197,5 @@ class _WaitsBeside:
     def of(self, job: PastJob, capacity_type: str, number: int) -> float:
         if job.capacity_type == capacity_type and job.waited is not None:
             return job.waited
-        earlier = self._by_machines.get((capacity_type, _types(job))) or self._by_type.get(capacity_type)
+        earlier = self._by_machines.get((capacity_type, job.machine_types)) or self._by_type.get(capacity_type)
         return earlier[int(number * _GOLDEN % 1 * len(earlier))] if earlier else ASSUMED.scale_up
-
-
-def _types(job: PastJob) -> frozenset[str]:
-    return frozenset(group.machine.type for group in job.machines)
