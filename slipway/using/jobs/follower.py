@@ -15,7 +15,7 @@ from slipway.google.quotas import Quotas
 from slipway.google.session import HttpPolicy
 from slipway.google.vertex import Vertex
 from slipway.using.context import Clock, Context
-from slipway.using.jobs.log import LogPolling, Tail, last_word
+from slipway.using.jobs.log import Tail, last_word, log_pause
 from slipway.using.jobs.wait_reader import WaitReason, no_wait, read_why
 
 TRANSIENT = (Unavailable, Unreachable, NoAnswer, Garbled, Exhausted)
@@ -84,22 +84,14 @@ WATCHING = HttpPolicy(connect=5.0, read=15.0, attempts=1)
 """For repeated looks: a look without an answer by then is reported and repeated."""
 
 
-@dataclass(frozen=True)
-class Polling:
-    """Seconds between looks. The service takes 600 calls a minute and region, from all callers together."""
+_WHY_EVERY_S = 10.0
+_QUIET_POLLS, _DRAIN_EVERY_S, _DRAIN_S = 2, 1.0, 15.0
 
-    state_first: float = 0.5
-    state_steady: float = 2.0
-    state_patient: float = 5.0
-    why: float = 10.0
-    gives_up: float = 3600.0
-    quiet_polls: int = 2
-    drain_every: float = 1.0
-    drain: float = 15.0
-    logs: LogPolling = field(default_factory=LogPolling)
 
-    def state(self, age: float) -> float:
-        return self.state_first if age < 30 else self.state_steady if age < 600 else self.state_patient
+def look_pause(age: float) -> float:
+    """Return the seconds until the next look at a state, by those of waiting. The service takes 600 calls a minute and
+    region, from all callers together."""
+    return 0.5 if age < 30 else 2.0 if age < 600 else 5.0
 
 
 @dataclass
@@ -111,7 +103,8 @@ class Follower:
     cluster_name: str = ""
     #: Reads the log too, where there is one.
     tail: Tail | None = None
-    polling: Polling = field(default_factory=Polling)
+    #: Seconds without contact until it gives up.
+    gives_up: float = 3600.0
     clock: Clock = field(default_factory=Clock)
     #: Returns the service's newest line about a job that waits beside the pools.
     word: Callable[[VertexJob], str] | None = None
@@ -119,7 +112,7 @@ class Follower:
 
     def __post_init__(self) -> None:
         self._begin = self.clock.monotonic()
-        self._contact = Contact(self.clock, self.polling.gives_up)
+        self._contact = Contact(self.clock, self.gives_up)
         self._logs = Contact(self.clock, float("inf"), "logs can't be read now")
 
     def events(self, timeout: float | None = None) -> Iterator[Event]:
@@ -132,7 +125,11 @@ class Follower:
         while True:
             now = self.clock.monotonic()
             if timeout is not None and now - self._begin >= timeout and not self.job.ended:
-                raise self._late(timeout)
+                raise Timeout(
+                    f"job {self.job.called} has not ended after {timeout:.0f} s",
+                    why=f"it is {state_word(self.job.state)}, and goes on",
+                    fix=f"slipway jobs wait {self.job.typed}     or end it: slipway jobs cancel {self.job.typed}",
+                )
             if now >= state_at:
                 yield from self._look()
                 if self.job.ended:
@@ -142,13 +139,12 @@ class Follower:
                 elif now >= why_at:
                     at = self.clock.now()
                     why = read_why(self.vertex, self.job, self.cluster_name, at, self.word, self.quotas)
-                    why_at = now + self.polling.why
+                    why_at = now + _WHY_EVERY_S
                 yield Progress(self.job, why)
-                state_at = now + self.polling.state(now - self._begin)
+                state_at = now + look_pause(now - self._begin)
             if self.tail and now >= log_at:
                 yield from self._lines()
-                refusals = self.tail.refusals if self.tail else 0
-                log_at = now + self.polling.logs.interval(now - self._begin, refusals)
+                log_at = now + log_pause(now - self._begin, self.tail.refusals if self.tail else 0)
             next_at = min(state_at, log_at) if self.tail else state_at
             if timeout is not None:
                 next_at = min(next_at, self._begin + timeout)
@@ -183,25 +179,17 @@ class Follower:
     def _drain(self) -> Iterator[Event]:
         """Yield the lines that arrive after the end: read on until a few polls bring none."""
         quiet, begin = 0, self.clock.monotonic()
-        while self.tail and quiet < self.polling.quiet_polls:
+        while self.tail and quiet < _QUIET_POLLS:
             came = False
             for event in self._lines():
                 came = came or isinstance(event, LogLine)
                 yield event
             quiet = 0 if came else quiet + 1
-            if self.clock.monotonic() - begin > self.polling.drain:
+            if self.clock.monotonic() - begin > _DRAIN_S:
                 return
-            if self.tail and quiet < self.polling.quiet_polls:
+            if self.tail and quiet < _QUIET_POLLS:
                 refused = self.tail.refusals
-                self.clock.sleep(self.polling.logs.interval(0, refused) if refused else self.polling.drain_every)
-
-    def _late(self, timeout: float) -> Timeout:
-        name = self.job.called
-        return Timeout(
-            f"job {name} has not ended after {timeout:.0f} s",
-            why=f"it is {state_word(self.job.state)}, and goes on",
-            fix=f"slipway jobs wait {self.job.typed}     or end it: slipway jobs cancel {self.job.typed}",
-        )
+                self.clock.sleep(log_pause(0, refused) if refused else _DRAIN_EVERY_S)
 
 
 def follower_of(
@@ -221,7 +209,7 @@ def follower_of(
     return Follower(
         context.vertex_by(connection),
         job,
-        polling=Polling(gives_up=context.no_contact),
+        gives_up=context.no_contact,
         cluster_name=context.cluster_name(job.persistent_resource_id),
         tail=Tail(logging, job.log_ids, severity=severity, begin=begin, only=only) if logs else None,
         clock=context.clock,

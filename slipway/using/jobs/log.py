@@ -27,7 +27,6 @@ PAGES_A_MINUTE, PAGE = 60, 1000
 WHOLE_LOG = HttpPolicy(attempts=9, whole=float("inf"), most=1 << 50)
 """The policy for a whole log, however long: it bears with a minute's limit."""
 
-_MOST = 500
 _MOST_IDS, _MOST_LINES = 700, 10 * PAGE
 """The limits of a query for many jobs: Cloud Logging takes filters of 20,000 characters, and counts each page."""
 _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
@@ -40,19 +39,9 @@ _KINDS: tuple[tuple[EventKind, re.Pattern[str]], ...] = (
 )
 
 
-@dataclass(frozen=True)
-class LogPolling:
-    """Seconds between queries."""
-
-    first: float = 1.5
-    steady: float = 3.0
-    patient: float = 5.0
-    longest: float = 30.0
-
-    def interval(self, age: float, refusals: int) -> float:
-        """Return the seconds until the next query, by the seconds of following and the rate limits met in a row."""
-        base = self.first if age < 60 else self.steady if age < 600 else self.patient
-        return min(self.longest, base * 2.0**refusals)
+def log_pause(age: float, refusals: int) -> float:
+    """Return the seconds until the next query, by the seconds of following and the rate limits met in a row."""
+    return min(30.0, (1.5 if age < 60 else 3.0 if age < 600 else 5.0) * 2.0**refusals)
 
 
 def job_filter(ids: tuple[str, ...], *, since: datetime | None = None, severity: str = "", only: str = "") -> str:
@@ -185,14 +174,8 @@ def events_of(entries: Iterable[LogEntry], job: VertexJob) -> tuple[JobEvent, ..
 
 
 def read_events(logging: Logging, job: VertexJob) -> JobEvents:
-    """Read a job's events, with one log query. A failure to read is reported in the result, not raised."""
-    if not job.log_ids:
-        return JobEvents()
-    try:
-        entries = newest(logging, _of_service(job), _MOST)
-    except CloudError as problem:
-        return JobEvents(why=problem.brief)
-    return JobEvents(events_of(entries, job), more=len(entries) >= _MOST)
+    """Read a job's events. A failure to read is reported in the result, not raised."""
+    return read_events_of_many(logging, [job]).get(job.name, JobEvents(more=True))
 
 
 def read_events_of_many(logging: Logging, newest_first: Iterable[VertexJob]) -> Mapping[str, JobEvents]:
@@ -224,11 +207,7 @@ def last_word(logging: Logging, job: VertexJob) -> str:
     if not job.log_ids:
         return ""
     try:
-        entries = newest(logging, _of_service(job), 1)
+        entries = newest(logging, job_filter(job.log_ids, only=task_filter(SERVICE)), 1)
     except CloudError:
         return ""
     return entries[-1].text.strip() if entries else ""
-
-
-def _of_service(job: VertexJob) -> str:
-    return job_filter(job.log_ids, only=task_filter(SERVICE))

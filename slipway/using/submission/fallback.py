@@ -190,13 +190,13 @@ class FallbackLoop:
         return newest, none_can_run, tuple(candidate for candidate in newest.candidates if candidate not in never)
 
     def _watched(self, job: VertexJob, seconds: float, later: LaterOffers, *, overdue: bool) -> VertexJob:
-        from slipway.using.jobs.follower import Follower, Polling, Progress
+        from slipway.using.jobs.follower import Follower, Progress
 
         context = self.context
         quotas = context.connection.quotas(context.catalog.project, context.catalog.quotas)
         name = later.context.cluster_name(job.persistent_resource_id)  # The candidate's cluster may be its successor.
-        polling = Polling(gives_up=self.policy.no_contact)
-        follower = Follower(context.vertex, job, name, polling=polling, clock=context.clock, quotas=quotas)
+        gives_up = self.policy.no_contact
+        follower = Follower(context.vertex, job, name, gives_up=gives_up, clock=context.clock, quotas=quotas)
         begun = job.start_time is not None
         try:
             waiting = WaitingAttempt(

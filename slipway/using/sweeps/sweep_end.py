@@ -14,7 +14,7 @@ from slipway.base.formatting import clock, few, join
 from slipway.google.jobs import VertexJob, state_word
 from slipway.using.context import Context
 from slipway.using.jobs.failure import read_briefs
-from slipway.using.jobs.follower import TRANSIENT, Contact, Polling
+from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
 from slipway.using.submission.ending import error_of_end
 from slipway.using.submission.experiment_run import end_run
 from slipway.using.sweeps.runs import Run, runs_in_words
@@ -25,7 +25,8 @@ from slipway.using.sweeps.sweep_submitter import SubmittedSweep
 
 _SHOWN_REASONS = 5
 _AT_A_LOOK = 8
-_POLLING = Polling()
+_AGAIN_S = 2.0
+"""Seconds until the service is asked again that was away."""
 
 
 @dataclass(frozen=True)
@@ -144,7 +145,7 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
                 why="they go on",
                 fix=f"{_listing(sweep)}     or end them: slipway jobs cancel --sweep {sweep.id}",
             )
-        pause = max(_POLLING.state(age), SECONDS_PER_CALL * (calls_of(len(jobs)) + unlisted.calls))
+        pause = max(look_pause(age), SECONDS_PER_CALL * (calls_of(len(jobs)) + unlisted.calls))
         context.clock.sleep(pause if timeout is None else min(pause, timeout - age))
 
 
@@ -195,7 +196,7 @@ def _look(context: Context, sweep: SubmittedSweep, unlisted: UnlistedRuns, show:
         except TRANSIENT as problem:
             if message := contact.lost(problem):
                 show.note(f"{sweep.id}  {message}")
-            context.clock.sleep(_POLLING.state_steady)
+            context.clock.sleep(_AGAIN_S)
 
 
 def _state(sweep: SubmittedSweep, jobs: Mapping[int, VertexJob], begun: datetime) -> Callable[[datetime], str]:
