@@ -94,5 +94,5 @@ def table_of(context: Context | None, jobs: Sequence[VertexJob], sort: str | Non
     results = result_rows(with_parts(context, jobs), metrics, context.now, goal, order, causes)
     if goal is not None:
         require_metrics(results, [goal.metric])
-        results = results.sorted_by(goal.metric, descending=goal.maximize)
+        results = results.sorted_by(goal)
     return ResultTable(results)

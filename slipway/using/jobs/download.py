@@ -10,7 +10,7 @@ import hashlib
 import os
 import shutil
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,26 +75,21 @@ def download(
     at = Location.parse(job.output.rstrip("/"))
     under = f"{at.name}/" if at.name else ""
     files, left_out = output_files(connection.storage.objects(Location(at.bucket, under)), under)
-    if not files:
-        return Download(source=str(at), folder=folder, fetched=(), present=(), left_out=tuple(left_out))
-    with alone_in(folder):
-        present = set(present_files(folder, files, overwrite))
-        missing = tuple(output for output in files if output not in present)
-        ignore(folder, files)
-        _Fetching(connection.storage, folder, missing, overwrite).run(tell or (lambda *_: None))
-    return Download(
-        source=str(at),
-        folder=folder,
-        fetched=missing,
-        present=tuple(output for output in files if output in present),
-        left_out=tuple(left_out),
-    )
+    present, missing = list[OutputFile](), list[OutputFile]()
+    if files:
+        with alone_in(folder):
+            present = present_files(folder, files, overwrite)
+            there = set(present)
+            missing = [output for output in files if output not in there]
+            ignore(folder, files)
+            _Fetching(connection.storage, folder, missing, overwrite).run(tell or (lambda *_: None))
+    return Download(str(at), folder, tuple(missing), tuple(present), tuple(left_out))
 
 
 class _Fetching:
     """A download of several files at once, until all are there, one fails or the caller is interrupted."""
 
-    def __init__(self, storage: Storage, folder: Path, files: tuple[OutputFile, ...], overwrite: bool) -> None:
+    def __init__(self, storage: Storage, folder: Path, files: Sequence[OutputFile], overwrite: bool) -> None:
         self._storage, self._folder, self._files, self._overwrite = storage, folder, files, overwrite
         self._lock, self._stop = threading.Lock(), threading.Event()
         self._waiting = iter(files)

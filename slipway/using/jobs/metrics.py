@@ -11,6 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, TypeGuard
 
 from slipway.base.errors import ConfigError
@@ -77,8 +78,7 @@ def parse_metrics(content: bytes) -> Metrics:
     if isinstance(document, list):
         steps = _steps(document)
         values = {name: value for step in steps for name, value in step.values.items()}
-        numbers = dict(list(values.items())[:MOST_NAMES])
-        metrics = Metrics(numbers, steps=_thinned(steps), source=FILE)
+        metrics = Metrics(dict(islice(values.items(), MOST_NAMES)), steps=_thinned(steps), source=FILE)
     else:
         metrics = Metrics(_numbers(document), source=FILE)
     return metrics or Metrics(why=f"{FILE} has no numbers by name")
@@ -87,16 +87,12 @@ def parse_metrics(content: bytes) -> Metrics:
 def _numbers(body: Any) -> dict[str, float]:
     if not isinstance(body, Mapping):
         return {}
-    numbers = {name: value for name, value in body.items() if _is_number(value) and not _unfit_name(name)}
-    return dict(list(numbers.items())[:MOST_NAMES])
+    named = ((name, value) for name, value in body.items() if 0 < len(name) <= LONGEST_NAME and not unfit(name))
+    return dict(islice(((name, value) for name, value in named if _is_number(value)), MOST_NAMES))
 
 
 def _is_number(value: object) -> TypeGuard[float]:
     return isinstance(value, int | float) and not isinstance(value, bool) and not unfit(value)
-
-
-def _unfit_name(name: object) -> bool:
-    return not isinstance(name, str) or not name or len(name) > LONGEST_NAME or bool(unfit(name))
 
 
 def _steps(entries: Sequence[Any]) -> tuple[MetricStep, ...]:
@@ -122,9 +118,9 @@ def _thinned(steps: tuple[MetricStep, ...]) -> tuple[MetricStep, ...]:
 def read_metrics(context: Context, jobs: Sequence[VertexJob]) -> dict[str, Metrics]:
     """Read the metrics of all jobs at once, by the jobs' full names. A failure to read is told in `why`, not raised;
     after a minute no further job's metrics are asked for."""
-    reader = _Reader(context)
     if not jobs:
         return {}
+    reader = _Reader(context)
     context.connection.session.widen(_AT_ONCE)
     with ThreadPoolExecutor(min(_AT_ONCE, len(jobs)), thread_name_prefix="metrics") as threads:
         return dict(zip((job.name for job in jobs), threads.map(reader.read, jobs), strict=True))
@@ -157,10 +153,9 @@ class _Reader:
             at = Location.parse(f"{job.output.rstrip('/')}/{FILE}")
         except ConfigError:  # The job may be anybody's.
             return Metrics(why="its output directory is no address of Cloud Storage")
-        return self._asked(at.bucket, f"no {FILE} in its output", lambda: self._file(at))
-
-    def _file(self, at: Location) -> Metrics:
-        return parse_metrics(self._brief.storage.beginning(at, MOST_BYTES + 1))
+        storage = self._brief.storage
+        missing = f"no {FILE} in its output"
+        return self._asked(at.bucket, missing, lambda: parse_metrics(storage.beginning(at, MOST_BYTES + 1)))
 
     def _of_run(self, job: VertexJob) -> Metrics:
         name = job.experiment_run

@@ -51,8 +51,14 @@ class Notifier:
         catalog, storage = self._context.catalog, self._context.brief.storage
         bucket = bucket_of(job, catalog) or catalog.work_bucket
         mark = mark or claim_of(job) or f"gs://{bucket}/claims/{job.request_id or job.id}"
-        facts = {"job": job.typed, "stack": catalog.stack, "template": job.template, "user": job.user, "why": why}
-        facts |= more
+        facts = {
+            "job": job.typed,
+            "stack": catalog.stack,
+            "template": job.template,
+            "user": job.user,
+            "why": why,
+            **more,
+        }
 
         def take(name: str) -> bool:
             return storage.create(Location.parse(name), job.id.encode(), "text/plain")

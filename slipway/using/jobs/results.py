@@ -24,7 +24,6 @@ from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.metrics import Metrics
 
 _GOALS = {"MAXIMIZE": True, "MINIMIZE": False}
-_SUCCEEDED = "JOB_STATE_SUCCEEDED"
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]{1,2})?")
 
@@ -83,7 +82,7 @@ class ResultRow:
 
     @property
     def succeeded(self) -> bool:
-        return self.state == _SUCCEEDED
+        return self.state == "JOB_STATE_SUCCEEDED"
 
 
 @dataclass(frozen=True)
@@ -102,14 +101,13 @@ class Results:
         """The best row, or several that are equally good; none where no direction is known."""
         return tuple(row for row in self.rows if row.best)
 
-    def sorted_by(self, metric: str, *, descending: bool) -> Results:
-        """Sort by a metric; rows that lack it come last, and equals stay in their order."""
-        having = sorted(
-            (row for row in self.rows if metric in row.metrics),
-            key=lambda row: row.metrics[metric],
-            reverse=descending,
+    def sorted_by(self, goal: Goal) -> Results:
+        """Sort by a metric, the best first; rows that lack it come last, and equals stay in their order."""
+        name, sign = goal.metric, -1 if goal.maximize else 1
+        return replace(
+            self,
+            rows=tuple(sorted(self.rows, key=lambda row: (name not in row.metrics, sign * row.metrics.get(name, 0)))),
         )
-        return replace(self, rows=(*having, *(row for row in self.rows if metric not in row.metrics)))
 
 
 def result_rows(

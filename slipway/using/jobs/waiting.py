@@ -16,9 +16,6 @@ from slipway.model.draw import Draw
 from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.verdict import Outcome, holder, on_cluster, waiting
 
-_USUAL_WAIT = float(DAY)
-"""The default wait in seconds, where the request names none."""
-
 _NAMED = 3
 
 _PLAIN = {
@@ -80,7 +77,7 @@ def _earlier(other: VertexJob, job: VertexJob) -> bool:
 
 
 def _left(job: VertexJob, now: datetime) -> str:
-    wait = _USUAL_WAIT if job.max_wait is None else job.max_wait
+    wait = DAY if job.max_wait is None else job.max_wait
     if not wait:
         return "it waits for as long as it takes"
     left = wait - (now - job.create_time).total_seconds() if job.create_time else wait

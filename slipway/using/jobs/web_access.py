@@ -8,12 +8,16 @@ from urllib.parse import urlsplit
 from slipway.authoring.packages.slipway_notify import HERE
 from slipway.base.clock import poll
 from slipway.base.errors import ConfigError, ResourceError
-from slipway.base.formatting import join, nearest, quoted
+from slipway.base.formatting import join, last_part, nearest, quoted
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.roles import REPLICA, of_role, who_of
 
 _LOOK_S, _LONGEST_LOOK_S = 1.0, 10.0
+
+
+def _lacks(job: VertexJob, noun: str, why: str, fix: str) -> ResourceError:
+    return ResourceError(f"job {job.called} has no {noun}", why=why, fix=fix)
 
 
 def shell_of(context: Context, job: VertexJob, role: str, tell: Callable[[str], None]) -> str:
@@ -25,7 +29,7 @@ def shell_of(context: Context, job: VertexJob, role: str, tell: Callable[[str], 
     _check_has_machines(job, "shells")
     if not job.asks_shell:
         fix = f"slipway submit --like {job.typed} --shell, where the stack allows it"
-        raise ResourceError(f"job {job.called} has no shells", why="its request asked for none", fix=fix)
+        raise _lacks(job, "shells", "its request asked for none", fix)
     task = replica_of(job, role)
     return _link(context, job, lambda found: found.shells.get(task, ""), "shell", tell)
 
@@ -34,18 +38,17 @@ def dashboard_of(context: Context, job: VertexJob, tell: Callable[[str], None]) 
     """Return the link of the dashboard, waiting as for a shell. Raises ResourceError."""
     _check_has_machines(job, "dashboard")
     if not job.asks_dashboard:
-        why, fix = "its request asked for none", "write enable_dashboard_access=True into its template"
-        raise ResourceError(f"job {job.called} has no dashboard", why=why, fix=fix)
+        fix = "write enable_dashboard_access=True into its template"
+        raise _lacks(job, "dashboard", "its request asked for none", fix)
     if urlsplit(context.connection.endpoints.overrides.get("vertex", "")).hostname in HERE:
-        why, fix = "the local cloud has no dashboards", f"slipway jobs logs {job.typed}"
-        raise ResourceError(f"job {job.called} has no dashboard", why=why, fix=fix)
+        raise _lacks(job, "dashboard", "the local cloud has no dashboards", f"slipway jobs logs {job.typed}")
     return _link(context, job, dashboard_in, "dashboard", tell)
 
 
 def _check_has_machines(job: VertexJob, noun: str) -> None:
     if job.kind.id_parameter:
         why = f"each task of a {job.kind.words} is a job of its own, and no {job.kind.words} can ask for web access"
-        raise ResourceError(f"job {job.called} has no {noun}", why=why, fix=f"slipway jobs logs {job.typed}")
+        raise _lacks(job, noun, why, f"slipway jobs logs {job.typed}")
 
 
 def dashboard_in(job: VertexJob) -> str:
@@ -72,17 +75,15 @@ def _link(
     context: Context, job: VertexJob, of: Callable[[VertexJob], str], noun: str, tell: Callable[[str], None]
 ) -> str:
     if job.kind.has_trials:
-        trials = [trial.job.rpartition("/")[2] for trial in job.tried if trial.job]
-        shown = f"slipway jobs open {trials[0]} --{noun}" if trials else "try again once a trial runs"
-        raise ResourceError(f"job {job.called} has no {noun}", why="each of its trials is a job of its own", fix=shown)
+        trials = [last_part(trial.job) for trial in job.tried if trial.job]
+        fix = f"slipway jobs open {trials[0]} --{noun}" if trials else "try again once a trial runs"
+        raise _lacks(job, noun, "each of its trials is a job of its own", fix)
     for spent in poll(context.clock.sleep, _LOOK_S, _LONGEST_LOOK_S):
         found = context.vertex.job(job.name)
         if found.ended:
             machines = "its machines are gone" if found.start_time else "it never ran"
             why = f"it is over ({found.state.rpartition('_')[2].lower()}), and {machines}"
-            raise ResourceError(
-                f"job {job.called} has no {noun} any more", why=why, fix=f"slipway jobs logs {job.typed}"
-            )
+            raise _lacks(job, f"{noun} any more", why, f"slipway jobs logs {job.typed}")
         if link := of(context.vertex.job(found.backing) if found.backing else found):
             return link if "://" in link else f"https://{link}"
         if not spent:

@@ -57,7 +57,7 @@ def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricCol
     results = result_rows(jobs, metrics, context.now, goal, order, causes)
     require_metrics(results, columns.all)
     if columns.sort:
-        results = results.sorted_by(columns.sort.metric, descending=columns.sort.maximize)
+        results = results.sorted_by(columns.sort)
     if output == "json":
         screen.out_json("jobs", _document(context, jobs, metrics, results))
     elif output == "csv":

@@ -69,7 +69,7 @@ def test_what_is_equally_good_is_best_together() -> None:
 def test_what_lacks_the_metric_comes_last_whichever_way_it_is_sorted(descending: bool) -> None:
     rows: tuple[tuple[VertexJob, Mapping[str, float]], ...]
     rows = ((job(0), {}), (job(1), {"loss": 2.0}), (job(2), {"loss": 1.0}))
-    found = results(*rows).sorted_by("loss", descending=descending).rows
+    found = results(*rows).sorted_by(Goal("loss", descending)).rows
     assert [row.run for row in found] == ([1, 2, 0] if descending else [2, 1, 0])
 
 
