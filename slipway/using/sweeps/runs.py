@@ -137,10 +137,6 @@ class RemainingRuns:
     repeated: int = 0
     #: The number of done runs that were cancelled.
     cancelled: int = 0
-    #: The number of done runs that were sent once more after a cancellation.
-    recalled: int = 0
-    #: The runs to send whose last attempt was cancelled.
-    recalls: frozenset[Run] = frozenset()
     #: The numbers of done runs whose jobs were deleted, so that their end is not known.
     gone: tuple[int, ...] = ()
     #: The names of the other done runs' jobs.
@@ -205,15 +201,9 @@ def remaining_runs(count: int, facts: KnownRuns, *, retry: bool, recall: bool = 
         failed=sum(state in FAILED for state in states),
         repeated=sum(run.resend > 0 for run in done),
         cancelled=sum(state in (CANCELLED, _CANCELLING) for state in states),
-        recalled=sum(_was_cancelled(run, facts) for run in done),
-        recalls=frozenset(run for run in send if _was_cancelled(run, facts)),
         gone=tuple(run.index for run in done if facts.states.get(run) == GONE),
         jobs={run: facts.jobs[run] for run in done if facts.states.get(run) != GONE},
     )
-
-
-def _was_cancelled(run: Run, facts: KnownRuns) -> bool:
-    return run.resend > 0 and facts.states.get(Run(run.index, run.resend - 1)) == CANCELLED
 
 
 def being_cancelled(facts: KnownRuns) -> int:

@@ -227,13 +227,8 @@ class SweepTerminal:
     def _how_many(self, count: int, left: RemainingRuns, forecast: Forecast | None) -> str:
         runs = counted(f"{count:,}", "run")
         if self._again.any:
-            recalled, fresh = len(left.recalls), sum(not run.resend for run in left.send)
-            sent = _counts(
-                (len(left.send) - fresh - recalled, "that failed"),
-                (recalled, "that were cancelled"),
-                (fresh, "for the first time"),
-            )
-            if sent:
+            fresh = sum(not run.resend for run in left.send)
+            if sent := _counts((len(left.send) - fresh, "once more"), (fresh, "for the first time")):
                 return f"{len(left.send):,} of {runs} to send: {sent}"
             return f"none of {runs} {join(self._again.words, 'or')}{'' if left.look else ', nothing is sent'}"
         before = f", {left.done:,} of them submitted before" if left.done else ""

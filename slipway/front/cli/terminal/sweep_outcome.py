@@ -22,10 +22,8 @@ def closing(sweep: SubmittedSweep, again: Again) -> list[str]:
     result, left = sweep.result, sweep.left
     accepted = len(result.accepted)
     lines = [f"sweep {sweep.id}: {accepted:,} submitted now, {left.done:,} before, of {sweep.count:,}"]
-    recalled = left.recalled + len(left.recalls & result.accepted.keys())
-    repeated = left.repeated + sum(run.resend > 0 for run in result.accepted)
-    if repeated:
-        lines.append(f"  {_sent_once_more(repeated, recalled)}")
+    if repeated := left.repeated + sum(run.resend > 0 for run in result.accepted):
+        lines.append(f"  sent once more: {repeated:,}")
     if left.failed:
         lines.append(f"  failed: {left.failed:,}; once more: {again.failed}")
     if left.cancelled:
@@ -111,12 +109,11 @@ def tally(jobs: Sequence[VertexJob], choose_job: ChooseJob = most_likely) -> str
     aside = copies(jobs, choose_job)
     alone = [job for job in jobs if job.name not in aside]
     last = latest(alone)
-    earlier = [job for job in alone if (run := Run.of(job)) and last[run.index] is not job]
+    earlier = sum(last[run.index] is not job for job in alone if (run := Run.of(job)))
     states = [*(job.state for job in last.values()), *(job.state for job in alone if Run.of(job) is None)]
-    recalled = sum(job.state == "JOB_STATE_CANCELLED" for job in earlier)
     notes = [counted_states(states)]
     if earlier:
-        notes.append(_sent_once_more(len(earlier), recalled))
+        notes.append(f"sent once more: {earlier:,}")
     if aside:
         notes.append(f"stood aside as copies: {len(aside):,}")
     lines = [f"{counted(f'{len(states):,}', 'run')} listed: {'; '.join(notes)}"]
@@ -125,9 +122,3 @@ def tally(jobs: Sequence[VertexJob], choose_job: ChooseJob = most_likely) -> str
     if "JOB_STATE_CANCELLED" in states:
         lines.append("  to go on with what was cancelled: the sweep's command with --retry-cancelled")
     return "\n".join(lines)
-
-
-def _sent_once_more(repeated: int, cancelled: int) -> str:
-    """Return the text on repeated runs: `cancelled` of the `repeated` ones; the others had failed."""
-    counts = ((repeated - cancelled, "failed"), (cancelled, "cancelled"))
-    return f"sent once more: {', '.join(f'{count:,} {what}' for count, what in counts if count)}"
