@@ -156,18 +156,12 @@ def points_of(runs: Runs) -> Points:
         axes = tuple((Node(str(name), str(name)), _node(values, str(name))) for name, values in runs.items())
         root = Node("runs", entries=((Node("runs", "grid"), Node("runs", entries=axes)),))
     else:
-        root = Node(
-            "runs", items=tuple(_entry(run, f"run {number}") for number, run in enumerate(islice(runs, MOST + 1)))
-        )
+        numbered = ((f"run {number}", run) for number, run in enumerate(islice(runs, MOST + 1)))
+        # Anything but a mapping is a mistake as a whole.
+        each = (_node(run, place) if isinstance(run, Mapping) else Node(place) for place, run in numbered)
+        root = Node("runs", items=tuple(each))
     read_points = points(Content("runs", root))
     return replace(read_points, mistakes=tuple(replace(mistake, fix=_FIX) for mistake in read_points.mistakes))
-
-
-def _entry(run: object, place: str) -> Node:
-    if not isinstance(run, Mapping):
-        return Node(place)
-    pairs = ((Node(place, str(name)), _node(value, place)) for name, value in run.items())
-    return Node(place, entries=tuple(pairs))
 
 
 def _node(value: object, place: str) -> Node:

@@ -133,10 +133,9 @@ class SweepJournal:
 
     def begin(self, head: SweepHeader) -> None:
         """Open the journal. Raises ConfigError when the id was used for another sweep, SlipwayError for the disk."""
-        try:
+        with self._usable():
             make_folder(self._file.parent)
-            stream = self._file.open("a+", encoding="utf-8")
-            self._stream = stream
+            stream = self._stream = self._file.open("a+", encoding="utf-8")
             try:
                 lock(stream, f"sweep {head.sweep}", self._file)
             except SlipwayError:
@@ -147,21 +146,16 @@ class SweepJournal:
             whole = text[: text.rfind("\n") + 1]
             if whole != text:
                 os.truncate(stream.fileno(), len(whole.encode()))
-            lines = [from_json(line) for line in whole.splitlines()]
-        except (OSError, ValueError) as problem:
-            raise self._failed(problem) from problem
-        self._replay(lines, head)
+            self._replay(whole, head)
 
     def read(self, head: SweepHeader) -> None:
         """Read what is recorded, as `begin` does, and open nothing for writing: for a sweep that is not sent."""
-        try:
+        with self._usable():
             text = self._file.read_text(encoding="utf-8") if self._file.exists() else ""
-            lines = [from_json(line) for line in text[: text.rfind("\n") + 1].splitlines()]
-        except (OSError, ValueError) as problem:
-            raise self._failed(problem) from problem
-        self._replay(lines, head)
+            self._replay(text[: text.rfind("\n") + 1], head)
 
-    def _replay(self, lines: list[Any], head: SweepHeader) -> None:
+    def _replay(self, whole: str, head: SweepHeader) -> None:
+        lines = [from_json(line) for line in whole.splitlines()]
         self.commit, self._bucket = head.commit, head.bucket
         if not lines:
             self._head = head
@@ -169,7 +163,7 @@ class SweepJournal:
         try:
             first = codec.read(SweepHeader, lines[0])
         except codec.MalformedError as problem:
-            raise self._failed(ValueError("this is not the journal of a sweep")) from problem
+            raise ValueError("this is not the journal of a sweep") from problem
         if first.digest != head.digest:
             raise ConfigError(
                 f"sweep {head.sweep} was begun with other runs",
@@ -178,7 +172,8 @@ class SweepJournal:
             )
         self.commit, self._bucket = first.commit, first.bucket
         for line in lines[1:]:
-            self._replay_line(line)
+            run, job, bucket = Run(int(line["i"]), int(line["a"])), line.get("j", ""), line.get("b", self._bucket)
+            self._record(run, SendState(line["s"]), float(line["t"]), str(job), str(bucket))
 
     def write(self, run: Run, fate: SendState, when: float, job: str = "", bucket: str = "") -> None:
         """Append a step; `when` is in seconds of the wall clock, `bucket` that of the claim of a run that is being
@@ -197,10 +192,8 @@ class SweepJournal:
 
     def sync(self) -> None:
         if self._stream is not None and not self._synced:
-            try:
+            with self._usable():
                 os.fsync(self._stream.fileno())
-            except OSError as problem:
-                raise self._failed(problem) from problem
             self._synced = True
 
     def __enter__(self) -> SweepJournal:
@@ -217,20 +210,10 @@ class SweepJournal:
 
     def _append(self, line: Mapping[str, Any]) -> None:
         assert self._stream is not None, "begin() comes first"
-        try:
+        with self._usable():
             self._stream.write(json.dumps(line, separators=(",", ":")) + "\n")
             self._stream.flush()
-        except OSError as problem:
-            raise self._failed(problem) from problem
         self._synced = False
-
-    def _replay_line(self, line: Mapping[str, Any]) -> None:
-        try:
-            run = Run(int(line["i"]), int(line["a"]))
-            job, bucket = str(line.get("j", "")), str(line.get("b", self._bucket))
-            self._record(run, SendState(line["s"]), float(line["t"]), job, bucket)
-        except (KeyError, ValueError, TypeError) as problem:
-            raise self._failed(problem) from problem
 
     def _record(self, run: Run, fate: SendState, when: float, job: str, bucket: str) -> None:
         self.open.pop(run, None)
@@ -242,5 +225,9 @@ class SweepJournal:
         elif fate is SendState.ACCEPTED:
             self.jobs[run] = job
 
-    def _failed(self, problem: Exception) -> SlipwayError:
-        return unusable("the sweep", self._file, problem)
+    @contextlib.contextmanager
+    def _usable(self) -> Iterator[None]:
+        try:
+            yield
+        except (OSError, ValueError, TypeError, KeyError) as problem:
+            raise unusable("the sweep", self._file, problem) from problem

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from functools import cache
 from itertools import islice
 
@@ -38,18 +38,20 @@ class SweepReading:
     def __init__(
         self, context: Context, plan: SweepPlan, note: Callable[[str], None], threads: ThreadPoolExecutor
     ) -> None:
+        """Begin to read. Raises ConfigError where the runs were sent as another sweep, and CloudError."""
+        context.connection.session.widen(WIDTH)
         self.context, self.plan, self.note = context, plan, note
         self.jobs = SweepJobs(context, plan, note)
         self._as_planned = cache(plan.prepared)
         self._elsewhere: dict[Run, PreparedSubmission] = {}  # Runs whose claims are not in the catalog's bucket.
         self._listing = threads.submit(self.jobs.all)
         self.earlier = threads.submit(_earlier_jobs, context, plan)
-        self.refuse_siblings = _look_for_siblings(context, plan, self.jobs, threads)
+        siblings = {id_: threads.submit(self._begun, id_) for id_ in plan.siblings}
         self.gone = GoneRuns(
             context=context,
             request=lambda run: self.prepared(run).candidates[0].request,
             threads=threads,
-            say=self._looks_for,
+            say=lambda count: note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows"),
         )
         self.started = self.gone.ask_first(plan.count)
         self.budget = BudgetCheck.begin(context, threads)
@@ -57,6 +59,10 @@ class SweepReading:
         self.notify = NotifyCheck.begin(context, plan.groups[0].overrides.notify, threads)
         candidates = [candidate for group in plan.groups for candidate in group.candidates]
         self.preflight = Preflight(context, candidates, threads)
+        if not self.listed and not was_begun(journal_of_sweep(context, plan.id)):
+            for sweep, begun in siblings.items():
+                if begun.result():
+                    raise _sent_before(plan, sweep)
 
     def sent_by(self, buckets: Mapping[Run, str]) -> None:
         """Take the buckets where these runs have their claims, as they were sent first, for the catalog's."""
@@ -72,20 +78,22 @@ class SweepReading:
     def listed(self) -> tuple[VertexJob, ...]:
         return self._listing.result()
 
-    def _looks_for(self, count: int) -> None:
-        self.note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows")
+    def _begun(self, sweep: str) -> bool:
+        return was_begun(journal_of_sweep(self.context, sweep)) or self.jobs.any_under(sweep)
 
 
-def begin_reading(
-    context: Context, plan: SweepPlan, note: Callable[[str], None], threads: ThreadPoolExecutor
-) -> SweepReading:
-    """Begin to read for a sweep. Raises ConfigError where its runs were sent as another sweep."""
-    context.connection.session.widen(WIDTH)
-    reading = SweepReading(context, plan, note, threads)
-    begun = reading.listed or was_begun(journal_of_sweep(context, plan.id))
-    if not begun:
-        reading.refuse_siblings()
-    return reading
+def _sent_before(plan: SweepPlan, sweep: str) -> ConfigError:
+    """Return the error where the same runs, asked for in another way, were sent as another sweep."""
+    return ConfigError(
+        f"these runs were sent before, as sweep {sweep}",
+        why="asked for in another way they are another sweep, and each would run once more",
+        fix=(
+            "to go on with that one: ",
+            *instead(plan.groups[0].asked, plan.siblings[sweep]),
+            "\nto run them all once more: ",
+            {"request_id": "NAME"},
+        ),
+    )
 
 
 def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> RemainingRuns:
@@ -104,32 +112,6 @@ def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> 
     known = gone.with_gone(plan.count, known, reading.started, jobs.own)
     jobs.require_own({*journal.sent_at, *listed})
     return remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)
-
-
-def _look_for_siblings(context: Context, plan: SweepPlan, jobs: SweepJobs, threads: Executor) -> Callable[[], None]:
-    """Begin to look for the same runs asked for in another way. Return a function that waits for the answers, and
-    raises ConfigError where there are some, and CloudError."""
-
-    def begun(id_: str) -> bool:
-        return was_begun(journal_of_sweep(context, id_)) or jobs.any_under(id_)
-
-    answers = {id_: threads.submit(begun, id_) for id_ in plan.siblings}
-
-    def refuse() -> None:
-        for id_, other in plan.siblings.items():
-            if answers[id_].result():
-                raise ConfigError(
-                    f"these runs were sent before, as sweep {id_}",
-                    why="asked for in another way they are another sweep, and each would run once more",
-                    fix=(
-                        "to go on with that one: ",
-                        *instead(plan.groups[0].asked, other),
-                        "\nto run them all once more: ",
-                        {"request_id": "NAME"},
-                    ),
-                )
-
-    return refuse
 
 
 def _earlier_jobs(context: Context, plan: SweepPlan) -> tuple[VertexJob, ...] | Unknown:

@@ -26,7 +26,7 @@ from slipway.using.sweeps.sweep_choice import SoonerChoice, check_rules, choose_
 from slipway.using.sweeps.sweep_jobs import SweepJobs
 from slipway.using.sweeps.sweep_journal import SweepHeader, SweepJournal, journal_of_sweep
 from slipway.using.sweeps.sweep_plan import SweepPlan
-from slipway.using.sweeps.sweep_reading import WIDTH, SweepReading, begin_reading, runs_left
+from slipway.using.sweeps.sweep_reading import WIDTH, SweepReading, runs_left
 from slipway.using.sweeps.sweep_sender import SendingProgress, SendingResult, SweepSender
 
 
@@ -38,6 +38,8 @@ class ChosenSweep:
     plan: SweepPlan
     choices: Mapping[int, Choice]
     left: RemainingRuns
+    #: The number of runs that are left of each group.
+    counts: Counter[int]
     #: The commit of the templates that the sweep began with.
     begun_at: str
     #: None where no run is left.
@@ -51,10 +53,6 @@ class ChosenSweep:
         """The costs of all runs at once; None where nobody has to confirm them."""
         taken = [(self.choices[group].taken.candidate, count) for group, count in self.counts.items()]
         return spending_at_once(self.plan.groups[0].catalog, self.plan.template.name, taken)
-
-    @property
-    def counts(self) -> Counter[int]:
-        return Counter(self.plan.of_group[run.index] for run in self.left.going)
 
 
 class SweepDisplay(Protocol):
@@ -102,7 +100,7 @@ def send_sweep(context: Context, plan: SweepPlan, rate: int, show: SweepDisplay,
     """
     catalog, began = context.catalog, context.clock.monotonic()
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
-        reading = begin_reading(context, plan, show.note, threads)
+        reading = SweepReading(context, plan, show.note, threads)
         jobs = reading.jobs
         with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
             journal.begin(_head(context, plan))
@@ -146,7 +144,7 @@ def dry_run_sweep(
 ) -> None:
     """Tell the sweep as `send_sweep` would send it now. Raises its errors, but for those of a confirmation."""
     with ThreadPoolExecutor(WIDTH, thread_name_prefix="sweep") as threads:
-        reading = begin_reading(context, plan, show.note, threads)
+        reading = SweepReading(context, plan, show.note, threads)
         with SweepJournal(journal_of_sweep(context, plan.id)) as journal:
             journal.read(_head(context, plan))
             chosen = _chosen(reading, journal, rate, show, replace(asks, waits=False))
@@ -171,8 +169,9 @@ def _chosen(
 ) -> ChosenSweep:
     context, plan, prepared = reading.context, reading.plan, reading.prepared
     left = runs_left(reading, journal, asks)
-    choices, sooner = _choices(reading, left.going, show)
-    taken = {group: choice.taken.candidate for group, choice in choices.items()}
+    counts = Counter(plan.of_group[run.index] for run in left.going)
+    choices, sooner = _choices(reading, left.going, counts, show)
+    taken = _taken(choices)
 
     @cache
     def candidate(run: Run) -> Candidate:
@@ -180,12 +179,12 @@ def _chosen(
         return next(candidate for candidate in prepared(run).candidates if candidate.offer is offer)
 
     check_rules(plan, {run: candidate(run) for run in left.going}, context.catalog)
-    counts = Counter(plan.of_group[run.index] for run in left.going)
     forecast = _forecast(reading, taken, counts, rate) if left.going else None
     return ChosenSweep(
         plan=plan,
         choices=choices,
         left=left,
+        counts=counts,
         begun_at=journal.commit,
         forecast=forecast,
         candidate=candidate,
@@ -205,11 +204,11 @@ def _check(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> No
 
 
 def _choices(
-    reading: SweepReading, runs: Sequence[Run], show: SweepDisplay
+    reading: SweepReading, runs: Sequence[Run], counts: Counter[int], show: SweepDisplay
 ) -> tuple[dict[int, Choice], SoonerChoice | None]:
     """Return the choice for each group of these runs: its first capacity type that can ever run it, or one that could
     run now, where that is named or answered for; where it is not, also return that one."""
-    plan, counts = reading.plan, Counter(reading.plan.of_group[run.index] for run in runs)
+    plan = reading.plan
     groups = choose_groups(plan, runs, reading.preflight.judge)
     sooner = sooner_choice(plan, groups, counts, lambda choices: _shares(reading, _taken(choices), counts))
     moved: Mapping[int, Choice] = {}
