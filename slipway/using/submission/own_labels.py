@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import counted, join, quoted, short, unfit
+from slipway.base.formatting import counted, join, unfit
 from slipway.model.catalog.model import Offer, Template
 from slipway.model.labels import RESERVED, TEAM, own_labels
 from slipway.model.rules.job import label_problems
@@ -14,18 +14,6 @@ from slipway.model.secret import NOTIFY, SECRET
 MOST = 16
 """A job may have 64: its template up to 32, and Slipway the rest."""
 LONGEST_NOTE = 500
-
-
-def labels_typed(typed: Iterable[str]) -> dict[str, str]:
-    """Split `key=value` pairs. Raises ConfigError for one that is none, and for a key given twice."""
-    pairs: dict[str, str] = {}
-    for text in typed:
-        key, equals, value = text.partition("=")
-        if not equals or key in pairs:
-            what = f"label {short(key)} is given twice" if equals else f"label {quoted(text)} is not key=value"
-            raise ConfigError(what, fix="--label key=value, each key once")
-        pairs[key] = value
-    return pairs
 
 
 def checked_labels(labels: Mapping[str, str]) -> Mapping[str, str]:

@@ -17,8 +17,10 @@ from slipway.model.kinds import KINDS
 from slipway.model.labels import excess
 
 
-def assignments(typed: Iterable[str]) -> dict[str, str]:
-    """Split `name=value` pairs. Raises ConfigError for an invalid pair and for a name given twice."""
+def assignments(
+    typed: Iterable[str], noun: str = "parameter", flag: str = "-p", form: str = "name=value"
+) -> dict[str, str]:
+    """Split pairs of this form. Raises ConfigError for an invalid pair and for a name given twice."""
     values: dict[str, str] = {}
     problems: list[str] = []
     for text in typed:
@@ -27,15 +29,14 @@ def assignments(typed: Iterable[str]) -> dict[str, str]:
         if wrong := unfit(text):
             problems.append(f"{quoted(text)} {wrong}")
         elif not equals or not name:
-            problems.append(f"{quoted(text)} is not name=value")
+            problems.append(f"{quoted(text)} is not {form}")
         elif name in values:
             problems.append(f"{short(name)} is given twice")
         else:
             values[name] = value
     if problems:
-        raise ConfigError(
-            f"{counted(len(problems), 'parameter')} wrong", why="\n".join(problems), fix="-p NAME=VALUE, each name once"
-        )
+        fix = f"{flag} {form.upper()}, each {form.partition('=')[0]} once"
+        raise ConfigError(f"{counted(len(problems), noun)} wrong", why="\n".join(problems), fix=fix)
     return values
 
 
@@ -44,18 +45,14 @@ def waits(given: Mapping[str, str]) -> dict[str, float]:
     waits_s: dict[str, float] = {}
     for name, time in given.items():
         if name not in CAPACITY_TYPES:
-            raise invalid_wait(f"{name}={time}")
+            raise ConfigError(
+                f"invalid wait {quoted(f'{name}={time}')}",
+                why=f"write a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
+                fix=({"wait_for": {"pool": "30m"}}, ", for example"),
+            )
         endless = name in WAIT_BY_THEMSELVES and time.strip() in ("0", "0s")
         waits_s[name] = 0.0 if endless else seconds(time)
     return waits_s
-
-
-def invalid_wait(text: str) -> ConfigError:
-    return ConfigError(
-        f"invalid wait {quoted(text)}",
-        why=f"write a capacity type and a time; the types are {', '.join(CAPACITY_TYPES)}",
-        fix=({"wait_for": {"pool": "30m"}}, ", for example"),
-    )
 
 
 class ParameterMistake(NamedTuple):

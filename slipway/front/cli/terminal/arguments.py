@@ -7,10 +7,10 @@ import shlex
 from dataclasses import dataclass
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import quoted, seconds, short
+from slipway.base.formatting import quoted, seconds
 from slipway.using.submission.candidates import SubmissionRequest
-from slipway.using.submission.own_labels import checked_labels, checked_note, checked_notify, labels_typed
-from slipway.using.submission.parameters import assignments, invalid_wait, waits
+from slipway.using.submission.own_labels import checked_labels, checked_note, checked_notify
+from slipway.using.submission.parameters import assignments, waits
 from slipway.using.submission.request import RequestOverrides
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
@@ -107,7 +107,7 @@ class SubmitArguments:
         overrides = RequestOverrides(
             experiment=_run_name("--experiment", self.experiment),
             experiment_run=_run_name("--experiment-run", self.experiment_run),
-            labels=checked_labels(labels_typed(self.labels)),
+            labels=checked_labels(assignments(self.labels, "label", "--label", "key=value")),
             note="" if self.note is None else checked_note(self.note),
             shell=self.shell,
             notify="" if self.notify is None else checked_notify(self.notify),
@@ -118,22 +118,11 @@ class SubmitArguments:
             capacity_type=self.capacity_type,
             pool=self.pool or "",
             kind=self.kind,
-            waits=self._waits(),
+            waits=waits(assignments(self.wait_for, "wait", "--wait-for", "type=time")),
             then=self.then,
             overrides=overrides,
             team=self.team or "",
         )
-
-    def _waits(self) -> dict[str, float]:
-        given: dict[str, str] = {}
-        for wait in self.wait_for:
-            name, equals, time = wait.partition("=")
-            if not equals:
-                raise invalid_wait(wait)
-            if name in given:
-                raise ConfigError(f"--wait-for {short(name)} is given twice", fix="one time for each type")
-            given[name] = time
-        return waits(given)
 
 
 def _run_name(flag: str, value: str | None) -> str:

@@ -94,7 +94,7 @@ MOVE = (*HELLO, "--wait-for", "pool=5m", "--then")
         ((*HELLO, "--capacity", "POOL"), "did you mean pool?|fix: --capacity pool"),
         ((*HELLO, "--as", "training-pipeline"), "hello can't be submitted as a training-pipeline"),
         ((*HELLO, "--as", "ray-job"), "Invalid value for '--as'"),
-        ((*HELLO, "--wait-for", "pool"), "invalid wait 'pool'"),
+        ((*HELLO, "--wait-for", "pool"), "'pool' is not type=time"),
         ((*HELLO, "--wait-for", "pool=5m", "--wait-for", "spot=5m"), "there is nothing to move on to"),
         ((*MOVE, "pool"), "comes twice|name each type once"),
         ((*HELLO, "--capacity", "pool", "--then", "spot"), "capacity pool is the only type to use"),
