@@ -115,12 +115,11 @@ def like(
         overrides=overrides,
     )
     same = replace(asked, params=recorded, capacity_type=None, pool="", waits={}, then=())
-    counts_for = _counts_for(catalog, same, team, job)
     differences = [*kinds, *gone]
     if not kinds:
-        differences += _changes(catalog, job, same, counts_for)
+        differences += _changes(catalog, job, same, team)
     if not (swept or given.capacity_type or given.pool or given.waits or given.then):
-        asked = replace(asked, then=_preferred(catalog, asked, job, counts_for))
+        asked = replace(asked, then=_preferred(catalog, asked, job, team))
     on_top = [
         f"{name}={short(render(value))} (was {short(recorded[name]) if name in recorded else 'the default'})"
         for name, value in given.params.items()
@@ -226,19 +225,11 @@ def _experiment(template: Template, job: VertexJob) -> str:
     return last_part(job.experiment)
 
 
-def _counts_for(catalog: Catalog, same: SubmissionRequest, team: str, job: VertexJob) -> str:
-    """Return the team that the new submission counts for, which need not be the job's."""
-    try:
-        return prepare(catalog, same, "", team).team
-    except ConfigError:
-        return job.team  # The preparation of the submission itself tells it.
-
-
-def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest, counts_for: str) -> list[str]:
+def _changes(catalog: Catalog, job: VertexJob, same: SubmissionRequest, team: str) -> list[str]:
     """Return the differences between the job and the same submission now, compared under the job's own request id."""
     overrides = replace(same.overrides, sweep=job.labels.get(SWEEP_LABEL, ""), experiment_run=_run(job))
     try:
-        prepared = prepare(catalog, replace(same, overrides=overrides), "", counts_for=counts_for).under(job.request_id)
+        prepared = prepare(catalog, replace(same, overrides=overrides), "", team).under(job.request_id)
     except ConfigError as problem:  # The given arguments may correct it.
         return [problem.why or problem.what]
     candidate = prepared.candidates[place_of(prepared, job)]
@@ -261,10 +252,10 @@ def _compared(job: VertexJob) -> dict[str, Compared]:
     return {name: value for name, value in properties.items() if name not in _REPORTED}
 
 
-def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob, counts_for: str) -> tuple[str, ...]:
+def _preferred(catalog: Catalog, asked: SubmissionRequest, job: VertexJob, team: str) -> tuple[str, ...]:
     """Return the job's capacity type and after it the template's others; empty where it is first, or gone."""
     try:
-        offers = prepare(catalog, asked, "", counts_for=counts_for).offers
+        offers = prepare(catalog, asked, "", team).offers
     except ConfigError:
         return ()  # The preparation of the submission itself tells it.
     types = list(dict.fromkeys(offer.capacity_type for offer, _ in offers))
