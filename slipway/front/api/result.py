@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from typing import overload
+from collections.abc import Mapping, Sequence
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import exact
@@ -29,12 +28,13 @@ from slipway.using.jobs.results import (
 Row = Mapping[str, str | float | None]
 
 
-class ResultTable(Sequence[Row]):
+class ResultTable(list[Row]):
     """A mapping for each job, all with the same keys, so that `pandas.DataFrame(table)` is a frame: `job`, `state`,
     `params.NAME`, `metrics.NAME`, the same for labels, `run_seconds`, `cost` in USD, a failure's `cause` and others."""
 
     def __init__(self, results: Results) -> None:
-        self._results, self._flat = results, flat_rows(results)
+        super().__init__(flat_rows(results))
+        self._results = results
 
     @property
     def rows(self) -> tuple[ResultRow, ...]:
@@ -46,23 +46,8 @@ class ResultTable(Sequence[Row]):
         """The best row, or several that are equally good; none where `sort` does not define them."""
         return self._results.best
 
-    def __len__(self) -> int:
-        return len(self._flat)
-
-    @overload
-    def __getitem__(self, index: int) -> Row: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> Sequence[Row]: ...
-
-    def __getitem__(self, index: int | slice) -> Row | Sequence[Row]:
-        return self._flat[index]
-
-    def __iter__(self) -> Iterator[Row]:
-        return iter(self._flat)
-
     def __repr__(self) -> str:
-        return f"ResultTable({self._flat!r})"
+        return f"ResultTable({super().__repr__()})"
 
     def _repr_html_(self) -> str:
         results = self._results
