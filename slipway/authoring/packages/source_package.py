@@ -159,7 +159,7 @@ def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
 
 def folder_of(template: str, files: Mapping[str, bytes]) -> SourcePackage:
     """Return a folder's files as an image's launcher unpacks them."""
-    content = _tar(files, programs=True)
+    content = _tar(files)
     digest = hashlib.sha256(content).hexdigest()
     return SourcePackage(name=f"{template}-{short_hash(digest)}.tar.gz", sha256=digest, content=stored(content))
 
@@ -169,13 +169,14 @@ def assemble(template: str, sources: Mapping[str, bytes], needed: tuple[str, ...
 
     The bytes depend on file names and contents alone, not on times, owners, modes, or the machine's zlib.
     """
-    sources = {**sources, **launcher_sources()}
-    if any(map(names_index, needed)):  # The launcher installs it all: the service's own pip knows PyPI alone.
+    sources, by_service = {**sources, **launcher_sources()}, needed
+    if any(map(names_index, needed)):  # The service's own pip knows PyPI alone, and no other index.
         sources["slipway_requirements.py"] = f"LINES = {list(needed)!r}\n".encode()
-    digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, needed)})).hexdigest()
+        by_service = ()
+    digest = hashlib.sha256(_tar({**sources, **_description(template, "0", sources, by_service)})).hexdigest()
     short = short_hash(digest)
     # The version tells one build from another wherever an installer compares only name and version.
-    members = {**sources, **_description(template, f"1.0+{short}", sources, needed)}
+    members = {**sources, **_description(template, f"1.0+{short}", sources, by_service)}
     content = stored(_tar({f"{template}-1.0/{name}": member for name, member in members.items()}))
     return SourcePackage(name=f"{template}-{short}.tar.gz", sha256=digest, content=content, requirements=needed)
 
@@ -188,7 +189,7 @@ def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
     return {
         **_bundled(SCRIPT),
         f"{SCRIPT}_folder/__init__.py": b"",
-        f"{SCRIPT}_folder/folder.tar": _tar(files, programs=True),
+        f"{SCRIPT}_folder/folder.tar": _tar(files),
     }
 
 
@@ -256,11 +257,10 @@ def _sources(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 
 def _description(
-    template: str, version: str, sources: Mapping[str, bytes], needed: tuple[str, ...]
+    template: str, version: str, sources: Mapping[str, bytes], by_service: tuple[str, ...]
 ) -> dict[str, bytes]:
     modules = sorted(name.removesuffix(".py") for name in sources if "/" not in name)
     folders = sorted({name.partition("/")[0] for name in sources if "/" in name})
-    by_service = [] if any(map(names_index, needed)) else list(needed)
     # No pyproject.toml: with setup.py alone, pip uses the image's own setuptools where it can.
     setup = f"""from setuptools import find_packages, setup
 
@@ -270,7 +270,7 @@ setup(
     packages=find_packages(),
     py_modules={json.dumps(modules)},
     include_package_data=True,
-    install_requires={by_service!r},
+    install_requires={list(by_service)!r},
 )
 """
     return {
@@ -280,16 +280,14 @@ setup(
     }
 
 
-def _tar(members: Mapping[str, bytes], *, programs: bool = False) -> bytes:
-    """Return a tar archive. `programs`: files that begin with `#!` are executable."""
+def _tar(members: Mapping[str, bytes]) -> bytes:
+    """Return a tar archive, where files that begin with `#!` are executable."""
     buffer = io.BytesIO()
     with tarfile.open(fileobj=buffer, mode="w", format=tarfile.PAX_FORMAT) as archive:
         for name in sorted(members):
             info = tarfile.TarInfo(name)
             info.size, info.mtime = len(members[name]), _MTIME
-            info.mode = 0o644
-            if programs and members[name].startswith(b"#!"):
-                info.mode = 0o755
+            info.mode = 0o755 if members[name].startswith(b"#!") else 0o644
             archive.addfile(info, io.BytesIO(members[name]))
     return buffer.getvalue()
 
