@@ -17,7 +17,6 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from slipway.base.errors import Cancelled, SlipwayError, Timeout
 from slipway.base.formatting import join
@@ -36,9 +35,6 @@ from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import Request
 from slipway.using.submission.sender import Attempt
 from slipway.using.submission.waiting_attempt import FOR_EVER, FallbackDisplay, WaitingAttempt
-
-if TYPE_CHECKING:
-    pass
 
 _STOPPED = frozenset({"JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"})
 _CLOCK_SLACK = 1.0
