@@ -26,13 +26,11 @@ from slipway.front.cli.terminal.submission import choice_lines, document, sent_w
 from slipway.model.kinds import KINDS
 from slipway.model.secret import NOTIFY
 from slipway.using.context import Context
-from slipway.using.submission.budget_check import BudgetCheck
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, SubmissionRequest, likely, prepare
+from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import never_runs
 from slipway.using.submission.costs import spending_of
 from slipway.using.submission.delivery import RetryPolicy
-from slipway.using.submission.inputs import InputCheck
-from slipway.using.submission.notify_check import NotifyCheck
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import checked_request_id, new_request_id
 from slipway.using.submission.sender import Sender, about_earlier
@@ -247,9 +245,7 @@ def _sent_before(context: Context, prepared: PreparedSubmission) -> str:
 def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
     """Print the forecast on stderr. Return the candidate that would be taken. Raises the errors before a sending."""
     with ThreadPoolExecutor(AT_ONCE, thread_name_prefix="preflight") as threads:
-        budget = BudgetCheck.begin(context, threads)
-        inputs = InputCheck.begin(context, prepared.candidates[0].offer, [prepared.values], threads)
-        notify = NotifyCheck.begin(context, prepared.overrides.notify, threads)
+        checks = Checks.begin(context, prepared, [prepared.values], threads)
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         choice = preflight.choice(prepared, prepared.candidates)
     taken, text = choice.taken.candidate, choice.taken.verdict.text
@@ -260,10 +256,5 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
         screen.note(f"  {never_runs(judged)}")
     if costs := spending_of(prepared, choice):
         screen.note(f"  {costs.words}")
-    if budget:
-        budget.check(taken.body.get("labels", {}), screen.note)
-    if inputs:
-        inputs.check([taken], screen.note)
-    if notify:
-        notify.check(screen.note)
+    checks.check([taken], screen.note)
     return taken

@@ -3,19 +3,14 @@ job."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from concurrent.futures import Executor, Future
-from dataclasses import dataclass
+from collections.abc import Callable
 from datetime import datetime
 
 from slipway.base import codec
-from slipway.base.clock import right_time
 from slipway.base.errors import PolicyError
 from slipway.google.failures import CloudError, NotFound
 from slipway.google.storage import Location, Storage
 from slipway.model.budget import NAME, STALE, Budget, Ledger, age_words, month_of, shares
-from slipway.model.labels import USER_LABEL, team_of
-from slipway.using.context import Context
 
 _LARGEST = 1_000_000
 """The most bytes of a ledger: anybody's bucket may be named."""
@@ -32,38 +27,6 @@ def read_ledger(storage: Storage, bucket: str) -> Ledger | str:
         return problem.message
     except (ValueError, RecursionError):  # A MalformedError is a ValueError.
         return f"gs://{bucket}/{NAME} can't be read"
-
-
-@dataclass(frozen=True)
-class BudgetCheck:
-    """A look at a stack's budget that has begun."""
-
-    context: Context
-    budget: Budget
-    #: Read while other data are.
-    ledger: Future[Ledger | str]
-
-    @classmethod
-    def begin(cls, context: Context, threads: Executor) -> BudgetCheck | None:
-        """Begin a look; None where the stack has no budget, and nothing is read."""
-        budget = context.catalog.budget
-        if budget is None:
-            return None
-        bucket = context.selected.location.bucket
-        return cls(context, budget, threads.submit(read_ledger, context.hurried.storage, bucket))
-
-    def check(self, labels: Mapping[str, str], tell: Callable[[str], None]) -> None:
-        """Check a job with these labels, by the cloud's month where this machine's clock is wrong."""
-        context = self.context
-        check_budget(
-            self.budget,
-            self.ledger.result(),
-            stack=context.catalog.stack,
-            team=team_of(labels),
-            user=labels.get(USER_LABEL, ""),
-            now=right_time(context.now, context.connection.session.time),
-            tell=tell,
-        )
 
 
 def check_budget(

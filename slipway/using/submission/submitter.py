@@ -20,16 +20,14 @@ from slipway.model.labels import CAPACITY_TYPE_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.claim import Claim, JobGoneError, bucket_of, read_claim
 from slipway.using.jobs.verdict import Outcome
-from slipway.using.submission.budget_check import BudgetCheck
 from slipway.using.submission.candidates import PreparedSubmission, SubmissionRequest, likely
+from slipway.using.submission.checks import Checks
 from slipway.using.submission.choice import Choice, JudgedCandidate, about_replaced, replaced
 from slipway.using.submission.costs import Spending, spending, spending_of
 from slipway.using.submission.delivery import RetryPolicy
 from slipway.using.submission.experiment_run import create_run, end_run, prepare_experiment
-from slipway.using.submission.inputs import InputCheck
 from slipway.using.submission.journal import SubmissionJournal
 from slipway.using.submission.later_offers import LaterOffers
-from slipway.using.submission.notify_check import NotifyCheck
 from slipway.using.submission.preflight import AT_ONCE, Preflight
 from slipway.using.submission.request import Request, attempt_id
 from slipway.using.submission.sender import Attempt, Sender
@@ -95,8 +93,8 @@ class Submitter:
         self, prepared: PreparedSubmission, first: int, repeated: bool, *, first_attempt: bool
     ) -> tuple[SubmissionResult, int, Claim] | None:
         """Return the job of this attempt, by a candidate from `first` on or made before, the place of its candidate,
-        and the holder of its claim. Budget and inputs are checked at the `first_attempt` of a submission: one that has
-        given up its place in a queue moves on.
+        and the holder of its claim. `Checks` are for the `first_attempt` of a submission: one that has given up its
+        place in a queue moves on.
 
         None for an attempt that was given up before and whose job is deleted or not listed: a job that showed up now
         would not run.
@@ -109,11 +107,7 @@ class Submitter:
             claimed = threads.submit(self._claim, prepared, request, repeated)
             beginning = threads.submit(sender.begin, request, repeated=repeated)
             try:
-                budget = BudgetCheck.begin(self.context, threads) if first_attempt else None
-                offer, values = first_choice.offer, prepared.values
-                inputs = InputCheck.begin(self.context, offer, [values], threads) if first_attempt else None
-                secret = prepared.overrides.notify if first_attempt else ""
-                notify = NotifyCheck.begin(self.context, secret, threads)
+                checks = Checks.begin(self.context, prepared, [prepared.values], threads) if first_attempt else None
                 preflight = Preflight(self.context, candidates, threads, prepared.template.name)
                 earlier, gone = None, None
                 try:
@@ -152,12 +146,8 @@ class Submitter:
                     request = candidate.request
                     sender.begin(request, repeated=False)
                 self.show.chosen(prepared, choice)
-                if budget:
-                    budget.check(candidate.body.get("labels", {}), self.show.note)
-                if inputs:
-                    inputs.check([candidate], self.show.note)
-                if notify:
-                    notify.check(self.show.note)
+                if checks:
+                    checks.check([candidate], self.show.note)
                 if costs := spending_of(prepared, choice):
                     self.show.confirm(costs)
                 experiment = threads.submit(prepare_experiment, self.context, request)

@@ -15,10 +15,8 @@ from slipway.google.live import Unknown
 from slipway.using.context import Context
 from slipway.using.jobs.claim import bucket_of
 from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter
-from slipway.using.submission.budget_check import BudgetCheck
 from slipway.using.submission.candidates import PreparedSubmission
-from slipway.using.submission.inputs import InputCheck
-from slipway.using.submission.notify_check import NotifyCheck
+from slipway.using.submission.checks import Checks
 from slipway.using.submission.preflight import Preflight
 from slipway.using.sweeps.gone_runs import GoneRuns
 from slipway.using.sweeps.runs import RemainingRuns, Run, RunsAgain, being_cancelled, known_runs, remaining_runs
@@ -33,7 +31,7 @@ _LOOK_EVERY = 2.0
 
 class SweepReading:
     """The data that a sweep needs before it is sent, read at once: its jobs, the template's earlier ones, whether its
-    first runs have started, the budget, the inputs, and what the verdicts need."""
+    first runs have started, and what the checks and the verdicts need."""
 
     def __init__(
         self, context: Context, plan: SweepPlan, note: Callable[[str], None], threads: ThreadPoolExecutor
@@ -54,9 +52,7 @@ class SweepReading:
             say=lambda count: note(f"looks for {counted(f'{count:,}', 'run')} sent before and that no list shows"),
         )
         self.started = self.gone.ask_first(plan.count)
-        self.budget = BudgetCheck.begin(context, threads)
-        self.inputs = InputCheck.begin(context, plan.groups[0].candidates[0].offer, plan.values, threads)
-        self.notify = NotifyCheck.begin(context, plan.groups[0].overrides.notify, threads)
+        self.checks = Checks.begin(context, plan.groups[0], plan.values, threads)
         candidates = [candidate for group in plan.groups for candidate in group.candidates]
         self.preflight = Preflight(context, candidates, threads)
         if not self.listed and not was_begun(journal_of_sweep(context, plan.id)):

@@ -193,14 +193,9 @@ def _chosen(
 
 
 def _check(reading: SweepReading, chosen: ChosenSweep, show: SweepDisplay) -> None:
-    """Check budget, inputs and the secret to notify of runs that are to be sent."""
-    if reading.budget and chosen.left.send:
-        reading.budget.check(chosen.candidate(chosen.left.send[0]).body.get("labels", {}), show.note)
-    if reading.inputs and chosen.left.send:
-        inputs = reading.inputs.of(run.index for run in chosen.left.send)
-        inputs.check([choice.taken.candidate for choice in chosen.choices.values()], show.note)
-    if reading.notify and chosen.left.send:
-        reading.notify.check(show.note)
+    if sent := chosen.left.send:
+        candidates = [chosen.candidate(sent[0]), *_taken(chosen.choices).values()]
+        reading.checks.check(candidates, show.note, [run.index for run in sent])
 
 
 def _choices(

@@ -12,7 +12,8 @@ import pytest
 
 from slipway.base.errors import PolicyError
 from slipway.using.context import Clock, Context
-from slipway.using.submission.budget_check import BudgetCheck
+from slipway.using.submission.candidates import SubmissionRequest, prepare
+from slipway.using.submission.checks import Checks
 
 from .stack import SPOT_CPUS, Stack, held
 from .test_fallback import packaged
@@ -193,9 +194,8 @@ def test_a_wrong_clock_gets_nobody_round_it(limited: Stack, days: int) -> None:
     clock = Clock(now=lambda: datetime.now(UTC) + timedelta(days=days))
     context = Context(limited.address, limited.env("submitter"), limited.folder, clock)
     with ThreadPoolExecutor(1) as threads, pytest.raises(PolicyError):
-        check = BudgetCheck.begin(context, threads)
-        assert check
-        check.check({}, print)
+        prepared = prepare(context.catalog, SubmissionRequest("hello"), "ada")
+        Checks.begin(context, prepared, [{}], threads).check(prepared.candidates, print)
 
 
 def test_what_was_within_the_budget_moves_on_though_it_is_spent_up_by_then(limited: Stack) -> None:  # N3
