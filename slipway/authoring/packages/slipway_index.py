@@ -18,7 +18,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Mapping  # noqa: UP035 (Python 3.8)
 
-from slipway.authoring.packages.slipway_storage import RefusedError, patiently, token
+from slipway.authoring.packages.slipway_storage import RefusedError, StorageError, patiently, token
 
 REQUIREMENTS = "slipway_requirements"
 """The module with the `LINES` of requirements.txt; only packages whose requirements name an index have it."""
@@ -53,7 +53,7 @@ def install(lines: list[str], environ: Mapping[str, str]) -> None:
         if hosts:
             try:
                 bearer = patiently(lambda: token(environ), time.sleep)
-            except OSError as error:
+            except StorageError as error:
                 raise RefusedError(REFUSED, f"no token of the job's account for {hosts[0]}: {error}", FIX) from error
             known["NETRC"] = str(Path(folder, "netrc"))
             signs = [f"machine {host} login oauth2accesstoken password {bearer}\n" for host in hosts]

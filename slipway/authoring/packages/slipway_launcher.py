@@ -45,7 +45,6 @@ from slipway.authoring.packages.slipway_inputs import copied
 from slipway.authoring.packages.slipway_notify import Teller
 from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
 from slipway.authoring.packages.slipway_storage import (
-    PASSING,
     ROLE,
     RefusedError,
     Storage,
@@ -53,8 +52,10 @@ from slipway.authoring.packages.slipway_storage import (
     account,
     call,
     patiently,
+    quoted,
     split,
     storage_base,
+    text,
     token,
 )
 
@@ -68,22 +69,22 @@ LOOK_S = 0.5
 
 def holder(claim: str, job: str, environ: Mapping[str, str]) -> tuple[str, bool]:
     """The id of the job that holds `claim` (`gs://bucket/name`), after one try to take it for `job`; whether it was
-    taken before."""
-    bucket, _, name = claim[len("gs://") :].partition("/")
-    bucket, name = urllib.parse.quote(bucket, safe=""), urllib.parse.quote(name, safe="")
+    taken before. Raises OSError for trouble that may pass, else StorageError."""
+    bucket, name = map(quoted, split(claim))
     base, bearer = storage_base(environ), token(environ)
     create = f"{base}/upload/storage/v1/b/{bucket}/o?uploadType=media&ifGenerationMatch=0&name={name}"
-    status, body = call("POST", create, bearer, job.encode())
-    if status == 200:
+    try:
+        call("POST", create, bearer, text, job.encode())
         return job, False
-    if status == 412:
-        status, body = call("GET", f"{base}/storage/v1/b/{bucket}/o/{name}?alt=media", bearer)
-        if status == 200:
-            return body.strip(), True
-    answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
-    if status in PASSING or status == 404:  # 404 after 412: the claim went away in between
-        raise OSError(answer)
-    raise StorageError(answer, status)
+    except StorageError as error:
+        if error.code != 412:
+            raise
+    try:
+        return call("GET", f"{base}/storage/v1/b/{bucket}/o/{name}?alt=media", bearer, text).strip(), True
+    except StorageError as error:
+        if error.code != 404:
+            raise
+        raise OSError(str(error)) from error  # The claim went away in between.
 
 
 def settle(
@@ -91,29 +92,24 @@ def settle(
 ) -> tuple[str, bool]:
     """The holder of `claim`, and whether it was taken before; tried again while the trouble may pass. Raises
     StorageError where it could be neither created nor read, so that running might run the submission twice."""
-    try:
-        outcome: tuple[str, bool] = patiently(lambda: holder(claim, job, environ), sleep)
-        return outcome
-    except OSError as error:
-        raise StorageError(str(error)) from error
+    outcome: tuple[str, bool] = patiently(lambda: holder(claim, job, environ), sleep)
+    return outcome
 
 
 def secret(name: str, environ: Mapping[str, str]) -> str:
-    """The text of a secret's version, after one try to read it."""
+    """The text of a secret's version, after one try to read it. Raises OSError for trouble that may pass, else
+    StorageError."""
     base = environ.get("GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT", "https://secretmanager.googleapis.com/v1/")
-    status, body = call("GET", f"{base.rstrip('/')}/{urllib.parse.quote(name)}:access", token(environ))
-    if status == 200:
-        value = base64.b64decode(json.loads(body)["payload"]["data"])
-        try:
-            return value.decode()
-        except UnicodeDecodeError:
-            raise StorageError("its value is not text, which an environment variable must be") from None
-    answer = "HTTP {}: {}".format(status, " ".join(body.split())[:300])
-    if status in PASSING:
-        raise OSError(answer)
-    if status == 403:
-        answer += "; {} needs roles/secretmanager.secretAccessor on it".format(account("email", environ))
-    raise StorageError(answer, status)
+    try:
+        answer = call("GET", f"{base.rstrip('/')}/{urllib.parse.quote(name)}:access", token(environ), json.load)
+        return base64.b64decode(answer["payload"]["data"]).decode()
+    except UnicodeDecodeError:
+        raise StorageError("its value is not text, which an environment variable must be") from None
+    except StorageError as error:
+        if error.code != 403:
+            raise
+        who = account("email", environ)
+        raise StorageError(f"{error}; {who} needs roles/secretmanager.secretAccessor on it") from None
 
 
 def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> dict[str, str]:
@@ -123,7 +119,7 @@ def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sl
         if variable.endswith(SECRET) and variable != SECRET:
             try:
                 values[variable[: -len(SECRET)]] = patiently(functools.partial(secret, reference, environ), sleep)
-            except (OSError, StorageError) as error:
+            except StorageError as error:
                 raise RefusedError(
                     "a secret of this job can't be read, so the job does not start",
                     f"{reference}: {error}",

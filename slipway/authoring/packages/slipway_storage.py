@@ -75,21 +75,38 @@ def storage_base(environ: Mapping[str, str]) -> str:
     return host if "://" in host else "http://" + host
 
 
-def call(method: str, url: str, bearer: str, body: bytes | None = None) -> tuple[int, str]:
-    """`(status, body)` of one request; raises OSError when there was no answer."""
-    headers = {"Authorization": "Bearer " + bearer, "Content-Type": "text/plain"}
-    request = urllib.request.Request(url, data=body, headers=headers, method=method)
+def call(
+    method: str,
+    url: str,
+    bearer: str,
+    take: Callable[[Any], Any],
+    body: Any = None,
+    headers: Mapping[str, str] | None = None,
+    timeout: float = TIMEOUT_S,
+) -> Any:
+    """What `take` makes of the answer to one request. Raises OSError for trouble that may pass, StorageError for a
+    refusal."""
+    sent = {"Authorization": "Bearer " + bearer, "Content-Type": "text/plain", **(headers or {})}
     try:
-        with urllib.request.urlopen(request, timeout=TIMEOUT_S) as answer:
-            return answer.status, answer.read().decode("utf-8", "replace")
+        request = urllib.request.Request(url, data=body, headers=sent, method=method)
+        with urllib.request.urlopen(request, timeout=timeout) as answer:
+            return take(answer)
     except urllib.error.HTTPError as refusal:
         with refusal:
-            return refusal.code, refusal.read().decode("utf-8", "replace")
+            said = " ".join(refusal.read().decode("utf-8", "replace").split())[:300]
+        problem = f"HTTP {refusal.code}: {said}"
+        if refusal.code in PASSING:
+            raise OSError(problem) from None
+        raise StorageError(problem, refusal.code) from None
+
+
+def text(answer: IO[bytes]) -> str:
+    return answer.read().decode("utf-8", "replace")
 
 
 def patiently(ask: Callable[[], Any], sleep: Callable[[float], None]) -> Any:
-    """Return what `ask` gives, tried again while the trouble may pass. Raises OSError when it does not, and at once
-    when the disk is full."""
+    """Return what `ask` gives, tried again while the trouble may pass. Raises StorageError when it does not, and
+    OSError at once when the disk is full."""
     last: Exception = OSError("not tried")
     for attempt in range(TRIES):
         try:
@@ -100,7 +117,7 @@ def patiently(ask: Callable[[], Any], sleep: Callable[[float], None]) -> Any:
             last = error  # no answer, half an answer, an answer without a token
         if attempt < TRIES - 1:
             sleep(min(2**attempt, 20) * (0.5 + random.random() / 2))
-    raise OSError(f"no good answer in {TRIES} tries; the last: {last}")
+    raise StorageError(f"no good answer in {TRIES} tries; the last: {last}") from last
 
 
 def quoted(name: str) -> str:
@@ -166,34 +183,15 @@ class Storage:
         headers: Mapping[str, str] | None = None,
     ) -> Any:
         """Return what `take` makes of the answer; try again while the trouble may pass."""
-        what: list[Any] = []
 
-        def once() -> str:
-            data: Any = body()
-            request = urllib.request.Request(self.base + path, data=data, method=method, headers={**(headers or {})})
-            request.add_header("Authorization", "Bearer " + self.token())
+        def once() -> Any:
+            data, sent = body(), {**(headers or {})}
             if data is not None:
-                request.add_header("Content-Type", f"multipart/related; boundary={data.border}")
-                request.add_header("Content-Length", str(data.length))
-            try:
-                with urllib.request.urlopen(request, timeout=60) as answer:
-                    what[:] = [take(answer)]
-                    return ""
-            except urllib.error.HTTPError as refusal:
-                with refusal:
-                    said = " ".join(refusal.read().decode("utf-8", "replace").split())[:300]
-                problem = f"HTTP {refusal.code}: {said}"
-                if refusal.code in PASSING:
-                    raise OSError(problem) from None
-                raise StorageError(problem, refusal.code) from None
+                sent["Content-Type"] = f"multipart/related; boundary={data.border}"
+                sent["Content-Length"] = str(data.length)
+            return call(method, self.base + path, self.token(), take, data, sent, timeout=60)
 
-        try:
-            patiently(once, sleep)
-        except OSError as error:
-            if error.errno in NO_ROOM:
-                raise
-            raise StorageError(str(error)) from error
-        return what[0]
+        return patiently(once, sleep)
 
     def listed(self, bucket: str, name: str) -> Iterator[Any]:
         """Each object of this name, or in this folder."""

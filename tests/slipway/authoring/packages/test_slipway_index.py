@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from slipway.authoring.packages import slipway_index
-from slipway.authoring.packages.slipway_storage import RefusedError
+from slipway.authoring.packages.slipway_storage import RefusedError, patiently
 from tests import package_index
 from tests.package_index import TOKEN
 
@@ -37,7 +37,7 @@ def test_it_signs_in_to_artifact_registry_alone_and_its_token_is_seen_nowhere(
 
 
 def test_without_a_token_nothing_is_asked(environ: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(slipway_index, "patiently", lambda ask, _: ask())
+    monkeypatch.setattr(slipway_index, "patiently", lambda ask, _: patiently(ask, lambda _: None))
     nowhere = {**environ, "GCE_METADATA_HOST": "127.0.0.1:1"}
     with pytest.raises(RefusedError, match=r"no token of the job's account for us-python\.pkg\.dev"):
         slipway_index.install(["--index-url https://us-python.pkg.dev/acme-ml/wheels/simple/"], nowhere)
