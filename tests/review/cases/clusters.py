@@ -195,7 +195,14 @@ CASES = (
         ),
         (
             hurts("cluster-new-generation", "cluster h100", "max"),
-            stops("cluster-may-become", "h100", "a2-highgpu-8g", "−$", "no template asks for", "goes with its 2"),
+            stops(
+                "cluster-may-become",
+                "h100",
+                "a2-highgpu-8g",
+                "idle instead of $",
+                "no template asks for",
+                "goes with its 2",
+            ),
         ),
         may=ANEW,
         world=BUSY,

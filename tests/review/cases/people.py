@@ -35,7 +35,14 @@ CASES = (
         ),
         (
             hurts(
-                *("cluster-team", "h100", TEAM, NIGHTLY, "it is of team `vision`", "slipway:teams.vision.clusters"),
+                *(
+                    "cluster-team",
+                    "h100",
+                    TEAM,
+                    NIGHTLY,
+                    "only members of team `vision` may",
+                    "slipway:teams.vision.clusters",
+                ),
                 "members name the team (`--team`)",
             ),
         ),

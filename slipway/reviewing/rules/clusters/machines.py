@@ -113,22 +113,24 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     may = [_option(new, number, other, home=change.new.region) for number, other in enumerate(listed, 1)]
     offers = (offer for template in change.new.templates.values() for offer in template.offers)
     asked = {kind for offer in offers for kind in machine_types(offer)}
-    others = sorted({pool.machine.type for other in listed for pool in other.pools} - asked)
-    unfit = f"no template asks for {join(f'`{kind}`' for kind in others)}" if others else ""
+    types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
+    lacking = sorted(types.keys() - asked)
+    unfit = f"no template asks for {join(f'`{kind}`' for kind in lacking)}" if lacking else ""
+    then = [f"then {line}" for line in without_cluster(change.new, name) if unfit]
     if not made:
         row = "alternatives-unfit" if unfit else "alternatives-changed"
-        yield of_cluster(row, name, unfit=unfit, details=may, key="alternatives")
+        others = join(f"`{kind}`" for kind in types)
+        yield of_cluster(row, name, unfit=unfit, others=others, details=(*may, *then), key="alternatives")
         return
     was = change.old.clusters.get(name) or cluster.dormant_before
     dearer = Price(max(price(other).known for other in listed) - price(new).known)
     lost = machines(cluster.held) if cluster.is_replaced else ""
     ends = f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else ""
     so = facts(unfit, f"up to {signed(dearer.known)}" if dearer.known > 0 else "", ends)
-    may += [f"then {line}" for line in without_cluster(change.new, name) if unfit]
     grade = Grade.BLOCKING if unfit and lost and cluster.scarce else None
     announced = was is not None and alike(listed, was.alternatives)
     row = "cluster-may-still-become" if announced else f"cluster-may-become{'-and-old-goes' if lost else ''}"
-    yield of_cluster(row, name, so=so, details=may, grade=grade, key="alternatives", cost=dearer)
+    yield of_cluster(row, name, so=so, details=(*may, *then), grade=grade, key="alternatives", cost=dearer)
 
 
 def standing_alternatives(change: Change) -> Iterator[str]:
@@ -158,8 +160,8 @@ def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str)
         if compare_pools(pool.name, first.pool(pool.name), pool)
     )
     first_idle, idle = price(first), price(other)
-    more = signed(idle.known - first_idle.known) if idle.complete and first_idle.complete else dollars(idle)
-    return f"alternative {number}{where}: {named(differs) or 'the same machines'}, {more} idle{far}"
+    price_of = dollars(idle) if idle == first_idle else f"{dollars(idle)} instead of {dollars(first_idle)}"
+    return f"alternative {number}{where}: {named(differs) or 'the same machines'}, {price_of} idle{far}"
 
 
 def _far(home: str) -> str:

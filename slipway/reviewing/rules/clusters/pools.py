@@ -123,7 +123,13 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     # Of a pool of a fixed size the machines that it gives back are told.
     if not (hit or (alike and (new.autoscaled or old.min == new.min))):
         return
-    ways, seen = without_cluster(change.new, place[0]), tuple(_too_large(hit, place, change))
+    seen, at = tuple(_too_large(hit, place, change)), ", at the price of the usual size" if hit else ""
+    # A job that was seen has its own price.
+    ways = [
+        line
+        for line in without_cluster(change.new, place[0])
+        if not hit or (not seen and any(f"`{name}`" in line for name in hit))
+    ]
     row = "lower-maximum-hits-seen" if seen else "lower-maximum-hits"
     yield _of_pool(
         row if hit else "capacity-lower-maximum",
@@ -137,7 +143,7 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
             *(f"`{name}` may ask for {most}" for name, most in hit.items()),
             *seen[1:],
             *_together(change, place, old.max, new.max),
-            *(f"beyond {new.max}: {line}" for line in ways if not hit or any(f"`{name}`" in line for name in hit)),
+            *(f"beyond {new.max}{at}: {line}" for line in ways),
         ),
         key=_size(new, "max"),
     )

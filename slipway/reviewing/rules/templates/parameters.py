@@ -13,6 +13,7 @@ from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Parameter, Template
 from slipway.model.catalog.placeholders import placeholder, render
 from slipway.model.findings.finding import Grade
+from slipway.model.prices import dollars
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import (
@@ -132,9 +133,14 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str
     sides = [machine_types(side[0]) if side else () for side in (former, latter)]
     if all(sides) and sides[0] != sides[1]:
         was, machines = (join(f"`{each}`" for each in side) for side in sides)
-        grows = "a full one grows, and is paid" if latter[0].capacity_type == POOL else ""
+        grows = (
+            f"a full one grows, at {dollars(latter[0].price_per_hour)} for each"
+            if latter[0].capacity_type == POOL
+            else ""
+        )
         cost = f"they cost {costs(latter, template.becomes)}"
-        return Grade.BLOCKING, facts(f"{machines} instead of {was}", cost, grows)
+        dearer = former[0].price_per_hour.known < latter[0].price_per_hour.known
+        return Grade.BLOCKING if dearer else usual, facts(f"{machines} instead of {was}", cost, grows)
     pairs = ((old, former), (new, latter))
     counts = dict.fromkeys(takes(offer, usual_values(side)).total() for side, some in pairs for offer in some[:1])
     more = "they take {1} machines instead of {0}".format(*counts) if len(counts) == 2 else ""
