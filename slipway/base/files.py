@@ -70,6 +70,12 @@ def make_folder(folder: Path) -> None:
             write_atomically(parent / ".gitignore", "*\n")
 
 
+def from_here(path: Path) -> str:
+    """Return a path as a person here types it: relative where it lies below the current folder."""
+    here = Path.cwd()
+    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)
+
+
 def repository(folder: Path) -> Path:
     """Return the top of the repository that contains a folder; the folder itself where there is none."""
     here = folder.resolve()

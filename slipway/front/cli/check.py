@@ -6,7 +6,7 @@ service. Without an argument, all of stacks/Pulumi.*.yaml. Exit code 2 when anyt
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +15,7 @@ import click
 
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake, StackErrors, in_words, load
 from slipway.base.errors import ConfigError
+from slipway.base.files import from_here
 from slipway.base.formatting import counted, join, nearest, quoted
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import output_option
@@ -34,12 +35,11 @@ EXIT_FINDINGS = 2
 class Checked:
     """A checked stack file."""
 
-    #: The stack's name.
     name: str
     file: str
     #: The declared stack; None where the file has mistakes of its own.
     stack: Stack | None
-    mistakes: tuple[FileMistake, ...]
+    mistakes: Sequence[FileMistake]
     #: Remarks on permitted values.
     warnings: tuple[FileMistake, ...] = ()
 
@@ -69,28 +69,25 @@ def check_file(path: Path) -> Checked:
     from slipway.authoring.stack.members import check_warnings
     from slipway.authoring.stack.stack import parse, stack_of
 
-    shown = _shown(path)
+    shown = from_here(path)
     document = load(path, shown_as=shown)
-    warnings = check_warnings(document)
+    warnings, remarks = check_warnings(document), DocumentPart(document)["config"]
     beside = path.resolve().parent
     folder = (beside.parent if beside.name == "stacks" else beside) / "templates"
     try:
         stack = parse(document)
     except StackErrors as errors:
-        all_mistakes = sorted((*errors.mistakes, *_templates(document, folder)), key=lambda mistake: mistake.line)
-        return Checked(name=stack_of(shown), file=shown, stack=None, mistakes=tuple(all_mistakes), warnings=warnings)
-    published: list[Template] = []
-    mistakes, accounts = _templates(document, folder, stack, published), tuple[FileMistake, ...]()
+        mistakes = sorted((*errors.mistakes, *_templates(document, folder)[0]), key=lambda mistake: mistake.line)
+        return Checked(stack_of(shown), shown, None, mistakes, warnings)
+    for cluster in stack.clusters:
+        if cluster.closed:
+            remarks["slipway:persistentResources"][cluster.name]["serviceAccount"]["custom"].wrong(*cluster.closed)
+    mistakes, published = _templates(document, folder, stack)
+    mistakes = mistakes or _pipelines(stack, document, folder, remarks)
     if not mistakes:
-        mistakes, accounts = _pipelines(stack, document, folder)
-    remarks = () if mistakes else (*_misfits(stack, document, folder), *_unused(stack, document, published))
-    return Checked(
-        name=stack.name,
-        file=shown,
-        stack=stack,
-        mistakes=mistakes,
-        warnings=(*warnings, *_closed(stack, document), *accounts, *remarks),
-    )
+        _misfits(stack, folder, remarks)
+        _unused(stack, published, remarks)
+    return Checked(stack.name, shown, stack, mistakes, (*warnings, *remarks.mistakes))
 
 
 def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
@@ -98,7 +95,7 @@ def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
     if stacks or every:
         return [_path(word, here, every) for word in stacks] or every
     fix = "change to the checkout's folder, or name a file: slipway check FILE"
-    raise ConfigError("there is no stack file here", why=f"no {_shown(here / 'stacks')}/Pulumi.*.yaml", fix=fix)
+    raise ConfigError("there is no stack file here", why=f"no {from_here(here / 'stacks')}/Pulumi.*.yaml", fix=fix)
 
 
 def _path(word: str, here: Path, every: list[Path]) -> Path:
@@ -115,16 +112,16 @@ def _path(word: str, here: Path, every: list[Path]) -> Path:
 
 
 def _templates(
-    document: Document, folder: Path, stack: Stack | None = None, published: list[Template] | None = None
-) -> tuple[FileMistake, ...]:
+    document: Document, folder: Path, stack: Stack | None = None
+) -> tuple[list[FileMistake], list[Template]]:
     """Find templates that can't be loaded or packed, and for a `stack` those that fit no pool or break a rule of the
-    service. All others are added to `published`."""
+    service; return all others as the catalog would have them."""
     from slipway.authoring.packages.source_package import built
     from slipway.authoring.template.load import load
     from slipway.authoring.template.proof import NoPoolError
     from slipway.deploying.deployment.publication import rehearse
 
-    config = DocumentPart(document)["config"]
+    config, published = DocumentPart(document)["config"], list["Template"]()
     for part in config["slipway:templates"].entries():
         name = part.of(str)
         if name is None:
@@ -133,24 +130,22 @@ def _templates(
             (template,) = load((name,), folder)
             for code in template.uploaded:
                 built(name, code, folder.parent)
-            if stack and published is not None:
+            if stack:
                 published.append(rehearse(template, stack))
         except ConfigError as error:
             of_team = error.of_team if isinstance(error, NoPoolError) else None
             at = config["slipway:teams"][of_team[0]]["machines"][of_team[1]] if of_team else part
             at.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
-    return tuple(config.mistakes)
+    return config.mistakes, published
 
 
-def _pipelines(
-    stack: Stack, document: Document, folder: Path
-) -> tuple[tuple[FileMistake, ...], tuple[FileMistake, ...]]:
-    """Find pipelines whose tasks submit what the stack does not offer; and, for warnings, those of no submitter."""
+def _pipelines(stack: Stack, document: Document, folder: Path, remarks: DocumentPart) -> list[FileMistake]:
+    """Find pipelines whose tasks submit what the stack does not offer; remark on those of no submitter."""
     from slipway.authoring.template.load import load
     from slipway.authoring.template.pipeline import check_submissions
     from slipway.deploying.deployment.publication import no_submitter
 
-    mistakes, warnings = (DocumentPart(document)["config"]["slipway:templates"] for _ in range(2))
+    mistakes = DocumentPart(document)["config"]["slipway:templates"]
     templates = {template.name: template for template in load(stack.templates, folder)}
     for number, template in enumerate(templates.values()):
         try:
@@ -158,55 +153,43 @@ def _pipelines(
         except ConfigError as error:
             mistakes[number].wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
         if wrong := no_submitter(template, stack):
-            warnings[number].wrong(*wrong)
-    return tuple(mistakes.mistakes), tuple(warnings.mistakes)
+            remarks["slipway:templates"][number].wrong(*wrong)
+    return mistakes.mistakes
 
 
-def _closed(stack: Stack, document: Document) -> tuple[FileMistake, ...]:
-    entries = DocumentPart(document)["config"]["slipway:persistentResources"]
-    for cluster in stack.clusters:
-        if cluster.closed:
-            entries[cluster.name]["serviceAccount"]["custom"].wrong(*cluster.closed)
-    return tuple(entries.mistakes)
-
-
-def _misfits(stack: Stack, document: Document, folder: Path) -> tuple[FileMistake, ...]:
-    """Find templates that fit a cluster's first configuration and not its alternatives, or the other way round."""
+def _misfits(stack: Stack, folder: Path, remarks: DocumentPart) -> None:
+    """Remark on templates that fit a cluster's first configuration and not its alternatives, or the other way round."""
     if not any(cluster.alternatives for cluster in stack.clusters):
-        return ()
+        return
     from slipway.authoring.template.load import load
     from slipway.authoring.template.proof import misfits
     from slipway.authoring.template.stack_machines import on_stack
 
-    names = DocumentPart(document)["config"]["slipway:templates"]
     templates = {name: on_stack(load((name,), folder)[0], stack) for name in stack.templates}
     for cluster in stack.clusters:
         for number, unfit in misfits(templates.values(), cluster).items():
             called = cluster.options[number].called
             for name, why in unfit.items():
-                names[stack.templates.index(name)].wrong(
+                remarks["slipway:templates"][stack.templates.index(name)].wrong(
                     f"{name} can't run on cluster {cluster.name} {called}: {why}",
                     "leave it so, if the template may wait or run elsewhere meanwhile; else other machines there",
                 )
-    return tuple(names.mistakes)
 
 
-def _unused(stack: Stack, document: Document, published: Iterable[Template]) -> tuple[FileMistake, ...]:
-    """Find pools that are paid for, and that no template fits."""
+def _unused(stack: Stack, published: Iterable[Template], remarks: DocumentPart) -> None:
+    """Remark on pools that are paid for, and that no template fits."""
     from slipway.google.catalog.lookup import unused_pools
 
-    entries = DocumentPart(document)["config"]["slipway:persistentResources"]
     wanted = (cluster for cluster in stack.clusters if not (cluster.adopted or cluster.season.over(Clock().now())))
     pools = {(cluster.name, pool.name): pool for cluster in wanted for pool in cluster.pools}
     for cluster, name in unused_pools(pools, published):
         pool = pools[cluster, name]
         monthly = (hourly(pool.machine, stack.region) * pool.min).known * HOURS_OF_A_MONTH
         costs = f", and it costs ${monthly:,.0f} a month" if monthly else ""
-        entries[cluster]["pools"][name].wrong(
+        remarks["slipway:persistentResources"][cluster]["pools"][name].wrong(
             f"no job can run on pool {cluster}/{name}: no template fits it{costs}",
             "a template for such machines, or none of them",
         )
-    return tuple(entries.mistakes)
 
 
 def _text(checked: list[Checked]) -> str:
@@ -276,8 +259,3 @@ def _stack_json(stack: Stack) -> dict[str, Any]:
 
 def _exact(price: Price) -> str | None:
     return None if price.unknown else f"{price.known:.7f}".rstrip("0").rstrip(".")
-
-
-def _shown(path: Path) -> str:
-    here = Path.cwd()
-    return str(path.relative_to(here)) if path.is_relative_to(here) else str(path)

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 import click
 
 from slipway.base.errors import ConfigError, ResourceError
+from slipway.base.files import from_here
 from slipway.base.formatting import seconds, span
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output
@@ -92,8 +93,7 @@ def _stack_file(context: Context) -> Path:
             why=f"there is no stacks/{name}",
             fix="name one: slipway what-if FILE",
         )
-    here = Path.cwd()
-    return path.relative_to(here) if path.is_relative_to(here) else path
+    return Path(from_here(path))
 
 
 def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:
