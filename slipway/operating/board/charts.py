@@ -22,7 +22,16 @@ RANK = [
 MONEY = {"type": "quantitative", "formatType": "money"}
 """The page's own format, which shows small sums beyond cents."""
 BY_RANK = {"field": "rank", "type": "nominal", "scale": {"domain": [*range(OTHER + 1)]}, "legend": None}
-_STEP, _BAR = 46, 14
+_STEP = 46
+BAR = {"type": "bar", "height": 14, "yOffset": 8}
+
+
+def parts(mark: Spec, encoding: Spec, **styles: str) -> list[Spec]:
+    """Return a layer for each `what` of the rows, in its style."""
+    return [
+        {"transform": [{"filter": f"datum.what === '{what}'"}], "mark": {**mark, "style": style}, "encoding": encoding}
+        for what, style in styles.items()
+    ]
 
 
 def chosen(*more: Spec) -> list[Spec]:
@@ -42,60 +51,39 @@ def chosen(*more: Spec) -> list[Spec]:
 
 def pools_now() -> Spec:
     """Return a bar for each pool: the holders of its machines, the free ones, and how many may come."""
-    ends = {
-        "stack": "machines",
-        "groupby": ["name"],
-        "offset": "normalize",
-        "sort": [{"field": "order"}],
-        "as": ["begin", "end"],
-    }
+    ends = {"stack": "machines", "groupby": ["name"], "sort": [{"field": "order"}], "as": ["begin", "end"]}
     shares = [
         {"window": [{"op": "row_number", "as": "at"}]},
         {"flatten": ["shares"], "as": ["share"]},
         {"window": [{"op": "row_number", "as": "order"}]},
         *({"calculate": f"datum.share.{key}", "as": key} for key in ("what", "machines", "user")),
         {"calculate": "join(datum.share.jobs, ', ')", "as": "jobs"},
-        ends,
+        {**ends, "offset": "normalize"},
         # Present colours are people's, whatever is chosen below.
         {"calculate": "indexof(most.user || [], datum.user || '')", "as": "found"},
         {"calculate": f"datum.found < 0 ? {OTHER} : datum.found", "as": "rank"},
     ]
     tooltip = [
         {"field": "name", "title": "pool"},
-        {"field": "user", "title": "user"},
-        {"field": "jobs", "title": "jobs"},
-        {"field": "machines", "title": "machines"},
+        *({"field": key, "title": key} for key in ("user", "jobs", "machines")),
     ]
-
-    def part(what: str, **more: Any) -> Spec:
-        mark = {"type": "bar", "height": _BAR, "yOffset": 8, **({} if what == "busy" else {"style": _STYLE[what]})}
-        return {
-            "transform": [{"filter": f"datum.what === '{what}'"}],
-            "mark": mark,
-            "encoding": {"x": _share("begin"), "x2": {"field": "end"}, "tooltip": tooltip, **more},
-        }
-
+    encoding = {"x": _share("begin"), "x2": {"field": "end"}, "tooltip": tooltip}
+    busy = {"transform": [{"filter": "datum.what === 'busy'"}], "mark": BAR, "encoding": {**encoding, "color": BY_RANK}}
     numbers = "datum.busy + ' of ' + datum.live + ' busy' + (datum.max > datum.live ? ', up to ' + datum.max : '')"
     return {
         **_rows("pools"),
         "params": chosen(),
         "layer": [
-            {
-                "transform": shares,
-                "layer": [part("busy", color=BY_RANK), part("free"), part("room")],
-            },
+            {"transform": shares, "layer": [busy, *parts(BAR, encoding, free="idle", room="room")]},
             *_words("datum.name", numbers),
         ],
     }
 
 
-_STYLE = {"free": "idle", "room": "room"}
-
-
 def gauges() -> Spec:
     """Return a bar for each quota with a limit: its use, and a tick at the pools' maximum."""
     known = [{"filter": "datum.limit > 0"}]
-    parts = [
+    shares = [
         *known,
         {"calculate": "datum.now / datum.limit", "as": "own"},
         {"calculate": "min(1, datum.own + (datum.others || 0) / datum.limit)", "as": "all"},
@@ -103,26 +91,16 @@ def gauges() -> Spec:
         {"calculate": "datum.most - 0.004", "as": "tick"},
         {"calculate": "1", "as": "whole"},
     ]
-    bar = {"type": "bar", "height": _BAR, "yOffset": 8}
     numbers = "format(datum.now + (datum.others || 0), ',') + ' of ' + format(datum.limit, ',')"
-    return {
-        **_rows("gauges", "label"),
-        "layer": [
-            {
-                "transform": parts,
-                "layer": [
-                    {"mark": {**bar, "style": "idle"}, "encoding": {"x": _share("whole")}},
-                    {"mark": {**bar, "style": "other"}, "encoding": {"x": _share("own"), "x2": {"field": "all"}}},
-                    {"mark": {**bar, "style": "accent"}, "encoding": {"x": _share("own")}},
-                    {
-                        "mark": {**bar, "style": "limit", "height": 22},
-                        "encoding": {"x": _share("most"), "x2": {"field": "tick"}},
-                    },
-                ],
-            },
-            *_words("datum.label", numbers, known),
-        ],
-    }
+    tick = {**BAR, "style": "limit", "height": 22}
+    bars = [
+        {"mark": {**BAR, "style": "idle"}, "encoding": {"x": _share("whole")}},
+        {"mark": {**BAR, "style": "other"}, "encoding": {"x": _share("own"), "x2": {"field": "all"}}},
+        {"mark": {**BAR, "style": "accent"}, "encoding": {"x": _share("own")}},
+        {"mark": tick, "encoding": {"x": _share("most"), "x2": {"field": "tick"}}},
+    ]
+    layers = [{"transform": shares, "layer": bars}, *_words("datum.label", numbers, known)]
+    return {**_rows("gauges", "label"), "layer": layers}
 
 
 def money_by_day() -> Spec:
@@ -143,55 +121,32 @@ def money_by_day() -> Spec:
         {"field": "what"},
         {"field": "dollars", **MONEY},
     ]
-    return {
-        "width": PAGE,
-        "height": 200,
-        "data": {"name": "days"},
-        "transform": day,
-        "layer": [
-            {
-                "transform": [{"filter": f"datum.what === '{what}'"}],
-                "mark": {"type": "rect", "style": style},
-                "encoding": {"x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "tooltip": tooltip},
-            }
-            for what, style in (("used", "accent"), ("beside", "beside"), ("idle", "idle"))
-        ],
-    }
+    encoding = {"x": x, "x2": {"field": "end"}, "y": y, "y2": {"field": "high"}, "tooltip": tooltip}
+    layers = parts({"type": "rect"}, encoding, used="accent", beside="beside", idle="idle")
+    return {"width": PAGE, "height": 200, "data": {"name": "days"}, "transform": day, "layer": layers}
 
 
 def money_by() -> Spec:
     """Return a bar for each user, team or template: dollars of pools and beside them, and of idle machines."""
-    parts = [
+    shares = [
         {"fold": ["pool", "beside", "idle"], "as": ["what", "dollars"]},
         {"calculate": "indexof(['pool', 'beside', 'idle'], datum.what)", "as": "order"},
         {"stack": "dollars", "groupby": ["name"], "sort": [{"field": "order"}], "as": ["begin", "end"]},
     ]
     x = {"field": "begin", "type": "quantitative", "axis": None, "scale": {"nice": False}}
-    only = {"filter": "datum.by === by"}
-    return {
-        **_rows("shares"),
-        "params": chosen(),
-        "transform": [only],
-        "layer": [
-            {
-                "transform": [*parts, {"filter": f"datum.what === '{what}'"}],
-                "mark": {"type": "bar", "style": style, "height": _BAR, "yOffset": 8},
-                "encoding": {"x": x, "x2": {"field": "end"}},
-            }
-            for what, style in (("pool", "accent"), ("beside", "beside"), ("idle", "idle"))
-        ]
-        + _words("datum.name", "datum.bound + dollars(datum.pool + datum.beside + datum.idle) + datum.more"),
-    }
+    bars = parts(BAR, {"x": x, "x2": {"field": "end"}}, pool="accent", beside="beside", idle="idle")
+    numbers = "datum.bound + dollars(datum.pool + datum.beside + datum.idle) + datum.more"
+    layers = [{"transform": shares, "layer": bars}, *_words("datum.name", numbers)]
+    return {**_rows("shares"), "params": chosen(), "transform": [{"filter": "datum.by === by"}], "layer": layers}
 
 
 def _rows(name: str, key: str = "name") -> dict[str, Any]:
     """Return the beginning of a bar chart, with the labels above each bar."""
-    y = {"field": key, "type": "nominal", "sort": None, "axis": None}
     return {
         "width": PAGE,
         "height": {"step": _STEP},
         "data": {"name": name},
-        "encoding": {"y": y},
+        "encoding": {"y": {"field": key, "type": "nominal", "sort": None, "axis": None}},
         "resolve": {"scale": {"x": "shared"}},
     }
 

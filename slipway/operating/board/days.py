@@ -13,7 +13,7 @@ from typing import Annotated
 
 from slipway.base import codec
 from slipway.operating.history.charges import idle_charges, job_charges
-from slipway.operating.history.model import History, PastJob
+from slipway.operating.history.model import History
 from slipway.operating.history.timeline import PoolTimeline
 from slipway.operating.history.usage import pool_name
 
@@ -103,9 +103,11 @@ def _waits(history: History) -> Mapping[str, Mapping[datetime, int]]:
     """Return the most machines that were waited for at once, by band and day."""
     changes: dict[str, list[tuple[datetime, int]]] = defaultdict(list)
     for job in history.jobs:
-        if waited := _wait(job, history):
-            for name, count in machines_on(job).items():
-                changes[name] += [(waited[0], count), (waited[1], -count)]
+        if job.created is None:
+            continue
+        begin, end = max(job.created, history.since), min(job.started or job.ended or history.until, history.until)
+        for name, count in machines_on(job).items() if end > begin else ():
+            changes[name] += [(begin, count), (end, -count)]
     by_band: dict[str, dict[datetime, int]] = {}
     for name, moments in changes.items():
         most, now = by_band.setdefault(name, defaultdict(int)), 0
@@ -117,11 +119,3 @@ def _waits(history: History) -> Mapping[str, Mapping[datetime, int]]:
             if at < history.until:
                 most[_midnight(at)] = max(most[_midnight(at)], now)
     return by_band
-
-
-def _wait(job: PastJob, history: History) -> tuple[datetime, datetime] | None:
-    """Return the beginning and end of a job's wait, within the history; None where that is not known."""
-    if job.created is None:
-        return None
-    begin, end = max(job.created, history.since), job.started or job.ended or history.until
-    return (begin, min(end, history.until)) if end > begin else None

@@ -55,13 +55,15 @@ def board_of(
     reaches_back = history.since <= month_begins(history.until)
     newest = history.jobs[-MOST_JOBS:]
     by_grouping = usages(history, BY)
+    known = [job.created for job in history.jobs if job.created]
+    known += [*(deployment.at for deployment in history.deployments), *(sample.at for sample in history.samples)]
     return {
         "stack": history.stack,
         "project": history.project,
         "region": history.region,
         "since": history.since,
         # The first moment of which anything is known; `since` for a stack that is older.
-        "begun": _begun(history),
+        "begun": max(min(known, default=history.until), history.since),
         "time": history.until,
         "now": now,
         # The users, teams and templates with the most machine time, the largest first.
@@ -103,13 +105,6 @@ def _harmless(value: Any) -> Any:
     if isinstance(value, Mapping):
         return {_harmless(key): _harmless(item) for key, item in value.items()}
     return [_harmless(item) for item in value] if isinstance(value, list | tuple) else value
-
-
-def _begun(history: History) -> datetime:
-    known = [job.created for job in history.jobs if job.created]
-    known += [deployment.at for deployment in history.deployments]
-    known += [sample.at for sample in history.samples]
-    return max(min(known, default=history.until), history.since)
 
 
 def _most(history: History, key: str) -> tuple[str, ...]:

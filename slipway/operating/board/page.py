@@ -35,13 +35,14 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
     here = files(__package__)
     scripts = [here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
     style = _colours() + here.joinpath("page.css").read_text(encoding="utf-8")
-    chosen = {"days": _range(data), "by": "user"}
-    board = {
-        "data": data,
-        "charts": _CHARTS,
-        "themes": {"light": LIGHT.config(), "dark": DARK.config()},
-        "params": chosen,
-    }
+    age = datetime.fromisoformat(data["time"]) - datetime.fromisoformat(data["begun"])
+    chosen = {"days": 1 if age <= timedelta(days=1) else 7, "by": "user"}
+    themes = {"light": LIGHT.config(), "dark": DARK.config()}
+    board = json.dumps(
+        {"data": data, "charts": _CHARTS, "themes": themes, "params": chosen}, separators=(",", ":"), ensure_ascii=False
+    )
+    for letter in "<>&\u2028\u2029":
+        board = board.replace(letter, f"\\u{ord(letter):04x}")
     policy = {
         "default-src": ["'none'"],
         "script-src": [_digest(script) for script in scripts],
@@ -61,7 +62,7 @@ def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
         policy="; ".join(f"{key} {' '.join(values)}" for key, values in policy.items()),
         style=Markup(style),
         scripts=[Markup(script) for script in scripts],
-        board=_in_script(board),
+        board=Markup(board),
     )
 
 
@@ -84,12 +85,6 @@ _CHARTS = {
 }
 
 
-def _range(data: Mapping[str, Any]) -> int:
-    """Return the days that are shown at first: one for a stack that is no older, else a week."""
-    age = datetime.fromisoformat(data["time"]) - datetime.fromisoformat(data["begun"])
-    return 1 if age <= timedelta(days=1) else 7
-
-
 @dataclass(frozen=True)
 class Tile:
     """A figure of now, and its caption."""
@@ -104,28 +99,18 @@ def tiles(data: Mapping[str, Any]) -> Iterator[Tile]:
     pools, waiting = now["pools"], now["waiting"]
     busy, live = sum(pool["busy"] for pool in pools), sum(pool["live"] for pool in pools)
     room = sum(_machines(pool["shares"], "room") for pool in pools)
-    yield Tile(
-        what="Machines", figure=f"{busy:,} of {live:,}", more=f"busy; {room:,} more may come" if room else "busy"
-    )
-    needed = sum(job["machines"] for job in waiting)
-    yield Tile(
-        what="Queue",
-        figure=counted(len(waiting), "job"),
-        more=f"for {counted(needed, 'machine')}" if waiting else "nothing waits",
-    )
+    yield Tile("Machines", f"{busy:,} of {live:,}", f"busy; {room:,} more may come" if room else "busy")
+    needed = counted(sum(job["machines"] for job in waiting), "machine")
+    yield Tile("Queue", counted(len(waiting), "job"), f"for {needed}" if waiting else "nothing waits")
     prices = [pool["pricePerHourNow"] for pool in pools]
     total = sum(Decimal(price) for price in prices if price)
-    yield Tile(
-        what="Pools",
-        figure=f"${total:,.2f}/h",
-        more=f"${total * HOURS_OF_A_MONTH:,.0f} a month" + (f" {MORE}" if None in prices else ""),
-    )
+    more = f" {MORE}" if None in prices else ""
+    yield Tile("Pools", f"${total:,.2f}/h", f"${total * HOURS_OF_A_MONTH:,.0f} a month{more}")
     if data["month"]:
         yield _month(data["month"], data["budget"])
-    if jobs := len(now["findings"]):
-        yield Tile(what="To look at", figure=counted(jobs, "job"), more="idle, or not on a free pool")
-    else:
-        yield Tile(what="To look at", figure="nothing", more="")
+    jobs = len(now["findings"])
+    figure, more = (counted(jobs, "job"), "idle, or not on a free pool") if jobs else ("nothing", "")
+    yield Tile(what="To look at", figure=figure, more=more)
 
 
 def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
@@ -134,11 +119,7 @@ def _month(month: Mapping[str, Any], budget: float | None) -> Tile:
     least = "" if month["complete"] else "≥ "
     forecast = "" if month["forecast"] is None else f"{least}{_whole(month['forecast'])} by its end"
     limit = "" if budget is None else f"budget {_whole(budget)}"
-    return Tile(
-        what=name,
-        figure=f"{least}{_whole(month['spent'])}",
-        more=", ".join(filter(None, (forecast, limit))),
-    )
+    return Tile(name, f"{least}{_whole(month['spent'])}", ", ".join(filter(None, (forecast, limit))))
 
 
 def _whole(amount: float) -> str:
@@ -163,13 +144,6 @@ def _colours() -> str:
 
 def _digest(text: str) -> str:
     return f"'sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}'"
-
-
-def _in_script(value: Any) -> Markup:
-    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
-    for letter in "<>&\u2028\u2029":
-        text = text.replace(letter, f"\\u{ord(letter):04x}")
-    return Markup(text)
 
 
 def _money(amount: str | float | None) -> str:

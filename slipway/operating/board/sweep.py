@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from slipway.base.formatting import last_part, short
 from slipway.google.jobs import VertexJob
@@ -95,8 +95,8 @@ class BoardSweep:
     #: None without a known direction.
     maximize: bool | None
     runs: tuple[SweepRun, ...]
-    points: tuple[AxisPoint, ...]
-    ticks: tuple[AxisTick, ...]
+    points: tuple[AxisPoint, ...] = ()
+    ticks: tuple[AxisTick, ...] = ()
     curves: tuple[CurvePoint, ...] = ()
     #: The number of runs that the page lacks.
     left_out: int = 0
@@ -111,19 +111,8 @@ def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics], total
     runs = tuple(_run(row, place) for place, row in enumerate(rows, 1))
     metric = goal.metric if goal else next(iter(results.metrics), "")
     steps = [(run.run, metrics[row.job]) for run, row in zip(runs, rows, strict=True) if row.job in metrics]
-    return BoardSweep(
-        id=id,
-        kind="sweep",
-        parameters=results.parameters,
-        metrics=_shown(results.metrics, metric),
-        metric=metric,
-        maximize=goal.maximize if goal else None,
-        runs=runs,
-        points=tuple(_points(runs, results.parameters, metric, falls=goal is not None and not goal.maximize)),
-        ticks=tuple(_ticks(runs, results.parameters, metric)),
-        curves=tuple(_curves(steps, metric)),
-        left_out=max(len(results.rows), total) - len(rows),
-    )
+    begun = BoardSweep(id, "sweep", results.parameters, results.metrics, metric, goal.maximize if goal else None, runs)
+    return _drawn(replace(begun, curves=tuple(_curves(steps, metric))), max(len(results.rows), total))
 
 
 def board_study(job: VertexJob) -> BoardSweep:
@@ -131,24 +120,20 @@ def board_study(job: VertexJob) -> BoardSweep:
     names = tuple(dict.fromkeys(name for trial in job.tried for name in trial.values))
     runs = tuple(_of_trial(trial, job) for trial in job.tried[:MOST_RUNS])
     metric, word = next(iter(job.goals.items()), ("", ""))
-    return BoardSweep(
-        id=job.called,
-        kind="study",
-        parameters=names,
-        metrics=tuple(job.goals)[:_METRICS],
-        metric=metric,
-        maximize=word == "MAXIMIZE" if word else None,
-        runs=runs,
-        points=tuple(_points(runs, names, metric, falls=word == "MINIMIZE")),
-        ticks=tuple(_ticks(runs, names, metric)),
-        left_out=len(job.tried) - len(runs),
+    maximize = word == "MAXIMIZE" if word else None
+    return _drawn(BoardSweep(job.called, "study", names, tuple(job.goals), metric, maximize, runs), len(job.tried))
+
+
+def _drawn(sweep: BoardSweep, total: int) -> BoardSweep:
+    """Add the places of `total` runs, and keep the first metrics, the drawn one among them."""
+    runs, metric, first = sweep.runs, sweep.metric, sweep.metrics[:_METRICS]
+    return replace(
+        sweep,
+        metrics=first if metric in first or metric not in sweep.metrics else (*first[:-1], metric),
+        points=tuple(_points(runs, sweep.parameters, metric, falls=sweep.maximize is False)),
+        ticks=tuple(_ticks(runs, sweep.parameters, metric)),
+        left_out=total - len(runs),
     )
-
-
-def _shown(metrics: tuple[str, ...], drawn: str) -> tuple[str, ...]:
-    """Return the first metrics, the drawn one among them."""
-    first = metrics[:_METRICS]
-    return first if drawn in first or drawn not in metrics else (*first[:-1], drawn)
 
 
 def _run(row: ResultRow, place: int) -> SweepRun:

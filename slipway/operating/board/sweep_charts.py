@@ -43,10 +43,7 @@ def parallel() -> Spec:
             },
             _line("line", "!datum.best", lines),
             _line("best-line", "datum.best", lines),
-            {
-                "mark": {"type": "point", "filled": True, "size": 40, "opacity": 0},
-                "encoding": {"tooltip": _TOLD},
-            },
+            {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 0}, "encoding": {"tooltip": _TOLD}},
             {
                 "data": {"name": "ticks"},
                 "transform": [_MINE],
@@ -63,6 +60,8 @@ def scatter() -> Spec:
     place = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [-0.06, 1.06]}}
     axis = {"title": None, "tickCount": 4, "format": ".4~g"}
     metric = {"field": "metric", "type": "quantitative", "axis": axis, "scale": {"zero": False}}
+    align = f"datum.place <= {INNER[0]} ? 'left' : datum.place < {INNER[1]} ? 'center' : 'right'"
+    tick = {"type": "text", "style": "faint", "baseline": "top", "fontSize": 11, "dy": 6, "clip": False}
     return {
         "params": list(_OWN),
         "width": PAGE,
@@ -83,17 +82,7 @@ def scatter() -> Spec:
             {
                 "data": {"name": "ticks"},
                 "transform": [*of_key, {"filter": "datum.along"}],
-                "mark": {
-                    "type": "text",
-                    "style": "faint",
-                    "baseline": "top",
-                    "align": {
-                        "expr": f"datum.place <= {INNER[0]} ? 'left' : datum.place < {INNER[1]} ? 'center' : 'right'"
-                    },
-                    "fontSize": 11,
-                    "dy": 6,
-                    "clip": False,
-                },
+                "mark": {**tick, "align": {"expr": align}},
                 "encoding": {"x": place, "y": {"value": "height"}, "text": {"field": "text"}},
             },
         ],

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from .charts import BY_RANK, MONEY, PAGE, RANK, Spec, chosen
+from .charts import BY_RANK, MONEY, PAGE, RANK, Spec, chosen, parts
 
 _FROM = "max(now - days * 864e5, begun)"
 _HOURS = "utchours(datum.value) || utcminutes(datum.value)"
@@ -37,30 +37,25 @@ def life() -> Spec:
     x = {"field": "begin", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS}
     phases = [{"calculate": f"toDate(datum.{key})", "as": key} for key in ("begin", "end")]
     tooltip = [{"field": "what", "title": "was"}, when("begin", "from"), when("end", "to")]
-    bars = [
-        {
-            "data": {"name": "phases"},
-            "transform": [_LIFE, {"filter": f"datum.what === '{what}'"}, *phases],
-            "mark": {"type": "rect", "style": style},
-            "encoding": {"x": x, "x2": {"field": "end"}, "tooltip": tooltip},
-        }
-        for what, style in (("waiting", "waiting"), ("running", "accent"), ("preempted", "bad"))
-    ]
+    encoding = {"x": x, "x2": {"field": "end"}, "tooltip": tooltip}
+    bars = {
+        "data": {"name": "phases"},
+        "transform": [_LIFE, *phases],
+        "layer": parts({"type": "rect"}, encoding, waiting="waiting", running="accent", preempted="bad"),
+    }
     marks = {
         "data": {"name": "marks"},
         "transform": [_LIFE, {"calculate": "toDate(datum.time)", "as": "at"}],
         "mark": {"type": "rule", "style": "generation"},
-        "encoding": {
-            "x": {"field": "at", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS},
-            "tooltip": [{"field": "what"}, {"field": "text"}, when("at", "at")],
-        },
+        "encoding": {"x": {**x, "field": "at"}, "tooltip": [{"field": "what"}, {"field": "text"}, when("at", "at")]},
     }
     room = {"left": 44, "right": 0, "top": 0, "bottom": 0}  # as on an axis of the chart below
-    return {"params": _OF_LIFE, "padding": room, "width": PAGE, "height": 28, "layer": [*bars, marks]}
+    return {"params": _OF_LIFE, "padding": room, "width": PAGE, "height": 28, "layer": [bars, marks]}
 
 
 def use() -> Spec:
     """Return a job's utilization of processors, memory and accelerators, a line for each replica and accelerator."""
+    axis = {"title": None, "format": "%", "tickCount": 3}
     return {
         "params": _OF_LIFE,
         "data": {"name": "use"},
@@ -77,12 +72,7 @@ def use() -> Spec:
         "mark": {"type": "line", "strokeWidth": 1.5, "interpolate": "step-after"},
         "encoding": {
             "x": {"field": "at", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS},
-            "y": {
-                "field": "value",
-                "type": "quantitative",
-                "scale": {"domain": [0, 1]},
-                "axis": {"title": None, "format": "%", "tickCount": 3},
-            },
+            "y": {"field": "value", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": axis},
             "color": {"field": "kind", "type": "nominal", "legend": {"title": None, "offset": 4}},
             "detail": {"field": "line", "type": "nominal"},
             "tooltip": [{"field": "who"}, {"field": "what"}, {"field": "value", "format": ".0%"}, when("at", "at")],
@@ -103,6 +93,7 @@ def _queue() -> Spec:
     """Return the machines that jobs waited for: each adds them at its creation, and takes them away at its start."""
     left = "datum.startTime ? toDate(datum.startTime) : datum.endTime ? toDate(datum.endTime) : now"
     axis = {"title": "wait", "values": {"expr": "queue ? [0, queue] : []"}, "format": "d", "grid": False}
+    scale = {"domain": [0, {"expr": "max(queue, 1)"}], "nice": False}
     return {
         "width": PAGE,
         "height": 30,
@@ -118,12 +109,7 @@ def _queue() -> Spec:
         "mark": {"type": "area", "interpolate": "step-after", "style": "waiting", "clip": True},
         "encoding": {
             "x": _time("at"),
-            "y": {
-                "field": "waiting",
-                "type": "quantitative",
-                "axis": axis,
-                "scale": {"domain": [0, {"expr": "max(queue, 1)"}], "nice": False},
-            },
+            "y": {"field": "waiting", "type": "quantitative", "axis": axis, "scale": scale},
         },
     }
 
@@ -154,7 +140,10 @@ def _machines() -> Spec:
         *_on_band(),
         {"flatten": ["preemptions"], "as": ["time"]},
         {"filter": "datum.time"},
+        {"calculate": "toDate(datum.time)", "as": "at"},
+        {"filter": f"datum.at >= {_FROM}"},
     ]
+    preempted = {"type": "point", "shape": "triangle-down", "filled": True, "style": "bad", "size": 45, "clip": True}
     x = {"x": _time("begin", _AXIS), "x2": {"field": "end"}}
 
     def y(field: str) -> Spec:
@@ -187,19 +176,8 @@ def _machines() -> Spec:
             _marks("generation", "bands", generations, "cluster"),
             {
                 "data": {"name": "jobs"},
-                "transform": [
-                    *preemptions,
-                    {"calculate": "toDate(datum.time)", "as": "at"},
-                    {"filter": f"datum.at >= {_FROM}"},
-                ],
-                "mark": {
-                    "type": "point",
-                    "shape": "triangle-down",
-                    "filled": True,
-                    "style": "bad",
-                    "size": 45,
-                    "clip": True,
-                },
+                "transform": preemptions,
+                "mark": preempted,
                 "encoding": {
                     "x": _time("at", _AXIS),
                     "y": {"value": 4},
