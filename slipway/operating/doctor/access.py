@@ -79,11 +79,7 @@ def _policy(
 ) -> Policy | UnseenPolicy:
     on = Subject(what, name)
     try:
-        return Policy(
-            on=on,
-            bound=permissions.policy(what, name),
-            ours=trainers if what == "project" else frozenset(),
-        )
+        return Policy(on, permissions.policy(what, name), trainers if what == "project" else frozenset())
     except CloudError as error:
         unseen = unanswered(error, f"getIamPolicy of {on}", REVIEWER, identity)
         return UnseenPolicy(**vars(unseen), of=on, gone=isinstance(error, NotFound))
@@ -91,28 +87,24 @@ def _policy(
 
 def exposed(picture: Picture) -> Iterator[Finding]:
     """Find grants to everybody, whoever made them."""
-    unseen = [policy for policy in picture.policies if isinstance(policy, UnseenPolicy)]
-    for policy in unseen:
-        if policy.gone:
-            on = policy.of
-            yield KINDS["resource-gone"].of(on, f"{on} is not there any more", picture.up, "it makes it again")
-    if unread := [policy for policy in unseen if not policy.gone]:
+    unread = []
+    for policy in picture.policies:
+        if isinstance(policy, Policy):
+            on = policy.on
+            for grant in sorted(grant for grant in policy.bound if grant.member in _EVERYBODY):
+                words = f"{_EVERYBODY[grant.member]} has {grant.role} on {on}{grant.under} ({grant.member})"
+                subject = Subject(on.what, on.name, f"{grant.role} {grant.member}")
+                yield KINDS["exposed"].of(subject, words, policy.revoke(grant))
+        elif policy.gone:
+            words = f"{policy.of} is not there any more"
+            yield KINDS["resource-gone"].of(policy.of, words, picture.up, "it makes it again")
+        else:
+            unread.append(policy)
+    if unread:
         where = join(policy.of for policy in unread)
-        yield KINDS["role-missing"].of(
-            Subject("role", REVIEWER),
-            f"you can't see whether everybody may use {where}: {short(unread[0].why, 200)}",
-            f"ask for {REVIEWER} on project {picture.project}",
-        )
-    for seen in picture.policies:
-        if isinstance(seen, UnseenPolicy):
-            continue
-        for grant in sorted(seen.bound):
-            if grant.member in _EVERYBODY:
-                yield KINDS["exposed"].of(
-                    Subject(seen.on.what, seen.on.name, f"{grant.role} {grant.member}"),
-                    f"{_EVERYBODY[grant.member]} has {grant.role} on {seen.on}{grant.under} ({grant.member})",
-                    seen.revoke(grant),
-                )
+        words = f"you can't see whether everybody may use {where}: {short(unread[0].why, 200)}"
+        ask = f"ask for {REVIEWER} on project {picture.project}"
+        yield KINDS["role-missing"].of(Subject("role", REVIEWER), words, ask)
 
 
 def roles(picture: Picture) -> Iterator[Finding]:

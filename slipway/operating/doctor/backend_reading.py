@@ -58,15 +58,10 @@ def _understood(backend: Backend, latest: dict[str, Any]) -> Backend:
             deletes=bool(pending) and all(operation.get("type") == "deleting" for operation in pending),
         )
     except MISREAD as problem:
-        unread = Unknown(
-            why=f"it is of another form than expected ({problem})", api="", role="another version of slipway"
-        )
-        return replace(backend, state=unread)
+        why = f"it is of another form than expected ({problem})"
+        return replace(backend, state=Unknown(why=why, api="", role="another version of slipway"))
 
 
 def _unread(why: object, address: str) -> Unknown:
-    return Unknown(
-        why=f"pulumi: {why}",
-        api=address,
-        role='a state that pulumi can read (docs/runbook.md, "The state was cut off")',
-    )
+    role = 'a state that pulumi can read (docs/runbook.md, "The state was cut off")'
+    return Unknown(why=f"pulumi: {why}", api=address, role=role)

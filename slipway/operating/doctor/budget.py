@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from slipway.base.formatting import span, usd
 from slipway.model.budget import Ledger, age_words, month_of, shares
@@ -20,14 +19,14 @@ def budget(picture: Picture) -> Iterator[Finding]:
     catalog, ledger = picture.catalog, picture.ledger
     if catalog is None or catalog.budget is None:
         return
-    run = f"slipway record{picture.of_catalog}"
-    if _has_just_begun(ledger, picture.now):
-        return
-    if not isinstance(ledger, Ledger) or not ledger.about(picture.now) or ledger.age(picture.now) > _LATE_S:
-        if isinstance(ledger, Ledger):
-            why = f"last told {span(ledger.age(picture.now))} ago"
-        else:
-            why = ledger or "nothing was read"
+    run, why = f"slipway record{picture.of_catalog}", ""
+    if not isinstance(ledger, Ledger):
+        why = ledger or "nothing was read"
+    elif (age := ledger.age(picture.now)) > _LATE_S or not ledger.about(picture.now):
+        if age <= _LATE_S and ledger.month == month_of(ledger.at):
+            return  # The month began after the last run: the next one tells its spending.
+        why = f"last told {span(age)} ago"
+    if why or not isinstance(ledger, Ledger):
         means = "the workflow of scheduled deployments does it each hour"
         yield KINDS["budget-unknown"].of(Subject("budget"), f"nobody knows what is spent: {why}", run, means)
         return
@@ -42,10 +41,3 @@ def budget(picture: Picture) -> Iterator[Finding]:
         words = f"stack {picture.stack} will have spent {usd(forecast)} by the month's end, of {usd(limit)}"
         means = "as the last week was; a higher slipway:budget, or less use"
         yield KINDS["budget-short"].of(Subject("budget", "forecast"), words, run, means)
-
-
-def _has_just_begun(ledger: Ledger | str | None, now: datetime) -> bool:
-    """Tell whether the month began after the last run: the next one tells its spending."""
-    if not isinstance(ledger, Ledger) or ledger.month != month_of(ledger.at):
-        return False
-    return ledger.age(now) <= _LATE_S and not ledger.about(now)

@@ -47,9 +47,8 @@ def _adopted(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
     if cluster.state in ("ERROR", "STOPPING"):
         name = next(name for name, id_ in picture.offered.clusters.items() if id_ == cluster.id)
         words = f"cluster {cluster.id}, adopted as {name}, is in {cluster.state}{_error(cluster)}"
-        yield KINDS["cluster-failed"].of(
-            Subject("cluster", cluster.id), words, picture.line(name, "id"), f"{_ANOTHER_ID}; its owner mends it"
-        )
+        mend, means = picture.line(name, "id"), f"{_ANOTHER_ID}; its owner mends it"
+        yield KINDS["cluster-failed"].of(Subject("cluster", cluster.id), words, mend, means)
 
 
 def _ours(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]:
@@ -122,9 +121,8 @@ def _retires(cluster: PersistentResource, picture: Picture) -> Iterator[Finding]
         does = "or wait: a deployment deletes the cluster when it is idle"
     else:
         mend, does = picture.up, "it deletes the cluster"
-    yield KINDS["cluster-retires-long"].of(
-        Subject("cluster", cluster.id), words, mend, does, grade=None if late else Grade.NOTE
-    )
+    grade = None if late else Grade.NOTE
+    yield KINDS["cluster-retires-long"].of(Subject("cluster", cluster.id), words, mend, does, grade=grade)
 
 
 def _use(cluster: PersistentResource, picture: Picture) -> tuple[str, str]:

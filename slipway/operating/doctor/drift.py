@@ -85,9 +85,8 @@ def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Ite
     for name, published in catalog.clusters.items():
         on, live = Subject("cluster", published.id), there.get((catalog.region_of(name), published.id))
         if live is None:
-            yield drift(
-                on, "", "somebody deleted it", NextDeployment.REFUSES if published.adopted else NextDeployment.MADE_ANEW
-            )
+            then = NextDeployment.REFUSES if published.adopted else NextDeployment.MADE_ANEW
+            yield drift(on, "", "somebody deleted it", then)
             continue
         differences = departures(published, live.spec, catalog.stack, steady=live.state == STEADY)
         yield from _of_fields(on, differences, NextDeployment.REFUSES if published.adopted else NextDeployment.STAYS)
@@ -137,20 +136,18 @@ def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iter
 
     The labels of an adopted bucket are its owner's.
     """
-    steps = [step for step in preview.standing.values() if step.old is not None]
-    of_all = {key for step in steps if step.old and step.type == PROVIDER for key in _defaults(step.old)}
-    for step in steps:
-        if step.type != BUCKET or step.old is None or is_adopted_bucket(step.name):
+    olds = [(step, step.old) for step in preview.standing.values() if step.old]
+    of_all = set[str]()
+    for provider in (old for step, old in olds if step.type == PROVIDER):
+        defaults = provider.inputs.get("defaultLabels") or {}
+        of_all |= {*(from_json(defaults) if isinstance(defaults, str) else defaults)}
+    for step, old in olds:
+        if step.type != BUCKET or is_adopted_bucket(step.name):
             continue
-        name = subject(step, step.old).name
-        known = {*(step.old.inputs.get("labels") or {}), *of_all}
+        name = subject(step, old).name
+        known = {*(old.inputs.get("labels") or {}), *of_all}
         for key in sorted(labels.get(name, {}).keys() - known):
             if not key.startswith(AUTOMATIC_LABELS):
                 words = f"label {key} {labels[name][key]!r} was added"
                 mend = f"gcloud storage buckets update gs://{name} --remove-labels={key}"
                 yield drift(Subject("bucket", name), f"labels.{key}", words, NextDeployment.STAYS, mend)
-
-
-def _defaults(provider: Resource) -> Iterable[str]:
-    labels = provider.inputs.get("defaultLabels") or {}
-    return from_json(labels) if isinstance(labels, str) else labels

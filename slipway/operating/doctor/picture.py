@@ -175,12 +175,8 @@ class Picture(Place):
     def there(self) -> Mapping[str, PersistentResource]:
         """The clusters by id; none where they could not be read."""
         clusters = () if isinstance(self.clusters, Unknown) else self.clusters
-        # Adopted ones are in the stack's own region, and another region may have a cluster of that id.
-        return {
-            cluster.id: cluster
-            for cluster in clusters
-            if cluster.id not in self.offered.adopted or self.at_home(cluster)
-        }
+        adopted = self.offered.adopted  # They are in the stack's own region, and another may have a cluster of that id.
+        return {cluster.id: cluster for cluster in clusters if cluster.id not in adopted or self.at_home(cluster)}
 
     def at_home(self, resource: PersistentResource | VertexJob) -> bool:
         """Tell whether a resource is in the stack's own region, or has no region."""

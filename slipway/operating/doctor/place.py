@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -120,11 +121,8 @@ def _files(root: Path) -> dict[str, Document]:
     """Load stack files by the stacks' names; unreadable ones are left out."""
     documents = {}
     for path in sorted((root / "stacks").glob("Pulumi.*.yaml")):
-        try:
-            document = load(path, shown_as=str(path.relative_to(root)))
-        except SlipwayError:
-            continue
-        documents[path.name.removeprefix("Pulumi.").removesuffix(".yaml")] = document
+        with suppress(SlipwayError):
+            documents[path.stem.removeprefix("Pulumi.")] = load(path, shown_as=str(path.relative_to(root)))
     return documents
 
 

@@ -149,15 +149,10 @@ def idle_jobs(picture: Picture) -> Iterator[Finding]:
     """Find jobs of which every replica was sampled for all of the idle time, and used next to nothing."""
     use = () if isinstance(picture.use, Unknown) else picture.use
     for job in () if isinstance(picture.jobs, Unknown) else picture.jobs:
-        of_job = [
-            series for series in use if series.job in job.run_ids and series.points[-1].at >= picture.now - 2 * _LATE
-        ]
-        sampled_throughout = {
-            (series.job, series.task)
-            for series in of_job
-            if series.metric == CPU and series.points[0].at <= picture.now - _JOB_IDLE
-        }
-        if not of_job or len(sampled_throughout) < job.replicas:
+        recent, throughout = picture.now - 2 * _LATE, picture.now - _JOB_IDLE
+        of_job = [series for series in use if series.job in job.run_ids and series.points[-1].at >= recent]
+        sampled = [series for series in of_job if series.metric == CPU and series.points[0].at <= throughout]
+        if not of_job or len({(series.job, series.task) for series in sampled}) < job.replicas:
             continue
         if any(point.value >= IDLE_BELOW for series in of_job for point in series.points):
             continue

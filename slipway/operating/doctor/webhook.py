@@ -59,21 +59,18 @@ class Webhook:
         if shape == last:
             return False
         text = message(stack, [finding for finding in findings if finding.grade is not Grade.NOTE])
-        if why := self._refused(json.dumps({"text": text}).encode()):
+        body, headers = json.dumps({"text": text}).encode(), {"Content-Type": "application/json"}
+        try:
+            status = self.transport.request("POST", self.url, data=body, headers=headers, timeout=_TIMEOUT).status
+            why = "" if status < 300 else f"it answers with HTTP {status}"
+        except HTTPError as problem:  # Its own words have the address.
+            why = f"it can't be reached ({type(getattr(problem, 'reason', None) or problem).__name__})"
+        if why:
             fix = "see that the chat room still has it; the next slipway doctor tries again"
             raise ResourceError("the webhook could not be told", why=why, fix=fix)
         make_folder(self.kept.parent)
         write_atomically(self.kept, shape)
         return True
-
-    def _refused(self, body: bytes) -> str:
-        """Post the body, and return why that failed, without the error's own words, which have the address."""
-        headers = {"Content-Type": "application/json"}
-        try:
-            answer = self.transport.request("POST", self.url, data=body, headers=headers, timeout=_TIMEOUT)
-        except HTTPError as problem:
-            return f"it can't be reached ({type(getattr(problem, 'reason', None) or problem).__name__})"
-        return "" if answer.status < 300 else f"it answers with HTTP {answer.status}"
 
 
 def message(stack: str, findings: Sequence[Finding]) -> str:
