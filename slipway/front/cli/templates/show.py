@@ -11,10 +11,10 @@ from slipway.base.columns import Column, documents, table_of
 from slipway.base.formatting import counted, join, span
 from slipway.base.installation import updating
 from slipway.front.cli.templates import COLUMNS
-from slipway.front.cli.terminal import screen
+from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.documents import catalog_document
 from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format_option
-from slipway.front.cli.terminal.options import catalog_and_output, template_argument
+from slipway.front.cli.terminal.options import WORD, catalog_and_output
 from slipway.front.cli.terminal.submission import commit_words
 from slipway.google.catalog.lookup import find_template, jobs_of, reason, trainer_of
 from slipway.google.jobs import AT_LEAST_ONCE
@@ -30,7 +30,7 @@ from slipway.using.submission.request import new_request_id
 
 
 @click.command()
-@template_argument
+@click.argument("template", type=WORD, shell_complete=completions.templates)
 @format_option
 @catalog_and_output
 def command(template: str, catalog: str | None, output: str, format_: str | None) -> None:

@@ -23,12 +23,7 @@ EVERY_S = 5.0
 _ENTER, _LEAVE = "\x1b[?1049h\x1b[?25l", "\x1b[?25h\x1b[?1049l"
 _HOME, _END_OF_LINE, _BELOW = "\x1b[H", "\x1b[K\n", "\x1b[J"
 
-Command = Callable[..., None]
-
-
-def watch_option(command: Command) -> Command:
-    words = f"Show it anew every {EVERY_S:.0f} seconds, until Ctrl-C."
-    return click.option("--watch", is_flag=True, help=words)(command)
+watch_option = click.option("--watch", is_flag=True, help=f"Show it anew every {EVERY_S:.0f} seconds, until Ctrl-C.")
 
 
 def watched(look: Callable[[], None], clock: Clock, output: str = "table") -> None:

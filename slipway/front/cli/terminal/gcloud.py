@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -15,13 +14,12 @@ if TYPE_CHECKING:
     from slipway.using.submission.candidates import Candidate, PreparedSubmission
 
 
-def format_option(command: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option(
-        "--format",
-        "format_",
-        type=click.Choice(["gcloud"]),
-        help=f"gcloud: the request as the job file and the command of {CUSTOM_JOB.gcloud}.",
-    )(command)
+format_option = click.option(
+    "--format",
+    "format_",
+    type=click.Choice(["gcloud"]),
+    help=f"gcloud: the request as the job file and the command of {CUSTOM_JOB.gcloud}.",
+)
 
 
 def check_format(format_: str | None, *others: tuple[str, bool], dry_run: bool) -> None:

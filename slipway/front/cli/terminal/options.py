@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -31,28 +32,11 @@ class _Word(click.ParamType[str]):
 
 
 WORD = _Word()
-
-
-def catalog_and_output(command: Command) -> Command:
-    return catalog_option(output_option(command))
-
-
-def catalog_and_output_with_csv(command: Command) -> Command:
-    return catalog_option(output_option(command, csv=True))
-
-
-def catalog_option(command: Command) -> Command:
-    return click.option(
-        "--catalog",
-        type=WORD,
-        metavar="gs://BUCKET",
-        help="The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]",
-    )(command)
-
-
-def timeout_option(command: Command) -> Command:
-    words = "Stop waiting after 90s, 10m or 2h (exit 9); the job goes on."
-    return click.option("--timeout", metavar="TIME", help=words)(command)
+_CATALOG = "The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
+catalog_option = click.option("--catalog", type=WORD, metavar="gs://BUCKET", help=_CATALOG)
+_TIMEOUT = "Stop waiting after 90s, 10m or 2h (exit 9); the job goes on."
+timeout_option = click.option("--timeout", metavar="TIME", help=_TIMEOUT)
+job_argument = click.argument("job", type=WORD, shell_complete=completions.jobs)
 
 
 def output_option(command: Command, *, csv: bool = False) -> Command:
@@ -67,12 +51,11 @@ def output_option(command: Command, *, csv: bool = False) -> Command:
     )(command)
 
 
-def template_argument(command: Command) -> Command:
-    return click.argument("template", type=WORD, shell_complete=completions.templates)(command)
+def catalog_and_output(command: Command, *, csv: bool = False) -> Command:
+    return catalog_option(output_option(command, csv=csv))
 
 
-def job_argument(command: Command) -> Command:
-    return click.argument("job", type=WORD, shell_complete=completions.jobs)(command)
+catalog_and_output_with_csv = partial(catalog_and_output, csv=True)
 
 
 def jobs_argument(*, required: bool) -> Callable[[Command], Command]:
@@ -83,9 +66,8 @@ def jobs_argument(*, required: bool) -> Callable[[Command], Command]:
 
 def found_jobs(context: Context, texts: Sequence[str], *, of_template: bool = True) -> list[VertexJob]:
     """Return each job once, in the order of the names. Raises ResourceError for a missing one."""
-    return list(
-        {job.name: job for job in (found_job(context, text, of_template=of_template) for text in texts)}.values()
-    )
+    found = (found_job(context, text, of_template=of_template) for text in texts)
+    return list({job.name: job for job in found}.values())
 
 
 def found_job(context: Context, text: str, *, of_template: bool = True) -> VertexJob:
