@@ -101,7 +101,7 @@ def _paths(stacks: tuple[str, ...], here: Path) -> list[Path]:
 def _path(word: str, here: Path, every: list[Path]) -> Path:
     if (here / word).is_file():
         return here / word
-    by_name = {path.name.removeprefix("Pulumi.").removesuffix(".yaml"): path for path in every}
+    by_name = {path.stem.removeprefix("Pulumi."): path for path in every}
     if word in by_name:
         return by_name[word]
     raise ConfigError(

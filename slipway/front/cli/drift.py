@@ -44,7 +44,14 @@ def command(context: click.Context, events: str, no_live: bool, output: str) -> 
     if output == "json":
         screen.out_json("drift", document(preview.stack, drift))
     else:
-        _show(preview.stack, drift)
+        for finding in drift.found:
+            show(finding, f"{finding.subject}: {finding.sentence}")
+        for what in drift.unread:
+            screen.note(f"could not compare {what}")
+        if drift.found:
+            screen.note(f"stack {preview.stack}: {counted(len(drift.found), 'thing')} changed by hand")
+        elif not drift.unread:
+            screen.note(f"✓ nobody changed anything of stack {preview.stack} by hand")
     if drift.found or drift.unread:
         context.exit(EXIT_DRIFTED)
 
@@ -64,14 +71,3 @@ def document(stack: str, drift: Drifted) -> dict[str, Any]:
         ],
         "unread": list(drift.unread),
     }
-
-
-def _show(stack: str, drift: Drifted) -> None:
-    for finding in drift.found:
-        show(finding, f"{finding.subject}: {finding.sentence}")
-    for what in drift.unread:
-        screen.note(f"could not compare {what}")
-    if drift.found:
-        screen.note(f"stack {stack}: {counted(len(drift.found), 'thing')} changed by hand")
-    elif not drift.unread:
-        screen.note(f"✓ nobody changed anything of stack {stack} by hand")

@@ -178,21 +178,19 @@ def _step(place: Place, name: str, base: str | None, new: str | None, labels: tu
         return _Step(name, None, None)
     if new is None:
         return _Step(name, mine, None if mine == base else mine)
-    if name in pins.LOCKS:
-        # As one line for each package, whose hashes are no edits.
-        text, odd = starter.merged(name, pins.bare(mine), base, pins.bare(new), labels)
-        return _Step(name, mine, pins.with_hashes(text, new, mine), odd=odd)
-    text, odd = starter.merged(name, mine, base, new, labels)
-    return _Step(name, mine, text, odd=odd)
+    locked = name in pins.LOCKS  # Merged as one line for each package, whose hashes are no edits.
+    text, odd = starter.merged(name, _bare(name, mine), base, _bare(name, new), labels)
+    return _Step(name, mine, pins.with_hashes(text, new, mine) if locked else text, odd=odd)
+
+
+def _bare(name: str, text: str) -> str:
+    return pins.bare(text) if name in pins.LOCKS else text
 
 
 def _show(step: _Step) -> None:
-    before, after = ((text or "") for text in (step.mine, step.text))
-    if step.name in pins.LOCKS:
-        before, after = pins.bare(before), pins.bare(after)
-    old = f"a/{step.name}" if before else "/dev/null"
-    new = f"b/{step.name}" if after else "/dev/null"
-    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), old, new, lineterm=""):
+    before, after = (_bare(step.name, text or "") for text in (step.mine, step.text))
+    names = f"a/{step.name}" if before else "/dev/null", f"b/{step.name}" if after else "/dev/null"
+    for line in difflib.unified_diff(before.splitlines(), after.splitlines(), *names, lineterm=""):
         screen.out(line)
 
 
@@ -203,10 +201,8 @@ def _texts(place: Place, known: Mapping[str, str], *, production: bool) -> dict[
     if place.within == ".":
         return texts
     if not re.fullmatch(r"[\w./ -]+", place.within):
-        fix = "letters, digits, spaces, dots, dashes alone"
-        raise ConfigError(
-            f"the folder {quoted(place.within)} can't stand in CODEOWNERS and workflows", fix=f"rename it: {fix}"
-        )
+        what, fix = f"the folder {quoted(place.within)}", "rename it: letters, digits, spaces, dots, dashes alone"
+        raise ConfigError(f"{what} can't stand in CODEOWNERS and workflows", fix=fix)
     return starter_files.beside_others(texts, known.get("NAME") or _name(place))
 
 
@@ -232,7 +228,7 @@ def _values(place: Place, known: Mapping[str, str], templates: tuple[str, ...] =
 def _recorded(record: Record, values: Mapping[str, str], files: Mapping[str, str]) -> Record:
     kept = {key: value for key, value in values.items() if key not in _DERIVED}
     bases = {
-        name: pins.bare(text) if name in pins.LOCKS else text
+        name: _bare(name, text)
         for name, text in files.items()
         if not starter_files.is_own(name) and of_file(name) in (None, FORGES[values["FORGE"]])
     }

@@ -64,44 +64,41 @@ def command(
     output: str,
 ) -> None:
     context = Context(catalog)
-    catalog_ = context.catalog
-    maybe = (_draw(catalog_, template, offer) for template in catalog_.templates.values() for offer in template.offers)
+    known = context.catalog
+    maybe = (_draw(known, template, offer) for template in known.templates.values() for offer in template.offers)
     draws = tuple(draw for draw in maybe if draw)
-    live = _live(context, None if request else metrics(context.catalog, draws))
-    report = judge(context.catalog, live, right_time(context.now, live.time), draws)
+    live = _live(context, None if request else metrics(known, draws))
+    report = judge(known, live, right_time(context.now, live.time), draws)
     if request is not None:
-        asks = _asks(request, live, report)
+        for part in (live.limits, live.preferences):
+            if isinstance(part, Unknown):
+                raise ResourceError("can't tell what to ask for", why=part.why, fix=part.fix)
+        asks = [ask_for(request, report.lines, live)] if request else all_short(report.lines, live)
         if elsewhere := [line for line in report.lines if line.elsewhere]:
             others = join(dict.fromkeys(line.region for line in elsewhere))
-            screen.note(
-                f"--request is for {context.catalog.region}, the stack's own region; "
-                f"slipway quota has the commands for {others}"
-            )
+            own = f"--request is for {known.region}, the stack's own region"
+            screen.note(f"{own}; slipway quota has the commands for {others}")
         _request(context, asks, contact or "", justification or "", dry_run=dry_run, json=output == "json")
         return
     if output == "json":
-        screen.out_json("quota", document(context.catalog, live, report))
+        screen.out_json("quota", document(known, live, report))
         return
-    _show(report)
-    for unread in dict.fromkeys(part for part in _limits(live) if isinstance(part, Unknown)):
-        screen.note(f"quota not checked: {unread.why}\n  fix: {unread.fix}")
-    for line in dict.fromkeys([*report.errors, *report.warnings]):
-        screen.note(f"! {line}")
-    for command in requests(context.catalog, report.lines):
-        screen.note(f"  fix: {command}")
-    if all_short(report.lines, live):
-        away = requests(context.catalog, (line for line in report.lines if line.elsewhere))
-        those = f"those of {context.catalog.region}" if away else "all of these"
-        screen.note(f"  or: {ALL_SHORT_COMMAND} asks for {those}")
-
-
-def _show(report: QuotaReport) -> None:
     if not report.lines:
         screen.note("nothing here draws quota")
     for place, table in enumerate(tables(report)):
         if place:
             screen.out("")
         screen.show(table)
+    for unread in dict.fromkeys(part for part in _limits(live) if isinstance(part, Unknown)):
+        screen.note(f"quota not checked: {unread.why}\n  fix: {unread.fix}")
+    for line in dict.fromkeys([*report.errors, *report.warnings]):
+        screen.note(f"! {line}")
+    for command in requests(known, report.lines):
+        screen.note(f"  fix: {command}")
+    if all_short(report.lines, live):
+        away = requests(known, (line for line in report.lines if line.elsewhere))
+        those = f"those of {known.region}" if away else "all of these"
+        screen.note(f"  or: {ALL_SHORT_COMMAND} asks for {those}")
 
 
 def requests(catalog: Catalog, lines: Iterable[QuotaRow]) -> list[str]:
@@ -114,14 +111,6 @@ def requests(catalog: Catalog, lines: Iterable[QuotaRow]) -> list[str]:
         and line.requested is None
         and (asked := by_gcloud(catalog.project, line, line.enough, catalog.quotas))
     ]
-
-
-def _asks(request: str, live: Live, report: QuotaReport) -> list[Ask]:
-    """Return the requests. Raises ResourceError where limits or requests are unknown, else the errors of `ask_for`."""
-    for part in (live.limits, live.preferences):
-        if isinstance(part, Unknown):
-            raise ResourceError("can't tell what to ask for", why=part.why, fix=part.fix)
-    return [ask_for(request, report.lines, live)] if request else all_short(report.lines, live)
 
 
 def _request(context: Context, asks: list[Ask], contact: str, justification: str, *, dry_run: bool, json: bool) -> None:
@@ -154,16 +143,15 @@ def _request(context: Context, asks: list[Ask], contact: str, justification: str
 def _live(context: Context, wanted_metrics: frozenset[str] | None) -> Live:
     """Return the live resources, with the limits of these metrics; None for all that the service lists."""
     catalog = context.catalog
+    clusters = (*catalog.clusters.values(), *catalog.coming)
     wanted = LiveScope(
         project=catalog.project,
         region=catalog.region,
         catalog_bucket=context.selected.location.bucket,
         catalog=context.selected.location.name,
         metrics=wanted_metrics,
-        # The regions of existing and coming clusters; elsewhere nothing is drawn.
-        elsewhere=tuple(
-            dict.fromkeys(cluster.region for cluster in (*catalog.clusters.values(), *catalog.coming) if cluster.region)
-        ),
+        # Elsewhere nothing is drawn.
+        elsewhere=tuple(dict.fromkeys(cluster.region for cluster in clusters if cluster.region)),
     )
     live, warnings = read(context.connection, wanted, off_is_empty=True)
     for warning in warnings:

@@ -37,10 +37,6 @@ from slipway.using.submission.sender import Sender, about_earlier
 from slipway.using.submission.submitter import journal_of, under, with_code
 
 
-def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str, ...]:
-    return tuple(name.strip() for name in (value or "").split(",") if name.strip())
-
-
 @click.command()
 @click.argument("template", type=WORD, required=False, shell_complete=completions.templates)
 @click.option(
@@ -81,7 +77,7 @@ def _then(_: click.Context, __: click.Parameter, value: str | None) -> tuple[str
 @click.option(
     "--then",
     type=WORD,
-    callback=_then,
+    callback=lambda _, __, value: tuple(name.strip() for name in (value or "").split(",") if name.strip()),
     metavar="TYPE,…",
     shell_complete=completions.then,
     help="The capacity types after those, in order; with --sweep: those to take where its runs would wait.",
@@ -223,23 +219,19 @@ def _dry_run(
                 as_formatted(context, prepared, candidate) if format_ else screen.json_text(candidate.body, indent=2)
             )
 
-    if repeated and (before := _sent_before(context, prepared)):
-        screen.note(f"not sent; {before}")
-        show(likely(prepared.candidates))
-        return
+    if repeated:
+        first = likely(prepared.candidates)
+        sender = Sender(context, journal_of(context), screen.note, RetryPolicy())
+        if (earlier := sender.sent_before(first.request)) and (before := about_earlier(first.request, earlier)):
+            screen.note(f"not sent; {before}")
+            show(first)
+            return
     try:
         taken = _forecast(context, prepared)
     except SlipwayError:
         show(offline_candidate(prepared))
         raise
     show(taken)
-
-
-def _sent_before(context: Context, prepared: PreparedSubmission) -> str:
-    """Return that the request was sent before; empty without a known job. Raises errors of `Sender.sent_before`."""
-    request = likely(prepared.candidates).request
-    earlier = Sender(context, journal_of(context), screen.note, RetryPolicy()).sent_before(request)
-    return about_earlier(request, earlier) if earlier else ""
 
 
 def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:

@@ -6,6 +6,7 @@ Their machines are freed once they have been cancelled. Whether to cancel somebo
 from __future__ import annotations
 
 import shlex
+from functools import partial
 
 import click
 
@@ -71,22 +72,16 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
 def _confirm(theirs: PolicyError, words: list[str], catalog: str | None) -> None:
     """Ask on the terminal whether to cancel what `words` name. Raises PolicyError where there is none, and Interrupted
     where the answer is no."""
-    again = ["slipway", "jobs", "cancel", *words]
-    if catalog:
-        again += ["--catalog", catalog]
-    again.append("--yes")
+    again = ["slipway", "jobs", "cancel", *words, *(["--catalog", catalog] if catalog else []), "--yes"]
     with screen.interruptible("nothing is cancelled", "slipway jobs list"):
         confirm(f"{theirs.what}. Cancel?", PolicyError(theirs.what, why=theirs.why, fix=shlex.join(again)))
 
 
 def _cancel_sweep(context: Context, sweep: str, catalog: str | None, *, yes: bool, json: bool) -> None:
-    def confirm_others(theirs: PolicyError) -> None:
-        if not yes:
-            _confirm(theirs, ["--sweep", sweep], catalog)
-
     listing = f"slipway jobs list --sweep {sweep}"
     with screen.interruptible(f"some jobs of sweep {sweep} may be cancelled already", listing):
-        cancelled = cancel_sweep(context, sweep, confirm_others)
+        confirm_others = partial(_confirm, words=["--sweep", sweep], catalog=catalog)
+        cancelled = cancel_sweep(context, sweep, (lambda theirs: None) if yes else confirm_others)
     asked, all_ = len(cancelled.cancelling), len(cancelled.jobs)
     with screen.after(f"{asked:,} jobs of sweep {sweep} are being cancelled", listing):
         if json:

@@ -48,12 +48,8 @@ def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
     fields = compare_jobs(descriptions, metrics, causes, parameter_order(context.catalog, compared))
     if output == "json":
         documents = [
-            {
-                **description.document,
-                "parameters": description.job.parameters,
-                "metrics": dict(metrics[description.job.name]),
-            }
-            for description in descriptions
+            {**each.document, "parameters": each.job.parameters, "metrics": dict(metrics[each.job.name])}
+            for each in descriptions
         ]
         screen.out_json("comparison", {"jobs": documents, "fields": fields})
         return
@@ -67,16 +63,17 @@ def command(jobs: tuple[str, ...], catalog: str | None, output: str) -> None:
 
 
 def _show(descriptions: Sequence[JobDescription], fields: Sequence[ComparedField]) -> None:
-    rows, group = [], ""
+    rows, same, group = [], [], ""
     for field in fields:
+        name = "price" if (field.group, field.name) == PRICE else short(field.name)
+        texts = [_text(field, of_job, value) for of_job, value in zip(descriptions, field.values, strict=True)]
         if field.alike:
+            same.append(f"{name}{'=' if field.group in ('parameter', 'metric') else ' '}{texts[0]}")
             continue
-        texts = (_text(field, of_job, value) for of_job, value in zip(descriptions, field.values, strict=True))
-        rows.append(["" if field.group == group else field.group.upper(), _name(field), *texts])
+        rows.append(["" if field.group == group else field.group.upper(), name, *texts])
         group = field.group
     names = [of_job.job.typed for of_job in descriptions]
     screen.table(("", "", *names), rows, names=2, wraps=names)
-    same = [_same(field, descriptions[0]) for field in fields if field.alike]
     if same:
         screen.prose(f"alike: {', '.join(dict.fromkeys(same))}")
 
@@ -92,12 +89,3 @@ def _text(field: ComparedField, description: JobDescription, value: Value | None
         return exact(value) if field.group == "outcome" else number(value)
     text = render(value)
     return short(text, 200) if text == " ".join(text.split()) else quoted(text)
-
-
-def _name(field: ComparedField) -> str:
-    return "price" if (field.group, field.name) == PRICE else short(field.name)
-
-
-def _same(field: ComparedField, description: JobDescription) -> str:
-    sign = "=" if field.group in ("parameter", "metric") else " "
-    return f"{_name(field)}{sign}{_text(field, description, field.values[0])}"

@@ -5,8 +5,6 @@ JSON output is one object a line. Lines of `service` are the service's own: what
 
 from __future__ import annotations
 
-from functools import partial
-
 import click
 
 from slipway.front.cli.terminal import completions, screen
@@ -52,7 +50,7 @@ def command(
     only = role_filter(target, role) if role else ""
     query = job_filter(target.log_ids, severity=wanted, only=only)
     tail = newest(logging, query, last) if last and target.log_ids else None
-    text = partial(_line, json_lines=output == "json")
+    text = _json_line if output == "json" else line
     if follow:
         ended = watch(
             context,
@@ -76,11 +74,8 @@ def command(
         screen.note(f"no lines{f' of {role}' if role else ''} yet; {target.display_name} is {state_word(target.state)}")
 
 
-def _line(entry: LogEntry, job: VertexJob, *, json_lines: bool) -> str:
-    if not json_lines:
-        return line(entry, job)
-    who = prefix(entry, job)
-    document = {"time": entry.stamp, "severity": entry.severity, "role": who, "task": entry.task}
+def _json_line(entry: LogEntry, job: VertexJob) -> str:
+    document = {"time": entry.stamp, "severity": entry.severity, "role": prefix(entry, job), "task": entry.task}
     return screen.json_text(
         {"schema": screen.SCHEMA, "kind": "log-line", **document, "event": event_kind(entry), "text": entry.text}
     )

@@ -22,7 +22,6 @@ from slipway.using.jobs.web_access import dashboard_of, shell_of
 
 _PAGES = ("console", "output", "tensorboard")
 _CONSOLE = "https://console.cloud.google.com"
-_LACKING = {"console": ("console page", "the endpoint of Vertex AI is not Google's")}
 
 
 @click.command()
@@ -66,8 +65,7 @@ def command(
         lines, link = place_of(target, what, context.console_link(target), context.catalog.project if browsed else "")
     lines = lines or (link,)
     if output == "json":
-        body = {"job": target.name, "what": what, "lines": lines, "link": link or None}
-        screen.out_json("place", body)
+        screen.out_json("place", {"job": target.name, "what": what, "lines": lines, "link": link or None})
         return
     for line in lines:
         screen.out(line)
@@ -82,9 +80,10 @@ def place_of(job: VertexJob, what: str, page: str, project: str) -> tuple[tuple[
     Raises ResourceError for a job that has none of them.
     """
     if not (page if what == "console" else job.output):
-        noun, why = _LACKING.get(what, ("output directory", "its request names none"))
-        name = job.called
-        raise ResourceError(f"job {name} has no {noun}", why=why, fix=f"slipway jobs show {job.typed}")
+        noun, why = "output directory", "its request names none"
+        if what == "console":
+            noun, why = "console page", "the endpoint of Vertex AI is not Google's"
+        raise ResourceError(f"job {job.called} has no {noun}", why=why, fix=f"slipway jobs show {job.typed}")
     if what == "console":
         return (page,), page
     output = job.output.rstrip("/")
@@ -94,6 +93,5 @@ def place_of(job: VertexJob, what: str, page: str, project: str) -> tuple[tuple[
         return (f"tensorboard --logdir {shlex.quote(logs)}",), ""
     if not project:
         return (output,), ""
-    path = quote(output.removeprefix("gs://"))
-    link = f"{_CONSOLE}/storage/browser/{path}?project={project}"
+    link = f"{_CONSOLE}/storage/browser/{quote(output.removeprefix('gs://'))}?project={project}"
     return (output, link), link

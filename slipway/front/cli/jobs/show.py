@@ -20,7 +20,7 @@ from slipway.front.cli.terminal.documents import usage_document
 from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument
 from slipway.front.cli.terminal.watching import cost_words, run_words
 from slipway.google.failures import CloudError
-from slipway.google.jobs import VertexJob, WorkerPool, state_word
+from slipway.google.jobs import VertexJob, state_word
 from slipway.google.pipeline_tasks import PipelineTask
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
@@ -100,18 +100,24 @@ def command(job: str, catalog: str | None, output: str) -> None:
     if details.cause:
         screen.out("\n".join(("", *advice_lines(details.cause, details.steps))))
     if details.events.all:
-        _show_events(details)
+        screen.out("")
+        screen.show(table_of(_EVENTS, details.events.all))
+        if details.events.more:
+            screen.hint(f"older ones: slipway jobs logs {details.job.typed}")
     if details.usage.rows:
         show_usage(details.usage)
 
 
 def _read(context: Context, job: VertexJob) -> JobDetails:
-    project = context.catalog.project
+    brief, project, now = context.brief, context.catalog.project, context.now
+    logging = brief.logging(project)
+    cluster, word = context.cluster_name(job.persistent_resource_id), partial(last_word, logging)
+    waits = partial(read_why, context.vertex, job, cluster, now, word, brief.quotas(project), context.catalog.stack)
     with ThreadPoolExecutor(6, thread_name_prefix="show") as threads:
         metrics = threads.submit(read_metrics, context, [job])
-        why = threads.submit(_why, context, job)
-        events = threads.submit(read_events, context.brief.logging(project), job)
-        usage = threads.submit(read_utilization, context.brief.monitoring(project), job, context.now)
+        why = threads.submit(waits) if job.waits else None
+        events = threads.submit(read_events, logging, job)
+        usage = threads.submit(read_utilization, brief.monitoring(project), job, now)
         fallback = threads.submit(_fallback_of, context, job)
         parts = threads.submit(with_parts, context, [job])
         sent = threads.submit(_sent, context, job)
@@ -121,7 +127,7 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
         cause = cause_of(job) if fallback.result() is None else None
         return JobDetails(
             job=parts.result()[0],
-            why=why.result(),
+            why=why.result()(now) if why else "",
             events=events.result(),
             usage=usage.result(),
             cause=cause,
@@ -154,22 +160,6 @@ def _sent(context: Context, job: VertexJob) -> str:
     except CloudError:
         return ""
     return join(f"{each.display_name} ({state_word(each.state)})" for each in found)
-
-
-def _why(context: Context, job: VertexJob) -> str:
-    if not job.waits:
-        return ""
-    now, project = context.now, context.catalog.project
-    why = read_why(
-        context.vertex,
-        job,
-        context.cluster_name(job.persistent_resource_id),
-        now,
-        word=partial(last_word, context.brief.logging(project)),
-        quotas=context.brief.quotas(project),
-        stack=context.catalog.stack,
-    )
-    return why(now)
 
 
 def _document(context: Context, details: JobDetails) -> dict[str, Any]:
@@ -242,25 +232,23 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
         ("experiment", job.run_of_experiment),
         ("model", job.model),
         ("console", description.console),
-        (
-            "web access",
-            join(f"{who_of(task, job)} {_link(url)}" for task, url in job.shells.items()),
-        ),
+        ("web access", join(f"{who_of(task, job)} {_link(url)}" for task, url in job.shells.items())),
     ]
     return [(key, value) for key, value in facts if value]
 
 
 def _code(job: VertexJob) -> str:
     """Return `gs://…/code.tar.gz  @ 3f9c2e1 with local changes`."""
-    sources = join(dict.fromkeys(uri for pool in job.worker_pools for uri in _sources(pool) if uri))
+    uris = dict[str, None]()
+    for pool in job.worker_pools:
+        image = (
+            () if pool.packages and not pool.launcher else (pool.image,)
+        )  # A package is installed in a prebuilt one.
+        uris |= dict.fromkeys((*image, *pool.packages))
+    sources = join(filter(None, uris))
     if CODE_LABEL not in job.labels:
         return sources
     return f"{sources}  @ {job.code}" if job.code.commit else f"{sources}, never committed"
-
-
-def _sources(pool: WorkerPool) -> tuple[str, ...]:
-    """Return the packages, which are installed in a prebuilt image, or the image with the folder that came with it."""
-    return (pool.image, *pool.packages) if pool.launcher or not pool.packages else pool.packages
 
 
 def _parameters(job: VertexJob, catalog: Catalog) -> str:
@@ -299,24 +287,13 @@ def _restarts(details: JobDetails) -> str:
     return f"{'at least ' if events.more else ''}{restarts}, {counted(preemptions, 'preemption')}"
 
 
-def _show_events(details: JobDetails) -> None:
-    screen.out("")
-    screen.show(table_of(_EVENTS, details.events.all))
-    if details.events.more:
-        screen.hint(f"older ones: slipway jobs logs {details.job.typed}")
-
-
 def _show_trials(job: VertexJob) -> None:
     screen.out("")
     names = list(dict.fromkeys(name for trial in job.tried for name in trial.values))
     chosen = job.best_trial
-    rows = [
-        (
-            f"{trial.id}{' ★' if trial is chosen else ''}",
-            trial.state.lower(),
-            *(trial.values.get(name, "–") for name in names),
-            *(f"{trial.metrics[goal]:.4g}" if goal in trial.metrics else "–" for goal in job.goals),
-        )
-        for trial in job.tried
-    ]
+    rows = []
+    for trial in job.tried:
+        measured = (f"{trial.metrics[goal]:.4g}" if goal in trial.metrics else "–" for goal in job.goals)
+        tried = (trial.values.get(name, "–") for name in names)
+        rows.append((f"{trial.id}{' ★' if trial is chosen else ''}", trial.state.lower(), *tried, *measured))
     screen.table(("TRIAL", "STATE", *names, *job.goals), rows, right=tuple(job.goals))

@@ -13,7 +13,7 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.documents import catalog_document
 from slipway.front.cli.terminal.options import catalog_and_output
 from slipway.google.catalog.lookup import capacity_types, reason
-from slipway.model.catalog.model import Offer, Parameter, Template
+from slipway.model.catalog.model import Offer, Template
 from slipway.using.context import Context
 
 
@@ -71,8 +71,8 @@ def _offer(offer: Offer) -> dict[str, Any]:
     }
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
-    return {**asdict(parameter), "required": parameter.required}
+def _parameters(template: Template) -> list[dict[str, Any]]:
+    return [{**asdict(parameter), "required": parameter.required} for parameter in template.parameters]
 
 
 COLUMNS: tuple[Column[Template], ...] = (
@@ -85,6 +85,6 @@ COLUMNS: tuple[Column[Template], ...] = (
     Column(None, lambda template: None if template.study is None else asdict(template.study), "study"),
     Column(None, lambda template: template.roles, "roles"),
     Column("CAPACITY TYPES", lambda template: [*map(_offer, template.offers)], "offers", _types, wraps=True),
-    Column("PARAMETERS", lambda template: [*map(_parameter, template.parameters)], "parameters", _names, wraps=True),
+    Column("PARAMETERS", _parameters, "parameters", _names, wraps=True),
     Column("SUMMARY", lambda template: template.summary, "summary", _summary, wraps=True),
 )

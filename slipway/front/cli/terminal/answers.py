@@ -56,12 +56,8 @@ def answers(wanted: Iterable[str], given: Mapping[str, str], *, asking: bool) ->
             values[key] = default
     if missing := [_QUESTIONS[key] for key in todo if key not in values]:
         fix = " ".join(f"{question.flag} {question.example}" for question in missing)
-        are = "is" if len(missing) == 1 else "are"
-        raise ConfigError(
-            f"{join([question.flag for question in missing])} {are} missing",
-            why="nobody is asked here",
-            fix=f"add {fix}",
-        )
+        what = f"{join([question.flag for question in missing])} {'is' if len(missing) == 1 else 'are'} missing"
+        raise ConfigError(what, why="nobody is asked here", fix=f"add {fix}")
     return values
 
 

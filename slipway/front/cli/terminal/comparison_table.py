@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Iterable
 
 from slipway.base.formatting import few, percent, span_or_dash
@@ -18,13 +19,11 @@ _MOST_TEMPLATES = 10
 def show(comparison: Comparison, heads: tuple[str, str]) -> None:
     """Print the outcomes side by side under these heads, or that they are unknown."""
     screen.prose(headline(comparison))
-    rows = [] if not comparison.calibration.trusted else list(_rows(comparison.before, comparison.after))
-    never = [
-        ("never run", str(comparison.before.never_ran), str(comparison.after.never_ran), _why(comparison.after.never))
-    ]
-    screen.table(("", *heads, ""), [*rows, *never], wraps=("",))
-    if comparison.calibration.trusted:
-        _show_templates(comparison.before, comparison.after, heads)
+    before, after, trusted = comparison.before, comparison.after, comparison.calibration.trusted
+    never = ("never run", str(before.never_ran), str(after.never_ran), _why(after.never))
+    screen.table(("", *heads, ""), [*(_rows(before, after) if trusted else ()), never], wraps=("",))
+    if trusted:
+        _show_templates(before, after, heads)
     else:
         screen.prose(why_not(comparison.calibration))
     for line in notes(comparison):
@@ -35,26 +34,22 @@ def _rows(before: Outcome, after: Outcome) -> Iterable[tuple[str, str, str, str]
     parts = f"pools {_both(before.pools_cost, after.pools_cost)}"
     if before.beside_cost != after.beside_cost or before.beside_cost.known:
         parts += f", jobs' own machines {_both(before.beside_cost, after.beside_cost)}"
+    idle = ["–" if outcome.idle is None else percent(outcome.idle) for outcome in (before, after)]
     yield "wait p50 / p95", _waits(before.waits), _waits(after.waits), ""
     yield "longest wait", span_or_dash(before.waits.longest), span_or_dash(after.waits.longest), ""
     yield "dollars", figure(before.cost, 0), figure(after.cost, 0), parts
-    yield "idle", _share(before.idle), _share(after.idle), ""
+    yield "idle", idle[0], idle[1], ""
 
 
 def _show_templates(before: Outcome, after: Outcome, heads: tuple[str, str]) -> None:
     """Print the templates whose waits change most, where there are several."""
-    were = {row.template: row.waits for row in before.templates}
-    changed = [row for row in after.templates if row.waits != were.get(row.template)]
+    were = defaultdict(Waits, {row.template: row.waits for row in before.templates})
+    changed = [row for row in after.templates if row.waits != were[row.template]]
     if len(after.templates) < 2 or not changed:
         return
-    changed.sort(key=lambda row: -abs((row.waits.p95 or 0) - (were.get(row.template, Waits()).p95 or 0)))
+    changed.sort(key=lambda row: -abs((row.waits.p95 or 0) - (were[row.template].p95 or 0)))
     rows = [
-        (
-            row.template or "(none)",
-            str(row.waits.jobs),
-            _waits(were.get(row.template, Waits())),
-            _waits(row.waits),
-        )
+        (row.template or "(none)", str(row.waits.jobs), _waits(were[row.template]), _waits(row.waits))
         for row in changed[:_MOST_TEMPLATES]
     ]
     screen.out("")
@@ -80,7 +75,3 @@ def _waits(waits: Waits) -> str:
 
 def _both(before: Price, after: Price) -> str:
     return f"{figure(before, 0)} → {figure(after, 0)}"
-
-
-def _share(share: float | None) -> str:
-    return "–" if share is None else percent(share)

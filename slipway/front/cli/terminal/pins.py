@@ -122,11 +122,11 @@ def _check_same(wheel: bytes) -> None:
         raise ConfigError("slipway's address has no wheel any more", why=str(problem), fix=_AGAIN) from problem
     installed = (installation.PACKAGE.parent / record).is_file() and (installation.PACKAGE.parent / record).read_text()
     if not set(files) <= set((installed or "").splitlines()):
-        raise ConfigError(
-            "slipway's address has another wheel than the one that runs",
-            why="its requirements would bring what nobody has looked at here",
-            fix=_AGAIN,
+        what, why = (
+            "another wheel than the one that runs",
+            "its requirements would bring what nobody has looked at here",
         )
+        raise ConfigError(f"slipway's address has {what}", why=why, fix=_AGAIN)
 
 
 _AGAIN = "install slipway from there once more, then run this again"

@@ -26,7 +26,7 @@ from slipway.front.cli.terminal import screen
 from slipway.using.context import Clock
 
 
-class _Rich:
+class LiveDisplay:
     """A line as a function of the time: its clock runs between two looks at the service."""
 
     def __init__(self, console: Console, clock: Clock) -> None:
@@ -47,9 +47,9 @@ class _Rich:
 
 
 @contextmanager
-def live(clock: Clock) -> Iterator[_Rich]:
+def live(clock: Clock) -> Iterator[LiveDisplay]:
     console = Console(file=sys.stdout)
-    show = _Rich(console, clock)
+    show = LiveDisplay(console, clock)
     with Live(show, console=console, refresh_per_second=4, transient=True):
         yield show
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from datetime import datetime
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -69,11 +68,9 @@ class TerminalDisplay:
         """Return the candidates that were not told to be out of reach, now or, for a resumed submission, at the last
         deployment."""
         never = self._never
-        return tuple(
-            candidate
-            for candidate in later
-            if (candidate.offer.available if never is None else candidate.label not in never)
-        )
+        if never is None:
+            return tuple(candidate for candidate in later if candidate.offer.available)
+        return tuple(candidate for candidate in later if candidate.label not in never)
 
     def sent(self, submitted: SubmissionResult) -> None:
         job, attempt = submitted.attempt.job, submitted.attempt
@@ -86,9 +83,8 @@ class TerminalDisplay:
             self._tell(f"job {screen.styled(job.display_name, sys.stdout, bold=True)}  {job.name}")
             if link := self._context.console_link(job):
                 self._tell(f"  {link}")
-            name = job.display_name
-            cancel = "" if job.ended else f"      slipway jobs cancel {name}"
-            screen.hint(f"  slipway jobs logs {name} --follow{cancel}")
+            cancel = "" if job.ended else f"      slipway jobs cancel {job.display_name}"
+            screen.hint(f"  slipway jobs logs {job.display_name} --follow{cancel}")
 
     def confirm(self, costs: Spending) -> None:
         if not self._yes:
@@ -122,17 +118,14 @@ class TerminalDisplay:
                 return f"  (looks at {_labels(waiting.later)} again in {clock(max(rest, 0.0))})"
             return f"  (then {later} in {clock(rest)})" if rest > 0 and later else ""
 
-        def state(event: Progress) -> Callable[[datetime], str]:
-            text = state_at(event, event.job.display_name, "")
-            return lambda now: text(now) + time_left(event.job)
-
         # One for all waits of a submission: a repeated message is no news.
         self._plain = self._plain or PlainDisplay(self._context.clock, self._json)
         with display(self._context, self._json, self._plain) as show:
 
             def tell(event: Event) -> None:
                 if isinstance(event, Progress):
-                    show.state(state(event))
+                    job, text = event.job, state_at(event, event.job.display_name, "")
+                    show.state(lambda now: text(now) + time_left(job))
                 elif isinstance(event, Trouble):
                     show.note(event.text)
 

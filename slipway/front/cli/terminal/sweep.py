@@ -24,7 +24,7 @@ from slipway.using.submission.costs import Spending, leaving
 from slipway.using.submission.parameters import assignments
 from slipway.using.submission.submitter import with_code
 from slipway.using.sweeps.forecast import Forecast, forecast_lines
-from slipway.using.sweeps.points import Given, Points
+from slipway.using.sweeps.points import Given
 from slipway.using.sweeps.rate_limit import SUBMISSIONS_PER_MINUTE
 from slipway.using.sweeps.runs import RemainingRuns, RunsAgain
 from slipway.using.sweeps.sweep_choice import SoonerChoice
@@ -70,14 +70,12 @@ def submit_sweep(
     sweep = send_sweep(context, plan, terminal.rate, terminal, again)
     begin = typed.again(name)
     how = Again(f"{begin}{end}", f"{begin} --retry-failed{end}", f"{begin} --retry-cancelled{end}")
-    accepted = (
-        f"sweep {sweep.id}: {len(sweep.result.accepted):,} runs were sent",
-        f"slipway jobs list --sweep {sweep.id}",
-    )
+    listing = f"slipway jobs list --sweep {sweep.id}"
+    accepted = f"sweep {sweep.id}: {len(sweep.result.accepted):,} runs were sent", listing
     if not json:
         with screen.after(*accepted):
             screen.out("\n".join(closing(sweep, how)))
-    screen.hint(f"  slipway jobs list --sweep {sweep.id}      slipway jobs cancel --sweep {sweep.id}")
+    screen.hint(f"  {listing}      slipway jobs cancel --sweep {sweep.id}")
     problem, ended = trouble_in_sending(sweep, how), None
     if ending.waits and problem is None:
         ended = watched(context, sweep, timeout=ending.timeout, quiet=json)
@@ -104,10 +102,9 @@ def _planned(
     """Plan a sweep of a template, or like the job `model`. Raises ConfigError for mistakes in the file, and for flags
     that are for one job."""
     assert typed.sweep is not None
-    capacity = "choose it for all runs: --capacity TYPE"
     for flag, given, fix in (
         ("--follow", ending.follows, "wait for all runs with --wait, or see one: slipway jobs logs"),
-        ("--wait-for", typed.wait_for, capacity),
+        ("--wait-for", typed.wait_for, "choose it for all runs: --capacity TYPE"),
         ("--experiment-run", typed.experiment_run is not None, "leave it out: each run is named after its job"),
     ):
         if given:
@@ -117,7 +114,15 @@ def _planned(
     if model is None:
         asked = typed.request()
     else:
-        asked, points = _like(context, typed, model, points)
+        from slipway.front.cli.terminal.like import request_like_job
+
+        swept = {name for point in points.each for name in point.given} - assignments(typed.params).keys()
+        likeness = request_like_job(context, typed, model, swept)
+        # The job's own parameters hold where a point gives no other value.
+        asked, place = likeness.asked, f"--like {model.typed}"
+        own = {name: Given(value, place, place) for name, value in likeness.swept.items()}
+        completed = tuple(replace(point, given={**own, **point.given}) for point in points.each)
+        points = replace(points, each=completed)
 
     def plan(asked: SubmissionRequest) -> SweepPlan:
         return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team, then=then)
@@ -125,20 +130,6 @@ def _planned(
     if typed.code is None:
         return plan(asked)
     return with_code(context, asked, Path(typed.code), plan, tell=screen.note, upload=upload)
-
-
-def _like(
-    context: Context, typed: SubmitArguments, model: VertexJob, points: Points
-) -> tuple[SubmissionRequest, Points]:
-    """Put the points in place of the job's parameters, which hold where a point gives no other value."""
-    from slipway.front.cli.terminal.like import request_like_job
-
-    swept = {name for point in points.each for name in point.given} - assignments(typed.params).keys()
-    likeness = request_like_job(context, typed, model, swept)
-    place = f"--like {model.typed}"
-    own = {name: Given(value, place, place) for name, value in likeness.swept.items()}
-    completed = tuple(replace(point, given={**own, **point.given}) for point in points.each)
-    return likeness.asked, replace(points, each=completed)
 
 
 class SweepTerminal:
@@ -200,11 +191,11 @@ class SweepTerminal:
     def chosen(self, chosen: ChosenSweep) -> None:
         plan, choices, left, forecast = chosen.plan, chosen.choices, chosen.left, chosen.forecast
         catalog, template = self._context.catalog, plan.template.name
-        runs = chosen.counts
         for group, choice in list(choices.items())[:5]:
-            if departure := leaving(catalog, choice, runs[group]):
+            runs = chosen.counts[group]
+            if departure := leaving(catalog, choice, runs):
                 self._tell(departure)
-            what = summary(choice.taken.candidate, catalog.region, runs[group])
+            what = summary(choice.taken.candidate, catalog.region, runs)
             self._tell(f"{template}{commit_words(catalog)}  →  {what}")
             self._tell(f"  the first: {choice.taken.verdict.text}")
             for line in below_verdict(self._context, choice):

@@ -80,10 +80,8 @@ def forecast_document(forecast: Forecast | None) -> dict[str, Any] | None:
 def trouble_in_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | None:
     """Return why not all runs were accepted; None when they were."""
     if sweep.result.interrupted:
-        return Detached(
-            f"stopped sending sweep {sweep.id}; what was accepted goes on",
-            fix=f"the same command goes on: {again.same}",
-        )
+        fix = f"the same command goes on: {again.same}"
+        return Detached(f"stopped sending sweep {sweep.id}; what was accepted goes on", fix=fix)
     if sweep.result.stopped is not None:
         screen.note(f"stopped; what was accepted goes on, and the same command sends the rest: {again.same}")
     return problem_of_sending(sweep, again)
@@ -95,10 +93,8 @@ def watched(context: Context, sweep: SubmittedSweep, *, timeout: float | None, q
         with display(context, quiet) as show:
             ended = until_ended(context, sweep, show, timeout=timeout)
     except KeyboardInterrupt:
-        raise Detached(
-            f"stopped waiting; the runs of sweep {sweep.id} go on",
-            fix=f"come back with: slipway jobs list --sweep {sweep.id}",
-        ) from None
+        fix = f"come back with: slipway jobs list --sweep {sweep.id}"
+        raise Detached(f"stopped waiting; the runs of sweep {sweep.id} go on", fix=fix) from None
     screen.note(tally(list(ended.jobs.values())))
     return ended
 

@@ -11,7 +11,6 @@ from slipway.front.cli.terminal import screen
 from slipway.model.budget import Budget, Ledger, shares
 from slipway.model.prices import Price, exact_text
 from slipway.operating.history.usage import LABEL, IdleRow, Usage, UsageRow
-from slipway.operating.history.waits import Waits
 
 _WHOLE_FROM = Decimal(1000)
 """USD in all from which cents do not matter."""
@@ -20,20 +19,18 @@ _CSV = (
     *("part", "name", "jobs", "machine_hours", "accelerator_hours", "wait_p50_seconds", "wait_p95_seconds"),
     *("pool_cost", "beside_cost", "cost", "cost_complete", "cost_at_most"),
 )
-_NOBODY: Mapping[str, str] = {}
 _NOTES = {
     "user": "users are named by jobs' labels: the service does not tell who made a job",
     "team": "teams are named by jobs' labels: reviewed if from a template or a stack's only group, else self-declared",
 }
 
 
-def show(usage: Usage, owners: Mapping[str, str] = _NOBODY) -> None:
+def show(usage: Usage, owners: Mapping[str, str]) -> None:
     """Print the table. `owners`: by cluster, the teams that it belongs to."""
+    shown: list[tuple[str, ...]] = []
     if not usage.rows and not usage.idle:
-        screen.note(
-            f"stack {usage.stack} had no jobs and no pools in {span((usage.until - usage.since).total_seconds())}"
-        )
-        shown: list[tuple[str, ...]] = []
+        past = span((usage.until - usage.since).total_seconds())
+        screen.note(f"stack {usage.stack} had no jobs and no pools in {past}")
     else:
         table = _Table(usage, owners)
         shown = list(table.rows())
@@ -44,8 +41,13 @@ def show(usage: Usage, owners: Mapping[str, str] = _NOBODY) -> None:
 
 def show_csv(usage: Usage) -> None:
     """Print the table's rows with unrounded numbers. `part` of a row: jobs, idle or total."""
-    rows = [*(_csv("jobs", row) for row in usage.rows), *map(_idle_csv, _counted(usage)), _csv("total", usage.total)]
-    screen.out_csv(_CSV, ([_exact(row.get(head)) for head in _CSV] for row in rows))
+    rows = [*(_csv("jobs", row) for row in usage.rows)]
+    for row in _counted(usage):
+        known = {**vars(row), "pool_cost": row.cost} if row.known_hours else {"cost_complete": row.cost_complete}
+        rows.append({"part": "idle", "name": row.pool, "cost_at_most": row.at_most, **known})
+    rows.append(_csv("total", usage.total))
+    cells = ([row.get(head) for head in _CSV] for row in rows)
+    screen.out_csv(_CSV, ([exact_text(cell) if isinstance(cell, Price) else cell for cell in row] for row in cells))
     for words in usage.unread:
         screen.note(f"! not read: {words}")
 
@@ -56,15 +58,6 @@ def _counted(usage: Usage) -> Iterator[IdleRow]:
 
 def _csv(part: str, row: UsageRow) -> dict[str, Any]:
     return {"part": part, **vars(row), "wait_p50_seconds": row.waits.median, "wait_p95_seconds": row.waits.p95}
-
-
-def _idle_csv(row: IdleRow) -> dict[str, Any]:
-    known = {**vars(row), "pool_cost": row.cost} if row.known_hours else {"cost_complete": row.cost_complete}
-    return {"part": "idle", "name": row.pool, "cost_at_most": row.at_most, **known}
-
-
-def _exact(value: Any) -> Any:
-    return exact_text(value) if isinstance(value, Price) else value
 
 
 def show_budget(budget: Budget, ledger: Ledger, stack: str) -> None:
@@ -94,9 +87,10 @@ class _Table:
         yield self._row("total", self._usage.total)
 
     def _row(self, name: str, row: UsageRow) -> tuple[str, ...]:
-        hours = map(_hours, self._amounts(row))
+        hours, p50, p95 = map(_hours, self._amounts(row)), row.waits.median, row.waits.p95
+        waits = "–" if p50 is None or p95 is None else f"{span(p50)} / {span(p95)}"
         money = (self._money(amount) for amount in (row.pool_cost, row.beside_cost, row.cost))
-        return (name, f"{row.jobs:,}", *hours, _waits(row.waits), *money, "")
+        return (name, f"{row.jobs:,}", *hours, waits, *money, "")
 
     def _owned(self, pool: str) -> str:
         """Return `h100/workers (vision)`, the pool alone where it is everybody's."""
@@ -156,9 +150,3 @@ def _hours(hours: float) -> str:
     if hours < 0.01:
         return "<0.01" if hours else "–"
     return f"{hours:,.0f}" if hours >= 100 else f"{hours:,.1f}" if hours >= 1 else f"{hours:.2f}"
-
-
-def _waits(waits: Waits) -> str:
-    if waits.median is None or waits.p95 is None:
-        return "–"
-    return f"{span(waits.median)} / {span(waits.p95)}"

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from datetime import datetime
-from typing import Protocol
+from typing import TYPE_CHECKING
 
 from slipway.base.errors import Interrupted
 from slipway.base.formatting import clock, exact
@@ -24,19 +24,12 @@ from slipway.using.jobs.log import JobEvents, line, read_events
 from slipway.using.jobs.notification import Notifier
 from slipway.using.submission.experiment_run import end_run
 
+if TYPE_CHECKING:
+    from slipway.front.cli.terminal.redrawn import LiveDisplay
+
 
 class Detached(Interrupted):
     """The end of a watch by the person; the job goes on."""
-
-
-class WatchDisplay(Protocol):
-    """A display of a follower's events."""
-
-    def state(self, text: Callable[[datetime], str]) -> None: ...
-
-    def line(self, text: str) -> None: ...
-
-    def note(self, text: str) -> None: ...
 
 
 class PlainDisplay:
@@ -66,7 +59,7 @@ class PlainDisplay:
 @contextmanager
 def display(
     context: Context, quiet: bool, before: PlainDisplay | None = None, *, plain: bool = False
-) -> Iterator[WatchDisplay]:
+) -> Iterator[PlainDisplay | LiveDisplay]:
     """Keep one line up to date on a terminal, else print plain lines, as where stdout is kept for JSON: there `before`
     continues, which repeats no message."""
     if quiet or plain or not sys.stdout.isatty() or not screen.coloured(sys.stdout):
@@ -96,13 +89,15 @@ def watch(
     With `logs` show its lines, as `text` has them, from `begin` on, and only those of the filter `only`. Raises Timeout
     after `timeout` seconds and Detached on Ctrl-C; the job goes on in both cases.
     """
+    from slipway.front.cli.terminal.chart import UtilizationLine  # Most commands do not read series.
+
     begun, left, notifier = context.clock.monotonic(), timeout, Notifier(context)
     while True:
         name = job.called
         back = f"come back with: slipway jobs logs {job.typed} --follow"
         follower = follower_of(context, job, logs=logs, timeout=left, severity=severity, begin=begin, only=only)
         try:
-            with display(context, quiet, plain=plain) as show, _utilization_line(context, show) as utilization:
+            with display(context, quiet, plain=plain) as show, closing(UtilizationLine(context)) as utilization:
                 for event in follower.events(left):
                     if logs and not quiet:
                         screen.require_reader()
@@ -111,7 +106,9 @@ def watch(
                     elif isinstance(event, Trouble):
                         show.note(f"{name}  {event.text}")
                     else:
-                        show.state(state_at(event, name, utilization(event.job)))
+                        # Its use is shown only where the line is kept up to date.
+                        uses = "" if isinstance(show, PlainDisplay) else utilization.words(event.job)
+                        show.state(state_at(event, name, uses))
                         if problem := notifier.saw(event.job):
                             show.note(f"{name}  {problem}")
         except CloudError:
@@ -133,18 +130,6 @@ def watch(
         screen.note(f"{follower.job.called}  {problem}")
     screen.note(account_of(follower.job, context))
     return follower.job
-
-
-@contextmanager
-def _utilization_line(context: Context, show: WatchDisplay) -> Iterator[Callable[[VertexJob], str]]:
-    """Yield a function that returns a job's use; nothing where each change is a line of its own."""
-    if isinstance(show, PlainDisplay):
-        yield lambda job: ""
-        return
-    from slipway.front.cli.terminal.chart import UtilizationLine
-
-    with closing(UtilizationLine(context)) as utilization:
-        yield utilization.words
 
 
 def state_at(event: Progress, name: str, uses: str) -> Callable[[datetime], str]:
@@ -177,7 +162,7 @@ def account_of(job: VertexJob, context: Context) -> str:
         parts.append(f"ran {run_words(money)}")
         cost = cost_words(money)
         parts.append(cost if cost == UNKNOWN_PRICE else f"its machines cost {cost}")
-    from slipway.front.cli.terminal.chart import accelerator_line  # Most commands do not read series.
+    from slipway.front.cli.terminal.chart import accelerator_line
 
     use = accelerator_line(context, job, money)
     where = f"output {job.output}" if job.output else ""

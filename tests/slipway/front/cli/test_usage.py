@@ -83,7 +83,7 @@ def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssert
     past = history(jobs, (BIG, SMALL, NEW), days=1, samples=records)
     for region in ("us-east4", "us-central1"):
         unread = replace(past, unread=(f"jobs in {region}: denied",), jobs_unread=frozenset({region}))
-        usage_table.show(usage(unread, "team"))
+        usage_table.show(usage(unread, "team"), {})
         told = capsys.readouterr()
         assert f"{told.out}\n{told.err}" == snapshot(name=region)
     signs_of: tuple[tuple[History, set[str]], ...] = (
@@ -92,7 +92,7 @@ def test_the_screen(capsys: pytest.CaptureFixture[str], snapshot: SnapshotAssert
         (history(jobs[1:2], (SMALL,), days=1, samples=records), set()),
     )
     for known, signs in signs_of:
-        usage_table.show(usage(known, "label:x"))
+        usage_table.show(usage(known, "label:x"), {})
         told = capsys.readouterr()
         assert {line.partition(":")[0] for line in told.err.splitlines()} == signs, told
     usage_table.show(usage(past, "pool"), {"h100": "vision"})
