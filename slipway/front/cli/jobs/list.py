@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import partial
-from typing import Any
 
 import click
 
@@ -15,7 +14,7 @@ from slipway.base.columns import Column, table_of
 from slipway.base.formatting import nearest, quoted, short, span, span_or_dash
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.frames import watch_option, watched
-from slipway.front.cli.terminal.options import WORD, catalog_and_output_with_csv
+from slipway.front.cli.terminal.options import catalog_and_output_with_csv, word_option
 from slipway.front.cli.terminal.sweep_outcome import tally
 from slipway.google.jobs import VertexJob, state_word
 from slipway.model.catalog.parameter_types import Value
@@ -52,17 +51,15 @@ Values = Mapping[str, Value]
     metavar="N",
     help="At most this many, newest first.  [default: 20; all for a sweep]",
 )
-@click.option(
+@word_option(
     "--metric",
     "metrics",
-    type=WORD,
     multiple=True,
     metavar="NAME",
     help="Show results: what varies, this metric, run time and cost. May be repeated.",
 )
-@click.option(
+@word_option(
     "--sort",
-    type=WORD,
     metavar="[-]NAME",
     help="By a metric, best first: -accuracy where more is better, loss where less is. The best is starred.",
 )
@@ -117,31 +114,30 @@ def _look(
         jobs = in_order(jobs)
     choose_job = partial(claimant, context.connection.storage)
     if jobs and (metrics or sort or output == "csv"):
-        from slipway.front.cli.terminal.result_table import MetricColumns, show_results
+        from slipway.front.cli.terminal.result_table import show_results
 
         last_jobs = list(latest(jobs, choose_job).values()) if sweep else jobs
-        show_results(context, last_jobs, MetricColumns(metrics, Goal.parse(sort) if sort else None), output)
+        show_results(context, last_jobs, metrics, Goal.parse(sort) if sort else None, output)
         return
     copy_names = copies(jobs, choose_job) if sweep else frozenset()
     causes = read_causes(context, jobs) if query.state in ("failed", "expired") else {}
     if output == "json":
-        documents = []
-        for job in with_parts(context, jobs):
-            document: dict[str, Any] = {**describe(job, context).document}
-            if sweep:
-                document |= {"parameters": job.parameters, "copy": job.name in copy_names}
-            if job.name in causes:
-                document["cause"] = causes[job.name] or None
-            documents.append(document)
+        documents = [
+            {
+                **describe(job, context).document,
+                **({"parameters": job.parameters, "copy": job.name in copy_names} if sweep else {}),
+                **({"cause": causes[job.name] or None} if job.name in causes else {}),
+            }
+            for job in with_parts(context, jobs)
+        ]
         screen.out_json("jobs", {"jobs": documents})
         return
     if not jobs:
         screen.note("no jobs" + (" match" if query.narrowed or sweep else f" of stack {stack} yet"))
         if query.template is not None and query.template not in context.catalog.templates:
             near = nearest(query.template, context.catalog.templates)
-            screen.note(
-                f"  the catalog has no template {quoted(query.template)}{f'; did you mean {near}?' if near else ''}"
-            )
+            meant = f"; did you mean {near}?" if near else ""
+            screen.note(f"  the catalog has no template {quoted(query.template)}{meant}")
         return
     several_teams = len({job.team for job in jobs}) > 1
     values: dict[str, str] = {}

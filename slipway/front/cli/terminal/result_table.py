@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from slipway.base.formatting import counted, exact, short, span
@@ -32,32 +30,23 @@ from slipway.using.jobs.results import (
 )
 
 
-@dataclass(frozen=True)
-class MetricColumns:
-    """The chosen metrics, and the one by which rows are sorted, the best first."""
-
-    names: tuple[str, ...] = ()
-    sort: Goal | None = None
-
-    @property
-    def all(self) -> tuple[str, ...]:
-        names = [*self.names, self.sort.metric] if self.sort else self.names
-        return tuple(dict.fromkeys(names))
-
-
-def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricColumns, output: str) -> None:
-    """Print results. Raises ConfigError for a metric that no job has, where they have others."""
+def show_results(
+    context: Context, jobs: Sequence[VertexJob], chosen: tuple[str, ...], sort: Goal | None, output: str
+) -> None:
+    """Print results with the `chosen` metrics, and that to `sort` by, the best first. Raises ConfigError for a metric
+    that no job has, where they have others."""
+    names = list(dict.fromkeys([*chosen, *([sort.metric] if sort else [])]))
     jobs = with_parts(context, jobs)
     with ThreadPoolExecutor(1, thread_name_prefix="results") as threads:
         reading = threads.submit(read_metrics, context, jobs)
         causes = read_causes(context, jobs)
         metrics = reading.result()
     order = parameter_order(context.catalog, jobs)
-    goal = columns.sort or (goal_of(jobs, columns.names[0]) if columns.names else None)
+    goal = sort or (goal_of(jobs, chosen[0]) if chosen else None)
     results = result_rows(jobs, metrics, context.now, goal, order, causes)
-    require_metrics(results, columns.all)
-    if columns.sort:
-        results = results.sorted_by(columns.sort)
+    require_metrics(results, names)
+    if sort:
+        results = results.sorted_by(sort)
     if output == "json":
         screen.out_json("jobs", _document(context, jobs, metrics, results))
     elif output == "csv":
@@ -65,63 +54,51 @@ def show_results(context: Context, jobs: Sequence[VertexJob], columns: MetricCol
         heads = list(rows[0]) if rows else []
         screen.out_csv(heads, ([row[head] for head in heads] for row in rows))
     else:
-        _show_table(results, columns)
+        _show_table(results, names, sort)
 
 
 def _document(
     context: Context, jobs: Sequence[VertexJob], metrics: Mapping[str, Metrics], results: Results
 ) -> dict[str, Any]:
     by_name = {job.name: job for job in jobs}
-
-    def document(row: ResultRow) -> dict[str, Any]:
-        job = by_name[row.job]
-        return {
-            **describe(job, context).document,
-            "parameters": job.parameters,
+    documents = [
+        {
+            **describe(by_name[row.job], context).document,
+            "parameters": by_name[row.job].parameters,
             "metrics": row.metrics,
             "metricsSource": metrics[row.job].source or None,
             "metricsWhy": row.metrics_why or None,
             "cause": row.cause or None,
             "best": row.best,
         }
+        for row in results.rows
+    ]
+    return {"jobs": documents, "varies": results.parameters, "goal": results.goal}
 
-    return {"jobs": [document(row) for row in results.rows], "varies": results.parameters, "goal": results.goal}
 
-
-def _show_table(results: Results, columns: MetricColumns) -> None:
-    names = columns.all
-    starred = results.goal is not None
-    # The columns that describe a job, each with the text of its cells.
-    described: list[tuple[str, Callable[[ResultRow], str]]] = []
-    if starred:
-        described.append(("", lambda row: "★" if row.best else " "))
-    described.append(("JOB", lambda row: row.name))
-    if len({row.template for row in results.rows}) > 1:
-        described.append(("TEMPLATE", lambda row: row.template or "–"))
-    described += [(short(name), partial(_parameter, name)) for name in results.parameters]
+def _show_table(results: Results, names: Sequence[str], sort: Goal | None) -> None:
+    starred, noted = results.goal is not None, any(row.note for row in results.rows)
+    several = len({row.template for row in results.rows}) > 1
     labels = [key for key in results.labels if len({row.labels.get(key) for row in results.rows}) > 1]
-    described += [(key, partial(_label, key)) for key in labels]
-    if any(row.note for row in results.rows):
-        described.append(("NOTE", lambda row: short(row.note) or "–"))
-    arrows = {columns.sort.metric: " ↓" if columns.sort.maximize else " ↑"} if columns.sort else {}
+    heads = [*([""] if starred else []), "JOB", *(["TEMPLATE"] if several else [])]
+    heads += [*map(short, results.parameters), *labels, *(["NOTE"] if noted else [])]
+    arrows = {sort.metric: " ↓" if sort.maximize else " ↑"} if sort else {}
     measured = [*(f"{short(name).upper()}{arrows.get(name, '')}" for name in names), "RUN TIME", "COST"]
+    rows = []
+    for row in results.rows:
+        cells = [
+            *(["★" if row.best else " "] if starred else []),
+            row.name,
+            *([row.template or "–"] if several else []),
+        ]
+        cells += [short(render(row.parameters[name])) if name in row.parameters else "–" for name in results.parameters]
+        cells += [row.labels.get(key, "–") for key in labels]
+        cells += [short(row.note) or "–"] if noted else []
+        rows.append([*cells, *(_cells(row, names) or [_instead(row)])])
     numbers = [short(name) for name in results.parameters if all(_is_number(row, name) for row in results.rows)]
-    screen.table(
-        [*(head for head, _ in described), *measured],
-        [[*(text(row) for _, text in described), *(_cells(row, names) or [_instead(row)])] for row in results.rows],
-        right=(*numbers, *measured),
-        names=2 if starred else 1,
-    )
+    screen.table([*heads, *measured], rows, right=(*numbers, *measured), names=2 if starred else 1)
     for line in _notes(results, names):
         screen.note(line)
-
-
-def _parameter(name: str, row: ResultRow) -> str:
-    return short(render(row.parameters[name])) if name in row.parameters else "–"
-
-
-def _label(key: str, row: ResultRow) -> str:
-    return row.labels.get(key, "–")
 
 
 def _cells(row: ResultRow, names: Sequence[str]) -> list[str]:
