@@ -21,7 +21,7 @@ from slipway.base.errors import ConfigError
 from slipway.base.files import write_atomically
 from slipway.base.formatting import counted, size
 from slipway.front.cli.terminal import completions, screen
-from slipway.front.cli.terminal.options import WORD, catalog_and_output
+from slipway.front.cli.terminal.options import catalog_and_output, word_option
 from slipway.operating.board.document import as_json
 from slipway.operating.board.page import page
 from slipway.operating.board.reader import Wanted, read_board
@@ -52,9 +52,8 @@ from slipway.using.jobs.results import Goal
     shell_complete=completions.jobs,
     help="Show this job's use, events and last lines.  [default: the newest that run or failed]",
 )
-@click.option(
+@word_option(
     "--sort",
-    type=WORD,
     metavar="[-]NAME",
     help="Draw sweeps by this metric: -accuracy where more is better, loss where less is. The best is starred.",
 )

@@ -19,7 +19,7 @@ import click
 from slipway.base.formatting import counted, join
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.findings import show
-from slipway.front.cli.terminal.options import WORD, catalog_and_output
+from slipway.front.cli.terminal.options import catalog_and_output, word_option
 from slipway.model.findings.finding import Finding, Grade, shape_of
 
 if TYPE_CHECKING:
@@ -30,11 +30,10 @@ VARIABLE = "SLIPWAY_WEBHOOK"
 
 
 @click.command()
-@click.option("--stack", type=WORD, metavar="NAME", help="The stack, by its file in this checkout.")
+@word_option("--stack", metavar="NAME", help="The stack, by its file in this checkout.")
 @click.option("--strict", is_flag=True, help="Exit code 4 for warnings as well.")
-@click.option(
+@word_option(
     "--webhook",
-    type=WORD,
     metavar="URL",
     envvar=VARIABLE,
     help=f"Post what is found there, where it differs from the last time.  [env: {VARIABLE}, as it may be secret]",

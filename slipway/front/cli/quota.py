@@ -21,7 +21,7 @@ from slipway.base.columns import documents
 from slipway.base.errors import ConfigError, ResourceError, SlipwayError
 from slipway.base.formatting import join
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.options import WORD, catalog_and_output
+from slipway.front.cli.terminal.options import catalog_and_output, word_option
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Increase, Live, Unknown
 from slipway.google.live_reader import LiveScope
@@ -49,10 +49,8 @@ CONTACT = "SLIPWAY_CONTACT"
     flag_value="",
     help="Ask Google for a limit of VALUE, or for one that is enough; without METRIC, for all that is short.",
 )
-@click.option(
-    "--contact", type=WORD, metavar="EMAIL", envvar=CONTACT, help=f"Whom Google asks about it.  [env: {CONTACT}]"
-)
-@click.option("--justification", type=WORD, metavar="TEXT", help="Why more is needed, for Google.")
+@word_option("--contact", metavar="EMAIL", envvar=CONTACT, help=f"Whom Google asks about it.  [env: {CONTACT}]")
+@word_option("--justification", metavar="TEXT", help="Why more is needed, for Google.")
 @click.option("--dry-run", is_flag=True, help="Print what --request would send, and send nothing.")
 @catalog_and_output
 def command(

@@ -21,7 +21,7 @@ from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.delivery import send
 from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format_option
-from slipway.front.cli.terminal.options import WORD, catalog_and_output, timeout_option
+from slipway.front.cli.terminal.options import WORD, catalog_and_output, timeout_option, word_option
 from slipway.front.cli.terminal.submission import choice_lines, document, sent_words
 from slipway.model.kinds import KINDS
 from slipway.model.secret import NOTIFY
@@ -39,9 +39,8 @@ from slipway.using.submission.submitter import journal_of, under, with_code
 
 @click.command()
 @click.argument("template", type=WORD, required=False, shell_complete=completions.templates)
-@click.option(
+@word_option(
     "--like",
-    type=WORD,
     metavar="JOB",
     shell_complete=completions.jobs,
     help="In place of a template: that job's, with its code and parameters, and -p on top.",
@@ -55,17 +54,14 @@ from slipway.using.submission.submitter import journal_of, under, with_code
     shell_complete=completions.parameters,
     help="A parameter; may be repeated.",
 )
-@click.option(
+@word_option(
     "--capacity",
     "capacity_type",
-    type=WORD,
     metavar="TYPE",
     shell_complete=completions.capacity_types,
     help="Where the machines come from. Default: the template's first type that can run.",
 )
-@click.option(
-    "--pool", type=WORD, metavar="CLUSTER/POOL", shell_complete=completions.pools, help="This pool and no other place."
-)
+@word_option("--pool", metavar="CLUSTER/POOL", shell_complete=completions.pools, help="This pool and no other place.")
 @click.option("--as", "kind", type=click.Choice(list(KINDS)), help="The kind of job. Default: the template's first.")
 @click.option(
     "--wait-for",
@@ -74,24 +70,21 @@ from slipway.using.submission.submitter import journal_of, under, with_code
     shell_complete=completions.waits,
     help="How long to wait for a capacity type before the next is taken, as in pool=30m; flex-start=0 waits forever.",
 )
-@click.option(
+@word_option(
     "--then",
-    type=WORD,
     callback=lambda _, __, value: tuple(name.strip() for name in (value or "").split(",") if name.strip()),
     metavar="TYPE,…",
     shell_complete=completions.then,
     help="The capacity types after those, in order; with --sweep: those to take where its runs would wait.",
 )
-@click.option(
+@word_option(
     "--code",
-    type=WORD,
     metavar="DIR",
     shell_complete=click.Path(file_okay=False).shell_complete,
     help="Run this folder's code, as git sees it, instead of the reviewed one.",
 )
-@click.option(
+@word_option(
     "--sweep",
-    type=WORD,
     metavar="FILE",
     shell_complete=click.Path().shell_complete,
     help="One run for each point of a grid or list (YAML, JSON) or CSV.",
@@ -103,9 +96,7 @@ from slipway.using.submission.submitter import journal_of, under, with_code
 @click.option("--rate", type=click.IntRange(0), metavar="N", help="With --sweep: submissions a minute; 0: no limit.")
 @click.option("--experiment", metavar="NAME", help="An experiment in place of the template's.")
 @click.option("--experiment-run", metavar="NAME", help="The run's name in the experiment. Default: the job's.")
-@click.option(
-    "--team", type=WORD, metavar="NAME", help="The team that it counts for: the stack's, or a group that may submit it."
-)
+@word_option("--team", metavar="NAME", help="The team that it counts for: the stack's, or a group that may submit it.")
 @click.option("--label", "labels", multiple=True, metavar="KEY=VALUE", help="A label of the job; may be repeated.")
 @click.option("--note", metavar="TEXT", help="What to remember of it: a line that lists show.")
 @click.option("--shell", is_flag=True, help="Ask for a shell in its machines: see `slipway jobs open JOB --shell`.")

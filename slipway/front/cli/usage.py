@@ -12,16 +12,15 @@ from dataclasses import replace
 import click
 
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.options import WORD, catalog_and_output_with_csv
+from slipway.front.cli.terminal.options import catalog_and_output_with_csv, word_option
 
 
 @click.command()
 @click.option("--since", default="30d", show_default=True, metavar="TIME", help="From so long ago on: 12h, 7d.")
-@click.option(
+@word_option(
     "--by",
     default="user",
     show_default=True,
-    type=WORD,
     metavar="user|team|template|pool|label:KEY",
     help="A row each.",
 )

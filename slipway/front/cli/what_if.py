@@ -19,7 +19,7 @@ from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.files import from_here
 from slipway.base.formatting import seconds, span
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.options import WORD, catalog_and_output
+from slipway.front.cli.terminal.options import catalog_and_output, word_option
 
 if TYPE_CHECKING:
     from slipway.model.cluster import ClusterSpec
@@ -33,7 +33,7 @@ _TARGET = "10m"
 
 @click.command()
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
-@click.option("--base", type=WORD, metavar="REF", help="Compare with FILE at this commit, not with what is deployed.")
+@word_option("--base", metavar="REF", help="Compare with FILE at this commit, not with what is deployed.")
 @click.option("--days", type=click.IntRange(1, 30), default=30, show_default=True, help="So many days are replayed.")
 @click.option("--suggest", is_flag=True, help="Look for the cheapest bounds that hold --target, as a diff of FILE.")
 @click.option(

@@ -14,7 +14,7 @@ from slipway.base.errors import ConfigError, PolicyError, ResourceError, Slipway
 from slipway.base.formatting import join
 from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.documents import out_jobs
-from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_jobs, jobs_argument
+from slipway.front.cli.terminal.options import catalog_and_output, found_jobs, jobs_argument, word_option
 from slipway.front.cli.terminal.submission import confirm
 from slipway.google.failures import CloudError
 from slipway.using.context import Context
@@ -25,9 +25,8 @@ from slipway.using.sweeps.cancelling import cancel_sweep
 
 @click.command()
 @jobs_argument(required=False)
-@click.option(
+@word_option(
     "--sweep",
-    type=WORD,
     metavar="ID",
     shell_complete=completions.active_sweeps,
     help="All of this sweep's jobs that have not ended.",

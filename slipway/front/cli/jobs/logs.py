@@ -8,7 +8,7 @@ from __future__ import annotations
 import click
 
 from slipway.front.cli.terminal import completions, screen
-from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job, job_argument
+from slipway.front.cli.terminal.options import catalog_and_output, found_job, job_argument, word_option
 from slipway.front.cli.terminal.watching import watch
 from slipway.google.jobs import VertexJob, state_word
 from slipway.google.logging import LogEntry
@@ -31,9 +31,8 @@ _SEVERITIES = ("debug", "info", "notice", "warning", "error", "critical")
     metavar="N",
     help="Of the lines chosen only the last N, and those that follow.",
 )
-@click.option(
+@word_option(
     "--role",
-    type=WORD,
     metavar="ROLE",
     shell_complete=completions.roles,
     help="Only lines of this role or replica: workers, workers-1, service.",

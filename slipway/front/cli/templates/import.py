@@ -18,7 +18,7 @@ from pathlib import Path
 import click
 
 from slipway.front.cli.terminal import screen
-from slipway.front.cli.terminal.options import WORD
+from slipway.front.cli.terminal.options import WORD, word_option
 from slipway.reviewing.sources import text_of
 
 _NO_NAME = re.compile(r"[^a-z0-9]+")
@@ -26,9 +26,9 @@ _NO_NAME = re.compile(r"[^a-z0-9]+")
 
 @click.command()
 @click.argument("file", type=WORD, metavar="FILE")
-@click.option("--name", type=WORD, metavar="NAME", help="What the template is called. Default: the file's name.")
-@click.option("--summary", type=WORD, metavar="TEXT", help="What it does, in a line. Default: where it comes from.")
-@click.option("--code", type=WORD, metavar="DIR", help="The folder that has the code of a Python package: jobs/lora.")
+@word_option("--name", metavar="NAME", help="What the template is called. Default: the file's name.")
+@word_option("--summary", metavar="TEXT", help="What it does, in a line. Default: where it comes from.")
+@word_option("--code", metavar="DIR", help="The folder that has the code of a Python package: jobs/lora.")
 @click.option("--print", "prints", is_flag=True, help="Print the Python and write nothing.")
 def command(file: str, name: str | None, summary: str | None, code: str | None, prints: bool) -> None:
     from slipway.authoring.gcloud.importing import Naming, flag_mistake, read

@@ -32,8 +32,9 @@ class _Word(click.ParamType[str]):
 
 
 WORD = _Word()
+word_option = partial(click.option, type=WORD)
 _CATALOG = "The catalog to use.  [env: SLIPWAY_CATALOG; else slipway use]"
-catalog_option = click.option("--catalog", type=WORD, metavar="gs://BUCKET", help=_CATALOG)
+catalog_option = word_option("--catalog", metavar="gs://BUCKET", help=_CATALOG)
 _TIMEOUT = "Stop waiting after 90s, 10m or 2h (exit 9); the job goes on."
 timeout_option = click.option("--timeout", metavar="TIME", help=_TIMEOUT)
 job_argument = click.argument("job", type=WORD, shell_complete=completions.jobs)
