@@ -217,11 +217,8 @@ def _summary(stack: Stack) -> str:
 
 
 def _price(stack: Stack) -> Bounds:
-    """Return the price of the present clusters, and the highest of concurrent ones.
-
-    Adopted clusters cost nothing: their creators pay for them. The price is that of a review, except where clusters
-    were given up, which no file tells.
-    """
+    """Return the price of the present clusters, and the highest of concurrent ones, without adopted ones, which their
+    creators pay for. It is that of a review, except where clusters were given up, which no file tells."""
     now = Clock().now()
     paid = [cluster for cluster in stack.clusters if not cluster.adopted]
     present = [cluster for cluster in paid if cluster.season.includes(now)]

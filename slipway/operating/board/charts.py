@@ -35,10 +35,8 @@ def parts(mark: Spec, encoding: Spec, **styles: str) -> list[Spec]:
 
 
 def chosen(*more: Spec) -> list[Spec]:
-    """Return the parameters that a reader chooses, and those that the page sets.
-
-    `now`, and `begun`, before which nothing is known, are milliseconds.
-    """
+    """Return the parameters that a reader chooses, and those that the page sets. `now`, and `begun`, before which
+    nothing is known, are milliseconds."""
     return [
         {"name": "days", "value": 7},
         {"name": "by", "value": "user"},

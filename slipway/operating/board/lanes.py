@@ -26,9 +26,7 @@ class Stay:
 
 def arrange(stays: Iterable[Stay], most: int) -> list[Lanes]:
     """Give each stay the lowest adjacent lanes, else the lowest of all; beyond `most` only where those below are taken.
-
-    `stays` are in the order of their beginnings.
-    """
+    `stays` are in the order of their beginnings."""
     free, top = [(0, most)] if most else [], most
     ends: list[tuple[datetime, Lanes]] = []
     lanes_of = []

@@ -28,10 +28,8 @@ _UNKNOWN = "–"
 
 
 def page(data: Mapping[str, Any], fresh_s: float = 0.0) -> str:
-    """Return the HTML of a board's JSON (`slipway.operating.board.document.as_json`).
-
-    `fresh_s`: seconds after which a served page asks for a newer one; 0 for a file.
-    """
+    """Return the HTML of a board's JSON (`slipway.operating.board.document.as_json`). `fresh_s`: seconds after which a
+    served page asks for a newer one; 0 for a file."""
     here = files(__package__)
     scripts = [here.joinpath(name).read_text(encoding="utf-8") for name in SCRIPTS]
     style = _colours() + here.joinpath("page.css").read_text(encoding="utf-8")

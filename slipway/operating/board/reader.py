@@ -68,10 +68,8 @@ class Wanted:
 
 
 def read_board(context: Context, wanted: Wanted, say: Callable[[str], None]) -> Document:
-    """Read the board. `say` gets a sentence for every slow part.
-
-    Raises the errors of fetching the catalog, and ResourceError for a named job or sweep that does not exist.
-    """
+    """Read the board. `say` gets a sentence for every slow part. Raises the errors of fetching the catalog, and
+    ResourceError for a named job or sweep that does not exist."""
     catalog, place = context.catalog, find(context, None)
     now = right_time(context.now, context.connection.session.time)
     with ThreadPoolExecutor(2, thread_name_prefix="board") as threads:
@@ -156,10 +154,8 @@ def _sweeps(context: Context, wanted: Wanted, history: History) -> Iterator[Boar
 
 
 def _sweep(context: Context, id: str, wanted: Wanted, history: History) -> BoardSweep | None:
-    """Return a sweep by its id, or the trials of a tuning job by its full name; None where there are no runs.
-
-    Raises ConfigError where a named sweep lacks the metric to draw.
-    """
+    """Return a sweep by its id, or the trials of a tuning job by its full name; None where there are no runs. Raises
+    ConfigError where a named sweep lacks the metric to draw."""
     if "/" in id:
         return board_study(context.vertex.job(id))
     listed = context.vertex.jobs_of_every_kind(sweep_filter(context.catalog.stack, id))

@@ -25,10 +25,8 @@ _KEPT = 8
 
 @dataclass
 class FreshPages:
-    """Pages by the job that each has in full, empty for none.
-
-    Only one is made at a time, so that a second caller gets the first one's page.
-    """
+    """Pages by the job that each has in full, empty for none. Only one is made at a time, so that a second caller gets
+    the first one's page."""
 
     #: Reads the stack, and returns the page of a job.
     make: Callable[[str], str]

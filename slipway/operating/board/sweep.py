@@ -103,10 +103,8 @@ class BoardSweep:
 
 
 def board_sweep(id: str, results: Results, metrics: Mapping[str, Metrics], total: int = 0) -> BoardSweep:
-    """Return the runs of a sweep, drawn by the metric of its goal, else by the first.
-
-    `metrics` are by the jobs' full names; `total`: the least number of runs.
-    """
+    """Return the runs of a sweep, drawn by the metric of its goal, else by the first. `metrics` are by the jobs' full
+    names; `total`: the least number of runs."""
     rows, goal = results.rows[:MOST_RUNS], results.goal
     runs = tuple(_run(row, place) for place, row in enumerate(rows, 1))
     metric = goal.metric if goal else next(iter(results.metrics), "")
@@ -173,10 +171,8 @@ def _finite(metrics: Mapping[str, float]) -> Mapping[str, float]:
 def _values(
     runs: Sequence[SweepRun], parameters: Sequence[str], metric: str
 ) -> Iterator[tuple[str, Mapping[str, Value]]]:
-    """Yield each axis with the value of each run that has one: varying parameters, and the metric last.
-
-    A parameter with the metric's name is `params.NAME`, as in tables for pandas.
-    """
+    """Yield each axis with the value of each run that has one: varying parameters, and the metric last. A parameter
+    with the metric's name is `params.NAME`, as in tables for pandas."""
     for name in parameters[: _AXES - 1]:
         values = {run.run: run.parameters[name] for run in runs if name in run.parameters}
         if len(set(map(render, values.values()))) > 1:

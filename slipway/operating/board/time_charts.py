@@ -19,10 +19,8 @@ _RANGE = {"type": "utc", "domain": [{"expr": _FROM}, {"expr": "now"}], "nice": F
 
 
 def band() -> Spec:
-    """Return the machines of a band: used, idle and unrecorded ones; the queue above; marks between.
-
-    `band`: its index; `top` and `queue`: the ends of the two scales, in machines.
-    """
+    """Return the machines of a band: used, idle and unrecorded ones; the queue above; marks between. `band`: its index;
+    `top` and `queue`: the ends of the two scales, in machines."""
     own = ({"name": "band", "value": 0}, {"name": "top", "value": 1}, {"name": "queue", "value": 0})
     return {"params": chosen(*own), "spacing": 4, "vconcat": [_queue(), _machines()]}
 

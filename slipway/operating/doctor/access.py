@@ -37,10 +37,8 @@ NEEDS = (
 
 
 def gaps(permissions: Permissions, place: Place, catalog: Catalog | None) -> tuple[Need, ...]:
-    """Ask each service which permissions the caller lacks. Raises CloudError.
-
-    Names from a catalog are asked about only once it was read; missing resources are reported elsewhere.
-    """
+    """Ask each service which permissions the caller lacks: on the catalog's resources only once it was read. Missing
+    resources are reported elsewhere. Raises CloudError."""
     holders: dict[str, tuple[Holder, str]] = {
         "project": ("project", place.project),
         "catalog": ("bucket", place.address.bucket),

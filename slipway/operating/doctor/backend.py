@@ -68,11 +68,8 @@ def _missing(subject: Subject, picture: Picture) -> Finding:
 
 
 def _unfinished(published: PublishedCatalog, picture: Picture) -> Iterator[Finding]:
-    """Find an unfinished deployment.
-
-    The catalog is written last, so a resource that only the state has is of a deployment that ended before. A
-    deployment that replaces a cluster in place takes it out of the catalog first.
-    """
+    """Find an unfinished deployment. The catalog is written last, so a resource that only the state has is of one that
+    ended before. One that replaces a cluster in place takes it out of the catalog first."""
     backend, kind = picture.backend, KINDS["deployment-unfinished"]
     ended = backend is not None and not backend.pending
     for cluster in published.whole.dormant.values() if published.whole else ():

@@ -61,10 +61,8 @@ def _by_people(edits: Iterable[Finding]) -> Iterator[Finding]:
 
 
 def by_hand(findings: Iterable[Finding], published: Catalog) -> Iterator[Finding]:
-    """Leave out the changes of an unfinished deployment.
-
-    It writes the catalog, and deletes unneeded clusters, before it makes others.
-    """
+    """Leave out the changes of an unfinished deployment: it writes the catalog, and deletes unneeded clusters, before
+    it makes others."""
     if not unfinished(published):
         yield from findings
         return
@@ -76,11 +74,8 @@ def by_hand(findings: Iterable[Finding], published: Catalog) -> Iterator[Finding
 
 
 def of_clusters(catalog: Catalog, clusters: Iterable[PersistentResource]) -> Iterator[Finding]:
-    """Compare the clusters on offer with the catalog's declaration.
-
-    No deployment changes a living cluster: a difference stays, except that a deleted cluster is made again. An adopted
-    cluster is its owner's.
-    """
+    """Compare the clusters on offer with the catalog's declaration. No deployment changes a living cluster: a
+    difference stays, except that a deleted cluster is made again. An adopted cluster is its owner's."""
     there = {(cluster.region or catalog.region, cluster.id): cluster for cluster in clusters}
     for name, published in catalog.clusters.items():
         on, live = Subject("cluster", published.id), there.get((catalog.region_of(name), published.id))
@@ -111,10 +106,8 @@ def _of_fields(on: Subject, differences: Iterable[FieldDifference], then: NextDe
 
 
 def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Finding]:
-    """Find grants that the stack did not make: the engine knows its own alone.
-
-    The other users of an adopted bucket are its owner's business.
-    """
+    """Find grants that the stack did not make: the engine knows its own alone. The other users of an adopted bucket are
+    its owner's business."""
     granted = {key for step in preview.standing.values() if (key := grant_of(step))}
     buckets = (step for step in preview.standing.values() if step.type == BUCKET and is_adopted_bucket(step.name))
     theirs = {subject(step, step.old) for step in buckets if step.old}
@@ -132,10 +125,8 @@ def of_policies(preview: Preview, policies: Iterable[Policy]) -> Iterator[Findin
 
 
 def of_labels(preview: Preview, labels: Mapping[str, Mapping[str, str]]) -> Iterator[Finding]:
-    """Find labels that somebody added to a bucket, by its name: the provider hides labels that it did not write.
-
-    The labels of an adopted bucket are its owner's.
-    """
+    """Find labels that somebody added to a bucket, by its name: the provider hides labels that it did not write. An
+    adopted bucket's labels are its owner's."""
     olds = [(step, step.old) for step in preview.standing.values() if step.old]
     of_all = set[str]()
     for provider in (old for step, old in olds if step.type == PROVIDER):

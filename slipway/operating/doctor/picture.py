@@ -102,10 +102,8 @@ class UnseenPolicy(Unknown):
 
 @dataclass(frozen=True, kw_only=True)
 class Picture(Place):
-    """A place with its resources at one moment.
-
-    Each part is a value, an `Unknown` with its reason, or None where it was not read.
-    """
+    """A place with its resources at one moment: each part a value, an `Unknown` with its reason, or None where it was
+    not read."""
 
     now: datetime
     #: None without a catalog.

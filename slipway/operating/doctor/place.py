@@ -48,11 +48,8 @@ class Place:
 
 
 def find(context: Context, stack: str | None) -> Place:
-    """Return the place.
-
-    Raises ConfigError where no stack is named, or the stack's file lacks its place, and the errors of fetching a
-    catalog where nothing else tells.
-    """
+    """Return the place. Raises ConfigError where no stack is named, or the stack's file lacks its place, and the errors
+    of fetching a catalog where nothing else tells."""
     folders = (context.folder, *context.folder.parents)
     root = next((folder for folder in folders if (folder / "Pulumi.yaml").is_file()), None)
     files = _files(root) if root else {}

@@ -116,10 +116,8 @@ def _job_beside_pool(job: VertexJob, fits: str, picture: Picture) -> Finding:
 
 
 def words_submitted(catalog: Catalog | None, job: VertexJob) -> tuple[str, ...] | None:
-    """Return the words after the template, without flags; None where the job does not tell them all.
-
-    A job of a folder's own code does not, for one.
-    """
+    """Return the words after the template, without flags; None where the job does not tell them all, as one of a
+    folder's own code."""
     template = catalog.templates.get(job.template) if catalog else None
     if catalog is None or template is None or CODE_LABEL in job.labels:
         return None

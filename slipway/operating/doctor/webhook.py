@@ -50,10 +50,8 @@ class Webhook:
         return cls(url=url, kept=folder / "doctor" / name, transport=Transport(environ))
 
     def tell(self, stack: str, findings: Sequence[Finding]) -> bool:
-        """Post the findings but notes, where they differ from the last ones; return whether they did.
-
-        Raises ResourceError.
-        """
+        """Post the findings but notes, where they differ from the last; return whether they did. Raises
+        ResourceError."""
         shape = shape_of(findings)
         last = self.kept.read_text("utf-8") if self.kept.exists() else shape_of(())
         if shape == last:

@@ -74,11 +74,8 @@ def command(
 
 
 def place_of(job: VertexJob, what: str, page: str, project: str) -> tuple[tuple[str, ...], str]:
-    """Return lines to copy, and the link that a browser opens, empty where there is none. `page` is the job's in the
-    console, `project` that of its bucket; both empty where the console has none.
-
-    Raises ResourceError for a job that has none of them.
-    """
+    """Return lines to copy, and the link that a browser opens or none. `page` is the job's in the console, `project`
+    that of its bucket; both empty where the console has none. Raises ResourceError for a job that has none of them."""
     if not (page if what == "console" else job.output):
         noun, why = "output directory", "its request names none"
         if what == "console":

@@ -24,11 +24,8 @@ _PATIENCE = 30.0
 
 
 def source_with_hash() -> tuple[Mapping[str, Any], str]:
-    """Return slipway's source, with the wheel's hash; and why there is none, empty where there is one.
-
-    pip notes the hash at installation; uv does not, so the wheel is read once more. Raises ConfigError where that is
-    another.
-    """
+    """Return slipway's source, with the wheel's hash; and why there is none, empty where there is one. pip notes the
+    hash at installation; uv does not, so the wheel is read once more. Raises ConfigError where that is another."""
     origin = installation.direct_url()
     url, known = str(origin.get("url", "")), installation.sha256(origin)
     if known:

@@ -114,10 +114,8 @@ def _written(path: Path, content: str | bytes, mode: int = 0o644) -> None:
 
 
 def merged(name: str, mine: str, base: str, new: str, labels: tuple[str, str, str]) -> tuple[str, bool]:
-    """Return a file with the edits of both sides, and whether they conflict: then with git's markers.
-
-    Raises ConfigError where git is missing, and for a file that has markers of an earlier merge.
-    """
+    """Return a file with the edits of both sides, and whether they conflict: then with git's markers. Raises
+    ConfigError where git is missing, and for a file that has markers of an earlier merge."""
     if mine in (base, new):
         return new, False
     if _MARKER.search(mine):

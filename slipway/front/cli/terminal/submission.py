@@ -31,11 +31,8 @@ if TYPE_CHECKING:
 
 
 class TerminalDisplay:
-    """A display of a submission on stdout, unless that is kept for JSON.
-
-    `again`: the command that resumes the submission.
-    `yes`: whether any cost is confirmed already.
-    """
+    """A display of a submission on stdout, unless that is kept for JSON. `again` is the command that resumes it, `yes`
+    confirms any cost."""
 
     def __init__(self, context: Context, *, json: bool, again: str, yes: bool) -> None:
         self._context, self._json, self._again, self._yes = context, json, again, yes

@@ -133,7 +133,8 @@ def _planned(
 
 
 class SweepTerminal:
-    """A display of a sweep on stdout, unless that is kept for JSON."""
+    """A display of a sweep on stdout, unless that is kept for JSON. `by` returns the command that takes other capacity
+    types where runs would wait; `asks` tells whether a person at a terminal is asked."""
 
     def __init__(
         self,
@@ -146,11 +147,6 @@ class SweepTerminal:
         yes: bool,
         asks: bool,
     ) -> None:
-        """Begin.
-
-        `by`: returns the command that takes other capacity types where runs would wait.
-        `asks`: whether a person at a terminal is asked.
-        """
         self._context, self._again, self._by, self._json = context, again, by, json
         self._yes, self._asks = yes, asks
         self._tell = screen.note if json or not asks else screen.out

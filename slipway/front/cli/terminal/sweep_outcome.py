@@ -32,11 +32,8 @@ def closing(sweep: SubmittedSweep, again: Again) -> list[str]:
 
 
 def document(sweep: SubmittedSweep, taken: Collection[Run] = (), ended: EndedRuns | None = None) -> dict[str, Any]:
-    """Return the JSON document.
-
-    `taken`: the runs in whose place those of another sweep run.
-    `ended`: the runs after a wait; without one, `states` is null.
-    """
+    """Return the JSON document. `taken`: the runs in whose place those of another sweep run; `ended`: the runs after a
+    wait, without which `states` is null."""
     result, left = sweep.result, sweep.left
     return {
         "sweep": sweep.id,
