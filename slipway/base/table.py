@@ -98,8 +98,11 @@ class Table:
             cells = [wrapped(cell, width) for cell, width in zip(self._cells(row), widths, strict=True)]
             own = [self._line(parts, widths) for parts in zip_longest(*cells, fillvalue="")]
             text, begin = self._runs_on(row, widths)
+            # The lines of a text that runs across columns stand beside those of the row's own cells.
             beside = wrapped(text, room - begin if room else _WIDEST) if text else ()
-            lines += [TableLine(line, head=number == 0) for line in _beside(own, beside, begin)]
+            for line, more in zip_longest(own, beside, fillvalue=""):
+                joined = f"{line}{' ' * (begin - cell_len(line))}{more}".rstrip() if more else line
+                lines.append(TableLine(joined, head=number == 0))
         return lines
 
     def _line(self, parts: Iterable[str], widths: Iterable[int]) -> str:
@@ -175,12 +178,6 @@ def _flow(parts: Sequence[str], room: int) -> list[str]:
 
 def _indented(line: str, indent: int, room: int) -> str:
     return f"{' ' * indent}{line}" if indent + cell_len(line) <= room else line
-
-
-def _beside(own: Sequence[str], more: Sequence[str], begin: int) -> list[str]:
-    """Put the lines of a text beside those of a row's own cells, from the column `begin` on."""
-    pairs = zip_longest(own, more, fillvalue="")
-    return [f"{line}{' ' * (begin - cell_len(line))}{text}".rstrip() if text else line for line, text in pairs]
 
 
 def _total(widths: Sequence[int]) -> int:

@@ -81,7 +81,10 @@ def command(
         why = f"it has no {starter.RECORD}: slipway init did not write it"
         raise ConfigError(f"{folder} can't be upgraded", why=why, fix="name the folder that slipway init wrote")
     if record is None and folder.is_dir():
-        _refuse_others(folder)
+        there = {path.name for path in folder.iterdir()} - {path.name for path in leftovers(folder / starter.RECORD)}
+        if others := sorted(there - _FROM_A_FORGE):
+            why = f"it has {join([quoted(name) for name in others[:3]])}, and no {starter.RECORD} of slipway init"
+            raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")
     if record is not None and not (upgrade and "CI" in flags):
         _refuse_two_forges(place, record, {**record.values, **flags}.get("CI", GITHUB.name))
     if upgrade and record is not None:
@@ -249,13 +252,6 @@ def _pins(names: list[str]) -> dict[str, str]:
         bare = [name for name, (_, why) in written.items() if why]
         screen.note(f"warning: {join(bare)}: no hashes, as {without}")
     return texts
-
-
-def _refuse_others(folder: Path) -> None:
-    there = {path.name for path in folder.iterdir()} - {path.name for path in leftovers(folder / starter.RECORD)}
-    if others := sorted(there - _FROM_A_FORGE):
-        why = f"it has {join([quoted(name) for name in others[:3]])}, and no {starter.RECORD} of slipway init"
-        raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")
 
 
 def _refuse_two_forges(place: Place, record: Record, forge: str) -> None:

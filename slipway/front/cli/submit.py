@@ -11,6 +11,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,7 @@ from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
 from slipway.front.cli.terminal.delivery import send
 from slipway.front.cli.terminal.gcloud import as_formatted, check_format, format_option
-from slipway.front.cli.terminal.options import WORD, catalog_and_output, timeout_option, word_option
+from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job, timeout_option, word_option
 from slipway.front.cli.terminal.submission import choice_lines, document, sent_words
 from slipway.model.kinds import KINDS
 from slipway.model.secret import NOTIFY
@@ -163,10 +164,9 @@ def command(
     if typed.like is None:
         asked = typed.request()
     else:
-        from slipway.front.cli.terminal.like import liked, request_like_job
-
-        typed, model = liked(context, typed)
-        asked = request_like_job(context, typed, model).asked
+        model = found_job(context, typed.like)
+        typed = replace(typed, like=model.typed)  # A template's name does not name the job for good.
+        asked = typed.request_like(context, model).asked
 
     def plan(asked: SubmissionRequest) -> PreparedSubmission:
         return prepare(context.catalog, asked, context.user, context.team, context.now)

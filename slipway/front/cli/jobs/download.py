@@ -42,7 +42,12 @@ def command(job: str, dest: Path | None, overwrite: bool, catalog: str | None, o
     if not target.ended:
         screen.note(f"{target.display_name} is {state_word(target.state)}; this is what it has written so far")
     again = f"slipway jobs download {target.typed} {shlex.quote(str(folder))}{' --overwrite' if overwrite else ''}"
-    with screen.interruptible(f"what has arrived stays in {folder}", f"to go on: {again}"), _progress() as tell:
+    progress: AbstractContextManager[Tell] = nullcontext(_quarters())
+    if sys.stderr.isatty() and screen.coloured(sys.stderr):
+        from slipway.front.cli.terminal.redrawn import transfer
+
+        progress = transfer()
+    with screen.interruptible(f"what has arrived stays in {folder}", f"to go on: {again}"), progress as tell:
         done = download(context, target, folder, overwrite=overwrite, tell=tell)
     if output == "json":
         screen.out_json("download", _document(target.name, done))
@@ -55,16 +60,8 @@ def command(job: str, dest: Path | None, overwrite: bool, catalog: str | None, o
     done.require_all()
 
 
-def _progress() -> AbstractContextManager[Tell]:
-    """Return a callback for a bar on a terminal; elsewhere for a line at each quarter."""
-    if not (sys.stderr.isatty() and screen.coloured(sys.stderr)):
-        return nullcontext(_quarters())
-    from slipway.front.cli.terminal.redrawn import transfer
-
-    return transfer()
-
-
 def _quarters() -> Callable[[int, int, int], None]:
+    """Return a callback that prints a line at each quarter."""
     reported = 0
 
     def tell(files: int, count: int, total: int) -> None:

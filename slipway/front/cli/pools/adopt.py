@@ -15,7 +15,7 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import WORD, catalog_option
-from slipway.google.answers import Json, region_of
+from slipway.google.answers import region_of
 from slipway.google.failures import NotFound
 from slipway.model.cluster import PROJECT
 from slipway.using.context import Context
@@ -36,20 +36,17 @@ def command(cluster: str, _: bool, catalog: str | None) -> None:
         raise ConfigError(f"{quoted(cluster)} is no cluster's id", fix=f"{mistake[1]}, or all of that name")
     context, region = Context(catalog), region_of(cluster)
     project, region = (cluster.split("/")[1], region) if region else (context.catalog.project, context.catalog.region)
-    text, note = entry_of(_body(context, cluster, project, region), project, region)
-    screen.out(text.rstrip("\n"))
-    if note:
-        screen.note(note)
-    file = f"the file of a stack of {project} in {region}"
-    screen.note(f"next: put it below slipway:persistentResources: of {file}, with a name of yours, then slipway check")
-
-
-def _body(context: Context, cluster: str, project: str, region: str) -> Json:
     try:
-        return context.connection.vertex(project, region).persistent_resource_body(cluster)
+        body = context.connection.vertex(project, region).persistent_resource_body(cluster)
     except NotFound as error:
         if region_of(cluster) or cluster not in context.catalog.clusters:
             raise
         id_ = context.catalog.clusters[cluster].id
         what = f"{cluster} is a name in stack {context.catalog.stack}, not a cluster's id"
         raise ConfigError(what, fix=f"its id is {id_}: slipway pools adopt {id_} --print") from error
+    text, note = entry_of(body, project, region)
+    screen.out(text.rstrip("\n"))
+    if note:
+        screen.note(note)
+    file = f"the file of a stack of {project} in {region}"
+    screen.note(f"next: put it below slipway:persistentResources: of {file}, with a name of yours, then slipway check")

@@ -12,7 +12,6 @@ FILE is what gcloud ai custom-jobs create --config takes. The template is writte
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 import click
@@ -38,7 +37,13 @@ def command(file: str, name: str | None, summary: str | None, code: str | None, 
     called = name or _NO_NAME.sub("-", path.stem.lower()).strip("-")
     naming = Naming(called, summary or f"imported from {path.name}", (code or "").rstrip("/"))
     target = Path("templates", f"{called.replace('-', '_')}.py")
-    also = [] if prints else [flag_mistake(*wrong) for wrong in _wrong_places(target)]
+    also = []
+    if not prints and not target.parent.is_dir():
+        fix = "run it in the repository's root, or add --print"
+        also.append(flag_mistake("there is no folder templates/ here", fix))
+    elif not prints and target.exists():
+        fix = "--name ANOTHER, or --print to see what it would be"
+        also.append(flag_mistake(f"{target} exists, and was not overwritten", fix))
     imported = read(text_of(file, "name a job file in YAML, as UTF-8", strict=True), file, naming, also)
     source = python_source(imported.template)
     for note in imported.notes:
@@ -50,11 +55,3 @@ def command(file: str, name: str | None, summary: str | None, code: str | None, 
         out.write(source)
     screen.out(f"wrote {target}")
     screen.note(f"next: add {called} to slipway:templates of a stack file, then slipway check")
-
-
-def _wrong_places(target: Path) -> Iterator[tuple[str, str]]:
-    """Yield the reason why a template can't be written there, and what to do."""
-    if not target.parent.is_dir():
-        yield "there is no folder templates/ here", "run it in the repository's root, or add --print"
-    elif target.exists():
-        yield f"{target} exists, and was not overwritten", "--name ANOTHER, or --print to see what it would be"

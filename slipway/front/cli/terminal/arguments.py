@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import re
 import shlex
+from collections.abc import Collection
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import quoted, seconds
@@ -12,6 +14,11 @@ from slipway.using.submission.candidates import SubmissionRequest
 from slipway.using.submission.own_labels import checked_labels, checked_note, checked_notify
 from slipway.using.submission.parameters import assignments, waits
 from slipway.using.submission.request import RequestOverrides
+
+if TYPE_CHECKING:
+    from slipway.google.jobs import VertexJob
+    from slipway.using.context import Context
+    from slipway.using.submission.like import Likeness
 
 _RUN = re.compile(r"[a-z0-9][a-z0-9-]{0,127}")
 
@@ -123,6 +130,17 @@ class SubmitArguments:
             overrides=overrides,
             team=self.team or "",
         )
+
+    def request_like(self, context: Context, job: VertexJob, swept: Collection[str] = ()) -> Likeness:
+        """Print the parts of a job that are taken over, and those that can't be the same any more. `swept`: parameters
+        that the points of a sweep give. Raises the errors of `request_like`."""
+        from slipway.front.cli.terminal import screen
+        from slipway.using.submission.like import request_like
+
+        likeness = request_like(context, job, self.request(), own_code=self.code is not None, swept=swept)
+        for line in (*likeness.notes, *(f"  not as it was: {difference}" for difference in likeness.differences)):
+            screen.note(line)
+        return likeness
 
 
 def _run_name(flag: str, value: str | None) -> str:

@@ -15,6 +15,7 @@ from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted, exact, join
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.arguments import SubmitArguments, WaitOptions
+from slipway.front.cli.terminal.options import found_job
 from slipway.front.cli.terminal.submission import below_verdict, commit_words, confirm
 from slipway.front.cli.terminal.sweep_outcome import closing, document, forecast_document, trouble_in_sending, watched
 from slipway.google.jobs import VertexJob
@@ -52,9 +53,8 @@ def submit_sweep(
     """Run the command."""
     model = None
     if typed.like is not None:
-        from slipway.front.cli.terminal.like import liked
-
-        typed, model = liked(context, typed)
+        model = found_job(context, typed.like)
+        typed = replace(typed, like=model.typed)  # A template's name does not name the job for good.
     plan = _planned(context, typed, model, name, ending, upload=not dry_run)
     end = f"{'' if rate is None else f' --rate {rate}'}{' --wait' if ending.waits else ''}"
     end += f" --timeout {shlex.quote(ending.typed)}" if ending.typed else ""
@@ -114,10 +114,8 @@ def _planned(
     if model is None:
         asked = typed.request()
     else:
-        from slipway.front.cli.terminal.like import request_like_job
-
         swept = {name for point in points.each for name in point.given} - assignments(typed.params).keys()
-        likeness = request_like_job(context, typed, model, swept)
+        likeness = typed.request_like(context, model, swept)
         # The job's own parameters hold where a point gives no other value.
         asked, place = likeness.asked, f"--like {model.typed}"
         own = {name: Given(value, place, place) for name, value in likeness.swept.items()}
