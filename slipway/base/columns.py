@@ -23,11 +23,8 @@ class Column(Generic[Row]):
     key: str = ""
     #: Returns the text of a row's cell, where that is not the value.
     text: Callable[[Row], str] | None = None
-    #: Whether its cells are flush right.
     right: bool = False
-    #: Whether its cells may be wrapped.
     wraps: bool = False
-    #: Whether it names the row.
     name: bool = False
     #: Whether it is left out where no row has a text.
     optional: bool = False

@@ -50,7 +50,6 @@ class Place:
 
     #: The index of the band.
     band: int
-    #: The number of machines.
     count: int
     #: Empty before the job started.
     lanes: Lanes = ()

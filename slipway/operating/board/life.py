@@ -64,11 +64,9 @@ class Life:
     phases: tuple[Phase, ...]
     marks: tuple[Mark, ...]
     use: tuple[Use, ...]
-    #: The last lines of its log.
     lines: tuple[str, ...]
     #: The idle time of its accelerators, and its cost, as text.
     idle: str = ""
-    #: The cause of its failure, in a line.
     cause: str = ""
     #: The parts that could not be read.
     why: tuple[str, ...] = ()

@@ -53,13 +53,10 @@ _LISTED = 20 * MOST_RUNS
 
 @dataclass(frozen=True)
 class Wanted:
-    """The choice of the page's contents."""
+    """The choice of the page's contents: how far it looks back, and the sweeps and jobs that it shows in full."""
 
-    #: The length of the past.
     past: timedelta = timedelta(days=30)
-    #: The sweeps that are shown in full.
     sweeps: tuple[str, ...] = ()
-    #: The jobs that are shown in full.
     jobs: tuple[str, ...] = ()
     #: Of the sweeps' charts.
     goal: Goal | None = None

@@ -30,7 +30,6 @@ _APART = 8.0
 class SweepRun:
     """A run with the keys of `slipway jobs list --metric`."""
 
-    #: The job's.
     id: str
     name: str
     #: The number of the run, or of the trial.

@@ -65,7 +65,6 @@ class Need:
     #: One permission, which stands for the role.
     permission: str
     role: str
-    #: The commands, as text.
     verbs: str
 
 
@@ -94,7 +93,6 @@ class Policy:
 class UnseenPolicy(Unknown):
     """A policy that could not be read."""
 
-    #: The resource.
     of: Subject = field(kw_only=True)
     #: The service no longer has the resource.
     gone: bool = field(default=False, kw_only=True)
@@ -114,7 +112,6 @@ class Picture(Place):
     recent: tuple[VertexJob, ...] | Unknown
     recent_since: datetime
     quota: QuotaReport | Unknown | None = None
-    #: As in `Live`.
     last_ends: Mapping[str, datetime] | Unknown = field(default_factory=dict)
     backend: Backend | None = None
     submissions: tuple[Submission, ...] = ()
@@ -130,7 +127,6 @@ class Picture(Place):
     #: The parts that were not read and why, a phrase each.
     unseen: tuple[str, ...] = ()
     other_regions: tuple[str, ...] = ()
-    #: The recent utilization of the stack's jobs.
     use: tuple[Series, ...] | Unknown = ()
     #: The spent part of the stack's budget, or the reason why that is not known.
     ledger: Ledger | str | None = None

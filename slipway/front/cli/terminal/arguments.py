@@ -67,7 +67,6 @@ class SubmitArguments:
     catalog: str | None = None
     team: str | None = None
     yes: bool = False
-    #: The job to imitate.
     like: str | None = None
     labels: tuple[str, ...] = ()
     note: str | None = None
