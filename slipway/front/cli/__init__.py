@@ -170,11 +170,7 @@ def main(args: Sequence[str] | None = None) -> int:
         note(NOTHING_SENT)  # Otherwise the sender tells what was sent.
         return INTERRUPTED
     except Exception as error:
-        if isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
-            return _shown(_not_installed(error), debug)
-        if debug:
-            raise
-        return _shown(_system(error) if isinstance(error, OSError) else _fault(error), debug)
+        return _shown(_as_ours(error), debug)
     return result if isinstance(result, int) else 0
 
 
@@ -191,33 +187,31 @@ def run() -> None:
     sys.exit(code)
 
 
-def _not_installed(error: ModuleNotFoundError) -> ConfigError:
-    page = (error.name or "").partition(".")[0] in ("jinja2", "markupsafe")
-    extra, does = ("board", "a page") if page else ("deploy", "deploying")
-    needed = ConfigError(
-        "this command needs packages that are not installed",
-        why=f"there is no {error.name}: slipway alone has what submitting needs, not what {does} does",
-        fix=installation.install_extra(extra),
-    )
-    needed.__cause__ = error
-    return needed
-
-
-def _fault(error: Exception) -> SlipwayError:
-    return SlipwayError(
-        f"unexpected {type(error).__name__}: {error}",
-        why="this is a fault of slipway, not yours",
-        fix="report it with the output of the same command and --debug",
-    )
-
-
-def _system(error: OSError) -> SlipwayError:
-    """Return the system's refusal: a full disk, a missing folder, a file that may not be written."""
-    files = " → ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
-    if isinstance(error, FileNotFoundError) and not files:
-        return SlipwayError("this folder is gone", fix="cd to one that exists")
-    what = (error.strerror or str(error)).lower()
-    return SlipwayError(f"{what}: {files}" if files else what, fix="make room, or make it readable and writable")
+def _as_ours(error: Exception) -> SlipwayError:
+    """Return the error of a missing package, of the system (a full disk, a missing folder, a file that may not be
+    written), or else of our own fault."""
+    if isinstance(error, ModuleNotFoundError) and not f"{error.name}.".startswith("slipway."):
+        page = (error.name or "").partition(".")[0] in ("jinja2", "markupsafe")
+        extra, does = ("board", "a page") if page else ("deploy", "deploying")
+        ours: SlipwayError = ConfigError(
+            "this command needs packages that are not installed",
+            why=f"there is no {error.name}: slipway alone has what submitting needs, not what {does} does",
+            fix=installation.install_extra(extra),
+        )
+    elif isinstance(error, FileNotFoundError) and error.filename is None:
+        ours = SlipwayError("this folder is gone", fix="cd to one that exists")
+    elif isinstance(error, OSError):
+        files = " → ".join(str(name) for name in (error.filename, error.filename2) if name is not None)
+        what = (error.strerror or str(error)).lower()
+        ours = SlipwayError(f"{what}: {files}" if files else what, fix="make room, or make it readable and writable")
+    else:
+        ours = SlipwayError(
+            f"unexpected {type(error).__name__}: {error}",
+            why="this is a fault of slipway, not yours",
+            fix="report it with the output of the same command and --debug",
+        )
+    ours.__cause__ = error
+    return ours
 
 
 def _usage(error: click.UsageError) -> int:
