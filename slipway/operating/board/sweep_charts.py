@@ -26,7 +26,7 @@ def parallel() -> Spec:
     axis = {"title": None, "labelAngle": 0, "labelLimit": room, "domain": False, "ticks": False}
     x = {"field": "key", "type": "nominal", "sort": None, "axis": axis, "scale": {"type": "point", "padding": 0.2}}
     y = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
-    lines = {"field": "run", "type": "nominal"}
+    lines = {"detail": {"field": "run", "type": "nominal"}, "opacity": _SCORE}
     return {
         "params": [*_OWN, {"name": "axes", "value": 1}],
         "width": PAGE,
@@ -41,8 +41,12 @@ def parallel() -> Spec:
                 "mark": {"type": "rule", "style": "limit", "opacity": 0.5},
                 "encoding": {"y": {"value": 0}, "y2": {"value": "height"}},
             },
-            _line("line", "!datum.best", lines),
-            _line("best-line", "datum.best", lines),
+            {"transform": [{"filter": "!datum.best"}], "mark": {"type": "line", "style": "line"}, "encoding": lines},
+            {
+                "transform": [{"filter": "datum.best"}],
+                "mark": {"type": "line", "style": "best-line"},
+                "encoding": lines,
+            },
             {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 0}, "encoding": {"tooltip": _TOLD}},
             {
                 "data": {"name": "ticks"},
@@ -105,12 +109,4 @@ def curves() -> Spec:
             "detail": {"field": "run", "type": "nominal"},
             "tooltip": [{"field": "run"}, {"field": "step"}, {"field": "value", "format": ".4~g"}],
         },
-    }
-
-
-def _line(style: str, which: str, lines: Spec) -> Spec:
-    return {
-        "transform": [{"filter": which}],
-        "mark": {"type": "line", "style": style},
-        "encoding": {"detail": lines, "opacity": _SCORE},
     }
