@@ -26,6 +26,11 @@ _STEP = 46
 BAR = {"type": "bar", "height": 14, "yOffset": 8}
 
 
+def layer(rows: str, transform: Sequence[Any], mark: Spec, **encoding: Any) -> dict[str, Any]:
+    """Return a layer of the page's `rows`."""
+    return {"data": {"name": rows}, "transform": transform, "mark": mark, "encoding": encoding}
+
+
 def parts(mark: Spec, encoding: Spec, **styles: str) -> list[Spec]:
     """Return a layer for each `what` of the rows, in its style."""
     return [

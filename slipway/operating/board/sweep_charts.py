@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .charts import MONEY, PAGE, Spec
+from .charts import MONEY, PAGE, Spec, layer
 from .sweep import INNER
 
 _OWN = ({"name": "sweep", "value": 0}, {"name": "key", "value": ""}, {"name": "metric", "value": ""})
@@ -26,7 +26,9 @@ def parallel() -> Spec:
     axis = {"title": None, "labelAngle": 0, "labelLimit": room, "domain": False, "ticks": False}
     x = {"field": "key", "type": "nominal", "sort": None, "axis": axis, "scale": {"type": "point", "padding": 0.2}}
     y = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [0, 1]}}
-    lines = {"detail": {"field": "run", "type": "nominal"}, "opacity": _SCORE}
+    lines = {"encoding": {"detail": {"field": "run", "type": "nominal"}, "opacity": _SCORE}}
+    rule = {"type": "rule", "style": "limit", "opacity": 0.5}
+    words = {"type": "text", "style": "clear", "align": "left", "dx": 6, "limit": room}
     return {
         "params": [*_OWN, {"name": "axes", "value": 1}],
         "width": PAGE,
@@ -35,62 +37,33 @@ def parallel() -> Spec:
         "transform": [_MINE],
         "encoding": {"x": x, "y": y},
         "layer": [
-            {
-                "data": {"name": "ticks"},
-                "transform": [_MINE],
-                "mark": {"type": "rule", "style": "limit", "opacity": 0.5},
-                "encoding": {"y": {"value": 0}, "y2": {"value": "height"}},
-            },
-            {"transform": [{"filter": "!datum.best"}], "mark": {"type": "line", "style": "line"}, "encoding": lines},
-            {
-                "transform": [{"filter": "datum.best"}],
-                "mark": {"type": "line", "style": "best-line"},
-                "encoding": lines,
-            },
+            layer("ticks", [_MINE], rule, y={"value": 0}, y2={"value": "height"}),
+            {"transform": [{"filter": "!datum.best"}], "mark": {"type": "line", "style": "line"}, **lines},
+            {"transform": [{"filter": "datum.best"}], "mark": {"type": "line", "style": "best-line"}, **lines},
             {"mark": {"type": "point", "filled": True, "size": 40, "opacity": 0}, "encoding": {"tooltip": _TOLD}},
-            {
-                "data": {"name": "ticks"},
-                "transform": [_MINE],
-                "mark": {"type": "text", "style": "clear", "align": "left", "dx": 6, "limit": room},
-                "encoding": {"text": {"field": "text"}},
-            },
+            layer("ticks", [_MINE], words, text={"field": "text"}),
         ],
     }
 
 
 def scatter() -> Spec:
     """Return a point for each run: the metric over one parameter; the dearer, the larger; the best has a star."""
-    of_key = [_MINE, {"filter": "datum.key === key"}]
     place = {"field": "place", "type": "quantitative", "axis": None, "scale": {"domain": [-0.06, 1.06]}}
     axis = {"title": None, "tickCount": 4, "format": ".4~g"}
     metric = {"field": "metric", "type": "quantitative", "axis": axis, "scale": {"zero": False}}
+    point = {"type": "point", "filled": True, "style": "accent"}
+    star = {"type": "text", "style": "best", "text": "★", "fontSize": 20}
     align = f"datum.place <= {INNER[0]} ? 'left' : datum.place < {INNER[1]} ? 'center' : 'right'"
-    tick = {"type": "text", "style": "faint", "baseline": "top", "fontSize": 11, "dy": 6, "clip": False}
-    return {
-        "params": list(_OWN),
-        "width": PAGE,
-        "height": 150,
-        "layer": [
-            {
-                "data": {"name": "points"},
-                "transform": [*of_key, {"filter": "datum.metric !== null"}],
-                "mark": {"type": "point", "filled": True, "style": "accent"},
-                "encoding": {"x": place, "y": metric, "opacity": _SCORE, "size": _SIZE, "tooltip": _TOLD},
-            },
-            {
-                "data": {"name": "points"},
-                "transform": [*of_key, {"filter": "datum.best"}],
-                "mark": {"type": "text", "style": "best", "text": "★", "fontSize": 20},
-                "encoding": {"x": place, "y": metric, "tooltip": _TOLD},
-            },
-            {
-                "data": {"name": "ticks"},
-                "transform": [*of_key, {"filter": "datum.along"}],
-                "mark": {**tick, "align": {"expr": align}},
-                "encoding": {"x": place, "y": {"value": "height"}, "text": {"field": "text"}},
-            },
-        ],
-    }
+    tick = {"type": "text", "style": "faint", "baseline": "top", "align": {"expr": align}, "fontSize": 11}
+    of_key = [_MINE, {"filter": "datum.key === key"}]
+    measured = [*of_key, {"filter": "datum.metric !== null"}]
+    best, along = [*of_key, {"filter": "datum.best"}], [*of_key, {"filter": "datum.along"}]
+    layers = [
+        layer("points", measured, point, x=place, y=metric, opacity=_SCORE, size=_SIZE, tooltip=_TOLD),
+        layer("points", best, star, x=place, y=metric, tooltip=_TOLD),
+        layer("ticks", along, {**tick, "dy": 6, "clip": False}, x=place, y={"value": "height"}, text={"field": "text"}),
+    ]
+    return {"params": list(_OWN), "width": PAGE, "height": 150, "layer": layers}
 
 
 def curves() -> Spec:

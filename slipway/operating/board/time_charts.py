@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Callable
 
-from .charts import BY_RANK, MONEY, PAGE, RANK, Spec, chosen, parts
+from .charts import BY_RANK, MONEY, PAGE, RANK, Spec, chosen, layer, parts
 
 _FROM = "max(now - days * 864e5, begun)"
 _HOURS = "utchours(datum.value) || utcminutes(datum.value)"
@@ -16,6 +16,8 @@ _AXIS = {
     "labelExpr": f"{_HOURS} ? utcFormat(datum.value, '%H:%M') : utcFormat(datum.value, '%a %-d %b')",
 }
 _RANGE = {"type": "utc", "domain": [{"expr": _FROM}, {"expr": "now"}], "nice": False}
+_AT = {"calculate": "toDate(datum.time)", "as": "at"}
+_ON_BAND = [{"flatten": ["on"], "as": ["place"]}, {"filter": "datum.place && datum.place[0] === band"}]
 
 
 def band() -> Spec:
@@ -41,12 +43,8 @@ def life() -> Spec:
         "transform": [_LIFE, *phases],
         "layer": parts({"type": "rect"}, encoding, waiting="waiting", running="accent", preempted="bad"),
     }
-    marks = {
-        "data": {"name": "marks"},
-        "transform": [_LIFE, {"calculate": "toDate(datum.time)", "as": "at"}],
-        "mark": {"type": "rule", "style": "generation"},
-        "encoding": {"x": {**x, "field": "at"}, "tooltip": [{"field": "what"}, {"field": "text"}, when("at", "at")]},
-    }
+    told, rule = [{"field": "what"}, {"field": "text"}, when("at", "at")], {"type": "rule", "style": "generation"}
+    marks = layer("marks", [_LIFE, _AT], rule, x={**x, "field": "at"}, tooltip=told)
     room = {"left": 44, "right": 0, "top": 0, "bottom": 0}  # as on an axis of the chart below
     return {"params": _OF_LIFE, "padding": room, "width": PAGE, "height": 28, "layer": [bars, marks]}
 
@@ -92,24 +90,17 @@ def _queue() -> Spec:
     left = "datum.startTime ? toDate(datum.startTime) : datum.endTime ? toDate(datum.endTime) : now"
     axis = {"title": "wait", "values": {"expr": "queue ? [0, queue] : []"}, "format": "d", "grid": False}
     scale = {"domain": [0, {"expr": "max(queue, 1)"}], "nice": False}
-    return {
-        "width": PAGE,
-        "height": 30,
-        "data": {"name": "jobs"},
-        "transform": [
-            *_on_band(),
-            {"calculate": "toDate(datum.createTime)", "as": "created"},
-            {"calculate": left, "as": "left"},
-            {"fold": ["created", "left"], "as": ["what", "at"]},
-            {"calculate": "(datum.what === 'created' ? 1 : -1) * datum.place[1]", "as": "change"},
-            {"window": [{"op": "sum", "field": "change", "as": "waiting"}], "sort": [{"field": "at"}]},
-        ],
-        "mark": {"type": "area", "interpolate": "step-after", "style": "waiting", "clip": True},
-        "encoding": {
-            "x": _time("at"),
-            "y": {"field": "waiting", "type": "quantitative", "axis": axis, "scale": scale},
-        },
-    }
+    waits = [
+        *_ON_BAND,
+        {"calculate": "toDate(datum.createTime)", "as": "created"},
+        {"calculate": left, "as": "left"},
+        {"fold": ["created", "left"], "as": ["what", "at"]},
+        {"calculate": "(datum.what === 'created' ? 1 : -1) * datum.place[1]", "as": "change"},
+        {"window": [{"op": "sum", "field": "change", "as": "waiting"}], "sort": [{"field": "at"}]},
+    ]
+    area = {"type": "area", "interpolate": "step-after", "style": "waiting", "clip": True}
+    y = {"field": "waiting", "type": "quantitative", "axis": axis, "scale": scale}
+    return {"width": PAGE, "height": 30, **layer("jobs", waits, area, x=_time("at"), y=y)}
 
 
 def _machines() -> Spec:
@@ -135,13 +126,14 @@ def _machines() -> Spec:
     ]
     preemptions = [
         {"filter": "datum.preemptions"},
-        *_on_band(),
+        *_ON_BAND,
         {"flatten": ["preemptions"], "as": ["time"]},
         {"filter": "datum.time"},
-        {"calculate": "toDate(datum.time)", "as": "at"},
+        _AT,
         {"filter": f"datum.at >= {_FROM}"},
     ]
     preempted = {"type": "point", "shape": "triangle-down", "filled": True, "style": "bad", "size": 45, "clip": True}
+    told = [{"field": "displayName", "title": "preempted"}, when("at", "at")]
     x = {"x": _time("begin", _AXIS), "x2": {"field": "end"}}
 
     def y(field: str) -> Spec:
@@ -150,89 +142,51 @@ def _machines() -> Spec:
         return {"field": field, "type": "quantitative", "axis": axis, "scale": scale}
 
     def live(style: str, condition: str) -> Spec:
-        return {
-            "data": {"name": "bands"},
-            "transform": [*span, {"filter": condition}],
-            "mark": {"type": "rect", "style": style, "clip": True},
-            "encoding": {**x, "y": y("ground"), "y2": {"field": "live"}},
-        }
+        mark = {"type": "rect", "style": style, "clip": True}
+        return layer("bands", [*span, {"filter": condition}], mark, **x, y=y("ground"), y2={"field": "live"})
 
-    return {
-        "width": PAGE,
-        "height": 116,
-        "layer": [
-            live("unknown", "datum.span[2] === null"),
-            live("idle", "datum.span[2] !== null"),
-            _jobs(y),
-            {
-                "data": {"name": "bands"},
-                "transform": span,
-                "mark": {"type": "rule", "style": "limit", "clip": True},
-                "encoding": {**x, "y": y("max")},
-            },
-            _marks("deployment", "deployments", [], "commit"),
-            _marks("generation", "bands", generations, "cluster"),
-            {
-                "data": {"name": "jobs"},
-                "transform": preemptions,
-                "mark": preempted,
-                "encoding": {
-                    "x": _time("at", _AXIS),
-                    "y": {"value": 4},
-                    "tooltip": [{"field": "displayName", "title": "preempted"}, when("at", "at")],
-                },
-            },
-        ],
-    }
+    layers = [
+        live("unknown", "datum.span[2] === null"),
+        live("idle", "datum.span[2] !== null"),
+        _jobs(y),
+        layer("bands", span, {"type": "rule", "style": "limit", "clip": True}, **x, y=y("max")),
+        _marks("deployment", "deployments", [], "commit"),
+        _marks("generation", "bands", generations, "cluster"),
+        layer("jobs", preemptions, preempted, x=_time("at", _AXIS), y={"value": 4}, tooltip=told),
+    ]
+    return {"width": PAGE, "height": 116, "layer": layers}
 
 
-def _marks(style: str, data: str, before: list[Spec], field: str) -> Spec:
-    return {
-        "data": {"name": data},
-        "transform": [*before, {"calculate": "toDate(datum.time)", "as": "at"}],
-        "mark": {"type": "rule", "style": style, "clip": True},
-        "encoding": {"x": _time("at", _AXIS), "tooltip": [{"field": field, "title": style}, when("at", "at")]},
-    }
+def _marks(style: str, rows: str, before: list[Spec], field: str) -> Spec:
+    rule, told = {"type": "rule", "style": style, "clip": True}, [{"field": field, "title": style}, when("at", "at")]
+    return layer(rows, [*before, _AT], rule, x=_time("at", _AXIS), tooltip=told)
 
 
-def _jobs(y: Any) -> Spec:
+def _jobs(y: Callable[[str], Spec]) -> Spec:
     """Return a rectangle for each job and each range of its lanes."""
-    lanes = "sequence(2, length(datum.place), 2)"
-    return {
-        "data": {"name": "jobs"},
-        "transform": [
-            {"filter": "datum.startTime"},
-            *_on_band(),
-            {"calculate": "toDate(datum.startTime)", "as": "begin"},
-            {"calculate": "datum.endTime ? toDate(datum.endTime) : now", "as": "end"},
-            {"filter": f"datum.end >= {_FROM}"},
-            {"calculate": lanes, "as": "lanes"},
-            {"flatten": ["lanes"], "as": ["lane"]},
-            {"calculate": "datum.place[datum.lane]", "as": "low"},
-            {"calculate": "datum.place[datum.lane + 1]", "as": "high"},
-            {"calculate": "datum.place[1]", "as": "machines"},
-            {"calculate": "lower(replace(datum.state, 'JOB_STATE_', ''))", "as": "became"},
-            *RANK,
-        ],
-        "mark": {"type": "rect", "clip": True, "cursor": "pointer", "style": "job"},
-        "encoding": {
-            "x": _time("begin", _AXIS),
-            "x2": {"field": "end"},
-            "y": y("low"),
-            "y2": {"field": "high"},
-            "color": BY_RANK,
-            "tooltip": [
-                {"field": "displayName", "title": "job"},
-                *({"field": key} for key in ("user", "team", "template")),
-                {"field": "became", "title": "state"},
-                {"field": "machines"},
-                when("begin", "started"),
-                when("end", "ended"),
-                {"field": "cost", "title": "cost", **MONEY},
-            ],
-        },
-    }
-
-
-def _on_band() -> list[Spec]:
-    return [{"flatten": ["on"], "as": ["place"]}, {"filter": "datum.place && datum.place[0] === band"}]
+    lanes = [
+        {"filter": "datum.startTime"},
+        *_ON_BAND,
+        {"calculate": "toDate(datum.startTime)", "as": "begin"},
+        {"calculate": "datum.endTime ? toDate(datum.endTime) : now", "as": "end"},
+        {"filter": f"datum.end >= {_FROM}"},
+        {"calculate": "sequence(2, length(datum.place), 2)", "as": "lanes"},
+        {"flatten": ["lanes"], "as": ["lane"]},
+        {"calculate": "datum.place[datum.lane]", "as": "low"},
+        {"calculate": "datum.place[datum.lane + 1]", "as": "high"},
+        {"calculate": "datum.place[1]", "as": "machines"},
+        {"calculate": "lower(replace(datum.state, 'JOB_STATE_', ''))", "as": "became"},
+        *RANK,
+    ]
+    told = [
+        {"field": "displayName", "title": "job"},
+        *({"field": key} for key in ("user", "team", "template")),
+        {"field": "became", "title": "state"},
+        {"field": "machines"},
+        when("begin", "started"),
+        when("end", "ended"),
+        {"field": "cost", "title": "cost", **MONEY},
+    ]
+    mark = {"type": "rect", "clip": True, "cursor": "pointer", "style": "job"}
+    x = {"x": _time("begin", _AXIS), "x2": {"field": "end"}}
+    return layer("jobs", lanes, mark, **x, y=y("low"), y2={"field": "high"}, color=BY_RANK, tooltip=told)
