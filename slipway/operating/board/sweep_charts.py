@@ -69,17 +69,9 @@ def scatter() -> Spec:
 def curves() -> Spec:
     """Return the metric of each run over its steps."""
     axis = {"title": None, "tickCount": 4, "format": ".4~g"}
-    return {
-        "params": list(_OWN),
-        "width": PAGE,
-        "height": 170,
-        "data": {"name": "curves"},
-        "transform": [_MINE],
-        "mark": {"type": "line", "style": "line", "opacity": 0.6},
-        "encoding": {
-            "x": {"field": "step", "type": "quantitative", "axis": {"title": "step", "tickCount": 6, "format": "d"}},
-            "y": {"field": "value", "type": "quantitative", "axis": axis, "scale": {"zero": False}},
-            "detail": {"field": "run", "type": "nominal"},
-            "tooltip": [{"field": "run"}, {"field": "step"}, {"field": "value", "format": ".4~g"}],
-        },
-    }
+    x = {"field": "step", "type": "quantitative", "axis": {"title": "step", "tickCount": 6, "format": "d"}}
+    y = {"field": "value", "type": "quantitative", "axis": axis, "scale": {"zero": False}}
+    told = [{"field": "run"}, {"field": "step"}, {"field": "value", "format": ".4~g"}]
+    mark, detail = {"type": "line", "style": "line", "opacity": 0.6}, {"field": "run", "type": "nominal"}
+    lines = layer("curves", [_MINE], mark, x=x, y=y, detail=detail, tooltip=told)
+    return {"params": list(_OWN), "width": PAGE, "height": 170, **lines}

@@ -52,28 +52,25 @@ def life() -> Spec:
 def use() -> Spec:
     """Return a job's utilization of processors, memory and accelerators, a line for each replica and accelerator."""
     axis = {"title": None, "format": "%", "tickCount": 3}
-    return {
-        "params": _OF_LIFE,
-        "data": {"name": "use"},
-        "transform": [
-            _LIFE,
-            {"flatten": ["points"], "as": ["point"]},
-            {"calculate": "toDate(datum.point[0])", "as": "at"},
-            {"calculate": "datum.point[1]", "as": "value"},
-            {"calculate": "replace(datum.what, /[0-9]+ ?/, '')", "as": "kind"},
-            {"calculate": "datum.who + datum.what", "as": "line"},
-        ],
-        "width": PAGE,
-        "height": 120,
-        "mark": {"type": "line", "strokeWidth": 1.5, "interpolate": "step-after"},
-        "encoding": {
-            "x": {"field": "at", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS},
-            "y": {"field": "value", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": axis},
-            "color": {"field": "kind", "type": "nominal", "legend": {"title": None, "offset": 4}},
-            "detail": {"field": "line", "type": "nominal"},
-            "tooltip": [{"field": "who"}, {"field": "what"}, {"field": "value", "format": ".0%"}, when("at", "at")],
-        },
-    }
+    points = [
+        _LIFE,
+        {"flatten": ["points"], "as": ["point"]},
+        {"calculate": "toDate(datum.point[0])", "as": "at"},
+        {"calculate": "datum.point[1]", "as": "value"},
+        {"calculate": "replace(datum.what, /[0-9]+ ?/, '')", "as": "kind"},
+        {"calculate": "datum.who + datum.what", "as": "line"},
+    ]
+    lines = layer(
+        "use",
+        points,
+        {"type": "line", "strokeWidth": 1.5, "interpolate": "step-after"},
+        x={"field": "at", "type": "temporal", "scale": _LIFETIME, "axis": _AXIS},
+        y={"field": "value", "type": "quantitative", "scale": {"domain": [0, 1]}, "axis": axis},
+        color={"field": "kind", "type": "nominal", "legend": {"title": None, "offset": 4}},
+        detail={"field": "line", "type": "nominal"},
+        tooltip=[{"field": "who"}, {"field": "what"}, {"field": "value", "format": ".0%"}, when("at", "at")],
+    )
+    return {"params": _OF_LIFE, "width": PAGE, "height": 120, **lines}
 
 
 def when(field: str, title: str) -> Spec:
