@@ -73,8 +73,6 @@ def command(
     flags = {key.upper(): value for key, value in given.items() if value is not None}  # --ci is CI.
     if workflows is not None:
         flags |= answers.workflows(workflows)
-        if answers.may_move(flags["REF"]):
-            screen.warn(f"--workflows: who moves {flags['REF']} deploys in your repository; a commit does not move")
     place = Place.of(folder)
     record = starter.read_record(folder)
     if upgrade and record is None:
@@ -276,5 +274,7 @@ def _tell_kept(names: list[str], place: Place, values: Mapping[str, str]) -> Non
         screen.note(f"left as they are: {_shown(place, names)}")
     for name in sorted(_TO_BE_ADDED & {*names}):
         text = starter_files.filled(_texts(place, values, production=False)[name], values)
-        for line in starter_files.lines_beyond(place.read(name) or "", text):
-            screen.note(f"  add to {place.shown(name)}:  {line}")
+        has = {line.strip() for line in (place.read(name) or "").splitlines()}
+        for line in text.splitlines():
+            if not line.startswith("#") and line.strip() not in has:
+                screen.note(f"  add to {place.shown(name)}:  {line}")

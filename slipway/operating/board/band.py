@@ -99,8 +99,6 @@ def machines_on(job: PastJob) -> Mapping[str, int]:
 
 def most_used(bands: Sequence[Band], jobs: Iterable[PastJob]) -> tuple[Band, ...]:
     """Return as many bands as a page has room for, in their order: those with the most jobs."""
-    if len(bands) <= MOST_BANDS:
-        return tuple(bands)
     count = Counter(name for job in jobs for name in machines_on(job))
     kept = {band.name for band in sorted(bands, key=lambda band: -count[band.name])[:MOST_BANDS]}
     return tuple(band for band in bands if band.name in kept)

@@ -105,14 +105,8 @@ def _now(catalog: Catalog, seen: Picture) -> Now:
 
 def due_dates(catalog: Catalog, seen: Picture) -> tuple[Mapping[str, Any], ...] | None:
     """Return the due dates; None where nothing tells them."""
-    limits = Unknown(why="not read for this", api="", role="")
-    live = Live(
-        clusters=seen.clusters,
-        jobs=seen.jobs,
-        limits=limits,
-        catalog=as_published(catalog),
-        last_ends=seen.last_ends,
-    )
+    unread = Unknown(why="not read for this", api="", role="")
+    live = Live(seen.clusters, seen.jobs, limits=unread, catalog=as_published(catalog), last_ends=seen.last_ends)
     try:
         return tuple({**due.document(seen.now), "does": due.does} for due in upcoming(catalog, live, seen.now))
     except SlipwayError:

@@ -32,9 +32,7 @@ from slipway.operating.pool_rows import GONE, RECENT, PoolRow, rows, upcoming
 from slipway.using.context import Context
 
 
-def _lists(
-    vertex: Vertex,
-) -> tuple[tuple[PersistentResource, ...], tuple[VertexJob, ...], tuple[VertexJob, ...]]:
+def _lists(vertex: Vertex) -> tuple[tuple[PersistentResource, ...], tuple[VertexJob, ...], tuple[VertexJob, ...]]:
     """Return clusters, jobs that have not ended, and the newest jobs, all asked for at once."""
     with ThreadPoolExecutor(3) as threads:
         clusters = threads.submit(vertex.persistent_resources)

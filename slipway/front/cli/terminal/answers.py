@@ -13,6 +13,7 @@ import click
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, nearest, quoted
+from slipway.front.cli.terminal import screen
 
 _OWNER = r"(@[\w.-]+(/[\w.-]+)?|[^\s@]+@[^\s@]+\.[^\s@]+)"
 _WORKFLOWS = re.compile(r"([\w.-]+/[\w.-]+)@([\w.-]+(?:/[\w.-]+)*)", re.ASCII)
@@ -62,17 +63,14 @@ def answers(wanted: Iterable[str], given: Mapping[str, str], *, asking: bool) ->
 
 
 def workflows(text: str) -> dict[str, str]:
-    """Return the placeholders of OWNER/REPO@REF. Raises ConfigError."""
+    """Return the placeholders of OWNER/REPO@REF, and warn of a version that may move. Raises ConfigError."""
     match = _WORKFLOWS.fullmatch(text)
     if match is None or match[2] in ("COMMIT", "REF"):  # As the pages write it.
         fix = "--workflows OWNER/REPO@REF, a tag or a commit of the repository that has slipway's workflows"
         raise ConfigError(f"--workflows {quoted(text)} is no version of a repository", fix=fix)
+    if not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}|v?\d+\.\d+.*", match[2]):  # No whole commit, and no tag as v1.2.0.
+        screen.warn(f"--workflows: who moves {match[2]} deploys in your repository; a commit does not move")
     return {"OWNED": match[1], "REF": match[2]}
-
-
-def may_move(ref: str) -> bool:
-    """Tell whether a version looks like a branch's name: neither a whole commit nor a tag such as v1.2.0."""
-    return not re.fullmatch(r"[0-9a-f]{40}|[0-9a-f]{64}|v?\d+\.\d+.*", ref)
 
 
 def _proven(key: str, value: str) -> str:

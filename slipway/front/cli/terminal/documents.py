@@ -31,12 +31,7 @@ def out_jobs(jobs: Iterable[JobDescription], *, alone: bool) -> None:
 
 def usage_document(usage: Utilization, idle: IdleAccelerators | None = None) -> dict[str, Any]:
     """Return shares from 0 to 1. `periodSeconds`: the seconds over which each point is the mean; 0: as measured."""
-    return {
-        "why": usage.why or None,
-        "periodSeconds": usage.period,
-        "idle": idle,
-        "series": usage.rows,
-    }
+    return {"why": usage.why or None, "periodSeconds": usage.period, "idle": idle, "series": usage.rows}
 
 
 def dates_document(due: Iterable[Due], dormant: Iterable[DormantCluster], now: datetime) -> dict[str, Any]:

@@ -104,12 +104,6 @@ def filled(text: str, values: Mapping[str, str]) -> str:
     return re.sub(r"@([A-Z]+)@", lambda match: values[match[1]], text)
 
 
-def lines_beyond(present: str, text: str) -> list[str]:
-    """Return the lines of a text that another lacks, without comments: of two `include:` the second alone counts."""
-    has = {line.strip() for line in present.splitlines()}
-    return [line for line in text.splitlines() if not line.startswith("#") and line.strip() not in has]
-
-
 def is_own(name: str) -> bool:
     """Tell whether a file is the team's from its first day: its deployments and runs, which no release changes."""
     return name.startswith(_OWN)
