@@ -237,17 +237,16 @@ def _resolved(kind: Any) -> tuple[_Field, ...]:
         marks = hint.__metadata__ if get_origin(hint) is Annotated else ()
         if NOT_WRITTEN in marks:
             continue
-        key = next((mark.key for mark in marks if isinstance(mark, At)), camel(field.name))
-        across = next((mark for mark in marks if isinstance(mark, Across)), None)
+        of = {type(mark): mark for mark in marks}
+        key = of[At].key if At in of else camel(field.name)
+        across, own = of.get(Across), of.get(As)
         default = field.default if field.default_factory is MISSING else field.default_factory()
-        default = next((mark.value for mark in marks if isinstance(mark, Else)), default)
-        own = next((mark for mark in marks if isinstance(mark, As)), None)
         reader = _ANYTHING if across else _own(own) if own else _reader(hint)
         resolved.append(
             _Field(
                 name=field.name,
                 path=tuple(key.split(".")),
-                default=default,
+                default=of[Else].value if Else in of else default,
                 reader=reader,
                 across=across,
                 own=own,

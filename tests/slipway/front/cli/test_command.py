@@ -152,6 +152,9 @@ def test_a_module_of_slipways_own_that_is_missing_is_a_fault_of_ours(
 
     monkeypatch.setattr("importlib.import_module", broken)
     assert main(["check"]) == 1 and "is a fault of slipway" in capsys.readouterr().err
+    assert main(["check", "--debug"]) == 1
+    traced, _, told = capsys.readouterr().err.partition("\nerror: unexpected ModuleNotFoundError")
+    assert "Traceback" in traced and "is a fault of slipway" in told
 
 
 def test_a_traceback_is_shown_only_when_asked_for(standing: Stack) -> None:
