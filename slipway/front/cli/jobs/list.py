@@ -67,12 +67,8 @@ Values = Mapping[str, Value]
 @catalog_and_output_with_csv
 def command(
     *,
-    template: str | None,
-    user: str | None,
-    team: str | None,
     sweep: str | None,
     labels: tuple[str, ...],
-    state: str | None,
     everything: bool,
     limit: int | None,
     metrics: tuple[str, ...],
@@ -80,17 +76,16 @@ def command(
     watch: bool,
     catalog: str | None,
     output: str,
+    **only: str | None,
 ) -> None:
+    """`only` are the other fields of `JobQuery`."""
     context = Context(catalog)
     pairs = (label.partition("=") for label in labels)
     query = JobQuery(
         stack=None if everything else context.catalog.stack,
-        template=template,
-        user=user,
-        team=team,
-        state=state,
         limit=limit or (MOST if sweep else NEWEST),
         labels={key: value if equals else None for key, equals, value in pairs},
+        **only,
     )
     look = partial(_look, query=query, sweep=sweep, metrics=metrics, sort=sort, output=output)
     if watch:
