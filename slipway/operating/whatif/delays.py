@@ -70,7 +70,7 @@ def measure(history: History, load: PastLoad) -> MeasuredDelays:
         if job_load.calm:
             starting.append((job.machine_types, job.waited))
         elif job_load.full:
-            freed = [load.runs[pool.key].fits_since(job.started, pool.most - pool.count) for pool in job_load.pools]
+            freed = [load.held[pool.key].at_most_since(pool.most - pool.count, job.started) for pool in job_load.pools]
             if known := [moment for moment in freed if moment is not None and moment >= job.created]:
                 starting.append((job.machine_types, (job.started - max(known)).total_seconds()))
         elif job_load.grew:
@@ -121,7 +121,7 @@ def _spans(key: PoolKey, history: History, load: PastLoad) -> Iterator[tuple[flo
         # A pool that is left with less than it keeps, or than jobs ask for, has not shrunk for idleness.
         if less >= live or less < max(least, load.demand[key].at(after)):
             continue
-        idle_since = load.demand[key].last_above(less, after)
+        idle_since = load.demand[key].at_most_since(less, after)
         if idle_since is not None:
             low = max(0.0, (before - idle_since).total_seconds())
             yield low, (after - idle_since).total_seconds()

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import heapq
 from bisect import bisect_left, bisect_right
-from collections import defaultdict, deque
+from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from functools import cached_property
 from itertools import accumulate
+from operator import itemgetter
 
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.machines.spec import MachineSpec
@@ -28,18 +27,17 @@ class PastLoad:
         for job in history.jobs:
             for key, count in machines_by_pool(job).items():
                 asks[key].append((job, count))
-        self._asks = asks
         self.bounds: dict[PoolKey, Limits] = {}
         for deployment in history.deployments:
             for cluster in deployment.catalog.clusters.values():
                 for pool in cluster.pools:
                     key = PoolKey(cluster.id, pool.name)
                     self.bounds[key] = (*self.bounds.get(key, ()), (deployment.at, pool.min, pool.max))
-        self.demand = {key: PoolDemand(asks.get(key, ())) for key in self.bounds}
-
-    @cached_property
-    def runs(self) -> Mapping[PoolKey, PoolRuns]:
-        return {key: PoolRuns(self._asks.get(key, ())) for key in self.bounds}
+        # The machines that jobs asked for, from their creation, and those that they held, from their start.
+        self.demand, self.held = dict[PoolKey, Levels](), dict[PoolKey, Levels]()
+        for key in self.bounds:
+            self.demand[key] = Levels((job.name, job.created, job.ended, count) for job, count in asks[key])
+            self.held[key] = Levels((job.name, job.started, job.ended, count) for job, count in asks[key])
 
     def of(self, job: PastJob) -> JobLoad | None:
         """Return a job's load: its pools when it was created; None where they are not known."""
@@ -49,7 +47,7 @@ class PastLoad:
         parts = []
         for key, count in asked.items():
             least, most = bounds_at(self.bounds[key], job.created)
-            now, lately = self.demand[key].at_creation[job.name]
+            now, lately = self.demand[key].met(job.name, job.created)
             parts.append(PoolLoad(key=key, count=count, least=least, most=most, now=now, lately=lately))
         return JobLoad(tuple(parts))
 
@@ -130,71 +128,33 @@ def bounds_at(limits: Limits, moment: datetime) -> tuple[int, int]:
     return least, most
 
 
-class PoolDemand:
-    """Machines of a pool that jobs asked for, from their creation to their end."""
+class Levels:
+    """Machines over time, by jobs' spans. A span without a beginning has none, and one without an end lasts."""
 
-    def __init__(self, asks: Iterable[tuple[PastJob, int]]) -> None:
-        # Machines that others asked for when a job was created, and the most while such machines may still be up.
-        self.at_creation: dict[str, tuple[int, int]] = {}
-        self.times: list[datetime] = []
-        self.levels: list[int] = []
-        level = 0
-        ends: list[tuple[datetime, int]] = []
-        peaks: deque[tuple[datetime, int]] = deque()
-
-        def change(moment: datetime, by: int) -> None:
-            nonlocal level
-            # The level lasted up to this moment, and counts for as long after it.
-            while peaks and peaks[-1][1] <= level:
-                peaks.pop()
-            peaks.append((moment, level))
-            level += by
-            self.times.append(moment)
-            self.levels.append(level)
-
-        created = ((job.created, job.name, job, count) for job, count in asks if job.created is not None)
-        for at, name, job, count in sorted(created, key=lambda ask: ask[:2]):
-            while ends and ends[0][0] <= at:
-                change(*heapq.heappop(ends))
-            while peaks and peaks[0][0] < at - _UP_FOR:
-                peaks.popleft()
-            self.at_creation[name] = level, max(level, peaks[0][1]) if peaks else level
-            change(at, count)
-            if job.ended is not None:
-                heapq.heappush(ends, (job.ended, -count))
-        while ends:
-            change(*heapq.heappop(ends))
+    def __init__(self, spans: Iterable[tuple[str, datetime | None, datetime | None, int]]) -> None:
+        # In one moment spans end before others begin, and these begin by their jobs' names.
+        changes: list[tuple[datetime, str, int]] = []
+        for name, begin, end, count in spans:
+            if begin is not None:
+                changes.append((begin, name, count))
+                if end is not None:
+                    changes.append((end, "", -count))
+        self._changes = sorted(changes)
+        self._levels = [0, *accumulate(change for _, _, change in self._changes)]
 
     def at(self, moment: datetime) -> int:
-        later = bisect_right(self.times, moment)
-        return self.levels[later - 1] if later else 0
+        return self._levels[bisect_right(self._changes, moment, key=itemgetter(0))]
 
-    def last_above(self, machines: int, moment: datetime) -> datetime | None:
-        """Return the last moment up to `moment` at which more than `machines` were asked for."""
-        index = end = bisect_right(self.times, moment)
-        while index and self.levels[index - 1] <= machines:
+    def met(self, job: str, begin: datetime) -> tuple[int, int]:
+        """Return the machines that a job's span meets, and the most while such machines may still be up."""
+        now = bisect_left(self._changes, (begin, job))
+        lately = bisect_left(self._changes, begin - _UP_FOR, key=itemgetter(0))
+        return self._levels[now], max(self._levels[lately : now + 1])
+
+    def at_most_since(self, most: int, moment: datetime) -> datetime | None:
+        """Return the time since which, up to a moment, there were no more than `most`; None where that was always so,
+        or not just before the moment."""
+        index = end = bisect_left(self._changes, moment, key=itemgetter(0))
+        while index and self._levels[index] <= most:
             index -= 1
-        return self.times[index] if 0 < index < end else None
-
-
-class PoolRuns:
-    """Machines of a pool that jobs held, from their starts to their ends."""
-
-    def __init__(self, asks: Iterable[tuple[PastJob, int]]) -> None:
-        changes: list[tuple[datetime, int]] = []
-        for job, count in asks:
-            if job.started is not None:
-                changes.append((job.started, count))
-                if job.ended is not None:
-                    changes.append((job.ended, -count))
-        changes.sort()
-        self.times = [moment for moment, _ in changes]
-        self.levels = list(accumulate(change for _, change in changes))
-
-    def fits_since(self, moment: datetime, room: int) -> datetime | None:
-        """Return the time since which, up to a moment, no more than `room` was held; None where that was always so, or
-        not just before the moment."""
-        index = end = bisect_left(self.times, moment)
-        while index and self.levels[index - 1] <= room:
-            index -= 1
-        return self.times[index] if 0 < index < end else None
+        return self._changes[index][0] if 0 < index < end else None
