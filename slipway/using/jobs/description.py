@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 from slipway.google.jobs import VertexJob
-from slipway.model.catalog.model import Template
 from slipway.model.labels import CODE_LABEL, own_labels
 from slipway.model.prices import exact_text
 from slipway.using.context import Context
@@ -29,17 +28,12 @@ class JobDescription:
     source: str
     #: The job's page in the console, empty where there is none.
     console: str
-    #: The job's labels, without those of Slipway and of its template.
-    given: Mapping[str, str] = field(default_factory=dict)
+    #: The labels that somebody gave the job, and not its template: `ablation=decay, seed=3`.
+    own_labels: str = ""
 
     @property
     def on(self) -> str:
         return self.cluster or self.account.capacity_type
-
-    @property
-    def own_labels(self) -> str:
-        """The labels that somebody gave the job: `ablation=decay, seed=3`."""
-        return labels_text(self.given)
 
     @property
     def document(self) -> Mapping[str, Any]:
@@ -110,6 +104,9 @@ def describe(job: VertexJob, context: Context, events: JobEvents | None = None) 
     id_ = job.persistent_resource_id
     template = context.catalog.templates.get(job.template)
     source = template.source if template else ""
+    of_template = {
+        pair for offer in (template.offers if template else ()) for pair in offer.request.get("labels", {}).items()
+    }
     return JobDescription(
         job=job,
         account=job_cost(job, job.region, context.now, events),
@@ -117,13 +114,9 @@ def describe(job: VertexJob, context: Context, events: JobEvents | None = None) 
         # The line is that of the catalog's commit, and may be another one in the job's.
         source=source if job.revision.commit == context.catalog.commit else source.partition(":")[0],
         console=context.console_link(job),
-        given={key: value for key, value in own_labels(job.labels).items() if not _sets(template, key, value)},
+        own_labels=labels_text(dict(own_labels(job.labels).items() - of_template)),
     )
 
 
 def labels_text(labels: Mapping[str, str]) -> str:
     return ", ".join(f"{key}={value}" for key, value in sorted(labels.items()))
-
-
-def _sets(template: Template | None, key: str, value: str) -> bool:
-    return template is not None and any(offer.request.get("labels", {}).get(key) == value for offer in template.offers)

@@ -74,7 +74,9 @@ def role_filter(job: VertexJob, role: str) -> str:
     """
     trial, slash, name = role.rpartition("/")
     chosen = list(_filters(job, name))
-    if not chosen or (slash and not _has_trial(job, trial)):
+    # A trial is the job's even before it begins.
+    has_trial = job.kind.has_trials and trial.isdecimal() and (not job.max_trials or 1 <= int(trial) <= job.max_trials)
+    if not chosen or (slash and not has_trial):
         roles, replicas = role_names(job), replica_names(job)
         near = nearest(role, [*roles, *replicas])
         trials = "; N/ROLE is that of trial N" if job.kind.has_trials else ""
@@ -104,11 +106,6 @@ def _filters(job: VertexJob, name: str) -> Iterator[str]:
             continue
         tasks = (f"workerpool{index}-{replica}" for replica in range(pool.replicas))
         yield from (task_filter(task) for task in tasks if of_role(who_of(task, job), name))
-
-
-def _has_trial(job: VertexJob, number: str) -> bool:
-    """Tell whether the job has this trial, even before the trial begins."""
-    return job.kind.has_trials and number.isdecimal() and (not job.max_trials or 1 <= int(number) <= job.max_trials)
 
 
 def _roles(job: VertexJob) -> tuple[str, ...]:

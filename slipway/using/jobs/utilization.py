@@ -12,7 +12,7 @@ from slipway.base.formatting import last_part
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
-from slipway.using.jobs.roles import who_of
+from slipway.using.jobs.roles import REPLICA, who_of
 
 _RAW = timedelta(hours=4)
 """The longest run whose points are shown as they were measured."""
@@ -107,9 +107,14 @@ def rows_of(measured: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...
     trials = {last_part(trial.job): trial.id for trial in job.tried if trial.job}
     order = {number: place for place, number in enumerate(job.run_ids)}
 
-    def place(series: Series) -> tuple[int, tuple[int, str], tuple[int, str], int]:
-        pool, _, index = series.task.removeprefix("workerpool").partition("-")
-        return order.get(series.job, 0), _number(pool), _number(index), _kind(series)
+    def place(series: Series) -> tuple[int, tuple[int, ...], str, int]:
+        replica = REPLICA.fullmatch(series.task)
+        return (
+            order.get(series.job, 0),
+            tuple(map(int, replica.groups() if replica else ())),
+            series.task,
+            _kind(series),
+        )
 
     def name(series: Series) -> str:
         who = who_of(series.task, job)
@@ -122,10 +127,6 @@ def rows_of(measured: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...
 def _kind(series: Series) -> int:
     number = int(series.accelerator) if series.accelerator.isdecimal() else 0
     return _ORDER.index(series.metric) + (2 * number if series.metric in _ORDER[2:] else 0)
-
-
-def _number(text: str) -> tuple[int, str]:
-    return (int(text), "") if text.isdecimal() else (0, text)
 
 
 def _what(series: Series, job: VertexJob) -> str:

@@ -6,7 +6,7 @@ later. `null` leaves a parameter out, which means its default.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import product
@@ -63,15 +63,6 @@ class Node:
     entries: tuple[tuple[Node, Node], ...] | None = None
 
 
-@dataclass(frozen=True)
-class Content:
-    """The outermost value of a `source` (a file's name), and the mistakes found while reading it."""
-
-    source: str
-    root: Node | None
-    mistakes: tuple[PointMistake, ...] = ()
-
-
 @dataclass(frozen=True, slots=True)
 class Given:
     """A parameter's value as its author wrote it."""
@@ -105,46 +96,45 @@ class Points:
     mistakes: tuple[PointMistake, ...] = ()
 
 
-def points(content: Content) -> Points:
-    """Combine each entry of the list with each combination of the grid, whose last name varies fastest."""
-    return _PointMaker(content.source, list(content.mistakes)).made(content.root)
+def points(source: str, root: Node | None, mistakes: Iterable[PointMistake] = ()) -> Points:
+    """Combine each entry of the list with each combination of the grid, whose last name varies fastest. `root`: the
+    outermost value of a `source` (a file's name); `mistakes`: those found while reading it."""
+    maker = _PointMaker(source, list(mistakes))
+    each = () if root is None else maker.each(root)
+    if not each and not maker.mistakes:
+        maker.wrong(source, "has no point, so there is nothing to run")
+    return Points(source, each, tuple(maker.mistakes))
 
 
 class _PointMaker:
     def __init__(self, source: str, mistakes: list[PointMistake]) -> None:
-        self._source, self._mistakes = source, mistakes
+        self._source, self.mistakes = source, mistakes
 
-    def made(self, root: Node | None) -> Points:
-        each = () if root is None else self._each(root)
-        if not each and not self._mistakes:
-            self._wrong(self._source, "has no point, so there is nothing to run")
-        return Points(self._source, each, tuple(self._mistakes))
-
-    def _wrong(self, place: str, what: str, fix: str = SHAPE) -> None:
-        self._mistakes.append(PointMistake(place, what, fix))
+    def wrong(self, place: str, what: str, fix: str = SHAPE) -> None:
+        self.mistakes.append(PointMistake(place, what, fix))
 
     def _entries(self, node: Node) -> Iterator[tuple[str, Node, Node]]:
         seen: set[str] = set()
         for key, value in node.entries or ():
             if key.text is None:
-                self._wrong(key.place, "a name must be a single string")
+                self.wrong(key.place, "a name must be a single string")
             elif key.text in seen:
-                self._wrong(key.place, f"{key.text} appears twice", "name each parameter once")
+                self.wrong(key.place, f"{key.text} appears twice", "name each parameter once")
             else:
                 seen.add(key.text)
                 yield key.text, key, value
 
-    def _each(self, root: Node) -> tuple[Point, ...]:
+    def each(self, root: Node) -> tuple[Point, ...]:
         if root.items is not None:
             return self._multiplied(self._rows(root), {})
         if root.entries is None:
-            self._wrong(self._source, "is not a sweep: it holds neither a grid nor a list")
+            self.wrong(self._source, "is not a sweep: it holds neither a grid nor a list")
             return ()
         parts: dict[str, Node] = {}
         for name, key, value in self._entries(root):
             parts[name] = value
             if name not in ("grid", "list"):
-                self._wrong(key.place, f"{quoted(name)} is neither grid nor list")
+                self.wrong(key.place, f"{quoted(name)} is neither grid nor list")
         rows = self._rows(parts["list"]) if "list" in parts else [Point({}, self._source)]
         axes = self._axes(parts["grid"]) if "grid" in parts else {}
         return self._multiplied(rows, axes) if "list" in parts or axes else ()
@@ -152,12 +142,12 @@ class _PointMaker:
     def _multiplied(self, rows: Sequence[Point], axes: Mapping[str, tuple[Given, ...]]) -> tuple[Point, ...]:
         both = {name: given.named for row in rows for name, given in row.given.items() if name in axes}
         for name, place in both.items():
-            self._wrong(place, f"{name} is in both the grid and the list", "leave it in one of them")
+            self.wrong(place, f"{name} is in both the grid and the list", "leave it in one of them")
         unread = frozenset(name for name, values in axes.items() if not values)
         axes = {name: values for name, values in axes.items() if values}
         count = len(rows) * prod(len(values) for values in axes.values())
         if count > MOST:
-            self._wrong(self._source, f"makes {_many(count)} runs", f"at most {MOST:,} in one sweep: split it")
+            self.wrong(self._source, f"makes {_many(count)} runs", f"at most {MOST:,} in one sweep: split it")
             return ()
         made: list[Point] = []
         for row in rows:
@@ -171,14 +161,14 @@ class _PointMaker:
 
     def _rows(self, node: Node) -> list[Point]:
         if node.items is None:
-            self._wrong(node.place, "list: must be a list of points")
+            self.wrong(node.place, "list: must be a list of points")
             return []
         return [self._row(entry) for entry in node.items]
 
     def _row(self, entry: Node) -> Point:
         where = entry.place.rpartition(":")[0] or entry.place
         if entry.entries is None:
-            self._wrong(entry.place, "a point must name its parameters", "- {NAME: VALUE, …}")
+            self.wrong(entry.place, "a point must name its parameters", "- {NAME: VALUE, …}")
             return Point({}, where, None)
         given: dict[str, Given] = {}
         unread = set()
@@ -187,14 +177,14 @@ class _PointMaker:
             if text is not None:
                 given[name] = Given(text=text, place=value.place, named=key.place)
             elif value.items is not None or value.entries is not None:
-                self._wrong(value.place, f"{name} is not one value", "one value for each parameter of a point")
+                self.wrong(value.place, f"{name} is not one value", "one value for each parameter of a point")
                 unread.add(name)
         return Point(given=given, where=where, unread=frozenset(unread))
 
     def _axes(self, node: Node) -> dict[str, tuple[Given, ...]]:
         """Return the values of each parameter; none where they are a mistake."""
         if node.entries is None:
-            self._wrong(node.place, "grid: names parameters with their values")
+            self.wrong(node.place, "grid: names parameters with their values")
         axes: dict[str, tuple[Given, ...]] = {}
         for name, key, values in self._entries(node):
             axes[name] = self._range(name, key, values) if values.entries is not None else self._axis(name, key, values)
@@ -203,12 +193,12 @@ class _PointMaker:
     def _axis(self, name: str, key: Node, values: Node) -> tuple[Given, ...]:
         if not values.items:
             fix = f"{name}: [VALUE, …], or {{from: 0, to: 9}}"
-            self._wrong(values.place, f"grid: {name} has no {'list of ' if values.items is None else ''}values", fix)
+            self.wrong(values.place, f"grid: {name} has no {'list of ' if values.items is None else ''}values", fix)
         axis = []
         for value in values.items or ():
             text = _value(value)
             if text is None:
-                self._wrong(value.place, f"grid: {name} holds something that is not one value")
+                self.wrong(value.place, f"grid: {name} holds something that is not one value")
             else:
                 axis.append(Given(text=text, place=value.place, named=key.place))
         return tuple(axis)
@@ -217,18 +207,18 @@ class _PointMaker:
         bounds = {bound: value.text for bound, _, value in self._entries(given)}
         fix = f"{name}: {{from: 0, to: 9, step: 1}}, both ends included"
         if not {"from", "to"} <= set(bounds) <= {"from", "to", "step"}:
-            self._wrong(given.place, f"grid: {name} is not a range", fix)
+            self.wrong(given.place, f"grid: {name} is not a range", fix)
             return ()
         try:
             first, last, step = (Decimal(str(bounds.get(bound, "1"))) for bound in ("from", "to", "step"))
             count = int((last - first) / step) + 1 if (last - first) * step >= 0 else 0
         except ArithmeticError:
-            self._wrong(given.place, f"grid: {name} is a range of something that is not a number", fix)
+            self.wrong(given.place, f"grid: {name} is a range of something that is not a number", fix)
             return ()
         if count > MOST:
-            self._wrong(given.place, f"grid: {name} has {_many(count)} values", f"at most {MOST:,} in one sweep")
+            self.wrong(given.place, f"grid: {name} has {_many(count)} values", f"at most {MOST:,} in one sweep")
         elif count < 1:
-            self._wrong(given.place, f"grid: {name} goes from {first} to {last} and never gets there", fix)
+            self.wrong(given.place, f"grid: {name} goes from {first} to {last} and never gets there", fix)
         else:
             numbers = (first + step * index for index in range(count))
             return tuple(Given(text=str(number), place=given.place, named=key.place) for number in numbers)

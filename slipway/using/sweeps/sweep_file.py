@@ -18,7 +18,7 @@ from typing import Any
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted
 from slipway.model.catalog.placeholders import render
-from slipway.using.sweeps.points import MOST, SHAPE, Content, Node, PointMistake, Points, points
+from slipway.using.sweeps.points import MOST, SHAPE, Node, PointMistake, Points, points
 
 _NULL = "tag:yaml.org,2002:null"
 _LARGEST = 16 * 2**20
@@ -46,15 +46,15 @@ def read(path: Path) -> Points:
     except (OSError, UnicodeDecodeError) as problem:
         why = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
         raise ConfigError(f"can't read {path}", why=why, fix=({"sweep": "FILE"}, ", in UTF-8")) from problem
-    return points(reader(text, str(path)))
+    return reader(text, str(path))
 
 
-def of_yaml(text: str, file: str) -> Content:
+def of_yaml(text: str, file: str) -> Points:
     import yaml
 
     try:
         root = yaml.compose(text, Loader=yaml.SafeLoader)
-        return Content(file, None if root is None else _Yaml(file).node(root))
+        return points(file, None if root is None else _Yaml(file).node(root))
     except (yaml.YAMLError, RecursionError) as problem:
         mark = getattr(problem, "problem_mark", None)
         what = getattr(problem, "problem", None) or str(problem)
@@ -87,7 +87,7 @@ def _joined(text: str) -> str:
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
 
 
-def of_json(text: str, file: str) -> Content:
+def of_json(text: str, file: str) -> Points:
     """Read JSON as YAML, whose reader tells the place of every value. YAML takes no tabs where JSON may have them."""
     try:
         json.loads(text, parse_int=str, parse_float=str, parse_constant=str)
@@ -99,7 +99,7 @@ def of_json(text: str, file: str) -> Content:
     return of_yaml(text.replace("\t", " "), file)
 
 
-def of_csv(text: str, file: str) -> Content:
+def of_csv(text: str, file: str) -> Points:
     """Read a table with names in the first line; an empty cell is the parameter's default."""
     lines = list(io.StringIO(text))
     reader = csv.reader(lines, strict=True)
@@ -129,7 +129,7 @@ def of_csv(text: str, file: str) -> Content:
             rows.append(Node(cells[0].place, entries=entries))
     except csv.Error as problem:
         raise ConfigError(f"{file}:{reader.line_num}: {problem}", why="not valid CSV", fix=SHAPE) from problem
-    return Content(file, Node(file, items=tuple(rows)) if rows or not mistakes else None, tuple(mistakes))
+    return points(file, Node(file, items=tuple(rows)) if rows or not mistakes else None, mistakes)
 
 
 def _cells(row: Sequence[str], lines: Sequence[str], before: int, file: str) -> list[Node]:
@@ -160,7 +160,7 @@ def points_of(runs: Runs) -> Points:
         # Anything but a mapping is a mistake as a whole.
         each = (_node(run, place) if isinstance(run, Mapping) else Node(place) for place, run in numbered)
         root = Node("runs", items=tuple(each))
-    read_points = points(Content("runs", root))
+    read_points = points("runs", root)
     return replace(read_points, mistakes=tuple(replace(mistake, fix=_FIX) for mistake in read_points.mistakes))
 
 

@@ -17,7 +17,6 @@ from slipway.model.labels import VARIABLE, parameters_in
 from slipway.model.prices import UNKNOWN
 from slipway.using.submission.parameters import describe, resolve, texts
 from slipway.using.submission.request import fill
-from slipway.using.sweeps.points import points
 from slipway.using.sweeps.sweep_file import of_csv, of_yaml, points_of, read
 from slipway.using.sweeps.sweep_plan import ParameterJudge
 from tests.builders.catalogs import catalog
@@ -157,9 +156,9 @@ def test_a_sweep_has_a_list_for_each_run(tmp_path: Path) -> None:
     both = [(64, 32), (128,)]
     (tmp_path / "l.json").write_text('[{"layers": [64, 32]}, {"layers": [128]}]')
     for content in (
-        points(of_yaml("grid: {layers: [[64, 32], [128]]}", "g.yaml")),
-        points(of_yaml("grid: {layers: ['64,32', 128]}", "g.yaml")),
-        points(of_csv('layers\n"64,32"\n128\n', "c.csv")),
+        of_yaml("grid: {layers: [[64, 32], [128]]}", "g.yaml"),
+        of_yaml("grid: {layers: ['64,32', 128]}", "g.yaml"),
+        of_csv('layers\n"64,32"\n128\n', "c.csv"),
         read(tmp_path / "l.json"),
         points_of({"layers": [[64, 32], (128,)]}),
         points_of([{"layers": [64, 32]}, {"layers": 128}]),
@@ -168,7 +167,7 @@ def test_a_sweep_has_a_list_for_each_run(tmp_path: Path) -> None:
 
 
 def test_a_list_for_a_parameter_that_takes_one_value_is_a_mistake_at_its_place() -> None:
-    content = points(of_yaml("grid: {trees: [[1, 2]]}", "g.yaml"))
+    content = of_yaml("grid: {trees: [[1, 2]]}", "g.yaml")
     judge = ParameterJudge(TEMPLATE, {}, "-p")
     judge.values(0, content.each[0])
     (mistake,) = judge.mistakes(1)

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 from slipway.base.errors import ConfigError
 from slipway.model.catalog.model import Parameter, Template
 from slipway.model.catalog.parameter_types import Typed
-from slipway.using.sweeps.points import MOST, Content, Node, Point, PointMistake, Points, points, refusal
+from slipway.using.sweeps.points import MOST, Node, Point, PointMistake, Points, points, refusal
 from slipway.using.sweeps.sweep_file import of_csv, of_json, of_yaml, read
 from slipway.using.sweeps.sweep_plan import ParameterJudge
 
@@ -137,7 +137,7 @@ def test_a_grid_that_multiplies_too_far_is_refused_before_it_is_made(tmp_path: P
 def of_grid(axes: dict[str, list[str]]) -> Points:
     values = {name: Node("f", items=tuple(Node("f", text) for text in texts)) for name, texts in axes.items()}
     grid = Node("f", entries=tuple((Node("f", name), value) for name, value in values.items()))
-    return points(Content("f", Node("f", entries=((Node("f", "grid"), grid),))))
+    return points("f", Node("f", entries=((Node("f", "grid"), grid),)))
 
 
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
@@ -171,7 +171,7 @@ def test_what_is_given_knows_its_place_in_every_format(tmp_path: Path) -> None:
 def test_no_text_breaks_the_reader(text: str) -> None:
     for reader in (of_yaml, of_json, of_csv):
         try:
-            right(points(reader(text, "f")))
+            right(reader(text, "f"))
         except ConfigError as error:
             assert error.what.startswith("f")
 
@@ -180,16 +180,15 @@ PARAMETERS = (Parameter("trees", "int", default=1, min=1, max=50), Parameter("na
 TEMPLATE = Template("t", summary="", kind="custom-job", roles=(), parameters=PARAMETERS, offers=())
 
 
-def judged(content: Content, template: Template = TEMPLATE, **params: str) -> list[PointMistake]:
-    found: Points = points(content)
+def judged(found: Points, template: Template = TEMPLATE, **params: str) -> list[PointMistake]:
     judge = ParameterJudge(template, params, "-p")
     for index, point in enumerate(found.each):
         judge.values(index, point)
     return [*found.mistakes, *judge.mistakes(len(found.each))]
 
 
-def mistakes(content: Content, template: Template = TEMPLATE, **params: str) -> list[str]:
-    return [str(value) for value in judged(content, template, **params)]
+def mistakes(found: Points, template: Template = TEMPLATE, **params: str) -> list[str]:
+    return [str(value) for value in judged(found, template, **params)]
 
 
 def test_a_value_of_a_grid_is_wrong_once_however_many_runs_it_spoils(snapshot: SnapshotAssertion) -> None:
