@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from slipway.base.formatting import join, last_part
@@ -42,36 +42,25 @@ def compare_jobs(
     order: Iterable[str] = (),
 ) -> tuple[ComparedField, ...]:
     """Compare jobs. `metrics` and `causes` are by full names; `order` has parameters that come first."""
-    return tuple(
-        row
-        for row in _fields(descriptions, metrics, causes, order)
-        if any(value not in (None, "") for value in row.values)
-    )
-
-
-def _fields(
-    descriptions: Sequence[JobDescription],
-    metrics: Mapping[str, Metrics],
-    causes: Mapping[str, str],
-    order: Iterable[str],
-) -> Iterator[ComparedField]:
     jobs = [description.job for description in descriptions]
+    accounts = [description.account for description in descriptions]
     parameters = [job.parameters or {} for job in jobs]
-    for name in _names(parameters, order):
-        yield ComparedField("parameter", name, tuple(values.get(name) for values in parameters))
-    for group, name, value in _OF_JOBS:
-        yield ComparedField(group, name, tuple(value(job) or None for job in jobs))
-    yield ComparedField("machines", "on", tuple(description.on for description in descriptions))
-    yield ComparedField(*PRICE, tuple(exact_text(description.account.per_hour) for description in descriptions))
     measured = [metrics.get(job.name, Metrics()) for job in jobs]
-    for name in _names(measured, ()):
-        yield ComparedField("metric", name, tuple(numbers.get(name) for numbers in measured))
-    yield ComparedField("outcome", "state", tuple(state_word(job.state) for job in jobs))
-    yield ComparedField("outcome", "cause", tuple(causes.get(job.name) for job in jobs))
-    yield ComparedField("outcome", "error", tuple(job.error or None for job in jobs))
-    yield ComparedField("outcome", "waited", tuple(description.account.wait for description in descriptions))
-    yield ComparedField("outcome", "ran", tuple(description.account.run for description in descriptions))
-    yield ComparedField(*COST, tuple(exact_text(description.account.cost) for description in descriptions))
+    rows: list[tuple[str, str, Iterable[Value | None]]] = [
+        *(("parameter", name, [of_job.get(name) for of_job in parameters]) for name in _names(parameters, order)),
+        *((group, name, [value(job) or None for job in jobs]) for group, name, value in _OF_JOBS),
+        ("machines", "on", [description.on for description in descriptions]),
+        (*PRICE, [exact_text(account.per_hour) for account in accounts]),
+        *(("metric", name, [of_job.get(name) for of_job in measured]) for name in _names(measured, ())),
+        ("outcome", "state", [state_word(job.state) for job in jobs]),
+        ("outcome", "cause", [causes.get(job.name) for job in jobs]),
+        ("outcome", "error", [job.error or None for job in jobs]),
+        ("outcome", "waited", [account.wait for account in accounts]),
+        ("outcome", "ran", [account.run for account in accounts]),
+        (*COST, [exact_text(account.cost) for account in accounts]),
+    ]
+    fields = (ComparedField(group, name, tuple(values)) for group, name, values in rows)
+    return tuple(field for field in fields if any(value not in (None, "") for value in field.values))
 
 
 def _names(each: Iterable[Mapping[str, Value]], first: Iterable[str]) -> list[str]:
