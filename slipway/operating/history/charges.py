@@ -30,10 +30,6 @@ class JobCharge:
     hours: float
     cost: Price
 
-    @property
-    def accelerator_hours(self) -> float:
-        return self.hours * self.machines.machine.accelerator_count
-
 
 @dataclass(frozen=True)
 class IdleCharge:
@@ -51,10 +47,6 @@ class IdleCharge:
     cost: Price
     #: Jobs that could not be read may have had some of these machines.
     at_most: bool = False
-
-    @property
-    def accelerator_hours(self) -> float:
-        return self.hours * self.pool.machine.accelerator_count
 
 
 def partly_unknown(known: float, unknown: float) -> bool:

@@ -188,7 +188,7 @@ def _row(
         name=name,
         jobs=len(jobs),
         machine_hours=sum(charge.hours for charge in charges) + sum(row.machine_hours for row in idle),
-        accelerator_hours=sum(charge.accelerator_hours for charge in charges)
+        accelerator_hours=sum(charge.hours * charge.machines.machine.accelerator_count for charge in charges)
         + sum(row.accelerator_hours for row in idle),
         waits=Waits.of(wait for wait in waits if wait is not None),
         pool_cost=of_pools,
@@ -210,7 +210,7 @@ def _idle(charges: Iterable[IdleCharge]) -> Iterator[IdleRow]:
             pool=name,
             machine=str(generations[-1].pool.machine),
             machine_hours=sum(charge.hours for charge in generations),
-            accelerator_hours=sum(charge.accelerator_hours for charge in generations),
+            accelerator_hours=sum(charge.hours * charge.pool.machine.accelerator_count for charge in generations),
             live_machine_hours=sum(charge.live for charge in generations),
             known_hours=sum(charge.known for charge in generations),
             unknown_hours=sum(charge.unknown for charge in generations),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime, timedelta
 
 from slipway.base.formatting import span, span_before
@@ -14,7 +14,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.capacity import CAPACITY_TYPES
 from slipway.model.labels import CAPACITY_TYPE_LABEL, STACK_LABEL, TEMPLATE_LABEL, label_filter, label_value
 from slipway.using.jobs.demand import Demand, by_pool
-from slipway.using.jobs.verdict import Outcome, Verdict
+from slipway.using.jobs.verdict import Outcome
 
 EARLIER = 100
 """The number of newest jobs of a template, or of a stack, that are considered."""
@@ -39,6 +39,10 @@ class Times:
         """The range as text: `4–9 min`"""
         low, high = span(self.shortest), span(self.longest)
         return low if low == high else f"{span_before(self.shortest, self.longest)}–{high}"
+
+    @property
+    def here(self) -> str:
+        return f"(here: {self.between}, {self.count} times in {SINCE.days} days)"
 
     def __str__(self) -> str:
         """Return `4–9 min (11 earlier runs in 30 days)`."""
@@ -69,10 +73,10 @@ def wait_times(
 ) -> Times | None:
     """Return the times from createTime to startTime of jobs of the last 30 days that started by the same capacity type
     on the same machines, in any number: on the same cluster, while its pools were as they are now, as far as `jobs`
-    tell. `outcome`: that of the verdict on the job that waits; `cluster` is None beside the pools."""
-    known = tuple({job.name: job for job in jobs}.values())
-    if cluster and outcome not in _WAITS_ON_POOL:
+    tell. None also where `outcome`, that of the verdict on the job, has no wait. `cluster` is None beside the pools."""
+    if outcome not in (_WAITS_BESIDE if capacity_type in _MACHINES_COME else _WAITS_ON_POOL):
         return None
+    known = tuple({job.name: job for job in jobs}.values())
     return Times.of(
         [
             max(0.0, (job.start_time - job.create_time).total_seconds())
@@ -145,10 +149,3 @@ def _outcome(job: VertexJob, at: datetime, cluster: PersistentResource, known: t
     if any(count > pool.ceiling for pool, count in asked):
         return Outcome.FULL
     return Outcome.SCALES if any(count > pool.floor for pool, count in asked) else None
-
-
-def with_wait_times(verdict: Verdict, capacity_type: str, times: Times | None) -> Verdict:
-    awaited = _WAITS_BESIDE if capacity_type in _MACHINES_COME else _WAITS_ON_POOL
-    if times is None or verdict.outcome not in awaited:
-        return verdict
-    return replace(verdict, text=f"{verdict.text} (here: {times.between}, {times.count} times in {SINCE.days} days)")

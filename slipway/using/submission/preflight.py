@@ -16,14 +16,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.cluster import Reservation
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.using.context import Context
-from slipway.using.jobs.earlier_jobs import (
-    EARLIER,
-    earlier_filter,
-    run_times,
-    succeeded_filter,
-    wait_times,
-    with_wait_times,
-)
+from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter, run_times, succeeded_filter, wait_times
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
 from slipway.using.submission.candidates import Candidate, PreparedSubmission
 from slipway.using.submission.choice import Choice, JudgedCandidate, broken, choose, refusal
@@ -152,8 +145,8 @@ class Preflight:
         cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
         active = self._jobs if offer.cluster else self._quota_users
         known = (*earlier, *(_or_none(active[candidate.region]) or ()))
-        times = wait_times(known, offer.capacity_type, candidate.demand, verdict.outcome, cluster, self._now)
-        verdict = with_wait_times(verdict, offer.capacity_type, times)
+        if times := wait_times(known, offer.capacity_type, candidate.demand, verdict.outcome, cluster, self._now):
+            verdict = replace(verdict, text=f"{verdict.text} {times.here}")
         if offer.cluster:
             if verdict.outcome is Outcome.FULL and cluster is not None:
                 verdict = self._with_usual_room(candidate, verdict, cluster)

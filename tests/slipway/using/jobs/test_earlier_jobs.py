@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.model.machines.spec import MachineSpec
-from slipway.using.jobs.earlier_jobs import Times, wait_times, with_wait_times
+from slipway.using.jobs.earlier_jobs import Times, wait_times
 from slipway.using.jobs.usual_end import UsualRoom, usual_room
-from slipway.using.jobs.verdict import Outcome, Verdict
+from slipway.using.jobs.verdict import Outcome
 from tests.builders.place import NOW
 from tests.builders.pools import CPU, HEAD, resource_pool
 from tests.slipway.using.submission.conftest import cluster, demand, job
@@ -120,10 +120,12 @@ def test_a_wait_is_told_of_a_pool_that_was_as_it_is_now() -> None:  # N9
     ],
 )
 def test_the_range_stands_where_machines_are_waited_for(capacity_type: str, outcome: Outcome, told: bool) -> None:
-    verdict = Verdict(outcome, "the verdict", ("why",), holder="somebody")
-    said = "the verdict (here: 4–9 min, 11 times in 30 days)" if told else "the verdict"
-    assert with_wait_times(verdict, capacity_type, Times(240, 540, 11)) == replace(verdict, text=said)
-    assert with_wait_times(verdict, capacity_type, None) == verdict
+    on = THERE if capacity_type == "pool" else None
+    there = [holder(1 if outcome is Outcome.SCALES else 2)] if on else []
+    three = [earlier(wait, capacity_type=capacity_type, on=on.id if on else "") for wait in (240, 300, 540)]
+    times = waits(*there, *three, capacity_type=capacity_type, on=on, outcome=outcome)
+    assert times == (Times(240, 540, 3) if told else None)
+    assert Times(240, 540, 11).here == "(here: 4–9 min, 11 times in 30 days)"
 
 
 LABELS = {"slipway-capacity-type": "pool", "slipway-template": "tune"}
