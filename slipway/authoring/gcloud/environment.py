@@ -41,9 +41,12 @@ def environment(pools: Sequence[tuple[DocumentPart, Json]], output: OutputReader
     """Read the environments of used worker pools; mistakes are findings."""
     by_pool = [_variables(part, pool, output.notes) for part, pool in pools]
     secrets = _references(by_pool)
+    image = any("containerSpec" in pool for _, pool in pools)
     for name, variable in _plain_secrets(by_pool):
-        secrets[name] = name.lower().replace("_", "-")
-        output.notes.append(Note.of(variable.part, _note_of_secret(name, secrets[name], pools)))
+        secret = secrets[name] = name.lower().replace("_", "-")
+        made = f"`secrets` names {secret}, to be made by `gcloud secrets create {secret} --data-file=-`"
+        reads = f"; the code of an image finds its reference in {name}{_SUFFIX}" if image else ""
+        output.notes.append(Note(variable.part, f"{name}: looks like a secret, and was not copied: {made}{reads}"))
     own = tuple(
         {
             name: output.text(variable.part, name, variable.value)
@@ -62,9 +65,9 @@ def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _
     """Return the variables of a worker pool by name, without Slipway's own and empty ones."""
     key = next((key for key in CODES if key in pool), CODES[0])
     variables: dict[str, _Variable] = {}
-    entries = zip(items(field_of(part, key, "env")), pool.get(key, {}).get("env", ()), strict=False)
+    entries = zip(items(field_of(part, key, "env")), pool.get(key, {}).get("env", ()), strict=True)
     for entry, given in entries:
-        name, value = (given or {}).get("name", ""), (given or {}).get("value", "")
+        name, value = given.get("name", ""), given.get("value", "")
         if not ENV_NAME.fullmatch(name):
             entry.wrong(f"{name!r} is not a variable's name", "letters, digits and _, a digit not first")
         elif name in variables:
@@ -73,7 +76,7 @@ def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _
             field_of(entry, "value").wrong(*problem)
         elif name in RECORDS or not value:
             why = "each job has its own" if name in RECORDS else "its value is empty"
-            notes.append(Note.of(entry, f"{name}: left out, as {why}"))
+            notes.append(Note(entry, f"{name}: left out, as {why}"))
         else:
             variables[name] = _Variable(entry, value)
     return variables
@@ -81,24 +84,16 @@ def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _
 
 def _references(by_pool: Sequence[Mapping[str, _Variable]]) -> dict[str, str]:
     """Return the secrets that all worker pools refer to, as templates do."""
-    named = {
-        name.removesuffix(_SUFFIX): variable.value for name, variable in by_pool[0].items() if name.endswith(_SUFFIX)
-    }
-    return {
-        name: value
-        for name, value in named.items()
-        if name
-        and _REFERENCE.fullmatch(value)
-        and all(
-            (reference := variables.get(f"{name}{_SUFFIX}")) is not None and reference.value == value
-            for variables in by_pool
-        )
-        and not any(name in variables or _mentions(variables, f"{name}{_SUFFIX}") for variables in by_pool)
-    }
-
-
-def _mentions(variables: Mapping[str, _Variable], name: str) -> bool:
-    return any(f"$({name})" in variable.value for variable in variables.values())
+    found: dict[str, str] = {}
+    for key, variable in by_pool[0].items():
+        name = key.removesuffix(_SUFFIX)
+        if name in ("", key) or not _REFERENCE.fullmatch(variable.value):
+            continue
+        alike = all(key in variables and variables[key].value == variable.value for variables in by_pool)
+        others = [(other, each.value) for variables in by_pool for other, each in variables.items()]
+        if alike and not any(other == name or f"$({key})" in value for other, value in others):
+            found[name] = variable.value
+    return found
 
 
 def _plain_secrets(by_pool: Sequence[Mapping[str, _Variable]]) -> Iterator[tuple[str, _Variable]]:
@@ -118,10 +113,3 @@ def _plain_secrets(by_pool: Sequence[Mapping[str, _Variable]]) -> Iterator[tuple
             variable.part.wrong(what, "names that differ, as a template has one secret for each")
         else:
             yield name, variable
-
-
-def _note_of_secret(name: str, secret: str, pools: Sequence[tuple[DocumentPart, Json]]) -> str:
-    image = any("containerSpec" in pool for _, pool in pools)
-    reads = f"; the code of an image finds its reference in {name}{_SUFFIX}" if image else ""
-    make = f"gcloud secrets create {secret} --data-file=-"
-    return f"{name}: looks like a secret, and was not copied: `secrets` names {secret}, to be made by `{make}`{reads}"

@@ -7,18 +7,15 @@ Nothing in it is passed over in silence: an unknown key is a finding, with its l
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.authoring.stack.yaml_file import DocumentPart
-from slipway.authoring.template.declaration import Declaration
-from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.base.codec import camel
-from slipway.base.formatting import join, nearest, quoted, unfit
+from slipway.base.formatting import nearest, quoted, unfit
 
 Read = Callable[[DocumentPart], Any]
-Path = tuple[str, ...]
 
 _DURATION = re.compile(r"([0-9]{1,18})(\.0{1,9})?s")
 _UNSPECIFIED = "_UNSPECIFIED"
@@ -88,18 +85,18 @@ def items(part: DocumentPart) -> list[DocumentPart]:
 
 @dataclass(frozen=True)
 class Several:
-    """A reader of a list, whose items `read` reads. A mistaken item is an empty one."""
+    """A reader of a list, whose items `read` reads. None where one is mistyped."""
 
     read: Read
 
-    def __call__(self, part: DocumentPart) -> list[Any]:
-        empty: Any = {} if isinstance(self.read, Message) else ""
-        return [empty if value is None else value for value in map(self.read, items(part))]
+    def __call__(self, part: DocumentPart) -> list[Any] | None:
+        values = [self.read(item) for item in items(part)]
+        return None if None in values else values
 
 
 @dataclass(frozen=True)
 class Message:
-    """A reader of a mapping. A mistake is a finding.
+    """A reader of a mapping. A mistake is a finding; None where a field is unknown or mistyped.
 
     Values that the API takes for absent are absent: null, empty texts and mappings, 0 and false. A time of 0 s is a
     value.
@@ -116,53 +113,29 @@ class Message:
             return None
         values: dict[str, Any] = {}
         named: set[str] = set()
+        readable = True
         for key, child in part.items():
-            name = camel(key)
+            name, absent = camel(key), child.value in _ABSENT
             if name in named:
                 child.wrong(f"{name} is given twice, spelled in two ways", "keep one of them")
-            elif name not in self.known and name not in self.refused:
-                child.wrong("no field of a job file here", _meant(name, self))
-            elif child.value not in _ABSENT:
-                if name in self.refused:
-                    child.wrong("a template can't have it", self.refused[name])
-                elif (value := self.known[name](child)) or (value == 0 and self.known[name] is duration):
+            elif name in self.refused and not absent:
+                child.wrong("a template can't have it", self.refused[name])
+            elif name in self.known and not absent:
+                value = self.known[name](child)
+                readable = readable and value is not None
+                if value or (value == 0 and self.known[name] is duration):
                     values[name] = value
+            elif name not in self.known and name not in self.refused:
+                near = nearest(name, self.known)
+                other = f"its right name or place, or leave it out; known here: {', '.join(self.known)}"
+                child.wrong("no field of a job file here", f"{near}, if that was meant" if near else other)
+                readable = False
             named.add(name)
-        return values
+        return values if readable else None
 
 
 def _mistyped(part: DocumentPart, what: str, fix: str) -> None:
     part.wrong(f"{quoted(str(part.value))} is not {what}", fix)
-
-
-def _meant(name: str, here: Message) -> str:
-    """Return the way out of an unknown field: its right place, a name that it may be a slip for, or a template's."""
-    places = [(path, message) for path, message in _messages(JOB) if name in message.known or name in message.refused]
-    if places:
-        where = join((f"below {'.'.join(path)}" if path else "at the left" for path, _ in places), "or")
-        refused = places[0][1].refused.get(name)
-        return f"it belongs {where}" + (f", and a template can't have it: {refused}" if refused else "")
-    own = {camel(declared.name): declared.name for kind in (Declaration, WorkerPool) for declared in fields(kind)}
-    api = (known for _, message in _messages(JOB) for known in (*message.known, *message.refused))
-    near = nearest(name, (*here.known, *here.refused)) or nearest(name, (*api, *own))
-    if near is None:
-        return f"leave it out; known here: {', '.join((*here.known, *here.refused))}"
-    if near in here.known:
-        return f"{near}, if that was meant"
-    if near in here.refused:
-        return f"{near}, if that was meant, and a template can't have it: {here.refused[near]}"
-    if near in own:
-        return f"leave it out, and give the template `{own[near]}=` in its Python"
-    return f"{near}, if that was meant: {_meant(near, here)}"
-
-
-def _messages(message: Message, path: Path = ()) -> Iterator[tuple[Path, Message]]:
-    """Yield a message and all in it, with the names that lead to each."""
-    yield path, message
-    for name, reader in message.known.items():
-        inner = reader.read if isinstance(reader, Several) else reader
-        if isinstance(inner, Message):
-            yield from _messages(inner, (*path, name))
 
 
 _ENV = Several(Message({"name": text, "value": text}))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +13,7 @@ from slipway.authoring.gcloud.fields import JOB, field_of, items
 from slipway.authoring.gcloud.output import BUCKET, Note, OutputReader
 from slipway.authoring.gcloud.workers import WorkersReader
 from slipway.authoring.stack.yaml_file import DocumentPart, FileMistake, dotted, from_text, in_words
-from slipway.authoring.stack.yaml_loader import TAG, StackLoader
+from slipway.authoring.stack.yaml_loader import StackLoader
 from slipway.authoring.template.declaration import Declaration, Scheduling
 from slipway.authoring.template.job_template import MAX_TIMEOUT_S, NAME, JobTemplate, problems
 from slipway.base.codec import camel
@@ -29,26 +29,17 @@ _STRATEGIES: Mapping[str, str] = {
     "ON_DEMAND": ON_DEMAND,  # Its deprecated name.
     **{row.strategy: name for name, row in CAPACITY_TYPES.items() if row.strategy},
 }
-_JUDGED_TOGETHER = ("acceleratorType", "acceleratorCount", "tpuTopology", "maxWaitDuration", "experimentRun")
-"""Fields that are right or wrong by others beside them."""
 _CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/default/contexts/[^/]+")
 
 
 class _JobFileLoader(StackLoader):
-    """A loader of YAML 1.1 with JSON's escapes, as gcloud has it: `yes` is true, `1:30` a number. Words that are no
+    """A loader of YAML 1.1, as gcloud has it: `yes` is true, `1:30` a number. Words that are no
     texts there are none here either, so that each argument says what it says there."""
 
     yaml_constructors = {**yaml.SafeLoader.yaml_constructors}  # noqa: RUF012 - PyYAML's own attribute
 
     def resolve(self, kind: type[yaml.Node], value: str | None, implicit: tuple[bool, bool]) -> str:
         return str(yaml.SafeLoader.resolve(self, kind, value, implicit))  # type: ignore[no-untyped-call]
-
-    def text(self, node: yaml.ScalarNode) -> Any:
-        """Return a text, in which two escapes, as JSON has them, may be the halves of one character."""
-        return self.construct_scalar(node).encode("utf-16", "surrogatepass").decode("utf-16", "surrogatepass")
-
-
-_JobFileLoader.add_constructor(f"{TAG}str", _JobFileLoader.text)
 
 
 @dataclass(frozen=True)
@@ -93,37 +84,21 @@ def flag_mistake(what: str, fix: str) -> FileMistake:
 
 
 def _imported(root: DocumentPart, naming: Naming) -> Imported | None:
-    """Return the template; None after a mistake, here or before, which is then a finding."""
+    """Return the template; None after a mistake, which is then a finding. Unknown and mistyped fields are told
+    first, as others are right or wrong by them."""
     spec = field_of(root, CUSTOM_JOB.spec)
     if spec.value is not None:
         what = "this is the body of a whole request, and a job file is the job's spec alone"
         spec.wrong(what, f"give what is under {spec.path[-1]}, as {CUSTOM_JOB.gcloud} --config takes it")
         return None
-    before = len(root.mistakes)
-    job = JOB(root) or {}
-    mistyped = root.mistakes[before:]
-    if not any(job.get("workerPoolSpecs", ())):
-        if not mistyped:
-            what = "there is no worker pool in it"
-            field_of(root, "workerPoolSpecs").wrong(what, f"a job's spec, as {CUSTOM_JOB.gcloud} --config takes it")
+    job = JOB(root)
+    if job is None:
         return None
-    whole = DocumentPart(root.document, (), list(root.mistakes))
-    imported = _template(whole, job, naming)
-    written = {dotted(path) for path in root.document.lines}
-    root.mistakes += [
-        mistake
-        for mistake in whole.mistakes[len(root.mistakes) :]
-        if not any(_follows(mistake.key, first.key, written) for first in mistyped)
-    ]
-    return imported
-
-
-def _follows(key: str, first: str, written: Set[str]) -> bool:
-    """Tell whether a field's mistake may come of another field's that is unknown or could not be read."""
-    if key == first or key.startswith((f"{first}.", f"{first}[")) or first.startswith((f"{key}.", f"{key}[")):
-        return True
-    mapping, _, name = key.rpartition(".")
-    return first.rpartition(".")[0] == mapping and (key not in written or camel(name) in _JUDGED_TOGETHER)
+    if not any(job.get("workerPoolSpecs", ())):
+        what = "there is no worker pool in it"
+        field_of(root, "workerPoolSpecs").wrong(what, f"a job's spec, as {CUSTOM_JOB.gcloud} --config takes it")
+        return None
+    return _template(root, job, naming)
 
 
 def _template(root: DocumentPart, job: Mapping[str, Any], naming: Naming) -> Imported | None:
@@ -160,7 +135,7 @@ def _output(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> st
         part.wrong(f"{uri!r} is not in Cloud Storage", "gs://BUCKET/FOLDER")
         return ""
     before = f"{uri} became" if uri else "none is named; it became"
-    notes.append(Note.of(part, f"baseOutputDirectory: {before} {placeholder(OUTPUT)}, a directory of each job's own"))
+    notes.append(Note(part, f"baseOutputDirectory: {before} {placeholder(OUTPUT)}, a directory of each job's own"))
     return uri
 
 
@@ -168,7 +143,7 @@ def _account(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> s
     account: str | None = job.get("serviceAccount")
     part = field_of(root, "serviceAccount")
     if account is None:
-        notes.append(Note.of(part, "serviceAccount: none is named, so its jobs run as the stack's trainer"))
+        notes.append(Note(part, "serviceAccount: none is named, so its jobs run as the stack's trainer"))
     elif not re.fullmatch(SERVICE_ACCOUNT, account):
         part.wrong(f"{account!r} is not an account's address", "trainer@acme-ml.iam.gserviceaccount.com, for example")
     return account
@@ -198,8 +173,8 @@ def _experiment(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -
             f"{experiment!r} is not an experiment's full name", "projects/…/metadataStores/default/contexts/NAME"
         )
     own = experiment.rpartition("/")[2]
-    notes.append(Note.of(part, f"experiment: {experiment} became {own}, of the stack's project and the job's region"))
-    notes.append(Note.of(run, f"experimentRun: each job has a run of its own of {own}"))
+    notes.append(Note(part, f"experiment: {experiment} became {own}, of the stack's project and the job's region"))
+    notes.append(Note(run, f"experimentRun: each job has a run of its own of {own}"))
     return own
 
 
@@ -223,7 +198,7 @@ def _capacity_type(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]
     if POOL in sources:
         name = job["persistentResourceId"]
         what = f"persistentResourceId: {name} became any pool of the stack that has such machines"
-        notes.append(Note.of(cluster, what))
+        notes.append(Note(cluster, what))
     return next(iter(sources), ON_DEMAND)
 
 

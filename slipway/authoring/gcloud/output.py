@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from slipway.authoring.stack.yaml_file import DocumentPart, KeyPath
+from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.model.catalog.placeholders import OUTPUT, escaped, placeholder
 
 WRITTEN = ("model", "checkpoints", "logs")
@@ -23,18 +23,16 @@ _PATH = re.compile(r"""(?<![^\s=,;:'"`(\[{<>|&@-])(?:gs://|/gcs/)[^\s,;'"`)\]}<>
 class Note:
     """A difference between the template's jobs and the job file, or a text that looks like one and stays."""
 
-    file: str
-    line: int
     #: The field, which need not be in the file.
-    path: KeyPath
+    part: DocumentPart
     text: str
 
-    @classmethod
-    def of(cls, part: DocumentPart, text: str) -> Note:
-        return cls(file=part.document.file, line=part.document.line(part.path), path=part.path, text=text)
+    @property
+    def line(self) -> int:
+        return self.part.document.line(self.part.path)
 
     def __str__(self) -> str:
-        return f"{self.file}:{self.line}  {self.text}"
+        return f"{self.part.document.file}:{self.line}  {self.text}"
 
 
 class OutputReader:
@@ -49,11 +47,9 @@ class OutputReader:
         for path in _PATH.finditer(text) if self.uri else ():
             replaced = self._replaced(path[0])
             if replaced is not None:
-                self.notes.append(Note.of(part, f"{name}: {path[0]} became {replaced}"))
+                self.notes.append(Note(part, f"{name}: {path[0]} became {replaced}"))
             elif path[0].startswith((self.uri, f"/gcs/{self.uri.removeprefix('gs://')}")):
-                self.notes.append(
-                    Note.of(part, f"{name}: {path[0]} stays, though it begins like the output {self.uri}")
-                )
+                self.notes.append(Note(part, f"{name}: {path[0]} stays, though it begins like the output {self.uri}"))
             written += escaped(text[end : path.start()]) + (replaced or escaped(path[0]))
             end = path.end()
         return written + escaped(text[end:])

@@ -79,21 +79,18 @@ class WorkersReader:
         }
 
     def _machine(self, part: DocumentPart, spec: Json, pool: DocumentPart, disk: Json) -> dict[str, Any]:
-        """Return the fields of the machine, without accelerators where its type tells them."""
         asked: dict[str, Any] = {
             "machine": spec.get("machineType", ""),
             "disk": Disk.read(disk),
-            "tpu_topology": spec.get("tpuTopology"),
-        }
-        attached: dict[str, Any] = {
             "accelerator": spec.get("acceleratorType"),
             "accelerator_count": spec.get("acceleratorCount"),
+            "tpu_topology": spec.get("tpuTopology"),
         }
         if not asked["machine"]:
             part.wrong("there is no machineType", "a machine type, as in machineType: n1-standard-8")
             return asked
         try:
-            worker = WorkerPool("", **asked, **attached)
+            worker = WorkerPool("", **asked)
             shape = worker.shape
         except MachineError as error:
             field_of(part, _MACHINE_FIELDS[error.field]).wrong(error.what, error.fix)
@@ -109,17 +106,14 @@ class WorkersReader:
         for field, sent in worker.spec.request()["machineSpec"].items():
             if field not in spec:
                 what = f"{field}: became {sent}, as {shape.type} has {worker.spec.accelerators} built in"
-                self.notes.append(Note.of(field_of(part, field), what))
-        try:
-            return asked if WorkerPool("", **asked).shape == shape else {**asked, **attached}
-        except MachineError:
-            return {**asked, **attached}  # Its accelerators are attached to it.
+                self.notes.append(Note(field_of(part, field), what))
+        return asked
 
     def _replicas(self, part: DocumentPart, pool: Json, *, first: bool) -> int:
         where = field_of(part, "replicaCount")
         replicas = int(pool.get("replicaCount") or 1)
         if "replicaCount" not in pool:
-            self.notes.append(Note.of(where, "replicaCount: became 1, as each worker pool that is used has replicas"))
+            self.notes.append(Note(where, "replicaCount: became 1, as each worker pool that is used has replicas"))
         if first and replicas != 1:
             where.wrong(f"{replicas} replicas: the first worker pool is the chief, and has 1", "1, or another pool")
         elif replicas < 1:
@@ -145,11 +139,11 @@ class WorkersReader:
                 f"{name} has a secret in plain text", f"{KEEP}: a variable of the environment, named in env here"
             )
         elif text != name and looks_secret(text.removeprefix(f"{name}="), name.lstrip("-")):
-            self.notes.append(Note.of(part, f"{name}: is copied as it is; if it is a secret, {KEEP}"))
+            self.notes.append(Note(part, f"{name}: is copied as it is; if it is a secret, {KEEP}"))
         for secret in secrets:
             if f"$({secret})" in text:
                 what = f"{name}: $({secret}) is no variable of the job any more; its code reads {secret} itself"
-                self.notes.append(Note.of(part, what))
+                self.notes.append(Note(part, what))
         return self.output.text(part, name, text)
 
     def _code(self, part: DocumentPart, pool: Json) -> Code:
@@ -174,7 +168,7 @@ class WorkersReader:
         image = Image(container.get("imageUri", ""), command, launcher=bool(launched) or not command)
         if command and not launched:
             what = "command: starts as it is, at least once; without launcher=False the image's python3 starts it, once"
-            self.notes.append(Note.of(field_of(part, "command"), what))
+            self.notes.append(Note(field_of(part, "command"), what))
         where = field_of(part, "imageUri")
         if not image.uri:
             where.wrong("there is no imageUri", "the image, pinned: imageUri: NAME@sha256:DIGEST")
@@ -193,7 +187,7 @@ class WorkersReader:
             where.wrong("what lies in a bucket is no reviewed code", fix)
             return code
         uris = ", ".join(package.get("packageUris", []))
-        self.notes.append(Note.of(where, f"packageUris: {uris or 'none'} became the code in {self.folder}"))
+        self.notes.append(Note(where, f"packageUris: {uris or 'none'} became the code in {self.folder}"))
         for field, problem in code.problems():
             fix = "--code FOLDER, whose name is the module's first part"
             mistaken = field_of(part, "pythonModule") if field == "code.module" else where

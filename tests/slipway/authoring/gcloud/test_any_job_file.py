@@ -312,7 +312,7 @@ def told(imported: Imported, spec: Json) -> list[Path]:
     """The fields that the notes name, a variable by its name."""
     found: list[Path] = []
     for note in imported.notes:
-        path: Path = tuple(camel(part) if isinstance(part, str) else part for part in note.path)
+        path: Path = tuple(camel(part) if isinstance(part, str) else part for part in note.part.path)
         if "env" in path:
             at = path.index("env")
             entry: Any = spec
