@@ -8,7 +8,7 @@ from functools import cached_property
 from typing import Literal
 
 from slipway.base.formatting import join
-from slipway.model.catalog.clusters import Cluster, Pool
+from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.facts import Facts
 from slipway.model.rules.rule import Subject as Request
@@ -34,12 +34,11 @@ class DeclaredStack:
         return (*self.catalog.clusters.values(), *self.catalog.coming)
 
     @property
-    def pools(self) -> Iterator[tuple[str, Pool]]:
-        """The pools by `cluster/pool`, and those of alternatives by `cluster/pool (alternative N)`."""
+    def options(self) -> Iterator[tuple[str, Cluster]]:
+        """The clusters, each also in its alternatives, behind ` (alternative N)` for these."""
         for cluster in self.clusters:
-            yield from ((f"{cluster.name}/{pool.name}", pool) for pool in cluster.pools)
-            for number, alternative in enumerate(cluster.alternatives, 1):
-                yield from ((f"{cluster.name}/{pool.name} (alternative {number})", pool) for pool in alternative.pools)
+            for number, option in enumerate(cluster.options):
+                yield f" (alternative {number})" if number else "", option
 
     @cached_property
     def requests(self) -> tuple[tuple[Template, Offer, Request], ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from fnmatch import fnmatchcase
 from typing import Any
@@ -16,7 +16,7 @@ from slipway.model.cluster import IN_PLACE
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.kinds import KINDS
-from slipway.model.prices import Bounds, Price, dollars
+from slipway.model.prices import Price, dollars
 from slipway.model.rules.rule import mapping, seconds
 from slipway.model.season import moment_in_words
 
@@ -38,24 +38,19 @@ def crowd(member: str) -> str:
 def _regions(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:
     if subject.catalog.region not in allowed:
         yield f"region {subject.catalog.region}", f"allowed are {join(allowed)}"
-    for cluster in subject.clusters:
-        places = [("", cluster.region)]
-        places += [
-            (f" (alternative {number})", alternative.region)
-            for number, alternative in enumerate(cluster.alternatives, 1)
-        ]
-        for which, region in places:
-            if region and region not in allowed:
-                yield f"cluster {cluster.name}{which}", f"{region}, allowed are {join(allowed)}"
+    for which, option in subject.options:
+        if option.region and option.region not in allowed:
+            yield f"cluster {option.name}{which}", f"{option.region}, allowed are {join(allowed)}"
 
 
 def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach]:
     def fits(type_: str) -> bool:
         return any(fnmatchcase(type_, pattern) for pattern in allowed)
 
-    for name, pool in subject.pools:
-        if not fits(pool.machine.type):
-            yield f"pool {name}", f"{pool.machine.type}, allowed are {join(allowed)}"
+    for which, option in subject.options:
+        for pool in option.pools:
+            if not fits(pool.machine.type):
+                yield f"pool {option.name}/{pool.name}{which}", f"{pool.machine.type}, allowed are {join(allowed)}"
     yield from in_offers(
         (template, offer, f"{worker.machine.type}, allowed are {join(allowed)}")
         for template, offer, request in subject.requests
@@ -64,43 +59,30 @@ def _machines(subject: DeclaredStack, allowed: Sequence[str]) -> Iterator[Breach
     )
 
 
-def _costs(subject: DeclaredStack) -> Iterator[tuple[str, Bounds]]:
-    """Yield the costs of all clusters that exist at once, with the date of their beginning as text. Each cluster counts
-    as its dearest configuration; adopted ones are paid for by their owners."""
-    for begins, clusters in subject.catalog.at_once:
-        cost = Bounds(Price(), Price())
-        for cluster in clusters:
-            if cluster.adopted:
-                continue
-            pools_of_options = (cluster.pools, *(alternative.pools for alternative in cluster.alternatives))
-            options = [_bounds(pools) for pools in pools_of_options]
-            # The dearest minimum and the dearest maximum may be those of different configurations.
-            cost += Bounds(
-                floor=max((option.floor for option in options), key=lambda price: price.known),
-                ceiling=max((option.ceiling for option in options), key=lambda price: price.known),
-            )
-        yield f" from {moment_in_words(begins)} on" if begins else "", cost
-
-
-def _bounds(pools: Iterable[Pool]) -> Bounds:
-    prices = (Bounds(floor=pool.price_per_hour * pool.min, ceiling=pool.price_per_hour * pool.max) for pool in pools)
-    return sum(prices, Bounds(Price(), Price()))
-
-
 def _idle_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
-    costs = ((cost.floor, f"{dollars(cost.floor)} when idle{when}") for when, cost in _costs(subject))
-    return _too_dear(costs, most, "minimum")
+    return _too_dear(_costs(subject, lambda pool: pool.min), most, "{} when idle", "minimum")
 
 
 def _most_cost(subject: DeclaredStack, most: float) -> Iterator[Breach]:
-    costs = ((cost.ceiling, f"up to {dollars(cost.ceiling)}{when}") for when, cost in _costs(subject))
-    return _too_dear(costs, most, "maximum")
+    return _too_dear(_costs(subject, lambda pool: pool.max), most, "up to {}", "maximum")
 
 
-def _too_dear(costs: Iterable[tuple[Price, str]], most: float, bound: str) -> Iterator[Breach]:
-    price, words = max(costs, key=lambda cost: cost[0].known)
+def _costs(subject: DeclaredStack, machines: Callable[[Pool], int]) -> Iterator[tuple[Price, str]]:
+    """Yield the costs of all clusters that exist at once, with the date of their beginning as text. Each cluster counts
+    as its dearest configuration; adopted ones are paid for by their owners."""
+    for begins, clusters in subject.catalog.at_once:
+        cost = Price()
+        for cluster in (cluster for cluster in clusters if not cluster.adopted):
+            options = [[pool.price_per_hour * machines(pool) for pool in option.pools] for option in cluster.options]
+            cost += max((sum(option, Price()) for option in options), key=lambda price: price.known)
+        yield cost, f" from {moment_in_words(begins)} on" if begins else ""
+
+
+def _too_dear(costs: Iterable[tuple[Price, str]], most: float, words: str, bound: str) -> Iterator[Breach]:
+    price, when = max(costs, key=lambda cost: cost[0].known)
     if price.known > Decimal(str(most)):
-        yield "the stack", f"{words}, at most ${most:,.2f}/h is allowed; lower a pool's {bound}"
+        told = f"{words.format(dollars(price))}{when}"
+        yield "the stack", f"{told}, at most ${most:,.2f}/h is allowed; lower a pool's {bound}"
 
 
 def _protection(subject: DeclaredStack) -> Iterator[Breach]:
