@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from importlib import import_module
-from pathlib import Path
 from typing import Protocol
 
 from slipway.reviewing.forge_table import running
@@ -25,11 +24,11 @@ class Forge(Protocol):
         """Make this the change's one comment; an equal comment is left alone, as approvals are older."""
 
 
-def forge_of(environ: Mapping[str, str], checkout: Path, folder: str = "") -> Forge:
-    """Return the forge whose CI runs this; `checkout` is the repository's, at the commit that the job runs for, and the
-    project lies in its `folder`. Raises ConfigError for a missing variable."""
+def forge_of(environ: Mapping[str, str], folder: str = "") -> Forge:
+    """Return the forge whose CI runs this, in the checkout of the commit that the job runs for; the project lies in its
+    `folder`. Raises ConfigError for a missing variable."""
     row = running(environ)
     # Imported alone: reading another one takes time.
     module = import_module(f"slipway.reviewing.forges.{row.name}")
-    made: Forge = getattr(module, row.adapter)(environ, checkout, folder)
+    made: Forge = getattr(module, row.adapter)(environ, folder)
     return made

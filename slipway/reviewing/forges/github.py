@@ -33,7 +33,7 @@ class GitHub:
     """GitHub's adapter. `environ` is a workflow's, where `REVIEWED_BY` names the file of the one that reviews. Raises
     ConfigError where it is not."""
 
-    def __init__(self, environ: Mapping[str, str], _: Path, folder: str = "") -> None:
+    def __init__(self, environ: Mapping[str, str], folder: str = "") -> None:
         fix = "in a workflow of GitHub all but GH_TOKEN are set: give the step `GH_TOKEN: ${{ github.token }}`"
         self._url, api, self._repository, ref, self._commit, token = settings(environ, _VARIABLES, "GitHub", fix)
         self._mark, self._folder = mark(folder), folder

@@ -12,14 +12,13 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC
-from pathlib import Path
 
 from slipway.google.answers import Json, parse_timestamp
 from slipway.google.session import Session
 from slipway.google.transport import Transport
 from slipway.reviewing.forge_table import GITLAB
+from slipway.reviewing.forges import trees
 from slipway.reviewing.forges.rest import Rest, settings
-from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.reviewing.record import Record, name_of, written_with
 from slipway.reviewing.told.comment import mark
@@ -28,22 +27,20 @@ _VARIABLES = ("CI_API_V4_URL", "CI_PROJECT_ID", "CI_COMMIT_SHA", "GITLAB_TOKEN")
 _OPEN, _BRANCH = "CI_MERGE_REQUEST_IID", "CI_COMMIT_BRANCH"
 _MAY_WRITE = 30
 """The access level of the role Developer, the least that may push: https://docs.gitlab.com/api/access_requests/"""
-_MOST = 2_000
 _MOST_APPROVALS = 100
 _COMMAND = re.compile(r"^/", re.MULTILINE)
 _REFERENCE = re.compile(r"(?<!\w)!(?=\d)")
 _BREAK = "\u200b"
-_ANEW = "open another merge request for the same branch"
 
 
 class GitLab:
     """GitLab's adapter. `environ` is a job's, with `GITLAB_TOKEN` beside it; `REVIEWED_BY` names the one that writes
     the note. Raises ConfigError where it is not."""
 
-    def __init__(self, environ: Mapping[str, str], checkout: Path, folder: str = "") -> None:
+    def __init__(self, environ: Mapping[str, str], folder: str = "") -> None:
         fix = "in a job of GitLab all but GITLAB_TOKEN are set: make it a masked variable (docs/gitlab.md)"
         url, project, self._commit, token = settings(environ, _VARIABLES, "GitLab", fix)
-        self._open, self._branch, self._trees = environ.get(_OPEN, ""), environ.get(_BRANCH, ""), Trees(checkout)
+        self._open, self._branch = environ.get(_OPEN, ""), environ.get(_BRANCH, "")
         self._mark, self._folder, self._project = mark(folder), folder, int(project)
         self._reviewed_by = environ.get("REVIEWED_BY", "slipway-reviewed")
         session = Session(Transport(environ, headers={"PRIVATE-TOKEN": token}))
@@ -52,7 +49,7 @@ class GitLab:
         self._rest = Rest(session, f"{url.rstrip('/')}/projects/{project}", fix)
 
     def merge_result(self) -> MergeResult:
-        tree, merged, of = self._trees.here, not self._open, self._open
+        tree, merged, of = trees.here(), not self._open, self._open
         body = self._merged_as() if merged else self._rest.get(f"merge_requests/{of}", f"read !{of}", dict)
         pull = None if body is None else self._read(body)
         if merged and pull and pull.comment:
@@ -72,7 +69,7 @@ class GitLab:
     def _merged_as(self) -> Json | None:
         """Return the merge request whose merge made the commit, on this very branch."""
         asked = f"repository/commits/{self._commit}/merge_requests"
-        requests = self._rest.listed(asked, f"ask what was merged as {self._commit[:12]}", dict, most=_MOST, fix=_ANEW)
+        requests = self._rest.listed(asked, f"ask what was merged as {self._commit[:12]}", dict)
         for request in requests:
             # A merge commit, a squash, or the newest fast-forwarded one.
             became = request.get("merge_commit_sha") or request.get("squash_commit_sha") or request["sha"]
@@ -83,8 +80,7 @@ class GitLab:
     def _read(self, body: Json) -> PullRequest:
         number = int(body["iid"])
         at = f"merge_requests/{number}"
-        doing = f"read the versions of !{number}"
-        versions = list(self._rest.listed(f"{at}/versions", doing, _version, most=_MOST, fix=_ANEW))
+        versions = list(self._rest.listed(f"{at}/versions", f"read the versions of !{number}", _version))
         # The newest comes first: of two pushes at one moment it is the one that an approval is of.
         versions.reverse()
         versions.sort(key=lambda version: version[0])
@@ -108,14 +104,14 @@ class GitLab:
             # A bot may approve as well, and any branch's job can be one; an unknown user is taken for a bot.
             if writes and self._users.get(f"users/{user}", f"read {approval.login}", dict).get("bot") is False:
                 before = [commit for at, commit in versions if at <= approval.at]
-                approvals.append(replace(approval, tree=self._trees.of(before[-1]) if before else ""))
+                approvals.append(replace(approval, tree=trees.of(before[-1]) if before else ""))
         return approvals
 
     def _comment(self, at: str, number: int) -> Comment | None:
         """Return the caller's oldest note that begins with the mark."""
         me = self._users.get("user", "ask whose token GITLAB_TOKEN is", lambda body: int(body["id"]))
         doing, asked = f"read the notes of !{number}", {"sort": "asc", "order_by": "created_at"}
-        for note in self._rest.listed(f"{at}/notes", doing, dict, most=_MOST, fix=_ANEW, params=asked):
+        for note in self._rest.listed(f"{at}/notes", doing, dict, asked):
             if (note["author"] or {}).get("id") == me and note["body"].startswith(self._mark):
                 return _comment(note)
         return None
@@ -125,24 +121,21 @@ class GitLab:
         or of this very tree, as is a merged result: other pipelines may have any job of its name."""
         name, doing = name_of(tree, self._folder), f"read what the review of !{pull.number} told"
         of_request = f"merge_requests/{pull.number}/pipelines"
-        for pipeline in self._rest.listed(of_request, doing, dict, most=_MOST, fix=_ANEW):
+        for pipeline in self._rest.listed(of_request, doing, dict):
             if (pipeline["source"], pipeline["project_id"]) != ("merge_request_event", self._project):
                 continue
-            if pipeline["sha"] == pull.head or self._trees.of(pipeline["sha"]) == tree:
+            if pipeline["sha"] == pull.head or trees.of(pipeline["sha"]) == tree:
                 jobs, asked = f"pipelines/{pipeline['id']}/jobs", {"include_retried": "true"}
-                for job in self._rest.listed(jobs, doing, dict, most=_MOST, fix=_ANEW, params=asked):
+                for job in self._rest.listed(jobs, doing, dict, asked):
                     at = f"jobs/{job['id']}/artifacts/{name}"
                     if job["name"] == self._reviewed_by and (record := self._rest.maybe(at, doing, dict)):
                         yield Record(record)
 
 
-def _approved(body: Json) -> tuple[tuple[int, Approval], ...]:
+def _approved(body: Json) -> list[tuple[int, Approval]]:
     """Return approvals with their users' ids. Raises LookupError for a GitLab that does not tell their times."""
-    people = body["approved_by"]
-    return tuple(
-        (int(person["user"]["id"]), Approval(person["user"]["username"], "", _at(person["approved_at"])))
-        for person in people
-    )
+    given = ((person["user"], _at(person["approved_at"])) for person in body["approved_by"])
+    return [(int(user["id"]), Approval(user["username"], "", at)) for user, at in given]
 
 
 def _version(body: Json) -> tuple[str, str]:

@@ -15,8 +15,8 @@ from slipway.google.session import Params, Session
 
 Found = TypeVar("Found")
 
-_PAGE = 100
-"""The items of a page: the most that GitHub and GitLab give."""
+_PAGES, _PAGE = 20, 100
+"""The most pages that are read, and their items: the most that GitHub and GitLab give."""
 
 
 @dataclass(frozen=True)
@@ -47,19 +47,19 @@ class Rest:
             return self.session.download(self._at(path), Call(doing)).data
 
     def listed(
-        self, path: str, doing: str, read: Callable[[Json], Found], *, most: int, fix: str, params: Params | None = None
+        self, path: str, doing: str, read: Callable[[Json], Found], params: Params | None = None
     ) -> Iterator[Found]:
-        """Yield each item, as `read` reads it. Raises ResourceError, with this `fix`, where there are `most` or more, a
-        number of whole pages."""
+        """Yield each item, as `read` reads it. Raises ResourceError where there are too many."""
         call = Call(doing)
-        for page in range(1, 1 + most // _PAGE):
+        for page in range(1, 1 + _PAGES):
             asked = {**(params or {}), "per_page": _PAGE, "page": page}
             with refused(self.fix):
                 items = json_list(self.session.download(self._at(path), call, asked), call)
                 yield from [shaped(call, read, item) for item in items]
             if len(items) < _PAGE:
                 return
-        raise ResourceError(f"could not {doing}", why=f"there are {most:,} or more", fix=fix)
+        fix = "open another merge request for the same branch"
+        raise ResourceError(f"could not {doing}", why=f"there are {_PAGES * _PAGE:,} or more", fix=fix)
 
     def write(self, method: str, path: str, doing: str, body: Json, read: Callable[[Json], Found]) -> Found:
         """Send an object once, by POST, PUT or PATCH."""

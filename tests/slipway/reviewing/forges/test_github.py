@@ -4,7 +4,6 @@ import json
 from collections.abc import Iterator
 from contextlib import nullcontext
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
@@ -28,7 +27,7 @@ def server() -> Iterator[stand_in.GitHub]:
 
 def found(server: stand_in.GitHub, *artifacts: Artifact, by: str = "preview.yaml") -> Record | None:
     server.artifacts = list(artifacts)
-    pull = GitHub(server.variables(merged=True) | {"REVIEWED_BY": by}, Path()).merge_result().pull_request
+    pull = GitHub(server.variables(merged=True) | {"REVIEWED_BY": by}).merge_result().pull_request
     return pull.record if pull else None
 
 
@@ -95,7 +94,7 @@ def test_a_writer_s_newest_word_on_this_tree_counts_and_nobody_s_own(
     server: stand_in.GitHub, reviews: list[Review], why: str
 ) -> None:
     server.reviews = reviews
-    result = GitHub(server.variables(merged=False), Path()).merge_result()
+    result = GitHub(server.variables(merged=False)).merge_result()
     assert bool(result.approvers) is not bool(why)
     assert why in result.objection[0]
 
@@ -104,7 +103,7 @@ def test_a_writer_s_newest_word_on_this_tree_counts_and_nobody_s_own(
 def test_the_comment_is_looked_for_among_many(server: stand_in.GitHub, before: int, after: int, *, found: bool) -> None:
     others = [Comment(f"{n}", "bob", "User") for n in range(before + after)]
     server.comments = [*others[:before], *server.comments, *others[before:]]
-    asked = GitHub(server.variables(merged=False), Path())
+    asked = GitHub(server.variables(merged=False))
     with nullcontext() if found else pytest.raises(ResourceError, match="too many comments"):
         pull = asked.merge_result().pull_request
         assert pull and pull.comment and pull.comment.id == f"IC_{before}"

@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from slipway.base.errors import ConfigError, ResourceError
+from slipway.reviewing.forges import trees
 from slipway.reviewing.forges.gitlab import GitLab
-from slipway.reviewing.forges.trees import Trees
 from slipway.reviewing.record import Record, name_of
 from slipway.reviewing.told.comment import MARKER, mark
 from tests.ci import gitlab as stand_in
@@ -40,7 +40,8 @@ class Checkout:
 
 
 @pytest.fixture
-def checkout(tmp_path: Path) -> Checkout:
+def checkout(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Checkout:
+    monkeypatch.chdir(tmp_path)
     made = Checkout(tmp_path, [])
     made.git("init", "-q", "-b", "main")
     for text in ("first", "second"):
@@ -57,7 +58,7 @@ def server(checkout: Checkout) -> Iterator[stand_in.GitLab]:
 
 
 def asked(server: stand_in.GitLab, checkout: Checkout, *, merged: bool = False) -> GitLab:
-    return GitLab(server.variables(checkout.pushed[-1], merged=merged), checkout.folder)
+    return GitLab(server.variables(checkout.pushed[-1], merged=merged))
 
 
 NOBODY = "nobody else who may write has approved !3"
@@ -108,7 +109,7 @@ def test_a_branch_that_lacks_commits_of_main_is_another_tree_than_its_merge_resu
 ) -> None:
     server.approved = {GRACE: APPROVED}
     checkout.push("the merge result, with what main has")
-    result = GitLab(server.variables(checkout.pushed[1], merged=False), checkout.folder).merge_result()
+    result = GitLab(server.variables(checkout.pushed[1], merged=False)).merge_result()
     assert result.approvers == () and "branch up to date" in result.objection[1]
 
 
@@ -171,7 +172,7 @@ class TestRecord:
     def found(self, server: stand_in.GitLab, checkout: Checkout, *artifacts: Artifact) -> Record | None:
         server.artifacts = list(artifacts)
         environ = server.variables(checkout.pushed[-1], merged=True)
-        pull = GitLab(environ, checkout.folder, "ml").merge_result().pull_request
+        pull = GitLab(environ, "ml").merge_result().pull_request
         return pull.record if pull else None
 
     @pytest.mark.parametrize(
@@ -238,33 +239,34 @@ class TestRefusals:
         environ = server.variables(checkout.pushed[-1], merged=False)
         del environ["GITLAB_TOKEN"]
         with pytest.raises(ConfigError, match="GITLAB_TOKEN is not set"):
-            GitLab(environ, checkout.folder)
+            GitLab(environ)
 
     def test_a_wrong_token_says_what_it_has_to_be(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         environ = server.variables(checkout.pushed[-1], merged=False) | {"GITLAB_TOKEN": "stale"}
         with pytest.raises(ResourceError, match="scope `api`"):
-            GitLab(environ, checkout.folder).merge_result()
+            GitLab(environ).merge_result()
 
     def test_a_busy_moment_is_waited_out(self, server: stand_in.GitLab, checkout: Checkout) -> None:
         server.failing = [502]
         assert asked(server, checkout).merge_result().pull_request
 
     def test_outside_of_a_checkout_it_says_so(
-        self, server: stand_in.GitLab, tmp_path_factory: pytest.TempPathFactory
+        self, server: stand_in.GitLab, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        gitlab = GitLab(server.variables(GONE, merged=False), tmp_path_factory.mktemp("empty"))
+        monkeypatch.chdir(tmp_path_factory.mktemp("empty"))
+        gitlab = GitLab(server.variables(GONE, merged=False))
         with pytest.raises(ConfigError, match="git finds no commit"):
             gitlab.merge_result()
 
 
 def test_a_commit_that_the_checkout_lacks_is_fetched(
-    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory
+    checkout: Checkout, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     origin, job = checkout.folder, tmp_path_factory.mktemp("job")
     subprocess.run(["git", "-C", origin, "config", "uploadpack.allowAnySHA1InWant", "true"], check=True)
     subprocess.run(["git", "clone", "-q", "--depth=1", origin.as_uri(), job], check=True)
-    trees = Trees(job)
-    assert trees.here == checkout.git("rev-parse", "HEAD^{tree}")
+    monkeypatch.chdir(job)
+    assert trees.here() == checkout.git("rev-parse", "HEAD^{tree}")
     assert trees.of(checkout.pushed[0]) == checkout.git("rev-parse", f"{checkout.pushed[0]}^{{tree}}")
     assert trees.of(GONE) == trees.of("--upload-pack=touch /tmp/x") == ""
     assert WRITTEN < APPROVED
