@@ -17,7 +17,6 @@ import json
 import os
 from collections.abc import Iterable
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -37,19 +36,6 @@ if TYPE_CHECKING:
     from slipway.reviewing.told.comment import Place
 
 EXIT_SHUT = 5
-
-
-class Dollars(click.ParamType[Decimal]):
-    name = "USD"
-
-    def convert(self, value: object, param: click.Parameter | None, ctx: click.Context | None) -> Decimal:
-        try:
-            amount = Decimal(str(value))
-        except InvalidOperation:
-            amount = Decimal(-1)
-        if not (amount.is_finite() and amount >= 0):
-            self.fail(f"{value!r} is not an amount of USD, such as 0.5", param, ctx)
-        return amount
 
 
 @click.command()
@@ -75,9 +61,6 @@ class Dollars(click.ParamType[Decimal]):
     type=click.Choice(["ask", "comment"]),
     help="In CI: have --gate ask GitHub or GitLab who approved this tree, or write the change's comment as well.",
 )
-@click.option(
-    "--tolerance", type=Dollars(), default="1", show_default=True, help="USD an hour beyond what was approved."
-)
 @click.option("--tree", default="", help="The git tree of the merge result, which an approval is of.")
 @click.option("--base", default="", help="The commit whose code makes this review.")
 @click.option("--redact", is_flag=True, help="Hide people's addresses, but for those in the change's own diff.")
@@ -95,7 +78,6 @@ def command(
     gate: bool,
     scheduled: bool,
     forge: str | None,
-    tolerance: Decimal,
     tree: str,
     base: str,
     redact: bool,
@@ -106,7 +88,7 @@ def command(
     from slipway.reviewing.change.files import files_of
     from slipway.reviewing.forge_table import running
     from slipway.reviewing.forges.forge import forge_of
-    from slipway.reviewing.gate import obstacles, unannounced, unapproved
+    from slipway.reviewing.gate import TOLERANCE, obstacles, unannounced, unapproved
     from slipway.reviewing.review import beside, write_all
     from slipway.reviewing.told.comment import Place, comment
     from slipway.reviewing.told.headline import plain_text
@@ -138,8 +120,8 @@ def command(
     else:
         screen.out("\n\n".join(plain_text(review) for review in shown))
     if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.
-        result = result or forge_of(os.environ, Path(), folder).merge_result()
-        shut = obstacles(reviews, result, tolerance)
+        result = result or forge_of(os.environ, folder).merge_result()
+        shut = obstacles(reviews, result, TOLERANCE)
         why, fix = result.objection
     if (gate or scheduled) and (listed := list(shut)):
         if any(finding.kind and KINDS[finding.kind].failed for finding in listed):
@@ -160,7 +142,7 @@ def _commented(shown: list[Review], place: Place) -> MergeResult:
     from slipway.reviewing.record import name_of, record_of
     from slipway.reviewing.told.comment import comment
 
-    forge = forge_of(os.environ, Path(), place.folder)
+    forge = forge_of(os.environ, place.folder)
     result = forge.merge_result()
     there = result.pull_request and result.pull_request.comment
     if not there and all(review.silent for review in shown):
