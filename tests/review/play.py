@@ -19,7 +19,7 @@ from slipway.model.labels import Revision
 from slipway.model.state import BUCKETS_ELSEWHERE, State, StateResource, refuse_move
 from slipway.reviewing.change.change import Change, Files
 from slipway.reviewing.change.edits import edits
-from slipway.reviewing.change.files import deploys, has_pins, is_pipeline
+from slipway.reviewing.change.files import deploys, has_pins
 from slipway.reviewing.change.pins import changed
 from slipway.reviewing.change.programs import edited_lines, job_file, newly_asked, same_program, signs
 from slipway.reviewing.change.reading import as_declared
@@ -79,7 +79,6 @@ def change_of(case: Case) -> Change:
         files=Files(
             edited | frozenset(case.files),
             frozenset(edit.file for edit in case.edits if edit.new is None),
-            pipelines=frozenset(file for file in edited if _is_pipeline(case, file)),
             same=same,
             lines={file: edited_lines(file, *sides) for file, sides in {**code, **acts}.items() if file not in same},
             signs=signs({file: sides for file, sides in {**alone, **code, **acts}.items() if file not in same}),
@@ -89,11 +88,6 @@ def change_of(case: Case) -> Change:
             stacks={"prod": _edits(text(STACK, case.given), text(STACK, (*case.given, *case.edits)))},
         ),
     )
-
-
-def _is_pipeline(case: Case, file: str) -> bool:
-    sides = (text(file, case.given), text(file, (*case.given, *case.edits)))
-    return any(sides) and all(is_pipeline(file, side) for side in sides if side)
 
 
 def _sides(case: Case, reads: Callable[[str], bool]) -> Mapping[str, tuple[str, str]]:

@@ -45,8 +45,6 @@ class Files:
     removed: frozenset[str] = frozenset()
     #: Links to other files.
     links: frozenset[str] = frozenset()
-    #: Compiled pipelines, which the requests of templates show.
-    pipelines: frozenset[str] = frozenset()
     #: The packages that differ, by file.
     pins: Mapping[str, tuple[Edit, ...]] = field(default_factory=dict)
     #: Files of jobs of which no run sees the edit.
@@ -190,17 +188,13 @@ class Change:
         return () if isinstance(self.live.jobs, Unknown) else tuple(job for job in self.live.jobs if not job.ended)
 
     @cached_property
-    def jobs_by_cluster(self) -> Mapping[str, Sequence[VertexJob]]:
-        return grouped(self.jobs, lambda job: job.persistent_resource_id)
-
-    @cached_property
     def jobs_by_template(self) -> Mapping[str, Sequence[VertexJob]]:
         """The jobs of the last days, and those that have not ended."""
         recent = () if isinstance(self.recent, Unknown) else self.recent
         return grouped({job.name: job for job in (*recent, *self.jobs)}.values(), lambda job: job.template)
 
     def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:
-        return tuple(self.jobs_by_cluster.get(id_, ()))
+        return tuple(job for job in self.jobs if job.persistent_resource_id == id_)
 
     @cached_property
     def going(self) -> tuple[frozenset[str], frozenset[str]]:

@@ -81,25 +81,18 @@ def edits(before: str, after: str) -> tuple[Edit, ...]:
     # Needed only for an edited stack file: importing it costs time.
     from slipway.authoring.stack.yaml_file import from_text
 
-    sides = []
-    for text in (before, after):
-        values = from_text(text, "").values
-        entries = values.items() if isinstance(values, dict) else ()
-        sides.append(
-            dict(pair for key, value in entries for pair in _below("" if key == "config" else str(key), value))
-        )
-    old, new = sides
+    old, new = (dict(_below("", from_text(text, "").values)) for text in (before, after))
     if not (old and new):
         return ()
     changed = [key for key in dict.fromkeys((*old, *new)) if old.get(key) != new.get(key)]
-    return tuple(Edit(key, old.get(key, ""), new.get(key, "")) for key in changed)
+    return tuple(Edit(key.removeprefix("config."), old.get(key, ""), new.get(key, "")) for key in changed)
 
 
 def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:
     if isinstance(value, dict):
         for name, each in value.items():
             yield from _below(f"{key}.{name}".lstrip("."), each)
-    elif isinstance(value, list):
+    elif isinstance(value, list) and key:
         yield key, ", ".join(sorted(map(_text, value)))
     elif key:
         yield key, _text(value, re.split(r"[.:]", key)[-1])

@@ -25,6 +25,9 @@ _GLOBS = (
     ("*.md", False),
     ("docs/*", False),
     ("jobs/*", False),
+    # Compiled pipelines, which the requests of templates show.
+    ("pipelines/*.yaml", False),
+    ("pipelines/*.json", False),
     ("stacks/*", False),
     ("templates/*", False),
     ("tests/*", False),
@@ -44,10 +47,6 @@ STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 """A person's address, or an account's."""
-_PIPELINE = frozenset(
-    ("components", "defaultPipelineRoot", "deploymentSpec", "pipelineInfo", "root", "schemaVersion", "sdkVersion")
-)
-"""The keys of a compiled pipeline. None of them means anything to the engine, nor to a forge."""
 _SEPARATED = re.compile(r"[A-Z]\d*\0")
 
 
@@ -65,23 +64,6 @@ def may_be_imported(path: str) -> bool:
     """Tell whether a file that deploys is a module of which its path does not say whether the program imports it."""
     top, below, _ = path.partition("/")
     return path.endswith(".py") and bool(below) and not top.startswith(".") and top not in _OF_PROGRAM
-
-
-def is_pipeline(path: str, text: str) -> bool:
-    """Tell whether a file is a compiled pipeline and nothing else: a template may name it, and its request shows it."""
-    import yaml
-
-    if not re.fullmatch(r"(?:[^./][^/]*/)*[^./][^/]*\.(?:ya?ml|json)", path):
-        return False
-    try:
-        spec, *platforms = yaml.safe_load_all(text)
-        return (
-            _PIPELINE.issuperset(spec)
-            and {"root", "schemaVersion"} <= spec.keys()
-            and all(each.keys() == {"platforms"} for each in platforms)
-        )
-    except (yaml.YAMLError, ValueError, TypeError, AttributeError, RecursionError):
-        return False
 
 
 def has_pins(path: str) -> bool:
@@ -106,20 +88,17 @@ def files_of(file: str | None, head: str | None, folder: str = "") -> Files:
     # The diff of a link shows its target, and not the target's contents.
     texts = {file: (text_of(file), text_of(str(checkout / file))) for file in both if file not in links}
     code = {file: sides for file, sides in texts.items() if file.startswith("jobs/")}
-    pipelines = frozenset(file for file in (touched if head else ()) if _pipeline_in_both(file, checkout))
-    deploying = {file for file in touched - pipelines if deploys(file)}
-    acts = {file: sides for file, sides in texts.items() if file in deploying and not has_pins(file)}
+    acts = {file: sides for file, sides in texts.items() if deploys(file) and not has_pins(file)}
     alone = {
         file: (_text(Path(file)), _text(checkout / file))
         for file in (touched - texts.keys() if head else ())
-        if (file in deploying or file.startswith("jobs/")) and not _is_link(checkout, file)
+        if (deploys(file) or file.startswith("jobs/")) and not _is_link(checkout, file)
     }
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
     return Files(
         touched=frozenset(touched),
         removed=frozenset(removed),
         links=links,
-        pipelines=pipelines,
         pins={file: edited for file, sides in texts.items() if has_pins(file) and (edited := changed(*sides))},
         same=same,
         lines={file: edited_lines(file, *sides) for file, sides in (code | acts).items() if file not in same},
@@ -162,15 +141,6 @@ def _beside_base(file: str, checkout: Path) -> bool:
     is another one. A link to a place outside is not a file of it."""
     root, path = checkout.resolve(), (checkout / file).resolve()
     return root != Path.cwd() and path.is_relative_to(root) and path.is_file() and Path(file).is_file()
-
-
-def _pipeline_in_both(file: str, checkout: Path) -> bool:
-    """Tell whether a file is a compiled pipeline in both checkouts, or in the only one that has it."""
-    folders = (Path.cwd(), checkout)
-    there = [folder / file for folder in folders if (folder / file).is_file()]
-    if checkout.resolve() == Path.cwd() or not there or any(_is_link(folder, file) for folder in folders):
-        return False
-    return all(is_pipeline(file, text_of(str(path))) for path in there)
 
 
 def _is_link(checkout: Path, file: str) -> bool:

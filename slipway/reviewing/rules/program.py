@@ -55,7 +55,7 @@ def program(change: Change) -> Iterator[Consequence]:
 
 
 def _edited(files: Files) -> Iterator[Consequence]:
-    others = files.touched - files.pins.keys() - files.pipelines
+    others = files.touched - files.pins.keys()
     edited = [file for file in sorted(others) if deploys(file) or file in files.links]
     if edited:
         names = [f"`{file}`" for file in edited]

@@ -27,9 +27,9 @@ def test_a_link_is_read_whatever_it_stands_for() -> None:
 
 
 def test_a_compiled_pipeline_is_judged_by_its_template_alone() -> None:  # N28
-    files = Files(frozenset({"train.yaml", "train.py"}), pipelines=frozenset({"train.yaml"}))
+    files = Files(frozenset({"pipelines/train.yaml", "pipelines/train.py"}))
     (consequence,) = program(change(facts(), facts(), files=files))
-    assert "`train.py`" in str(consequence) and "train.yaml" not in str(consequence)
+    assert "train.py`" in str(consequence) and "train.yaml" not in str(consequence)
 
 
 def test_packages_of_several_files_are_one_consequence() -> None:
@@ -94,11 +94,12 @@ DEPLOY = """
     __main__.py components/guard.py slipway/model/machines/on-demand.csv Pulumi.yaml yaml.py google jobs
     requirements.txt docs.py .venv/lib Makefile policy/rules.py .github/CODEOWNERS docs/CODEOWNERS ../../CODEOWNERS
     ../../.github/workflows/up.yaml ../../.github/README.md ../.gitmodules ../.gitattributes ../.gitlab-ci.yml
-    ../.ci/slipway.yml
+    ../.ci/slipway.yml pipelines/train.py
 """
 OTHERS = """
     README.md components/README.md docs/cli.txt jobs/lora/train.py stacks/Pulumi.prod.yaml templates/lora.py
     tests/test_stacks.py ../web/sitecustomize.py ../Makefile ../requirements.txt
+    pipelines/train.yaml pipelines/eu/train.json
 """
 
 
