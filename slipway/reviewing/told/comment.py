@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from slipway.base.formatting import counted, few, short
@@ -49,10 +49,6 @@ def mark(folder: str) -> str:
     return f"{_MARKED} of {named} -->" if named not in ("", ".") else MARKER
 
 
-_SIZES = ((True, True, 100), (False, True, 100), (False, True, 4), (False, True, 0), (False, False, 0))
-"""The forms from the longest to the shortest: with plans, with cards, and the number of details of each row."""
-
-
 def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
     """Return the comment, ending with a newline. Where it is too long it omits plans, then details, and says so."""
     place = place or Place()
@@ -62,8 +58,8 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
         return f"{mark(place.folder)}\n### ✓ {NOTHING} in {stacks}\n{end}"
     lines = arranged(reviews)
     opened = _opened(reviews, lines)
-    for plans, folds, details in _SIZES[not any(review.plan for review in reviews) :]:
-        body = "\n\n".join(filter(None, (*opened, *_below(reviews, lines, details, plans=plans, folds=folds))))
+    for below in _forms(reviews, lines):
+        body = "\n\n".join(filter(None, (*opened, *below)))
         whole = f"{mark(place.folder)}\n{body}\n{end}"
         if len(whole) <= LIMIT:
             return whole
@@ -82,23 +78,23 @@ def _opened(reviews: Sequence[Review], lines: Lines) -> list[str]:
     return parts + [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(part)}" for part, stacks in unread.items()]
 
 
-def _below(reviews: Sequence[Review], lines: Lines, details: int, *, plans: bool, folds: bool) -> list[str]:
-    parts = [_folded_cards(lines, details) if folds else _without_cards(lines)]
+def _forms(reviews: Sequence[Review], lines: Lines) -> Iterator[list[str]]:
+    """Yield the parts below the open lines, from the longest form to the shortest."""
     standing = [f"- {_whose([review.stack], reviews)}{_shown(line)}" for review in reviews for line in review.standing]
-    if standing and folds:
-        remarks = f"{counted(len(standing), 'remark')} that this change did not cause"
-        parts.append(folded(remarks, "\n".join(standing)))
-    for review in reviews if folds else ():
+    remarks = f"{counted(len(standing), 'remark')} that this change did not cause"
+    beside = [folded(remarks, "\n".join(standing))] if standing else []
+    for review in reviews:
         if review.quoted:
             whose = f"the program of {text(review.stack)} warns, in its own words: {len(review.quoted)}"
-            parts.append(folded(whose, block("\n".join(review.quoted))))
-    planned = [review for review in reviews if review.plan]
-    if planned and not plans:
-        parts.append("The plan is too long for a comment; the log of the preview has it.")
-    for review in planned if plans else ():
-        steps = f"plan of {text(review.stack)}: {counted(len(review.plan), 'step')}"
-        parts.append(folded(steps, block("\n".join(review.plan))))
-    return parts
+            beside.append(folded(whose, block("\n".join(review.quoted))))
+    planned = [(f"plan of {text(review.stack)}", review.plan) for review in reviews if review.plan]
+    if planned:
+        plans = (folded(f"{of}: {counted(len(plan), 'step')}", block("\n".join(plan))) for of, plan in planned)
+        yield [_folded_cards(lines, 100), *beside, *plans]
+    no_plan = ["The plan is too long for a comment; the log of the preview has it."] if planned else []
+    for details in (100, 4, 0):
+        yield [_folded_cards(lines, details), *beside, *no_plan]
+    yield [_without_cards(lines), *no_plan]
 
 
 def _folded_cards(lines: Lines, details: int) -> str:

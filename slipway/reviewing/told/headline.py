@@ -55,17 +55,14 @@ def _clauses(alike: Sequence[Line], room: int) -> str:
 
 
 def _money(reviews: Sequence[Review], first: Card) -> str:
-    """Return ` · +$1.7k a month` with nothing running, else with every pool at its maximum, for all stacks that have
-    it; else for another stack, by its name."""
-    mine = [review for review in reviews if not first.stacks or review.stack in first.stacks]
-    others = (([review], f"{review.stack} ") for review in reviews if review not in mine)
-    for some, whose in ((mine, ""), *others):
-        known = [review.money for review in some if review.money]
-        for amounts, when in (([money.idle for money in known], ""), ([money.most for money in known], " at most")):
-            monthly = sum((amount.monthly for amount in amounts if amount.told or amount.bounded), Decimal(0))
-            up_to = "up to " if any(amount.bounded for amount in amounts) else ""
-            if abs(monthly) >= NOTABLE:
-                return f" · {whose}{up_to}{brief(monthly)} a month{when}"
+    """Return ` · +$1.7k a month` with nothing running, else with every pool at its maximum, for all stacks of the first
+    line."""
+    theirs = [review.money for review in reviews if review.money and (not first.stacks or review.stack in first.stacks)]
+    for amounts, when in (([money.idle for money in theirs], ""), ([money.most for money in theirs], " at most")):
+        monthly = sum((amount.monthly for amount in amounts if amount.told or amount.bounded), Decimal(0))
+        up_to = "up to " if any(amount.bounded for amount in amounts) else ""
+        if abs(monthly) >= NOTABLE:
+            return f" · {up_to}{brief(monthly)} a month{when}"
     return ""
 
 
