@@ -41,8 +41,9 @@ class GitHub:
         number = _OPEN.fullmatch(ref)
         self._open = int(number[1]) if number else 0
         self._session = Session(Transport(environ, headers={"Authorization": f"Bearer {token}"}))
-        self._rest = Rest(self._session, f"{api.rstrip('/')}/repos/{self._repository}", _FIX)
+        self._rest = Rest(self._session, f"{api.rstrip('/')}/repos/{self._repository}")
 
+    @refused(_FIX)
     def merge_result(self) -> MergeResult:
         owner, _, name = self._repository.partition("/")
         of = {"owner": owner, "name": name, "commit": self._commit, "number": self._open, "merged": not self._open}
@@ -53,6 +54,7 @@ class GitHub:
             return replace(result, pull_request=replace(pull, record=record))
         return result
 
+    @refused(_FIX)
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         pull = result.pull_request
         if pull is None or (pull.comment and pull.comment.body.strip() == body.strip()):
@@ -67,12 +69,11 @@ class GitHub:
     ) -> Found:
         query = Path(__file__).with_name("github.graphql").read_text(encoding="utf-8")
         body = {"query": query, "operationName": operation, "variables": variables}
-        with refused(_FIX):
-            answer = self._session.post(self._url, call, body, idempotent=again)
-            if errors := answer.get("errors"):  # An answer may have errors beside its data.
-                told = (str(error.get("message") if isinstance(error, dict) else error) for error in errors)
-                raise ResourceError(f"could not {call.doing}", why=join(told), fix=_FIX)
-            return shaped(call, lambda body: read(body["data"]), answer)
+        answer = self._session.post(self._url, call, body, idempotent=again)
+        if errors := answer.get("errors"):  # An answer may have errors beside its data.
+            told = (str(error.get("message") if isinstance(error, dict) else error) for error in errors)
+            raise ResourceError(f"could not {call.doing}", why=join(told), fix=_FIX)
+        return shaped(call, lambda body: read(body["data"]), answer)
 
     def _read(self, body: Json) -> MergeResult:
         repository = body["repository"]

@@ -18,7 +18,7 @@ from slipway.google.session import Session
 from slipway.google.transport import Transport
 from slipway.reviewing.forge_table import GITLAB
 from slipway.reviewing.forges import trees
-from slipway.reviewing.forges.rest import Rest, settings
+from slipway.reviewing.forges.rest import Rest, refused, settings
 from slipway.reviewing.gate import Approval, Comment, MergeResult, PullRequest
 from slipway.reviewing.record import Record, name_of, written_with
 from slipway.reviewing.told.comment import mark
@@ -31,6 +31,7 @@ _MOST_APPROVALS = 100
 _COMMAND = re.compile(r"^/", re.MULTILINE)
 _REFERENCE = re.compile(r"(?<!\w)!(?=\d)")
 _BREAK = "\u200b"
+_FIX = "have GITLAB_TOKEN be a token with the scope `api` of a member of the project (docs/gitlab.md)"
 
 
 class GitLab:
@@ -44,10 +45,10 @@ class GitLab:
         self._mark, self._folder, self._project = mark(folder), folder, int(project)
         self._reviewed_by = environ.get("REVIEWED_BY", "slipway-reviewed")
         session = Session(Transport(environ, headers={"PRIVATE-TOKEN": token}))
-        fix = "have GITLAB_TOKEN be a token with the scope `api` of a member of the project (docs/gitlab.md)"
-        self._users = Rest(session, url, fix)
-        self._rest = Rest(session, f"{url.rstrip('/')}/projects/{project}", fix)
+        self._users = Rest(session, url.rstrip("/"))
+        self._rest = Rest(session, f"{self._users.url}/projects/{project}")
 
+    @refused(_FIX)
     def merge_result(self) -> MergeResult:
         tree, merged, of = trees.here(), not self._open, self._open
         body = self._merged_as() if merged else self._rest.get(f"merge_requests/{of}", f"read !{of}", dict)
@@ -56,6 +57,7 @@ class GitLab:
             pull = replace(pull, record=written_with(pull.comment.body, self._records(pull, tree)))
         return MergeResult(tree, pull, merged=merged, words=GITLAB.words)
 
+    @refused(_FIX)
     def tell(self, result: MergeResult, body: str) -> MergeResult:
         # GitLab finds neither a command like `/close` in it nor a reference like `!3`.
         pull, body = result.pull_request, _REFERENCE.sub(f"!{_BREAK}", _COMMAND.sub(f"{_BREAK}/", body))

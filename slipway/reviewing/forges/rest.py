@@ -24,27 +24,22 @@ class Rest:
     """A client."""
 
     session: Session
-    #: The beginning of all paths.
+    #: The beginning of all paths, without the slash after it.
     url: str
-    #: It mends a refusal.
-    fix: str
 
     def get(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found:
         """Return an object, as `read` reads it. `doing` continues "could not …"."""
         call = Call(doing)
-        with refused(self.fix):
-            return shaped(call, read, self.session.get(self._at(path), call))
+        return shaped(call, read, self.session.get(f"{self.url}/{path}", call))
 
     def maybe(self, path: str, doing: str, read: Callable[[Json], Found]) -> Found | None:
         """Return what `get` does; None for a missing object, or one hidden from the caller."""
-        call = Call(doing)
-        with refused(self.fix), suppress(NotFound):
-            return shaped(call, read, self.session.get(self._at(path), call))
+        with suppress(NotFound):
+            return self.get(path, doing, read)
         return None
 
     def content(self, path: str, doing: str) -> bytes:
-        with refused(self.fix):
-            return self.session.download(self._at(path), Call(doing)).data
+        return self.session.download(f"{self.url}/{path}", Call(doing)).data
 
     def listed(
         self, path: str, doing: str, read: Callable[[Json], Found], params: Params | None = None
@@ -53,9 +48,8 @@ class Rest:
         call = Call(doing)
         for page in range(1, 1 + _PAGES):
             asked = {**(params or {}), "per_page": _PAGE, "page": page}
-            with refused(self.fix):
-                items = json_list(self.session.download(self._at(path), call, asked), call)
-                yield from [shaped(call, read, item) for item in items]
+            items = json_list(self.session.download(f"{self.url}/{path}", call, asked), call)
+            yield from (shaped(call, read, item) for item in items)
             if len(items) < _PAGE:
                 return
         fix = "open another merge request for the same branch"
@@ -64,11 +58,7 @@ class Rest:
     def write(self, method: str, path: str, doing: str, body: Json, read: Callable[[Json], Found]) -> Found:
         """Send an object once, by POST, PUT or PATCH."""
         call = Call(doing)
-        with refused(self.fix):
-            return shaped(call, read, self.session.write(method, self._at(path), call, body))
-
-    def _at(self, path: str) -> str:
-        return f"{self.url.rstrip('/')}/{path}"
+        return shaped(call, read, self.session.write(method, f"{self.url}/{path}", call, body))
 
 
 def settings(environ: Mapping[str, str], names: Sequence[str], forge: str, fix: str) -> tuple[str, ...]:
@@ -81,7 +71,7 @@ def settings(environ: Mapping[str, str], names: Sequence[str], forge: str, fix: 
 
 @contextmanager
 def refused(fix: str) -> Iterator[None]:
-    """Raise the API's refusal as a forge's, without Google's roles."""
+    """Raise an API's refusal as a forge's, with what mends it, and without Google's roles."""
     try:
         yield
     except CloudError as problem:
