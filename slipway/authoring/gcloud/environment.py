@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from slipway.authoring.gcloud.fields import field_of, items
 from slipway.authoring.gcloud.output import Note, OutputReader
@@ -20,21 +19,15 @@ _REFERENCE = re.compile(r"projects/[^/\s]+/secrets/[A-Za-z0-9_-]{1,255}/versions
 Json = Mapping[str, Any]
 
 
-@dataclass(frozen=True)
-class Environment:
-    """The environment of a template's worker pools."""
+_Variables = Mapping[str, tuple[DocumentPart, str]]
 
-    #: The variables of all worker pools; empty where these differ.
+
+class Environment(NamedTuple):
+    """The variables of all of a template's worker pools, those of each where these differ, and the secrets."""
+
     shared: Mapping[str, str]
-    #: The variables of each worker pool, where they differ.
     own: tuple[Mapping[str, str], ...]
     secrets: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class _Variable:
-    part: DocumentPart
-    value: str
 
 
 def environment(pools: Sequence[tuple[DocumentPart, Json]], output: OutputReader) -> Environment:
@@ -42,15 +35,15 @@ def environment(pools: Sequence[tuple[DocumentPart, Json]], output: OutputReader
     by_pool = [_variables(part, pool, output.notes) for part, pool in pools]
     secrets = _references(by_pool)
     image = any("containerSpec" in pool for _, pool in pools)
-    for name, variable in _plain_secrets(by_pool):
+    for name, part in _plain_secrets(by_pool):
         secret = secrets[name] = name.lower().replace("_", "-")
         made = f"`secrets` names {secret}, to be made by `gcloud secrets create {secret} --data-file=-`"
         reads = f"; the code of an image finds its reference in {name}{_SUFFIX}" if image else ""
-        output.notes.append(Note(variable.part, f"{name}: looks like a secret, and was not copied: {made}{reads}"))
+        output.notes.append(Note(part, f"{name}: looks like a secret, and was not copied: {made}{reads}"))
     own = tuple(
         {
-            name: output.text(variable.part, name, variable.value)
-            for name, variable in variables.items()
+            name: output.text(part, name, value)
+            for name, (part, value) in variables.items()
             if name not in secrets and name.removesuffix(_SUFFIX) not in secrets
         }
         for variables in by_pool
@@ -61,10 +54,10 @@ def environment(pools: Sequence[tuple[DocumentPart, Json]], output: OutputReader
     return Environment(shared={}, own=own, secrets=secrets)
 
 
-def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _Variable]:
+def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> _Variables:
     """Return the variables of a worker pool by name, without Slipway's own and empty ones."""
     key = next((key for key in CODES if key in pool), CODES[0])
-    variables: dict[str, _Variable] = {}
+    variables: dict[str, tuple[DocumentPart, str]] = {}
     entries = zip(items(field_of(part, key, "env")), pool.get(key, {}).get("env", ()), strict=True)
     for entry, given in entries:
         name, value = given.get("name", ""), given.get("value", "")
@@ -78,38 +71,35 @@ def _variables(part: DocumentPart, pool: Json, notes: list[Note]) -> dict[str, _
             why = "each job has its own" if name in RECORDS else "its value is empty"
             notes.append(Note(entry, f"{name}: left out, as {why}"))
         else:
-            variables[name] = _Variable(entry, value)
+            variables[name] = entry, value
     return variables
 
 
-def _references(by_pool: Sequence[Mapping[str, _Variable]]) -> dict[str, str]:
+def _references(by_pool: Sequence[_Variables]) -> dict[str, str]:
     """Return the secrets that all worker pools refer to, as templates do."""
     found: dict[str, str] = {}
-    for key, variable in by_pool[0].items():
+    for key, (_, reference) in by_pool[0].items():
         name = key.removesuffix(_SUFFIX)
-        if name in ("", key) or not _REFERENCE.fullmatch(variable.value):
+        if name in ("", key) or not _REFERENCE.fullmatch(reference):
             continue
-        alike = all(key in variables and variables[key].value == variable.value for variables in by_pool)
-        others = [(other, each.value) for variables in by_pool for other, each in variables.items()]
+        alike = all(key in variables and variables[key][1] == reference for variables in by_pool)
+        others = [(other, value) for variables in by_pool for other, (_, value) in variables.items()]
         if alike and not any(other == name or f"$({key})" in value for other, value in others):
-            found[name] = variable.value
+            found[name] = reference
     return found
 
 
-def _plain_secrets(by_pool: Sequence[Mapping[str, _Variable]]) -> Iterator[tuple[str, _Variable]]:
+def _plain_secrets(by_pool: Sequence[_Variables]) -> Iterator[tuple[str, DocumentPart]]:
     """Yield the variables that look like secrets, each once."""
-    named = [(name, variable) for variables in by_pool for name, variable in variables.items()]
-    for name, variable in named:
-        if not any(looks_secret(line, name) for line in variable.value.splitlines()):
+    for name, (part, value) in [variable for variables in by_pool for variable in variables.items()]:
+        if not any(looks_secret(line, name) for line in value.splitlines()):
             continue
         if name.endswith(_SUFFIX):
-            variable.part.wrong(
-                f"{name} has a secret in plain text", "its reference: projects/…/secrets/…/versions/latest"
-            )
+            part.wrong(f"{name} has a secret in plain text", "its reference: projects/…/secrets/…/versions/latest")
         elif any(f"{name}{_SUFFIX}" in variables for variables in by_pool):
-            variable.part.wrong(f"{name} looks like a secret, and {name}{_SUFFIX} is set as well", f"leave {name} out")
-        elif any(variables[name].value != variable.value for variables in by_pool if name in variables):
+            part.wrong(f"{name} looks like a secret, and {name}{_SUFFIX} is set as well", f"leave {name} out")
+        elif any(variables[name][1] != value for variables in by_pool if name in variables):
             what = f"{name} looks like a secret, and has another value in another worker pool"
-            variable.part.wrong(what, "names that differ, as a template has one secret for each")
+            part.wrong(what, "names that differ, as a template has one secret for each")
         else:
-            yield name, variable
+            yield name, part

@@ -24,6 +24,7 @@ _ABSENT: tuple[Any, ...] = (None, "", [], {})
 IN_THE_STACK = (
     "leave it out: the stack decides it, by the cluster that a template's machines fit: `{}` in the stack file"
 )
+IN_PYTHON = "leave it out, and give the template `{}=` in its Python"
 NO_FIELD = "leave it out: templates have no such field"
 
 
@@ -190,8 +191,6 @@ JOB = Message(
         "enableWebAccess": flag,
         "enableDashboardAccess": flag,
         "tensorboard": text,
-        "experiment": text,
-        "experimentRun": text,
         "persistentResourceId": text,
     },
     {
@@ -199,9 +198,11 @@ JOB = Message(
         "pscInterfaceConfig": IN_THE_STACK.format("pscInterface"),
         "protectedArtifactLocationId": NO_FIELD,
         "models": NO_FIELD,
+        "experiment": IN_PYTHON.format("experiment"),
+        "experimentRun": "leave it out: each job of a template with `experiment=` has a run of its own",
         "encryptionSpec": IN_THE_STACK.format("encryption.kmsKey"),
         "displayName": "leave it out: a job is named after its template, which --name names",
-        "labels": "leave it out, and give the template `labels=` in its Python",
+        "labels": IN_PYTHON.format("labels"),
     },
 )
 """A CustomJobSpec, which gcloud takes a file's root to be. The last three of what a template can't have are a job's own

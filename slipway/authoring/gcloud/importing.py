@@ -29,7 +29,6 @@ _STRATEGIES: Mapping[str, str] = {
     "ON_DEMAND": ON_DEMAND,  # Its deprecated name.
     **{row.strategy: name for name, row in CAPACITY_TYPES.items() if row.strategy},
 }
-_CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/default/contexts/[^/]+")
 
 
 class _JobFileLoader(StackLoader):
@@ -119,7 +118,6 @@ def _template(root: DocumentPart, job: Mapping[str, Any], naming: Naming) -> Imp
         "enable_web_access": job.get("enableWebAccess", False),
         "enable_dashboard_access": job.get("enableDashboardAccess", False),
         "tensorboard": _tensorboard(root, job),
-        "experiment": _experiment(root, job, notes),
     }
     if not root.mistakes:
         for problem in problems(Declaration(**asked)):
@@ -157,25 +155,6 @@ def _tensorboard(root: DocumentPart, job: Mapping[str, Any]) -> str | None:
         part = field_of(root, "tensorboard")
         part.wrong(f"{name!r} is not a TensorBoard's full name", "projects/…/locations/…/tensorboards/ID")
     return name
-
-
-def _experiment(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> str | None:
-    """Return the experiment's own name. The template's is in the project and region of its stack."""
-    experiment: str | None = job.get("experiment")
-    run = field_of(root, "experimentRun")
-    if experiment is None:
-        if "experimentRun" in job:
-            run.wrong("there is no experiment for this run", "name its experiment too, or leave it out")
-        return None
-    part = field_of(root, "experiment")
-    if not _CONTEXT.fullmatch(experiment):
-        part.wrong(
-            f"{experiment!r} is not an experiment's full name", "projects/…/metadataStores/default/contexts/NAME"
-        )
-    own = experiment.rpartition("/")[2]
-    notes.append(Note(part, f"experiment: {experiment} became {own}, of the stack's project and the job's region"))
-    notes.append(Note(run, f"experimentRun: each job has a run of its own of {own}"))
-    return own
 
 
 def _capacity_type(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> str:

@@ -186,7 +186,6 @@ def specs(draw: st.DrawFn) -> Json:
     strategy = drawn.one(STRATEGIES, ("LOW_COST", "FLEX_START"))
     affinities = AFFINITIES if strategy != "SPOT" and drawn.one((False, True)) else AFFINITIES[:3]
     home = "projects/1/locations/us-east1/metadataStores/default/contexts"
-    experiment = drawn.one((None, None, "", f"{home}/d"), ("d",))
     return {
         "workerPoolSpecs": [
             drawn.pool(index == 0, affinities, mounts) for index in range(drawn.one((1, 1, 2, 3, 4), (5,)))
@@ -210,8 +209,8 @@ def specs(draw: st.DrawFn) -> Json:
         "tensorboard": drawn.one((None, "", "projects/1/locations/us-central1/tensorboards/2"), ("b",)),
         "enableWebAccess": drawn.one((None, False, True)),
         "enableDashboardAccess": drawn.one((None, False, True)),
-        "experiment": experiment,
-        "experimentRun": drawn.one((None, "", f"{home}/d-1") if experiment else (None, ""), (f"{home}/d-1",)),
+        "experiment": drawn.one((None, ""), (None, None, "", f"{home}/d")),
+        "experimentRun": drawn.one((None, ""), (None, None, "", f"{home}/d-1")),
         "persistentResourceId": drawn.one(
             (None, "", "cpu") if strategy != "SPOT" and affinities != AFFINITIES else (None, ""), ("cpu",)
         ),
