@@ -154,29 +154,25 @@ def _commented(shown: list[Review], place: Place) -> MergeResult:
 
 
 def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool) -> list[Review]:
-    reviews: list[Review] = []
-    for source in sources:
-        text = text_of(source)
-        written = _written(text, source)
-        reviews += [_reviewed(source, text, files, now, live=live)] if written is None else written
-    return reviews
-
-
-def _written(text: str, source: str) -> tuple[Review, ...] | None:
-    """Return the reviews of a document of Slipway's; None for anything else."""
+    """Return the reviews of documents of Slipway's, and of previews."""
     from slipway.reviewing import refused
     from slipway.reviewing.review import KIND, KINDS, read, read_all
 
-    try:
-        body = from_json(text)
-    except (ValueError, RecursionError):
-        return None
-    kind = body.get("kind") if isinstance(body, dict) else None
-    if kind == refused.KIND:
-        return refused.reviews_of(body, source)
-    if kind == KINDS:
-        return read_all(body.get("reviews"), source)
-    return (read(body, source),) if kind == KIND else None
+    reviews: list[Review] = []
+    for source in sources:
+        text = text_of(source)
+        try:
+            body = from_json(text)
+        except (ValueError, RecursionError):
+            body = None
+        kind = body.get("kind") if isinstance(body, dict) else None
+        if kind == refused.KIND:
+            reviews += refused.reviews_of(body, source)
+        elif kind == KINDS:
+            reviews += read_all(body.get("reviews"), source)
+        else:
+            reviews.append(read(body, source) if kind == KIND else _reviewed(source, text, files, now, live=live))
+    return reviews
 
 
 def _reviewed(source: str, text: str, files: Files, now: datetime, *, live: bool) -> Review:

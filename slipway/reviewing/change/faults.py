@@ -8,6 +8,8 @@ import re
 from collections.abc import Iterator
 from fnmatch import fnmatchcase
 
+from slipway.reviewing.change.plain import UNREADABLE
+
 PRINTS, OPENS, SEEKS = "print os.environ", "open ", "seek "
 _TELLS = re.compile(r"p?print|pprint\.pprint|(log|logger|logging|console)\.\w+|sys\.std(out|err)\.write")
 _ITEMS = re.compile(r"os\.environ\.(items|values|copy)\(\)")
@@ -21,8 +23,11 @@ _FILE = re.compile(r"[\w*.-]+\.[A-Za-z]\w{0,6}")
 
 def faults(before: str, after: str) -> Iterator[str]:
     """Yield what a file does that it did not: `print os.environ`; `open --output` for an argument that it opens as it
-    is given; `seek checkpoint.pt`. Raises SyntaxError, ValueError or RecursionError."""
-    old, new = (_Code(ast.parse(text.encode())) for text in (before, after))
+    is given; `seek checkpoint.pt`. None where either side can't be parsed."""
+    try:
+        old, new = (_Code(ast.parse(text.encode())) for text in (before, after))
+    except UNREADABLE:
+        return
     known = {*old.faults()}
     yield from (fault for fault in dict.fromkeys(new.faults()) if fault not in known)
     lost = (name for name in dict.fromkeys(new.files(_READS)) if old.writes(name) and not new.writes(name))

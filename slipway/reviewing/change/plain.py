@@ -7,13 +7,15 @@ import builtins
 import re
 from collections.abc import Iterator
 
+UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
+"""The errors of code that can't be parsed."""
 _READERS = re.compile(r"jit\.|__annotations__|type_hints|beartype|typeguard|jaxtyping")
 """Words of code that reads annotations of functions that are called alone."""
 
 
 def plain(text: str) -> str:
     """Return the code with `pass` for each text that stands alone, as docstrings do, and functions' first lines in one
-    form. Its lines stay where they are. Raises SyntaxError, ValueError or RecursionError."""
+    form. Its lines stay where they are. Raises UNREADABLE."""
     tree, lines = ast.parse(text.encode()), text.encode().split(b"\n")
     blanks: list[tuple[ast.stmt, int, bytes]] = []
     for node in ast.walk(tree):

@@ -16,7 +16,7 @@ from warnings import catch_warnings
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.reviewing.change.edits import Edit, JobFile, Sign
 from slipway.reviewing.change.faults import faults
-from slipway.reviewing.change.plain import plain
+from slipway.reviewing.change.plain import UNREADABLE, plain
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 
 _REPORTS = re.compile(r"report_hyperparameter_tuning_metric|hyperparameter_metric_tag|^\s*METRIC\s*=")
@@ -31,7 +31,6 @@ _MOST_READ = 200_000
 """Characters of a file whose lines are compared."""
 _HAS_BODY = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 _READS_NAMES = frozenset({"locals", "vars", "eval", "exec", "dir", "globals"})
-_UNREADABLE = (SyntaxError, ValueError, RecursionError, MemoryError)
 SIGNS: Mapping[str, list[dict[str, str]]] = json.loads(Path(__file__).with_name("signs.json").read_text("utf-8"))
 """The known looks of edited lines, by group, the gravest first."""
 
@@ -41,7 +40,7 @@ def same_program(file: str, before: str, after: str) -> bool:
     other names of functions' own variables. It is parsed as bytes, since a first line may declare another coding."""
     try:
         return file.endswith(".py") and _compiled(before) == _compiled(after)
-    except _UNREADABLE:
+    except UNREADABLE:
         return False
 
 
@@ -114,7 +113,7 @@ def signs(sides: Mapping[str, tuple[str, str]]) -> Mapping[str, tuple[Sign, ...]
         group = "/".join(file.split("/")[:2]) if file.startswith("jobs/") else "deploys"
         try:
             both = (plain(texts[0]), plain(texts[1])) if file.endswith(".py") else texts
-        except _UNREADABLE:
+        except UNREADABLE:
             both = texts
         groups.setdefault(group, []).append(both)
     return {
@@ -186,21 +185,14 @@ def newly_asked(before: str, after: str) -> tuple[str, ...]:
         *kept,
         *(f"!{flag}" for flag in dict.fromkeys(lost) if "parse_known" not in after),
         *(["__main__"] if "__main__" in after else []),
-        *_faults(before, after),
+        *faults(before, after),
     )
-
-
-def _faults(before: str, after: str) -> tuple[str, ...]:
-    try:
-        return tuple(faults(before, after))
-    except _UNREADABLE:
-        return ()
 
 
 def _asked(text: str) -> Iterator[str]:
     try:
         nodes = [*ast.walk(ast.parse(text.encode()))]
-    except _UNREADABLE:
+    except UNREADABLE:
         return
     # Arguments of a subcommand are asked of nobody else.
     commands = set[str]()

@@ -43,8 +43,7 @@ def takes(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:
 
 def job_spec(offer: Offer) -> Mapping[str, Any]:
     """Return the CustomJobSpec of the request; empty for a kind unknown to this version."""
-    kind = KINDS.get(offer.kind)
-    return kind.spec_of(offer.request) if kind else {}
+    return KINDS.get(offer.kind, CUSTOM_JOB).spec_of(offer.request)
 
 
 def timeout_of(template: Template) -> float:
