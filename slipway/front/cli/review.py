@@ -47,7 +47,7 @@ EXIT_SHUT = 5
     "--head",
     type=click.Path(exists=True, file_okay=False),
     metavar="DIR",
-    help="The project's folder in a checkout of the change, to say files and lines. Nothing in it is run.",
+    help="The project's folder in a checkout of the change, to say what its files change. Nothing in it is run.",
 )
 @click.option("--main", "mains", multiple=True, metavar="SOURCE", help="A preview or review of the base branch itself.")
 @click.option("--gate", is_flag=True, help="Exit code 5 while something needs an approval.")

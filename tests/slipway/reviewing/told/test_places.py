@@ -1,4 +1,4 @@
-"""Places of consequences: the file and the line in front of the key. # N8"""
+"""Places of consequences: the file, and a stack's line, in front of the key. # N8"""
 
 from pathlib import Path
 
@@ -17,22 +17,12 @@ STACK = """config:
         workers: { machine: a3-highgpu-8g, replicas: { min: 1, max: 6 } }
   slipway:templates: [lora]
 """
-TEMPLATE = """TEMPLATE = JobTemplate(
-    name="my-lora",
-    parameters=(
-        Parameter("rank", int, default=8),
-    ),
-    capacity_types=("spot",),
-)
-"""
 
 
 @pytest.fixture
 def checkout(tmp_path: Path) -> Path:
     (tmp_path / "stacks").mkdir()
     (tmp_path / "stacks" / "Pulumi.prod.yaml").write_text(STACK)
-    (tmp_path / "templates").mkdir()
-    (tmp_path / "templates" / "my_lora.py").write_text(TEMPLATE)
     return tmp_path
 
 
@@ -47,9 +37,7 @@ def field(checkout: Path, subject: str, key: str, stack: str = "prod") -> str:
         ("cluster h100", "slipway:persistentResources.h100.pools.workers.replicas.max", "stacks/Pulumi.prod.yaml:6"),
         ("cluster cpu", "slipway:persistentResources.cpu", "stacks/Pulumi.prod.yaml:3"),
         ("stack", "gcp:project", "stacks/Pulumi.prod.yaml:2"),
-        ("template my-lora parameter rank", "parameters.rank", "templates/my_lora.py:4"),
-        ("template my-lora", "capacity_types", "templates/my_lora.py:6"),
-        ("template my-lora", "timeout_s", "templates/my_lora.py"),
+        ("template my-lora parameter rank", "parameters.rank", "templates/my_lora.py"),
         ("template my-lora", "slipway:templates", "stacks/Pulumi.prod.yaml:7"),
     ],
 )
@@ -61,7 +49,6 @@ def test_what_can_t_be_found_keeps_its_key(checkout: Path) -> None:
     assert (
         field(checkout, "cluster h100", "slipway:persistentResources.h100", "dev") == "slipway:persistentResources.h100"
     )
-    assert field(checkout, "template gone", "parameters.x") == "parameters.x"
     assert field(checkout, "bucket work", "") == ""
     (checkout / "stacks" / "Pulumi.prod.yaml").write_bytes(b"\xff: [")
     assert field(checkout, "cluster h100", "slipway:templates") == "slipway:templates"
