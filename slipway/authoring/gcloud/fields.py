@@ -169,9 +169,8 @@ _POOL = Message(
                 "env": _ENV,
             }
         ),
-        "nfsMounts": Several(Message({"server": text, "path": text, "mountPoint": text})),
     },
-    {"lustreMounts": NO_FIELD},
+    {"nfsMounts": IN_PYTHON.format("nfs_mounts"), "lustreMounts": NO_FIELD},
 )
 JOB = Message(
     {

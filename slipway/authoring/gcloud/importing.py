@@ -117,7 +117,7 @@ def _template(root: DocumentPart, job: Mapping[str, Any], naming: Naming) -> Imp
         "service_account": _account(root, job, notes),
         "enable_web_access": job.get("enableWebAccess", False),
         "enable_dashboard_access": job.get("enableDashboardAccess", False),
-        "tensorboard": _tensorboard(root, job),
+        "tensorboard": job.get("tensorboard"),
     }
     if not root.mistakes:
         for problem in problems(Declaration(**asked)):
@@ -145,16 +145,6 @@ def _account(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> s
     elif not re.fullmatch(SERVICE_ACCOUNT, account):
         part.wrong(f"{account!r} is not an account's address", "trainer@acme-ml.iam.gserviceaccount.com, for example")
     return account
-
-
-def _tensorboard(root: DocumentPart, job: Mapping[str, Any]) -> str | None:
-    """Return the full name. An id alone is a mistake: the API knows no such TensorBoard, and a template would take it
-    for one in its own project."""
-    name: str | None = job.get("tensorboard")
-    if name is not None and "/" not in name:
-        part = field_of(root, "tensorboard")
-        part.wrong(f"{name!r} is not a TensorBoard's full name", "projects/…/locations/…/tensorboards/ID")
-    return name
 
 
 def _capacity_type(root: DocumentPart, job: Mapping[str, Any], notes: list[Note]) -> str:

@@ -11,7 +11,6 @@ from slipway.authoring.gcloud.fields import field_of, items
 from slipway.authoring.gcloud.output import Note, OutputReader
 from slipway.authoring.stack.secrets import KEEP, looks_secret
 from slipway.authoring.stack.yaml_file import DocumentPart
-from slipway.authoring.template.declaration import NfsMount
 from slipway.authoring.template.jobspec import LAUNCHER
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool
 from slipway.model.labels import EXEC, Launched
@@ -22,14 +21,8 @@ from slipway.model.rules.workers import LARGEST_DISK, MOST_POOLS, POSITIONS, SMA
 
 Json = Mapping[str, Any]
 _FLAG, _WORD = re.compile(r"--?[A-Za-z][\w.-]*"), re.compile(r"[A-Za-z+][\w.+-]*")
-_MACHINE_FIELDS = {
-    "machine": "machineType",
-    "accelerator": "acceleratorType",
-    "type": "acceleratorType",
-    "count": "acceleratorCount",
-    "topology": "tpuTopology",
-}
-"""Fields of the API by those of a MachineError."""
+_MACHINE_FIELDS = {"machine": "machineType", "count": "acceleratorCount", "topology": "tpuTopology"}
+"""Fields of the API by those of a MachineError, of which all others are the accelerator's type."""
 
 
 class WorkersReader:
@@ -64,7 +57,6 @@ class WorkersReader:
             "code": codes[0],
             "env": variables.shared,
             "secrets": variables.secrets,
-            "nfs_mounts": self._mounts([(part, pool) for _, part, pool in used]),
             "worker_pools": workers,
         }
 
@@ -93,7 +85,7 @@ class WorkersReader:
             worker = WorkerPool("", **asked)
             shape = worker.shape
         except MachineError as error:
-            field_of(part, _MACHINE_FIELDS[error.field]).wrong(error.what, error.fix)
+            field_of(part, _MACHINE_FIELDS.get(error.field, "acceleratorType")).wrong(error.what, error.fix)
             return asked
         if worker.spec.disk.type not in shape.disks:
             where = field_of(pool, "diskSpec", "bootDiskType")
@@ -193,17 +185,6 @@ class WorkersReader:
             mistaken = field_of(part, "pythonModule") if field == "code.module" else where
             mistaken.wrong(problem, fix)
         return code
-
-    def _mounts(self, pools: Sequence[tuple[DocumentPart, Json]]) -> tuple[NfsMount, ...]:
-        """Require the same mounts of all worker pools: a template has them once."""
-        first: list[Json] = pools[0][1].get("nfsMounts", [])
-        for part, pool in pools[1:]:
-            if pool.get("nfsMounts", []) != first:
-                where = field_of(part, "nfsMounts")
-                where.wrong("a template has the same nfsMounts in all worker pools", "those of the first one, or none")
-        return tuple(
-            NfsMount(mount.get("server", ""), mount.get("path", ""), mount.get("mountPoint", "")) for mount in first
-        )
 
 
 def _reservation(part: DocumentPart, affinity: Json | None) -> str | None:
