@@ -64,7 +64,7 @@ class Files:
 
     def touched_below(self, folders: Iterable[str]) -> frozenset[str]:
         starts = tuple(f"jobs/{folder}/" for folder in folders)
-        return frozenset(file for file in self.touched if starts and file.startswith(starts))
+        return frozenset(file for file in self.touched if file.startswith(starts))
 
 
 NO_FILES = Files()

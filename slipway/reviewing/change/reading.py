@@ -153,7 +153,14 @@ def deployed_facts(
     if catalog is None:
         return None, ()
     if isinstance(catalog, PublishedCatalog) and catalog.whole is not None:
-        return _beside(events.deployed(preview), catalog.whole, after)
+        same = as_declared(catalog.whole)
+        beside, problem = _read(events.deployed(preview), same)
+        if beside is not None:
+            return beside, ()
+        why = "the events do not tell who may submit now"
+        if problem:
+            why = f"who may submit, and how quota is checked, was written by another version ({problem})"
+        return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)
     why = str(catalog) if isinstance(catalog, Unknown) else catalog.damage or "it is of another version"
     told = (
         f"the published catalog can't be read ({why}), so what is deployed is taken from the last deployment's inputs"
@@ -175,16 +182,3 @@ def as_declared(catalog: Catalog) -> Catalog:
     )
     told = (facts.read(components) or bare).catalog
     return replace(told, retiring=catalog.retiring, trainers=catalog.trainers)
-
-
-def _beside(
-    components: tuple[events.Published, ...], catalog: Catalog, after: Facts | None
-) -> tuple[Facts | None, tuple[str, ...]]:
-    same = as_declared(catalog)
-    beside, problem = _read(components, same)
-    if beside is not None:
-        return beside, ()
-    why = "the events do not tell who may submit now"
-    if problem:
-        why = f"who may submit, and how quota is checked, was written by another version ({problem})"
-    return replace(after or Facts(same), catalog=same), (f"{why}, so that is not compared",)

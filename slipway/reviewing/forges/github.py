@@ -97,7 +97,8 @@ class GitHub:
                 of_run = f"actions/runs/{run['id']}/artifacts?name={name}"
                 for artifact in self._rest.get(of_run, doing, lambda body: list(body["artifacts"])):
                     if not artifact["expired"]:
-                        yield unpacked(self._rest.content(f"actions/artifacts/{artifact['id']}/zip", doing), name)
+                        zipped = f"{self._rest.url}/actions/artifacts/{artifact['id']}/zip"
+                        yield unpacked(self._session.download(zipped, Call(doing)).data, name)
 
 
 def _pull_request(body: Json, mark: str) -> PullRequest:

@@ -38,9 +38,6 @@ class Rest:
             return self.get(path, doing, read)
         return None
 
-    def content(self, path: str, doing: str) -> bytes:
-        return self.session.download(f"{self.url}/{path}", Call(doing)).data
-
     def listed(
         self, path: str, doing: str, read: Callable[[Json], Found], params: Params | None = None
     ) -> Iterator[Found]:

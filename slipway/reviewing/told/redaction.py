@@ -14,7 +14,6 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import Review
 
 _LINES = ("incomplete", "standing", "plan", "quoted", "notes")
-_ACCOUNTS = (".gserviceaccount.com", "gserviceaccount.com")
 
 
 def redacted(review: Review) -> Review:
@@ -47,7 +46,7 @@ def redacted(review: Review) -> Review:
 
 def hidden(text: str, shown: frozenset[str] = frozenset()) -> str:
     def letter(match: re.Match[str]) -> str:
-        known = match[1].endswith(_ACCOUNTS) or match[0] in shown
+        known = match[1].endswith("gserviceaccount.com") or match[0] in shown
         return match[0] if known else f"{match[0][0]}…@{match[1]}"
 
     return ADDRESS.sub(letter, text)
