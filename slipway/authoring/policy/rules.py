@@ -170,32 +170,12 @@ def _no_code(subject: DeclaredStack) -> Iterator[Breach]:
 
 
 RULES = (
-    Rule(
-        "regions", "Clusters and jobs are in one of these regions.", _regions, "regions", "[us-central1, europe-west4]"
-    ),
-    Rule(
-        "machines",
-        "Pools and jobs have machines of these types (* and ? as in file names).",
-        _machines,
-        "names",
-        '["n1-*"]',
-    ),
+    Rule("regions", "Clusters and jobs are in these regions.", _regions, "regions", "[us-central1, europe-west4]"),
+    Rule("machines", "Pools and jobs have these machines (* and ? as in file names).", _machines, "names", '["n1-*"]'),
     Rule("idleCost", "With nothing running the stack costs at most so many USD an hour.", _idle_cost, "amount", 120),
-    Rule(
-        "mostCost",
-        "With every pool at its maximum the stack costs at most so many USD an hour.",
-        _most_cost,
-        "amount",
-        500,
-    ),
+    Rule("mostCost", "At its largest the stack costs at most so many USD an hour.", _most_cost, "amount", 500),
     Rule("protection", "No cluster is deleted before its successor is there.", _protection),
-    Rule(
-        "quotaHeadroom",
-        "At their maximum, pools leave so many per cent of what they take free.",
-        _headroom,
-        "amount",
-        20,
-    ),
+    Rule("quotaHeadroom", "At their maximum, pools leave so many per cent of that free.", _headroom, "amount", 20),
     Rule("labels", "Each cluster has these labels.", _labels, "names", "[team, cost-center]"),
     Rule("imagesByDigest", "Container and executor images are pinned by digest.", _digests),
     Rule("ownServiceAccount", "Each template runs as an account of its own, not as everybody's trainer.", _own_account),
