@@ -14,7 +14,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import VARIABLE, recorded
-from slipway.reviewing.change.secret_values import HIDDEN, shown
+from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.templates import templates
 from tests.review.case import Case, Edit
@@ -234,7 +234,7 @@ def test_no_single_difference_of_a_request_is_silent(path: tuple[Any, ...]) -> N
 def test_a_value_of_megabytes_takes_no_longer_than_a_short_one() -> None:
     assert not looks_secret("eyJaaaaaaaaaa-" * 1_000_000)
     beside = "x" * 9000 + " a"
-    assert shown("x" * 9000 + " hf_" + "a" * 40, beside=beside) == HIDDEN
+    assert bare("x" * 9000 + " hf_" + "a" * 40, beside=beside) == HIDDEN
 
 
 def test_code_is_told_neither_of_another_spelling_nor_of_a_subcommand_nor_of_what_the_service_sets() -> None:
