@@ -152,7 +152,7 @@ def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
 
 
 def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str) -> str:
-    """Return `alternative 1: 1–4 a2-highgpu-8g, −$62.10/h idle`; `alternative 2 in us-east4: the same machines, …`"""
+    """Return `alternative 1: 1–4 a2-highgpu-8g, $33.93/h idle instead of $96.03/h`; `alternative 2 in us-east4: the same machines, …`"""
     where, far = (f" in {other.region}", f", {_far(home)}") if other.region else ("", "")
     differs = tuple(
         f"{pool.name} {machines_in_words(pool)}"
@@ -160,8 +160,8 @@ def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str)
         if compare_pools(pool.name, first.pool(pool.name), pool)
     )
     first_idle, idle = price(first), price(other)
-    price_of = dollars(idle) if idle == first_idle else f"{dollars(idle)} instead of {dollars(first_idle)}"
-    return f"alternative {number}{where}: {named(differs) or 'the same machines'}, {price_of} idle{far}"
+    more = "" if idle == first_idle else f" instead of {dollars(first_idle)}"
+    return f"alternative {number}{where}: {named(differs) or 'the same machines'}, {dollars(idle)} idle{more}{far}"
 
 
 def _far(home: str) -> str:
