@@ -152,7 +152,7 @@ def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
 
 
 def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str) -> str:
-    """Return `alternative 1: 1–4 a2-highgpu-8g, $33.93/h idle instead of $96.03/h`; `alternative 2 in us-east4: the same machines, …`"""
+    """Return `alternative 2 in us-east4: 1–4 a2-highgpu-8g, $33.93/h idle instead of $96.03/h, …`."""
     where, far = (f" in {other.region}", f", {_far(home)}") if other.region else ("", "")
     differs = tuple(
         f"{pool.name} {machines_in_words(pool)}"
