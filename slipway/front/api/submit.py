@@ -10,7 +10,6 @@ import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError
@@ -104,8 +103,7 @@ def submit(
     def plan(asked: SubmissionRequest) -> PreparedSubmission:
         return prepare(context.catalog, asked, context.user, context.team, context.now)
 
-    folder = None if code is None else Path(os.fsdecode(code))
-    prepared = plan(asked) if folder is None else with_code(context, asked, folder, plan, tell=_log.info)
+    prepared = with_code(context, asked, code, plan, tell=_log.info)
     again = f"the same call with request_id={id_!r}"
     try:
         submitted = deliver(context, _LogDisplay(yes), prepared, id_, repeated=request_id is not None, again=again)

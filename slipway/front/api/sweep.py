@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import datetime
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import ConfigError, PolicyError
@@ -119,8 +118,7 @@ def sweep(
             then=types(then),
         )
 
-    folder = None if code is None else Path(os.fsdecode(code))
-    plan = plan_of(asked) if folder is None else with_code(context, asked, folder, plan_of, tell=_log.info)
+    plan = with_code(context, asked, code, plan_of, tell=_log.info)
     show, again = _LogDisplay(context, yes=yes), RunsAgain(failed=retry_failed, cancelled=retry_cancelled)
     sent = send_sweep(context, plan, rate, show, again)
     if sent.result.interrupted:

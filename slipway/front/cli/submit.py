@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from pathlib import Path
 from typing import Any
 
 import click
@@ -171,10 +170,7 @@ def command(
     def plan(asked: SubmissionRequest) -> PreparedSubmission:
         return prepare(context.catalog, asked, context.user, context.team, context.now)
 
-    if typed.code is None:
-        prepared = plan(asked)
-    else:
-        prepared = with_code(context, asked, Path(typed.code), plan, upload=not dry_run, tell=screen.note)
+    prepared = with_code(context, asked, typed.code, plan, upload=not dry_run, tell=screen.note)
     if dry_run:
         prepared = under(journal_of(context), prepared, id_ or new_request_id())
         _dry_run(context, prepared, json=json, format_=format_, repeated=id_ is not None)

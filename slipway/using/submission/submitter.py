@@ -3,6 +3,7 @@ falling back while it waits."""
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -236,32 +237,35 @@ def place_of(prepared: PreparedSubmission, job: VertexJob) -> int:
 def with_code(
     context: Context,
     asked: SubmissionRequest,
-    folder: Path,
+    folder: str | os.PathLike[str] | None,
     plan: Callable[[SubmissionRequest], Planned],
     *,
     tell: Callable[[str], None],
     upload: bool = True,
 ) -> Planned:
-    """Return the plan of `asked` with the folder's code packed in place of the template's. The code is uploaded once it
-    is planned, so nothing is written for a submission with a mistake; `tell` is told what was packed.
+    """Return the plan of `asked` with the code of a folder, if any, packed in place of the template's. The code is
+    uploaded once it is planned, so nothing is written for a submission with a mistake; `tell` is told what was packed.
 
     Raises PolicyError where that is not allowed, ConfigError, and the errors of `plan`.
     """
+    if folder is None:
+        return plan(asked)
     from slipway.authoring.packages.packing import modules, pack
     from slipway.authoring.packages.working_tree import read
     from slipway.google.catalog.lookup import find_template
 
     catalog = context.catalog
     template = find_template(catalog, asked.template)
-    of_image, tree = modules(template) == ("",), read(folder)
-    code = pack(catalog, template, tree, folder.resolve().name)
+    place = Path(os.fsdecode(folder))
+    of_image, tree = modules(template) == ("",), read(place)
+    code = pack(catalog, template, tree, place.resolve().name)
     labels = {**asked.overrides.labels, **code.labels}
     overrides = replace(asked.overrides, package=str(code.location), code=code.digest, labels=labels)
     planned = plan(replace(asked, overrides=overrides))
     state = f" @ {code.revision.short}" if code.revision.commit else ", never committed"
     launcher = "" if of_image else " with slipway's launcher"
     size = f"{len(code.package.content) / 1000:,.0f} kB{launcher}"
-    tell(f"code {folder}{state}  {counted(code.count, 'file')}, {size}  →  {code.location}")
+    tell(f"code {place}{state}  {counted(code.count, 'file')}, {size}  →  {code.location}")
     if of_image and "requirements.txt" in tree.files:
         tell("requirements.txt is not installed: the image has what its command needs")
     if upload:

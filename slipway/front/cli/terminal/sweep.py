@@ -125,9 +125,7 @@ def _planned(
     def plan(asked: SubmissionRequest) -> SweepPlan:
         return plan_sweep(context.catalog, asked, points, context.user, name, team=context.team, then=then)
 
-    if typed.code is None:
-        return plan(asked)
-    return with_code(context, asked, Path(typed.code), plan, tell=screen.note, upload=upload)
+    return with_code(context, asked, typed.code, plan, tell=screen.note, upload=upload)
 
 
 class SweepTerminal:
