@@ -137,9 +137,9 @@ def _shortest(alike: list[JudgedCandidate]) -> JudgedCandidate:
     return equal[min(known)[1]] if len(known) == len(equal) else equal[0]
 
 
-def obstacle(judging: Iterable[JudgedCandidate]) -> NoneCanRun | None:
-    """Return the reasons why none can run, None where one surely can; judges no more than it needs."""
-    seen: list[JudgedCandidate] = []
+def obstacle(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> NoneCanRun | None:
+    """Return the reasons why none can run, None where one surely can; judges no more than it needs. Those that can't
+    are added to `seen`."""
     for judged in judging:
         if judged.can and not judged.unsure:
             return None

@@ -13,7 +13,6 @@ decides: the job is cancelled, and when it has a start time at its end it had be
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
@@ -178,7 +177,7 @@ class FallbackLoop:
             preflight = Preflight(newest.context, newest.candidates, threads, patient=True)
             seen: list[JudgedCandidate] = []
             try:
-                none_can_run = obstacle(_kept(preflight.judge(newest.candidates), seen))
+                none_can_run = obstacle(preflight.judge(newest.candidates), seen)
             except CloudError as problem:
                 why = f"could not look at the other offers: {problem.why}"
                 return newest, NoneCanRun((), (why,), unread=True, again=True), ()
@@ -206,12 +205,6 @@ class FallbackLoop:
         except Timeout:
             pass
         return follower.job
-
-
-def _kept(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) -> Iterator[JudgedCandidate]:
-    for judged in judging:
-        seen.append(judged)
-        yield judged
 
 
 def _lost(job: VertexJob) -> Cancelled:

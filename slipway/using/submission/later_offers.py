@@ -66,9 +66,10 @@ class LaterOffers:
 def _require_same(then: PreparedSubmission, now: PreparedSubmission) -> None:
     """Raise ConfigError where the next attempt would be another job, as its template has changed, and PolicyError where
     the template no longer takes a folder's code."""
+    unset = dict.fromkeys((*then.values, *now.values), "none")
     ours, theirs = (
-        {"kind": prepared.kind.words, **{name: _shown(prepared, name) for name in (*then.values, *now.values)}}
-        for prepared in (then, now)
+        {"kind": each.kind.words, **unset, **{name: render(value) for name, value in each.values.items()}}
+        for each in (then, now)
     )
     if then.overrides.package:
         from slipway.authoring.packages.packing import modules
@@ -80,7 +81,3 @@ def _require_same(then: PreparedSubmission, now: PreparedSubmission) -> None:
             why="\n".join(differences),
             fix="cancel it, and submit it again",
         )
-
-
-def _shown(prepared: PreparedSubmission, name: str) -> str:
-    return render(prepared.values[name]) if name in prepared.values else "none"

@@ -57,7 +57,8 @@ def compared(job: VertexJob) -> dict[str, Compared]:
         "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),
         "command": [pool.command for pool in busy],
         "arguments": [plain(_arguments(pool)) for pool in busy],
-        "environment": [plain(filter(_counts, pool.env)) for pool in busy],
+        # Parameters are compared separately, and a note changes nothing.
+        "environment": [plain(each for each in pool.env if each.partition("=")[0] not in RECORDS) for pool in busy],
         "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
         "model": job.model_name,
     }
@@ -67,11 +68,6 @@ def _arguments(pool: WorkerPool) -> Sequence[str]:
     """Return the arguments; of an image its command's own, as it may have been sent by a version without a launcher."""
     launched = Launched.read(pool.args) if pool.launcher else None
     return launched.arguments if launched else pool.args
-
-
-def _counts(variable: str) -> bool:
-    """Tell whether a variable makes a job another one: parameters are compared separately, a note changes nothing."""
-    return variable.partition("=")[0] not in RECORDS
 
 
 def _shown(value: Compared, other: Compared) -> str:

@@ -293,7 +293,7 @@ def test_where_one_of_the_others_may_not_be_read_and_one_can_not_just_then_it_is
         ([may_not, judged("spot", BUSY)], True, False),
         ([judged("spot", BUSY)], False, False),
     ):
-        found = obstacle(judging)
+        found = obstacle(judging, [])
         assert found and (found.unread, found.again) == (unread, again)
 
 
