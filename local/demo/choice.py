@@ -14,7 +14,7 @@ from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.placeholders import fill
 from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.machines.table import machine
-from slipway.reviewing.change.usual import job_spec, usual_values
+from slipway.reviewing.change.usual import usual_values
 
 USUAL = "dask-digits"
 
@@ -63,7 +63,7 @@ def _judged(template: Template) -> tuple[str, list[tuple[int, Offer]]]:
 def _not_here(offer: Offer) -> str:
     if not offer.available or not offer.cluster:
         return offer.why or "its pool is not there"
-    for pool in filter(None, job_spec(offer)["workerPoolSpecs"]):
+    for pool in filter(None, offer.spec["workerPoolSpecs"]):
         spec = pool["machineSpec"]
         if machine(spec["machineType"]).accelerator or spec.get("acceleratorType"):
             return f"its {spec['machineType']} have accelerators"
@@ -75,7 +75,7 @@ def _not_here(offer: Offer) -> str:
 
 def _cpus(template: Template, offer: Offer) -> int:
     """Return the CPUs of all machines at the default parameters."""
-    pools = filter(None, fill(job_spec(offer).get("workerPoolSpecs", []), usual_values(template)))
+    pools = filter(None, fill(offer.spec.get("workerPoolSpecs", []), usual_values(template)))
     return sum(machine(pool["machineSpec"]["machineType"]).vcpus * int(pool.get("replicaCount", 1)) for pool in pools)
 
 

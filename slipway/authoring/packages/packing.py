@@ -20,7 +20,6 @@ from slipway.base.errors import ConfigError, Fix, PolicyError
 from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.catalog.placeholders import PACKAGE, placeholder
-from slipway.model.kinds import KINDS
 from slipway.model.labels import CODE_COMMIT_LABEL, CODE_DIRTY_LABEL, CODE_LABEL, Launched, Revision
 from slipway.model.rules.code import SCRIPT
 
@@ -69,8 +68,7 @@ def runs_any_folder(template: Template) -> bool:
 
 
 def _modules(template: Template) -> tuple[str, ...]:
-    specs = (KINDS[offer.kind].spec_of(offer.request) for offer in template.offers if offer.kind in KINDS)
-    pools = [pool for spec in specs for pool in spec.get("workerPoolSpecs", ())]
+    pools = [pool for offer in template.offers for pool in offer.spec.get("workerPoolSpecs", ())]
     tasks = (pool.get("pythonPackageSpec") or pool.get("containerSpec") or {} for pool in pools)
     started = [(task.get("packageUris", ()), launched) for task in tasks if (launched := Launched.of(task))]
     asked, folder = placeholder(PACKAGE), f"--code={placeholder(PACKAGE)}"

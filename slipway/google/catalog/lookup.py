@@ -189,11 +189,7 @@ def find_kind(template: Template, wanted: str | None) -> JobKind:
 
 def trainer_of(catalog: Catalog, template: Template) -> str:
     """Return the name of the template's trainer; empty for the workspace's own, and for another account."""
-    accounts = {
-        KINDS[offer.kind].spec_of(offer.request).get("serviceAccount")
-        for offer in template.offers
-        if offer.kind in KINDS
-    }
+    accounts = {offer.spec.get("serviceAccount") for offer in template.offers}
     return next((name for name, account in catalog.trainers.items() if account in accounts), "")
 
 

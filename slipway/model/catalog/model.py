@@ -31,7 +31,7 @@ from slipway.model.catalog.forms import (
 )
 from slipway.model.catalog.parameter_types import BY_NAME, ParameterType, Scalar, Value
 from slipway.model.cluster import Reservation
-from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.kinds import CUSTOM_JOB, KINDS
 from slipway.model.labels import Revision
 from slipway.model.season import at_once
 
@@ -159,6 +159,16 @@ class Offer:
     lacks_quota: bool = False
     #: The name of a dormant cluster; then `cluster` and `pools` are empty.
     dormant: str = ""
+
+    @property
+    def spec(self) -> Mapping[str, Any]:
+        """The CustomJobSpec of the request; empty for a kind unknown to this version."""
+        return KINDS[self.kind].spec_of(self.request) if self.kind in KINDS else {}
+
+    @property
+    def labels(self) -> Mapping[str, str]:
+        """The labels of the request; none for a kind unknown to this version."""
+        return self.request.get("labels", {}) if self.kind in KINDS else {}
 
     @property
     def team(self) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 
 from slipway.google.catalog.lookup import for_teams
 from slipway.model.catalog.model import Catalog, Offer
-from slipway.model.kinds import KINDS
 from slipway.model.labels import label_value
 from slipway.model.machines.spec import MachineSpec
 from slipway.operating.history.model import Deployment, PastJob
@@ -61,7 +60,5 @@ def _key(offer: Offer) -> tuple[str, str, str]:
 
 
 def _machines(offer: Offer) -> tuple[MachineSpec, ...]:
-    if offer.kind not in KINDS:
-        return ()
-    pools = KINDS[offer.kind].spec_of(offer.request).get("workerPoolSpecs", ())
+    pools = offer.spec.get("workerPoolSpecs", ())
     return tuple(MachineSpec.read(pool) for pool in pools if pool.get("machineSpec"))

@@ -28,7 +28,6 @@ from slipway.google.quota.usage import drawn as drawn_by
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts, Kept
 from slipway.reviewing.change.edits import Edit, JobFile, Sign
-from slipway.reviewing.change.usual import job_spec
 
 Thing = TypeVar("Thing")
 Key = TypeVar("Key")
@@ -241,7 +240,7 @@ def lapsed(change: Change, account: str, role: str, place: str) -> bool:
     if role != WRITES_METRICS or place or _needed(account, change):
         return False
     for catalog in (change.old, change.new):
-        specs = (job_spec(offer) for template in catalog.templates.values() for offer in template.offers)
+        specs = (offer.spec for template in catalog.templates.values() for offer in template.offers)
         theirs = (spec for spec in specs if spec.get("serviceAccount") == account)
         # The condition of `workspace_plan.metric_writers`; an account of no template has the role for itself.
         if account not in _names(catalog) or any(spec.keys() & {"experiment", "tensorboard"} for spec in theirs):

@@ -41,23 +41,18 @@ def takes(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:
     return counts
 
 
-def job_spec(offer: Offer) -> Mapping[str, Any]:
-    """Return the CustomJobSpec of the request; empty for a kind unknown to this version."""
-    return KINDS.get(offer.kind, CUSTOM_JOB).spec_of(offer.request)
-
-
 def timeout_of(template: Template) -> float:
     """Return the seconds after which the service ends a job; a week where its file does not say."""
-    timeouts = (str(job_spec(offer).get("scheduling", {}).get("timeout", "")) for offer in template.offers)
+    timeouts = (str(offer.spec.get("scheduling", {}).get("timeout", "")) for offer in template.offers)
     return float(next(filter(None, timeouts), "604800").removesuffix("s"))
 
 
 def posted_pools(offer: Offer) -> Sequence[Mapping[str, Any]]:
-    return job_spec(offer).get("workerPoolSpecs") or ()
+    return offer.spec.get("workerPoolSpecs") or ()
 
 
 def account_of(offer: Offer) -> str:
-    return str(job_spec(offer).get("serviceAccount") or "")
+    return str(offer.spec.get("serviceAccount") or "")
 
 
 def machine_types(offer: Offer) -> tuple[str, ...]:

@@ -16,11 +16,11 @@ from slipway.model.capacity import CAPACITY_TYPES, POOL, WAIT_BY_THEMSELVES
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.parameter_types import Typed, Value
 from slipway.model.cluster import PoolSpec
-from slipway.model.kinds import KINDS, PIPELINE_JOB, JobKind
+from slipway.model.kinds import PIPELINE_JOB, JobKind
 from slipway.model.labels import own_labels
 from slipway.model.prices import UNKNOWN, Price, hourly
 from slipway.model.secret import NOTIFY
-from slipway.using.jobs.demand import Demand, Part
+from slipway.using.jobs.demand import Demand
 from slipway.using.jobs.verdict import Verdict
 from slipway.using.submission.own_labels import require_free
 from slipway.using.submission.parameters import resolve
@@ -334,7 +334,7 @@ def _check_shell(catalog: Catalog, overrides: RequestOverrides) -> None:
 def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: RequestOverrides) -> None:
     if not (overrides.experiment or overrides.experiment_run):
         return
-    if not all("experiment" in KINDS[offer.kind].spec_of(offer.request) for offer in offers):
+    if not all("experiment" in offer.spec for offer in offers):
         raise ConfigError(
             f"{template.name} belongs to no experiment",
             fix=f"experiment=… in templates/{template.name.replace('-', '_')}.py",
@@ -343,7 +343,14 @@ def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: 
 
 def price(catalog: Catalog, candidate: Candidate) -> Price:
     """Return USD an hour for all machines: as published for a pool, from the price book for others."""
-    return sum((_each(catalog, candidate, part) * part.machines for part in candidate.demand.parts), Price())
+    offer, total = candidate.offer, Price()
+    for part in candidate.demand.parts:
+        if offer.cluster:
+            each = _of_pool(catalog, offer.cluster, part.pool)
+        else:
+            each = hourly(part.machine, candidate.region, offer.capacity_type)
+        total += each * part.machines
+    return total
 
 
 def added(catalog: Catalog, candidate: Candidate, verdict: Verdict) -> Price:
@@ -376,12 +383,6 @@ def _machines(demand: Demand) -> str:
         return next(iter(counts))
     roles = ", ".join(counted(part.machines, part.role) for part in demand.parts)
     return f"{', '.join(f'{machine} × {count}' for machine, count in counts.items())} ({roles})"
-
-
-def _each(catalog: Catalog, candidate: Candidate, part: Part) -> Price:
-    if candidate.offer.cluster:
-        return _of_pool(catalog, candidate.offer.cluster, part.pool)
-    return hourly(part.machine, candidate.region, candidate.offer.capacity_type)
 
 
 def _of_pool(catalog: Catalog, cluster: str, name: str) -> Price:

@@ -14,7 +14,6 @@ from slipway.google.storage import Location, Storage
 from slipway.model.catalog.model import Offer
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import DOLLAR, fill
-from slipway.model.kinds import KINDS
 from slipway.model.labels import ADDRESS, INPUT, inputs_in
 from slipway.using.context import Context
 from slipway.using.submission.candidates import Candidate
@@ -51,14 +50,9 @@ def contents(storage: Storage, address: str) -> Contents | CloudError:
     return Contents(len(sizes), sum(sizes), whole=len(listed) <= MOST_OBJECTS)
 
 
-def declared(offer: Offer) -> Mapping[str, str]:
-    """Return the address of each input as the catalog has it, by its variable."""
-    return inputs_in(KINDS[offer.kind].spec_of(offer.request)) if offer.kind in KINDS else {}
-
-
 def _addresses(offer: Offer, values: Mapping[str, Value]) -> tuple[str, ...]:
     """Return the address of each input, without empty ones. Raises ConfigError for what is none."""
-    filled = fill(declared(offer), {**values, DOLLAR: "$"})
+    filled = fill(inputs_in(offer.spec), {**values, DOLLAR: "$"})
     for variable, address in filled.items():
         if address and not ADDRESS.fullmatch(address):
             raise ConfigError(
@@ -82,7 +76,7 @@ class InputCheck:
     ) -> InputCheck | None:
         """Begin a look at the inputs of runs with these parameters; None where the template has none, and nothing is
         read. Raises ConfigError for what is no address."""
-        if not declared(offer):
+        if not inputs_in(offer.spec):
             return None
         each = tuple(_addresses(offer, values) for values in runs)
         first = islice(dict.fromkeys(address for run in each for address in run), MOST_ADDRESSES)

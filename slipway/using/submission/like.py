@@ -15,7 +15,6 @@ from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.catalog.placeholders import render
-from slipway.model.kinds import KINDS
 from slipway.model.labels import (
     CODE_COMMIT_LABEL,
     CODE_DIRTY_LABEL,
@@ -218,8 +217,7 @@ def _is_own(catalog: Catalog, uri: str) -> bool:
 
 def _experiment(template: Template, job: VertexJob) -> str:
     """Return the name of the job's experiment where it is not the template's own."""
-    offers = (offer for offer in template.offers if offer.kind in KINDS)
-    own = {KINDS[offer.kind].spec_of(offer.request).get("experiment", "") for offer in offers}
+    own = {offer.spec.get("experiment", "") for offer in template.offers}
     if not job.experiment or "" in own or job.experiment in own:
         return ""
     return last_part(job.experiment)

@@ -45,9 +45,7 @@ def require_free(template: Template, offers: Iterable[Offer], labels: Mapping[st
     """Raise ConfigError for labels that the template sets itself, as bills go by them."""
     theirs: dict[str, str] = {}
     for offer in offers:
-        template_labels = offer.request.get("labels")
-        if isinstance(template_labels, Mapping):
-            theirs |= own_labels(template_labels)
+        theirs |= own_labels(offer.labels)
     if taken := [key for key in labels if key in theirs]:
         raise ConfigError(
             f"{template.name} sets {join(f'{key}={theirs[key]}' for key in taken)} itself",

@@ -3,12 +3,9 @@ the submitter names. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, short
 from slipway.model.catalog.model import Catalog, Offer, Template
-from slipway.model.kinds import KINDS
 from slipway.model.labels import TEAM, label_value
 
 _GROUP = "group:"
@@ -20,7 +17,7 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
 
     Raises ConfigError for a team that may not submit the template, and where the template belongs to another team.
     """
-    own = _own(offer)
+    own = offer.labels.get(TEAM, "")
     groups = (own,) if own else _groups(catalog, offer)
     named = label_value((asked or ("" if len(groups) == 1 else usual)).partition("@")[0])
     if not asked and (not named or not groups):
@@ -43,7 +40,7 @@ def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked
 
 def nameable(catalog: Catalog, offer: Offer, cluster: str, user: str) -> tuple[str, ...]:
     """Return the teams of a cluster that a user's submission may count for by `--team`, as far as members tell."""
-    groups = () if _own(offer) else _groups(catalog, offer)
+    groups = () if TEAM in offer.labels else _groups(catalog, offer)
     return tuple(
         team
         for team in catalog.owners(cluster)
@@ -56,18 +53,14 @@ def _may_be(member: str, user: str) -> bool:
     return kind != "user" or label_value(name.partition("@")[0]) == label_value(user.partition("@")[0])
 
 
-def _own(offer: Offer) -> str:
-    labels = offer.request.get("labels")
-    return str((labels if isinstance(labels, Mapping) else {}).get(TEAM, ""))
-
-
 def _groups(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
     """Return the teams that may submit as the offer's account, and the groups in no team, by the part of their
     addresses before the @; those of all trainers where that account is none of the stack's."""
     known = catalog.submitters
-    kind = KINDS.get(offer.kind)
-    account = str(kind.spec_of(offer.request).get("serviceAccount", "")) if kind else ""
-    members = known.get(account, tuple(member for submitters in known.values() for member in submitters))
+    members = known.get(
+        str(offer.spec.get("serviceAccount", "")),
+        tuple(member for submitters in known.values() for member in submitters),
+    )
     return tuple(dict.fromkeys(name for member in members for name in _names(catalog, member) if name))
 
 

@@ -22,9 +22,9 @@ from slipway.model.capacity import CAPACITY_TYPES, POOL
 from slipway.model.catalog.model import Offer, Parameter, Study, Template, case_in_words
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import KINDS, PIPELINE_JOB
+from slipway.model.labels import inputs_in
 from slipway.model.prices import dollars, unpriced
 from slipway.using.context import Context
-from slipway.using.submission.inputs import declared
 from slipway.using.submission.parameters import describe
 from slipway.using.submission.request import new_request_id
 
@@ -59,7 +59,7 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
     if chosen.parameters:
         screen.out("")
         screen.show(table_of(_PARAMETERS, chosen.parameters))
-    inputs = {variable: address for offer in chosen.offers for variable, address in declared(offer).items()}
+    inputs = {variable: address for offer in chosen.offers for variable, address in inputs_in(offer.spec).items()}
     for variable, address in inputs.items():
         screen.prose(f"input {address}: copied to each machine before the code starts, as ${variable}")
     for kind in chosen.kinds:
@@ -154,7 +154,7 @@ def machines_words(template: Template, offer: Offer) -> str:
     """Return the usual number: `1 scheduler n1-standard-4, 2 workers n1-standard-8 (parameter workers)`."""
     words = []
     roles = offer.roles or template.roles
-    for index, spec in enumerate(KINDS[offer.kind].spec_of(offer.request).get("workerPoolSpecs", ())):
+    for index, spec in enumerate(offer.spec.get("workerPoolSpecs", ())):
         if not spec:
             continue
         role = roles[index] if index < len(roles) else f"workerpool{index}"

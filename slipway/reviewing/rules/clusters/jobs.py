@@ -16,7 +16,7 @@ from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.usual import job_spec, secret_in
+from slipway.reviewing.change.usual import secret_in
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import have_ended, jobs, owned
@@ -153,7 +153,7 @@ def _networks(job: VertexJob, change: Change) -> Iterator[str]:
     cluster, template = change.old.cluster_named(job.persistent_resource_id), change.old.templates.get(job.template)
     if cluster:
         yield from map(_last, (cluster.network, cluster.psc.network_attachment if cluster.psc else "", cluster.kms_key))
-    for spec in map(job_spec, template.offers if template else ()):
+    for spec in (offer.spec for offer in (template.offers if template else ())):
         attachment = spec.get("pscInterfaceConfig", {}).get("networkAttachment", "")
         yield from map(_last, (str(spec.get("network", "")), str(attachment)))
 
@@ -174,7 +174,7 @@ def reservations(catalog: Catalog) -> frozenset[str]:
         str(path)
         for template in catalog.templates.values()
         for offer in template.offers
-        for pool in job_spec(offer).get("workerPoolSpecs", ())
+        for pool in offer.spec.get("workerPoolSpecs", ())
         for path in pool.get("machineSpec", {}).get("reservationAffinity", {}).get("values", ())
     )
 

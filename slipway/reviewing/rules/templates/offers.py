@@ -23,7 +23,6 @@ from slipway.reviewing.change.usual import (
     costs,
     instead,
     is_dear,
-    job_spec,
     machine_types,
     served,
     way,
@@ -128,7 +127,7 @@ def patience(offer: Offer) -> float | None:
     The service itself ends a flex-start job's wait."""
     if offer.wait is not None or offer.capacity_type != FLEX_START:
         return offer.wait
-    seconds = str(job_spec(offer).get("scheduling", {}).get("maxWaitDuration", f"{_A_DAY}s")).removesuffix("s")
+    seconds = str(offer.spec.get("scheduling", {}).get("maxWaitDuration", f"{_A_DAY}s")).removesuffix("s")
     return float(seconds) or None if seconds.replace(".", "", 1).isdigit() else None
 
 

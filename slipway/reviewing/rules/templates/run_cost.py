@@ -15,7 +15,7 @@ from slipway.model.kinds import KINDS
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import Price, dollars, is_steep, unpriced
-from slipway.reviewing.change.usual import by, by_hour, job_spec, posted_pools, rounds, whose
+from slipway.reviewing.change.usual import by, by_hour, posted_pools, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.templates.cases import divided
 
@@ -33,7 +33,7 @@ class _Run:
     @classmethod
     def of(cls, offer: Offer, template: Template) -> _Run:
         hourly = Price() if offer.capacity_type == POOL else offer.price_per_hour
-        seconds = str(job_spec(offer).get("scheduling", {}).get("timeout", "")).removesuffix("s")
+        seconds = str(offer.spec.get("scheduling", {}).get("timeout", "")).removesuffix("s")
         hours = Decimal(seconds) / 3600 if seconds.replace(".", "", 1).isdigit() else Decimal(0)
         return cls(offer, hourly, hours * rounds(template, offer.kind))
 

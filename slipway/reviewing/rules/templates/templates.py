@@ -16,7 +16,6 @@ from slipway.reviewing.change.usual import (
     account_of,
     cost,
     is_dear,
-    job_spec,
     machine_types,
     secrets_of,
     takes,
@@ -109,7 +108,7 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     asked = {index for each in others for index in indexes(each.requirements)}
     for index in sorted({*indexes(new.requirements)} - asked - {*indexes(())}):
         yield f"it installs what is published at `{index}`, as no other template does"
-    if any(job_spec(offer).get("enableWebAccess") for offer in new.offers):
+    if any(offer.spec.get("enableWebAccess") for offer in new.offers):
         yield "it opens a shell in the browser, with all that its account may do"
 
 
