@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,9 +21,12 @@ from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.findings import show
 from slipway.front.cli.terminal.options import catalog_and_output, word_option
 from slipway.model.findings.finding import Finding, Grade, shape_of
-
-if TYPE_CHECKING:
-    from slipway.operating.doctor.picture import Picture
+from slipway.operating.doctor.examination import examine
+from slipway.operating.doctor.picture import Picture
+from slipway.operating.doctor.place import find
+from slipway.operating.doctor.reading import picture
+from slipway.operating.doctor.webhook import Webhook
+from slipway.using.context import Context
 
 EXIT_BROKEN = 4
 VARIABLE = "SLIPWAY_WEBHOOK"
@@ -43,12 +46,6 @@ VARIABLE = "SLIPWAY_WEBHOOK"
 def command(
     context: click.Context, stack: str | None, strict: bool, webhook: str | None, catalog: str | None, output: str
 ) -> None:
-    from slipway.operating.doctor.examination import examine
-    from slipway.operating.doctor.place import find
-    from slipway.operating.doctor.reading import picture
-    from slipway.operating.doctor.webhook import Webhook
-    from slipway.using.context import Context
-
     started = Context(catalog)
     place = find(started, stack)
     room = Webhook.of(webhook, f"{place.project}-{place.stack}", os.environ) if webhook else None

@@ -13,7 +13,7 @@ within bounds is no drift. The exit code is 4 when there is any, or when somethi
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import click
 
@@ -21,10 +21,11 @@ from slipway.base.formatting import counted
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.findings import show
 from slipway.front.cli.terminal.options import output_option
+from slipway.google.connection import connect
+from slipway.google.credentials import identity
+from slipway.operating.doctor.drift import shape_of
+from slipway.operating.doctor.reading import Drifted, drifted
 from slipway.reviewing.sources import preview_of, text_of
-
-if TYPE_CHECKING:
-    from slipway.operating.doctor.reading import Drifted
 
 EXIT_DRIFTED = 4
 
@@ -35,10 +36,6 @@ EXIT_DRIFTED = 4
 @output_option
 @click.pass_context
 def command(context: click.Context, events: str, no_live: bool, output: str) -> None:
-    from slipway.google.connection import connect
-    from slipway.google.credentials import identity
-    from slipway.operating.doctor.reading import drifted
-
     preview = preview_of(events, text_of(events))
     drift = drifted(preview, None if no_live else connect(os.environ), identity(os.environ))
     if output == "json":
@@ -58,8 +55,6 @@ def command(context: click.Context, events: str, no_live: bool, output: str) -> 
 
 def document(stack: str, drift: Drifted) -> dict[str, Any]:
     """Return the JSON document. `shape` is the same until the next manual change, also back. Pure."""
-    from slipway.operating.doctor.drift import shape_of
-
     return {
         "stack": stack,
         "shape": shape_of(drift.found, drift.unread),

@@ -11,8 +11,15 @@ from dataclasses import replace
 
 import click
 
-from slipway.front.cli.terminal import screen
+from slipway.base import codec
+from slipway.base.clock import right_time
+from slipway.base.formatting import join
+from slipway.front.cli.terminal import screen, usage_table
 from slipway.front.cli.terminal.options import catalog_and_output_with_csv, word_option
+from slipway.operating.history.ledger import ledger, month_begins
+from slipway.operating.history.reader import read_history, time_back
+from slipway.operating.history.usage import names_by, usage
+from slipway.using.context import Context
 
 
 @click.command()
@@ -26,15 +33,6 @@ from slipway.front.cli.terminal.options import catalog_and_output_with_csv, word
 )
 @catalog_and_output_with_csv
 def command(since: str, by: str, catalog: str | None, output: str) -> None:
-    from slipway.base import codec
-    from slipway.base.clock import right_time
-    from slipway.base.formatting import join
-    from slipway.front.cli.terminal import usage_table
-    from slipway.operating.history.ledger import ledger, month_begins
-    from slipway.operating.history.reader import read_history, time_back
-    from slipway.operating.history.usage import names_by, usage
-    from slipway.using.context import Context
-
     names_by(by)  # A mistyped name is reported before a month is read.
     context, before = Context(catalog), time_back(since)
     published = context.catalog

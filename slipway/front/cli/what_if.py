@@ -11,22 +11,24 @@ import difflib
 from collections.abc import Iterable
 from datetime import timedelta
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
+from slipway.base.clock import right_time
 from slipway.base.errors import ConfigError, ResourceError
 from slipway.base.files import from_here
 from slipway.base.formatting import seconds, span
-from slipway.front.cli.terminal import screen
+from slipway.deploying.deployment.checkout import file_at
+from slipway.front.cli.terminal import comparison_table, screen
 from slipway.front.cli.terminal.options import catalog_and_output, word_option
-
-if TYPE_CHECKING:
-    from slipway.model.cluster import ClusterSpec
-    from slipway.operating.whatif.comparison import Replayer
-    from slipway.operating.whatif.suggestion import BoundsSuggestion
-    from slipway.using.context import Context
-
+from slipway.google.catalog.lookup import checkout
+from slipway.model.cluster import ClusterSpec
+from slipway.operating.history.reader import read_history
+from slipway.operating.whatif import report
+from slipway.operating.whatif.comparison import Replayer
+from slipway.operating.whatif.pools import with_bounds
+from slipway.operating.whatif.suggestion import BoundsSuggestion, suggest
+from slipway.using.context import Context
 
 _TARGET = "10m"
 
@@ -50,11 +52,6 @@ def command(
     catalog: str | None,
     output: str,
 ) -> None:
-    from slipway.front.cli.terminal import comparison_table
-    from slipway.operating.whatif import report
-    from slipway.operating.whatif.pools import with_bounds
-    from slipway.using.context import Context
-
     if target is not None and not suggest:
         raise ConfigError("--target is what --suggest holds, and that is not asked for", fix="add --suggest")
     target = _TARGET if target is None else target
@@ -82,8 +79,6 @@ def command(
 
 def _stack_file(context: Context) -> Path:
     """Return the file of the catalog's stack in this checkout. Raises ConfigError."""
-    from slipway.google.catalog.lookup import checkout
-
     name = f"Pulumi.{context.catalog.stack}.yaml"
     root = checkout(context.folder) or context.folder
     path = root / "stacks" / name
@@ -97,19 +92,14 @@ def _stack_file(context: Context) -> Path:
 
 
 def _clusters(path: Path, ref: str = "") -> tuple[ClusterSpec, ...]:
-    from slipway.authoring.stack.stack import parse
+    from slipway.authoring.stack.stack import parse  # pydantic is needed only here
     from slipway.authoring.stack.yaml_file import from_text, load
-    from slipway.deploying.deployment.checkout import file_at
 
     return parse(from_text(file_at(path, ref), f"{ref}:{path}") if ref else load(path)).clusters
 
 
 def _replayer(context: Context, days: int) -> Replayer:
     """Read the history. Raises ResourceError where there is nothing to replay."""
-    from slipway.base.clock import right_time
-    from slipway.operating.history.reader import read_history
-    from slipway.operating.whatif.comparison import Replayer
-
     catalog = context.catalog
     now = right_time(context.now, context.connection.session.time)
     replayer = Replayer.of(read_history(context.connection, catalog, now - timedelta(days=days), now), catalog)
@@ -121,8 +111,6 @@ def _replayer(context: Context, days: int) -> Replayer:
 
 def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], target_s: float, target: str) -> BoundsSuggestion:
     """Return the suggestion. Raises ResourceError where replays can't be trusted, or no bounds hold the target."""
-    from slipway.operating.whatif.suggestion import suggest
-
     if not (calibration := replayer.calibration).trusted:
         raise ResourceError(
             "what would suffice can't be told",
@@ -142,10 +130,10 @@ def _suggestion(replayer: Replayer, clusters: Iterable[ClusterSpec], target_s: f
 
 def _print_edit(path: Path, suggestion: BoundsSuggestion, *, shown: bool) -> None:
     """Print the edit as a diff. Raises ConfigError for a file that shares its bounds."""
-    from slipway.authoring.stack.replicas_edit import with_bounds
+    from slipway.authoring.stack import replicas_edit
 
     text = path.read_bytes().decode()
-    edited = with_bounds(text, suggestion.bounds)
+    edited = replicas_edit.with_bounds(text, suggestion.bounds)
     if edited == text:
         screen.note(f"nothing cheaper was found: {path} stays as it is")
         return
