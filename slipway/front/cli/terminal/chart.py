@@ -80,18 +80,15 @@ def sparks(all_points: Sequence[Sequence[Point]], width: int) -> list[str]:
     length = (last - first).total_seconds()
     steps = [(after.at - before.at).total_seconds() for points in all_points for before, after in pairwise(points)]
     step = max(median(steps) if steps else 0.0, length / (width - 1) if width > 1 else length)
-    return [_spark(points, first, step) for points in all_points]
-
-
-def _spark(points: Sequence[Point], first: datetime, step: float) -> str:
-    columns: dict[int, list[float]] = {}
-    for point in points:
-        column = round((point.at - first).total_seconds() / step) if step else 0
-        columns.setdefault(column, []).append(point.value)
-    means = {column: sum(values) / len(values) for column, values in columns.items()}
-    highest = len(_BLOCKS) - 1
-    blocks = {column: _BLOCKS[min(highest, max(0, int(mean * len(_BLOCKS))))] for column, mean in means.items()}
-    return "".join(blocks.get(column, " ") for column in range(max(blocks) + 1))
+    highest, texts = len(_BLOCKS) - 1, []
+    for points in all_points:
+        columns: dict[int, list[float]] = defaultdict(list)
+        for point in points:
+            columns[round((point.at - first).total_seconds() / step) if step else 0].append(point.value)
+        means = {column: sum(values) / len(values) for column, values in columns.items()}
+        blocks = {column: _BLOCKS[min(highest, max(0, int(mean * len(_BLOCKS))))] for column, mean in means.items()}
+        texts.append("".join(blocks.get(column, " ") for column in range(max(blocks) + 1)))
+    return texts
 
 
 class UtilizationLine:

@@ -81,18 +81,15 @@ def published(templates: Iterable[str]) -> dict[str, str]:
 
 def beside_others(texts: Mapping[str, str], project: str) -> dict[str, str]:
     """Return texts whose workflows bear the name of the project, as others lie in the same folder."""
-
-    def named(text: str) -> str:
-        return text.replace("slipway-", f"slipway-{project}-")
-
-    def placed(name: str, text: str) -> tuple[str, str]:
+    beside = {}
+    for name, text in texts.items():
         forge = of_file(name)
         if forge and not forge.jobs:
-            return named(name), named(text)
-        # Jobs that are included take the name as an input.
-        return (name.replace(f".{forge.name}/slipway", f".{forge.name}/slipway-{project}") if forge else name), text
-
-    return dict(placed(name, text) for name, text in texts.items())
+            name, text = (part.replace("slipway-", f"slipway-{project}-") for part in (name, text))
+        elif forge:  # Jobs that are included take the name as an input.
+            name = name.replace(f".{forge.name}/slipway", f".{forge.name}/slipway-{project}")
+        beside[name] = text
+    return beside
 
 
 def keys(texts: Mapping[str, str]) -> set[str]:
