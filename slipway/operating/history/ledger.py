@@ -46,7 +46,9 @@ def ledger(history: History) -> Ledger:
 def _spending(history: History, begin: datetime) -> tuple[Price, Mapping[str, Price], Mapping[str, Price]]:
     """Sum the spending from a moment on, as `slipway.operating.history.usage` does, without adopted clusters: in all,
     and by the names of teams and users."""
-    total, adopted, until = Price(), history.adopted, history.until
+    total, until = Price(), history.until
+    clusters = (cluster for deployment in history.deployments for cluster in deployment.catalog.clusters.values())
+    adopted = {cluster.id for cluster in clusters if cluster.adopted}
     teams, users = defaultdict[str, Price](Price), defaultdict[str, Price](Price)
     paid_jobs = (job for job in history.jobs if job.cluster_id not in adopted)
     for charge in job_charges(paid_jobs, begin, until, until):

@@ -24,7 +24,6 @@ class PoolKey:
     """A resource pool of one generation."""
 
     cluster_id: str
-    #: The pool's id.
     pool: str
 
 
@@ -134,11 +133,5 @@ class History:
     samples: tuple[Sample, ...] = ()
     #: The parts that could not be read, as text.
     unread: tuple[str, ...] = ()
-    #: Regions with unread jobs.
+    #: Regions.
     jobs_unread: frozenset[str] = frozenset()
-
-    @property
-    def adopted(self) -> frozenset[str]:
-        """The ids of clusters that others made and pay for."""
-        clusters = (cluster for deployment in self.deployments for cluster in deployment.catalog.clusters.values())
-        return frozenset(cluster.id for cluster in clusters if cluster.adopted)

@@ -46,7 +46,6 @@ class PoolTimeline:
     region: str
     #: The price of one machine.
     per_hour: Usd
-    #: In the order of their times.
     spans: tuple[PoolSpan, ...]
     #: Somebody else made the cluster, and pays for it.
     adopted: bool = False

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import datetime
 
 from slipway.base.codec import MaybeText
@@ -34,7 +34,6 @@ class UsageRow:
     pool_cost: Usd
     #: Of machines beside the pools.
     beside_cost: Usd
-    #: Of both together.
     cost: Usd
     #: False where some cost has no known price, or was not recorded or read.
     cost_complete: bool
@@ -87,8 +86,7 @@ class Usage:
     idle: tuple[IdleRow, ...]
     #: Of all jobs, and of idle machines, as far as they are known.
     total: UsageRow
-    #: The parts of the history that could not be read, as text.
-    unread: tuple[str, ...] = field(default=())
+    unread: tuple[str, ...] = ()
 
 
 Names = Callable[[PastJob, MachinesUsed | None], str]

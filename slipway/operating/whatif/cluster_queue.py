@@ -34,9 +34,8 @@ class PoolState:
     shrinks_at: float | None = None
     #: The moment up to which machine seconds are added up.
     at: float = 0.0
-    #: Machine seconds within the replayed time.
+    #: Machine seconds within the replayed time, all and those with a job.
     live_seconds: float = 0.0
-    #: Machine seconds with a job within the replayed time.
     held_seconds: float = 0.0
 
     def free(self, machines: int) -> None:
@@ -61,11 +60,9 @@ class Waiting:
 
     #: Its place among all that wait.
     order: int
-    #: The place of the job among the replay's.
+    #: The places of the job among the replay's, and of the route among the job's.
     job: int
-    #: The place of the route among the job's.
     route: int
-    #: The number of the cluster.
     cluster: int
     needs: Needs
     #: It has started, or went elsewhere.
@@ -77,9 +74,8 @@ class ClusterQueue:
     """The jobs that wait on a cluster, in one line for each set of pools."""
 
     name: str
-    #: The place of the cluster among the replay's.
+    #: The places of the cluster and of its pools among the replay's.
     number: int
-    #: The places of its pools among the replay's.
     pools: tuple[int, ...]
     #: The jobs in the order of their arrival, by the places of the pools that they need; some may be gone.
     lines: dict[tuple[int, ...], deque[Waiting]] = field(default_factory=dict)

@@ -43,7 +43,6 @@ class MeasuredDelays:
     idle: MeasuredDelay = MeasuredDelay(ASSUMED.idle)
     #: Seconds by machine type, for those with enough cases.
     starts: Mapping[str, float] = field(default_factory=dict)
-    #: Seconds by machine type, for those with enough cases.
     scale_ups: Mapping[str, float] = field(default_factory=dict)
 
     def of(self, machine: str) -> PoolDelays:

@@ -87,7 +87,6 @@ class ReplayedJob:
     delays: Mapping[str, float] = field(default_factory=dict)
     #: Seconds until its start in the past, abandoned attempts included.
     waited: float | None = None
-    #: The job as it was.
     past: PastJob | None = None
     #: Its wait and cost are reported; other jobs only hold machines.
     counted: bool = True

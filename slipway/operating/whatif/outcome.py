@@ -21,9 +21,8 @@ class TemplateOutcome:
     #: Empty for jobs of no template.
     template: str
     waits: Waits
-    #: The number that ran beside the pools.
+    #: The numbers that ran beside the pools, and that never ran.
     beside: int
-    #: The number that never ran.
     never: int
 
 

@@ -77,7 +77,6 @@ class PoolLoad:
     key: PoolKey
     #: The machines that the job asks for.
     count: int
-    #: The pool's bounds.
     least: int
     most: int
     #: The demand of others.

@@ -12,6 +12,7 @@ import math
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 from slipway.model.capacity import WAIT_BY_THEMSELVES
 from slipway.model.catalog.model import Catalog, Offer, Template, applying
@@ -102,21 +103,17 @@ def _submissions(jobs: Sequence[PastJob]) -> Iterator[tuple[PastJob, PastJob | N
     for job in jobs:
         if job.created is not None:
             by_request[job.request_id or job.name].append(job)
-    later: set[str] = set()
-    chains: dict[str, list[PastJob]] = {}
+    later: dict[str, list[str]] = {}
     for request, sent in by_request.items():
-        chains[request] = list(sent)
-        if all(job.started is None for job in sent):
-            for number in range(1, _MOST_ATTEMPTS):
-                following = attempt_id(request, number)
-                if following not in by_request:
-                    break
-                later.add(following)
-                chains[request] += by_request[following]
-    for request, chain in chains.items():
-        if request not in later:
-            first = min(chain, key=lambda job: (job.created, job.name))
-            yield first, max((job for job in chain if job.started), key=_ran, default=None)
+        ids = (attempt_id(request, number) for number in range(1, _MOST_ATTEMPTS))
+        later[request] = [] if any(job.started for job in sent) else list(takewhile(by_request.__contains__, ids))
+    followers = {id_ for ids in later.values() for id_ in ids}
+    for request in by_request:
+        if request in followers:
+            continue
+        chain = [job for id_ in (request, *later[request]) for job in by_request[id_]]
+        first = min(chain, key=lambda job: (job.created, job.name))
+        yield first, max((job for job in chain if job.started), key=_ran, default=None)
 
 
 def _ran(job: PastJob) -> tuple[float, str]:
