@@ -77,9 +77,9 @@ def days(history: History, timelines: Sequence[PoolTimeline], bands: Iterable[Ba
                 band_day.used += used.hours
         for idle in idle_charges(timelines, there, begin, end, history.until):
             sums.idle += float(idle.cost.known)
-            if band_day := today.get(idle.pool.name):
-                band_day.idle += idle.hours
-                band_day.unknown += idle.unknown
+            if band_day := today.get(idle.pool):
+                band_day.idle += idle.machine_hours
+                band_day.unknown += idle.unknown_hours
     for name, waits in _waits(history).items():
         for day, count in waits.items():
             if name in of_bands:

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from decimal import Decimal
 
-from slipway.model.prices import Price, hourly
+from slipway.model.prices import Price, Usd, hourly
 from slipway.operating.history.model import MachinesUsed, PastJob, PoolKey
 from slipway.operating.history.timeline import PoolSpan, PoolTimeline
 
@@ -32,26 +32,34 @@ class JobCharge:
 
 
 @dataclass(frozen=True)
-class IdleCharge:
-    """The cost of a pool's machines that no job had."""
+class IdleRow:
+    """Machines of a pool that no job had."""
 
-    pool: PoolTimeline
-    #: Machine hours without a job.
-    hours: float
-    #: All machine hours.
-    live: float
+    #: `CLUSTER/POOL`
+    pool: str
+    machine: str
+    #: Without a job.
+    machine_hours: float
+    accelerator_hours: float
+    #: All hours of the pool's machines.
+    live_machine_hours: float
     #: Hours of the clock for which the number of machines was recorded.
-    known: float
+    known_hours: float
     #: Hours of the clock for which it was not: where these count, `cost` is not complete.
-    unknown: float
-    cost: Price
-    #: Jobs that could not be read may have had some of these machines.
+    unknown_hours: float
+    cost: Usd
+    cost_complete: bool
+    #: Jobs that could not be read may have had some of these machines, which then cost less.
     at_most: bool = False
 
+    @property
+    def partly_unknown(self) -> bool:
+        return self.unknown_hours > _NOTICED * (self.known_hours + self.unknown_hours)
 
-def partly_unknown(known: float, unknown: float) -> bool:
-    """Tell whether the unrecorded part of a time is large enough to count."""
-    return unknown > _NOTICED * (known + unknown)
+    @property
+    def share(self) -> float:
+        """The share of the live machine hours."""
+        return self.machine_hours / self.live_machine_hours if self.live_machine_hours else 0.0
 
 
 def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime) -> Iterator[JobCharge]:
@@ -73,8 +81,8 @@ def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime, now: 
 
 def idle_charges(
     pools: Iterable[PoolTimeline], jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime
-) -> Iterator[IdleCharge]:
-    """Yield a charge for each pool that existed within a time, also where nothing of it was idle, or known.
+) -> Iterator[IdleRow]:
+    """Yield a row for each pool that existed within a time, also where nothing of it was idle, or known.
 
     An adopted cluster is paid for by its creator. Unfinished runs have run until `now`.
     """
@@ -93,9 +101,20 @@ def idle_charges(
         cost = Price()
         if not pool.adopted:
             cost = pool.per_hour * Decimal(str(hours))
-            complete = cost.complete and not partly_unknown(known, unknown)
+            complete = cost.complete and unknown <= _NOTICED * (known + unknown)
             cost = replace(cost, complete=complete, at_most=cost.at_most or at_most)
-        yield IdleCharge(pool, hours, live, known, unknown, cost, at_most)
+        yield IdleRow(
+            pool=pool.name,
+            machine=str(pool.machine),
+            machine_hours=hours,
+            accelerator_hours=hours * pool.machine.accelerator_count,
+            live_machine_hours=live,
+            known_hours=known,
+            unknown_hours=unknown,
+            cost=cost,
+            cost_complete=cost.complete,
+            at_most=at_most,
+        )
 
 
 def _stays(job: PastJob, now: datetime) -> Iterator[tuple[PoolKey, datetime, datetime, float]]:

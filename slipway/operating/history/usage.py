@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 
 from slipway.base.codec import MaybeText
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import nearest, quoted
 from slipway.model.prices import Price, Usd
-from slipway.operating.history.charges import IdleCharge, JobCharge, idle_charges, job_charges, partly_unknown
+from slipway.operating.history.charges import IdleRow, JobCharge, idle_charges, job_charges
 from slipway.operating.history.model import History, MachinesUsed, PastJob
 from slipway.operating.history.timeline import timelines
 from slipway.operating.history.waits import Waits
@@ -39,37 +39,6 @@ class UsageRow:
     cost_complete: bool
     #: Some jobs may have had no machines for a while.
     cost_at_most: bool
-
-
-@dataclass(frozen=True)
-class IdleRow:
-    """Machines of a pool that no job had."""
-
-    #: `CLUSTER/POOL`
-    pool: str
-    machine: str
-    #: Without a job.
-    machine_hours: float
-    accelerator_hours: float
-    #: All hours of the pool's machines.
-    live_machine_hours: float
-    #: Hours of the clock for which the number of machines was recorded.
-    known_hours: float
-    #: Hours of the clock for which it was not.
-    unknown_hours: float
-    cost: Usd
-    cost_complete: bool
-    #: Jobs that could not be read may have had some of these machines, which then cost less.
-    at_most: bool = False
-
-    @property
-    def partly_unknown(self) -> bool:
-        return partly_unknown(self.known_hours, self.unknown_hours)
-
-    @property
-    def share(self) -> float:
-        """The share of the live machine hours."""
-        return self.machine_hours / self.live_machine_hours if self.live_machine_hours else 0.0
 
 
 @dataclass(frozen=True)
@@ -197,22 +166,21 @@ def _row(
     )
 
 
-def _idle(charges: Iterable[IdleCharge]) -> Iterator[IdleRow]:
+def _idle(rows: Iterable[IdleRow]) -> Iterator[IdleRow]:
     """Yield a row for each pool, its generations together."""
-    by_name: dict[str, list[IdleCharge]] = {}
-    for charge in charges:
-        by_name.setdefault(charge.pool.name, []).append(charge)
-    for name, generations in by_name.items():
-        cost = sum((charge.cost for charge in generations), Price())
-        yield IdleRow(
-            pool=name,
-            machine=str(generations[-1].pool.machine),
-            machine_hours=sum(charge.hours for charge in generations),
-            accelerator_hours=sum(charge.hours * charge.pool.machine.accelerator_count for charge in generations),
-            live_machine_hours=sum(charge.live for charge in generations),
-            known_hours=sum(charge.known for charge in generations),
-            unknown_hours=sum(charge.unknown for charge in generations),
+    by_name: dict[str, list[IdleRow]] = {}
+    for row in rows:
+        by_name.setdefault(row.pool, []).append(row)
+    for generations in by_name.values():
+        cost = sum((row.cost for row in generations), Price())
+        yield replace(
+            generations[-1],
+            machine_hours=sum(row.machine_hours for row in generations),
+            accelerator_hours=sum(row.accelerator_hours for row in generations),
+            live_machine_hours=sum(row.live_machine_hours for row in generations),
+            known_hours=sum(row.known_hours for row in generations),
+            unknown_hours=sum(row.unknown_hours for row in generations),
             cost=cost,
             cost_complete=cost.complete,
-            at_most=any(charge.at_most for charge in generations),
+            at_most=any(row.at_most for row in generations),
         )

@@ -10,7 +10,8 @@ from slipway.base.formatting import join, percent, span, usd
 from slipway.front.cli.terminal import screen
 from slipway.model.budget import Budget, Ledger, shares
 from slipway.model.prices import Price, exact_text
-from slipway.operating.history.usage import LABEL, IdleRow, Usage, UsageRow
+from slipway.operating.history.charges import IdleRow
+from slipway.operating.history.usage import LABEL, Usage, UsageRow
 
 _WHOLE_FROM = Decimal(1000)
 """USD in all from which cents do not matter."""

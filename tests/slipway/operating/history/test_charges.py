@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from slipway.model.cluster import Adoption
 from slipway.model.prices import Price, hourly
-from slipway.operating.history.charges import IdleCharge, idle_charges, job_charges
+from slipway.operating.history.charges import IdleRow, idle_charges, job_charges
 from slipway.operating.history.ledger import ledger
 from slipway.operating.history.model import History, MachinesUsed, PastJob, Sample
 from slipway.operating.history.timeline import timelines
@@ -38,7 +38,7 @@ def day(jobs: Iterable[PastJob], of: object = FIXED, samples: tuple[Sample, ...]
     return history(jobs, (of,), days=1, samples=samples)  # type: ignore[arg-type]
 
 
-def idle(of: History, begin: datetime | None = None, end: datetime | None = None) -> IdleCharge:
+def idle(of: History, begin: datetime | None = None, end: datetime | None = None) -> IdleRow:
     (found,) = idle_charges(timelines(of), of.jobs, begin or of.since, end or of.until, of.until)
     return found
 
@@ -50,28 +50,30 @@ def hours(of: History, begin: datetime | None = None, end: datetime | None = Non
 def test_machines_that_no_job_had_are_idle() -> None:
     past = day([ran(2, 10, 3), ran(4, 2)])
     row = idle(past)
-    assert (row.hours, row.live, row.known, row.unknown) == (96 - 30 - 2, 96, 24, 0)
+    assert (row.machine_hours, row.live_machine_hours, row.known_hours, row.unknown_hours) == (96 - 30 - 2, 96, 24, 0)
     assert row.cost == EACH * Decimal(64)
     assert hours(past) == 32
 
 
 def test_a_job_that_goes_on_has_its_machines_until_now() -> None:
     past = day([ran(20, None, 4)])
-    assert idle(past).hours == 80 and hours(past) == 16
+    assert idle(past).machine_hours == 80 and hours(past) == 16
 
 
 def test_where_nobody_recorded_machines_idle_ones_are_unknown() -> None:
     past = day([ran(1, 1, on=GROWING)], GROWING, sampled(((0, 2), (HOUR, 3)), GROWING))
     row = idle(past)
-    assert (row.live, row.known, row.unknown) == (2 + 3 * 2, 3, 21), "a record holds for two hours"
-    assert row.hours == 2 + 2 + 3
+    assert (row.live_machine_hours, row.known_hours, row.unknown_hours) == (2 + 3 * 2, 3, 21), (
+        "a record holds for two hours"
+    )
+    assert row.machine_hours == 2 + 2 + 3
 
 
 def test_a_cost_lacks_what_nobody_recorded_where_that_is_noticed() -> None:
     seen = sampled([(hour * HOUR, 2) for hour in range(24)], GROWING)
     assert idle(day([], GROWING, seen)).cost == EACH * 48
     row = idle(day([], GROWING, seen[1:]))
-    assert row.unknown == 1 and row.cost == replace(EACH * 46, complete=False)
+    assert row.unknown_hours == 1 and row.cost == replace(EACH * 46, complete=False)
     late = replace(seen[0], at=SINCE + timedelta(minutes=10))
     assert idle(day([], GROWING, (late, *seen[1:]))).cost.complete, "ten minutes of a day"
     assert idle(day([], replace(GROWING, adopted=Adoption("team-a")))).cost == Price(), "whoever made it pays for it"
@@ -88,7 +90,7 @@ def test_jobs_that_could_not_be_read_may_have_had_what_idles() -> None:
 
 def test_trials_hold_machines_for_their_own_time() -> None:  # Z3
     past = day([ran(0, 10, 4, busy=5 * HOUR)])
-    assert hours(past) == 20 and idle(past).hours == 96 - 20
+    assert hours(past) == 20 and idle(past).machine_hours == 96 - 20
 
 
 def test_a_run_of_which_nobody_knows_its_preemptions_costs_at_most_that() -> None:  # X7
@@ -119,13 +121,13 @@ def test_parts_of_a_time_are_the_whole(
     parts = list(pairwise(cuts))
     whole = idle(past)
     assert sum(hours(past, *part) for part in parts) == pytest.approx(hours(past))
-    assert sum(idle(past, *part).hours for part in parts) == pytest.approx(whole.hours, abs=1e-6)
-    assert sum(idle(past, *part).live for part in parts) == pytest.approx(whole.live)
-    assert whole.known + whole.unknown == pytest.approx(24)
-    assert 0 <= whole.hours <= whole.live + 1e-6
+    assert sum(idle(past, *part).machine_hours for part in parts) == pytest.approx(whole.machine_hours, abs=1e-6)
+    assert sum(idle(past, *part).live_machine_hours for part in parts) == pytest.approx(whole.live_machine_hours)
+    assert whole.known_hours + whole.unknown_hours == pytest.approx(24)
+    assert 0 <= whole.machine_hours <= whole.live_machine_hours + 1e-6
     if fixed and not live:
-        assert whole.hours >= 96 - hours(past) - 1e-6, "nobody pays for less than there was"
-        assert whole.unknown == 0
+        assert whole.machine_hours >= 96 - hours(past) - 1e-6, "nobody pays for less than there was"
+        assert whole.unknown_hours == 0
 
 
 TWO, ELASTIC = cluster("cpu", pool("workers", 2, 2)), cluster("gpu", pool("workers", 1, 4))
