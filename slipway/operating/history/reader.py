@@ -123,10 +123,8 @@ class _HistoryReader:
             return ()
 
     def _lists_of_jobs(self) -> Iterator[Callable[[], Sequence[VertexJob]]]:
-        """Yield readers of one part each: unfinished jobs, and those created in a window of the time.
-
-        They are all of the project's, as others' may be on the stack's clusters.
-        """
+        """Yield readers of all of the project's jobs, as others' may be on the stack's clusters: unfinished ones, and
+        those created in a window of the time."""
         catalog = self._catalog
         days = math.ceil((self._now - self._since + LONGEST_RUN) / timedelta(days=1))
         windows = math.ceil(days / _DAYS_OF_WINDOW)

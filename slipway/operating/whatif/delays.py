@@ -96,11 +96,7 @@ def _medians(waits: Sequence[_Wait], assumed: float) -> tuple[MeasuredDelay, Map
 
 
 def _idle(history: History, load: PastLoad) -> MeasuredDelay:
-    """Return the idle time that agrees with the most shrinkings.
-
-    A pool shrank at some time between two samples: the least and the most time since it had become larger than it
-    needed to be.
-    """
+    """Return the idle time that agrees with the most shrinkings, each of which came between two samples."""
     spans = [span for key in load.bounds for span in _spans(key, history, load)]
     if len(spans) < FEWEST:
         return MeasuredDelay(ASSUMED.idle)

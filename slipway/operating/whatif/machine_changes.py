@@ -36,10 +36,7 @@ class MachineChanges:
 
 
 def _changes(old: Catalog, new: Catalog) -> _Changes:
-    """Compare the worker pools of each offer, in their order.
-
-    Offers with another number of worker pools tell nothing.
-    """
+    """Compare the worker pools of each offer, in their order, where it has as many as before."""
     changes: _Changes = {}
     old, new = for_teams(old, new), for_teams(new, old)
     for name in old.templates.keys() & new.templates.keys():

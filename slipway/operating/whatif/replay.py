@@ -77,10 +77,7 @@ class _Simulation:
         heapq.heappush(self.events, (time, order, next(self.numbers), happen))
 
     def _sent(self, number: int, now: float) -> None:
-        """Send a job to the first place that takes it now, has a wait or was chosen.
-
-        Where there is none, it goes to the place with the fewest waiting jobs.
-        """
+        """Send a job to the first place that takes it now, has a wait or was chosen, else where the fewest wait."""
         job = self.jobs[number]
         full: list[Place] = []
         for place in self._places(number):

@@ -95,10 +95,8 @@ def workload(
 
 
 def _submissions(jobs: Sequence[PastJob]) -> Iterator[tuple[PastJob, PastJob | None]]:
-    """Yield the first attempt of each submission, and the job that ran longest of all its attempts and their copies.
-
-    None stands for the latter where none has started.
-    """
+    """Yield the first attempt of each submission, and the job that ran longest of all its attempts and their copies;
+    None where none has started."""
     by_request: dict[str, list[PastJob]] = defaultdict(list)
     for job in jobs:
         if job.created is not None:
@@ -124,10 +122,8 @@ def _ran(job: PastJob) -> tuple[float, str]:
 
 
 def _routes(job: PastJob, template: Template | None, *, edited: bool) -> tuple[Route, ...]:
-    """Return the capacity types of the job's case of its template, in order, each with its wait.
-
-    It is the job's own type where the template is gone, or no longer has it without having been `edited`.
-    """
+    """Return the capacity types of the job's case of its template, in order, each with its wait; the job's own where
+    the template is gone, or no longer has it without having been `edited`."""
     offers = _offers(job, template) if template else ()
     if not edited and all(offer.capacity_type != job.capacity_type for offer in offers):
         offers = ()
@@ -172,11 +168,8 @@ def _offers(job: PastJob, template: Template) -> tuple[Offer, ...]:
 
 
 class _WaitsBeside:
-    """Waits for machines beside the pools, by capacity type and machines.
-
-    A job that ran so before waits as it did; others take the waits of earlier ones, spread evenly over them, so that
-    the same is drawn each time.
-    """
+    """Waits for machines beside the pools. A job that ran so before waits as it did; others take the waits of earlier
+    ones, spread evenly over them, so that the same is drawn each time."""
 
     def __init__(self, jobs: Iterable[PastJob]) -> None:
         by_machines: dict[tuple[str, frozenset[str]], list[float]] = defaultdict(list)

@@ -79,11 +79,11 @@ def _without_machines(job: VertexJob, end: datetime, events: JobEvents | None) -
     seconds, untold = 0.0, False
     lost: dict[str, datetime] = {}  # The time since which each trial has no machines.
     for event in events.all:
-        if event.kind == "preemption" and event.at is None:
-            untold = True
-        elif event.kind == "preemption" and event.at:
+        if event.at is None:
+            untold = untold or event.kind == "preemption"
+        elif event.kind == "preemption":
             lost.setdefault(event.trial, event.at)
-        elif event.kind == "running" and event.at and event.trial in lost:
+        elif event.kind == "running" and event.trial in lost:
             seconds += _seconds(lost.pop(event.trial), event.at) or 0.0
     if job.waits:  # The state of a waiting job tells that it has not run since.
         seconds += sum(_seconds(since, end) or 0.0 for since in lost.values())

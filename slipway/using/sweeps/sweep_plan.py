@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -127,11 +127,15 @@ def plan_sweep(
             firsts[shape] = prepare(catalog, replace(asked, params={**asked.params, **point.values}), user, team)
     place = {shape: index for index, shape in enumerate(firsts)}
     of_group = tuple(place[shape] for shape in shapes)
+    groups = tuple(firsts.values())
+    if then and (asked.pool or asked.capacity_type is not None):
+        raise nothing_after(asked)
+    offered = tuple(offer for group in groups for offer, _ in group.offers)
+    for type_ in then:
+        named(template, offered, type_, "then")
     digests = SweepDigests(points)
     digest = digests.of(asked)
     own = _id(template, digest)
-    groups = tuple(firsts.values())
-    _check_then(template, asked, groups, then)
     plan = SweepPlan(
         id=own,
         digest=digest,
@@ -146,16 +150,6 @@ def plan_sweep(
         return plan.under(name)
     others = {_id(template, digests.of(other)): other for other in siblings(template, plan.kind.name, asked)}
     return replace(plan.under(own), siblings=others)
-
-
-def _check_then(
-    template: Template, asked: SubmissionRequest, groups: Iterable[PreparedSubmission], then: tuple[str, ...]
-) -> None:
-    if then and (asked.pool or asked.capacity_type is not None):
-        raise nothing_after(asked)
-    offered = tuple(offer for group in groups for offer, _ in group.offers)
-    for name in then:
-        named(template, offered, name, "then")
 
 
 def _id(template: Template, digest: str) -> str:
