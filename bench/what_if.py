@@ -48,7 +48,8 @@ def speed(ground: Ground, runs: int, tell: Tell) -> list[Result]:
         began = time.perf_counter()
         found = replay(jobs, pools, 30 * 86_400)
         seconds = time.perf_counter() - began
-        if found.never or not found.waits[-1]:
+        waits = [run.wait for run in found.runs]
+        if None in waits or not any(waits):
             raise BenchError("the pool is too small for the jobs, or never full")
         return seconds
 
@@ -73,7 +74,8 @@ def error(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     for name, one in (("start", delays.start), ("growing", delays.scale_up), ("shrinking", delays.idle)):
         tell(f"{name}: {span(one.seconds)} ({one.count} times)")
     happened = Waits.of(job.waited for job in replayer.past.jobs if job.waited is not None)
-    for name, waits in (("happened", happened), ("replayed", Waits.of(found.waits))):
+    replayed = Waits.of(run.wait for run in found.runs if run.wait is not None)
+    for name, waits in (("happened", happened), ("replayed", replayed)):
         median, p95, longest = (span(one or 0) for one in (waits.median, waits.p95, waits.longest))
         tell(f"{name}: wait p50 {median}, p95 {p95}, longest {longest}")
     calibration = replayer.calibration

@@ -76,7 +76,10 @@ def read_samples(content: bytes) -> tuple[Sample, ...]:
     if not isinstance(body, dict) or body.get("schema") != SCHEMA:
         raise ValueError("it has no samples of this version")
     day = codec.read(_Day, body)
-    samples = (Sample(sample.at, {_key(name): pool for name, pool in sample.pools.items()}) for sample in day.samples)
+    samples = (
+        Sample(sample.at, {PoolKey(*name.partition("/")[::2]): pool for name, pool in sample.pools.items()})
+        for sample in day.samples
+    )
     return tuple(sorted(samples, key=lambda sample: sample.at))
 
 
@@ -117,8 +120,3 @@ def add_sample(storage: Storage, bucket: str, sample: Sample) -> bool:
 
 def _object(bucket: str, day: date) -> Location:
     return Location(bucket, f"{_FOLDER}{day:%Y-%m-%d}.json")
-
-
-def _key(text: str) -> PoolKey:
-    cluster_id, _, pool = text.partition("/")
-    return PoolKey(cluster_id, pool)

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from slipway.model.capacity import POOL
 from slipway.model.machines.spec import MachineGroup, MachineSpec
@@ -135,13 +134,3 @@ class Replay:
     #: In the order in which the jobs were given.
     runs: tuple[ReplayedRun, ...]
     pools: tuple[PoolUse, ...]
-
-    @cached_property
-    def never(self) -> tuple[ReplayedRun, ...]:
-        """The counted jobs that never ran."""
-        return tuple(run for run in self.runs if run.started is None and run.job.counted)
-
-    @cached_property
-    def waits(self) -> tuple[float, ...]:
-        """The waits of the counted jobs that ran, the shortest first."""
-        return tuple(sorted(run.wait for run in self.runs if run.wait is not None and run.job.counted))

@@ -77,7 +77,7 @@ def outcome(replay: Replay, region: str) -> Outcome:
     beside_cost = sum((_beside_cost(run, region) for run in runs), Price())
     total = pools_cost + beside_cost
     return Outcome(
-        waits=Waits.of(replay.waits),
+        waits=Waits.of(run.wait for run in runs if run.wait is not None),
         pools_cost=pools_cost,
         beside_cost=beside_cost,
         cost=total,
@@ -85,7 +85,7 @@ def outcome(replay: Replay, region: str) -> Outcome:
         idle=_idle(replay.pools),
         templates=tuple(_templates(runs)),
         pools=pools,
-        never=tuple(_never(replay.never, [use.pool for use in replay.pools])),
+        never=tuple(_never(runs, [use.pool for use in replay.pools])),
     )
 
 
@@ -132,7 +132,7 @@ def _templates(runs: Iterable[ReplayedRun]) -> Iterable[TemplateOutcome]:
 
 
 def _never(runs: Iterable[ReplayedRun], pools: Sequence[ReplayedPool]) -> Iterable[NeverRun]:
-    jobs = Counter((run.job.template, why_never(run.job, pools)) for run in runs)
+    jobs = Counter((run.job.template, why_never(run.job, pools)) for run in runs if run.started is None)
     for (template, why), number in sorted(jobs.items(), key=lambda pair: (-pair[1], pair[0])):
         yield NeverRun(template=template, jobs=number, why=why)
 

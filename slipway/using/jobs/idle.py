@@ -38,9 +38,7 @@ class IdleAccelerators:
     count: int
     #: The accelerator was there for so long.
     paid_seconds: float
-    #: The measured part of `paid_seconds`.
     measured_seconds: float
-    #: The idle part of `measured_seconds`.
     idle_seconds: float
     #: `idle_seconds` as a share of the measured ones.
     share: float
@@ -50,10 +48,6 @@ class IdleAccelerators:
     cost: Usd
     #: The cost of the job, known likewise.
     of_cost: Usd
-
-    @property
-    def unmeasured_seconds(self) -> float:
-        return max(0.0, self.paid_seconds - self.measured_seconds)
 
 
 @dataclass(frozen=True)
@@ -101,7 +95,7 @@ def idle_words(idle: IdleAccelerators) -> str:
     """Return `8 H100 idle for 31 of 58 min (53 %): $52 of $98`; `at least` where some of the time was not measured."""
     models = {accelerator.name: accelerator.model for accelerator in all_accelerators()}
     names = join(dict.fromkeys(models.get(name, name) for name in idle.accelerators))
-    paid, missing = span(idle.paid_seconds), idle.unmeasured_seconds
+    paid, missing = span(idle.paid_seconds), idle.paid_seconds - idle.measured_seconds
     untold = missing > max(_UNTOLD_S, _UNTOLD * idle.paid_seconds)
     least = "at least " if untold else ""
     time = span_before(idle.idle_seconds, idle.paid_seconds)

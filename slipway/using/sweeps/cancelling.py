@@ -29,16 +29,12 @@ class CancelledSweep:
     cancelling: Sequence[str]
     #: A process on this machine still sends others; None where the sweep was begun elsewhere, so that it is not known.
     sending: bool | None
-    #: The reason why others may go on, where not all regions could be read.
-    unseen: str = ""
+    #: Others may go on, where not all regions could be read.
+    problem: ResourceError | None
 
     @property
     def template(self) -> str:
         return self.jobs[0].labels.get(TEMPLATE_LABEL, "TEMPLATE")
-
-    @property
-    def problem(self) -> ResourceError | None:
-        return _not_seen(self.sweep, self.unseen) if self.unseen else None
 
 
 def cancel_sweep(context: Context, sweep: str, confirm: Callable[[PolicyError], None]) -> CancelledSweep:
@@ -80,7 +76,7 @@ def cancel_sweep(context: Context, sweep: str, confirm: Callable[[PolicyError], 
     with ThreadPoolExecutor(_WIDTH, thread_name_prefix="cancel") as threads:
         answers = threads.map(ask, going)
         cancelling = [job.name for job, asked in zip(going, answers, strict=True) if asked]
-    return CancelledSweep(sweep=sweep, jobs=jobs, cancelling=cancelling, sending=sending, unseen=unseen)
+    return CancelledSweep(sweep, jobs, cancelling, sending, _not_seen(sweep, unseen) if unseen else None)
 
 
 def _not_seen(sweep: str, why: str) -> ResourceError:

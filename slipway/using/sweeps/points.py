@@ -39,7 +39,7 @@ class PointMistake:
 
 def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> ConfigError:
     """Return the error for mistakes in `source`, by line and column. `head` names what they spoil."""
-    mistakes = sorted(mistakes, key=_line_and_column)
+    mistakes = sorted(mistakes, key=lambda each: [int(part) for part in each.place.split(":")[1:] if part.isdigit()])
     fix = together(mistake.fix for mistake in mistakes)
     if len(mistakes) == 1 and not head:
         return ConfigError(str(mistakes[0]), fix=fix)
@@ -47,10 +47,6 @@ def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> Co
     if len(mistakes) > _SHOWN:
         lines.append(f"… and {len(mistakes) - _SHOWN:,} more")
     return ConfigError(head or f"{source}: {len(mistakes):,} mistakes", why="\n".join(lines), fix=fix)
-
-
-def _line_and_column(mistake: PointMistake) -> list[int]:
-    return [int(number) for number in mistake.place.split(":")[1:] if number.isdigit()]
 
 
 @dataclass(frozen=True, slots=True)

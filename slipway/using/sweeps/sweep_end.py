@@ -57,11 +57,10 @@ def problem_of_sending(sweep: SubmittedSweep, again: Again) -> SlipwayError | No
             f"whether {len(result.unknown):,} runs of sweep {sweep.id} were accepted is unknown",
             why="their answers were lost, and no list shows their jobs",
             fix=f"to see:         {_listing(sweep)}\nto look again:  {again.same}\n"
-            f"to send them:   {again.failed}   (should one show up late, {sweep.jobs.when_twice})",
+            f"to send them:   {again.failed}   (should one show up late, {sweep.jobs.any_request.when_twice})",
         )
     if result.refused:
-        reasons = (problem.message for problem in result.refused.values())
-        counts = Counter(reasons).most_common(_SHOWN_REASONS)
+        counts = Counter(problem.message for problem in result.refused.values()).most_common(_SHOWN_REASONS)
         return ResourceError(
             f"{len(result.refused):,} runs of sweep {sweep.id} were refused",
             why="\n".join(f"{count:,} × {reason}" for reason, count in counts),
@@ -87,17 +86,15 @@ def problem_of_taken(sweep: SubmittedSweep, taken: Mapping[Run, VertexJob]) -> S
     by = Counter(job.user or "somebody" for job in taken.values())
     jobs = few((job.id for job in taken.values()), _SHOWN_REASONS)
     ran = [run.index for run in sorted(sweep.accepted) if run not in taken]
-    reasons = [
-        f"in place of {runs_in_words(lost)} ran {'job' if len(lost) == 1 else 'jobs'} {jobs}, sent by {join(by)}"
-    ]
+    why = f"in place of {runs_in_words(lost)} ran {'job' if len(lost) == 1 else 'jobs'} {jobs}, sent by {join(by)}"
     left_out = ""
     if ran:
-        reasons.append(f"of this one {runs_in_words(ran)} ran, or will")
+        why += f"\nof this one {runs_in_words(ran)} ran, or will"
         left_out = f"\nand leave out what ran of it: {runs_in_words(ran)}"
     return ConfigError(
         f"{len(lost):,} of {sweep.count:,} runs of sweep {sweep.id} do not run: another sweep of that name was sent "
         "at the same time",
-        why="\n".join(reasons),
+        why=why,
         fix=("name this one differently: ", {"request_id": "NAME"}, left_out),
     )
 

@@ -36,9 +36,9 @@ class SweepJobs:
 
     def __init__(self, context: Context, plan: SweepPlan, note: Callable[[str], None]) -> None:
         """Begin with a plan. `note` is told of regions that are left out."""
-        self._context, self._plan, self._lookup = context, plan, JobLookup(context, note)
-        self.kind, self._filter = plan.kind, sweep_filter(context.catalog.stack, plan.id)
-        self._any_request = plan.groups[0].candidates[0].request
+        self._context, self._plan, self.lookup = context, plan, JobLookup(context, note)
+        self._filter = sweep_filter(context.catalog.stack, plan.id)
+        self.any_request = plan.groups[0].candidates[0].request
         self._others: dict[Run, VertexJob] = {}
         self._experiments: set[str] = set()
         self._preparing = Lock()
@@ -74,7 +74,7 @@ class SweepJobs:
 
     def any_under(self, sweep: str) -> bool:
         wanted = sweep_filter(self._context.catalog.stack, sweep)
-        return bool(self._lookup.jobs(self.kind, wanted, runs_once=self._any_request.runs_once, most=1))
+        return bool(self.lookup.jobs(self._plan.kind, wanted, runs_once=self.any_request.runs_once, most=1))
 
     def own(self, jobs: Iterable[VertexJob]) -> tuple[VertexJob, ...]:
         """Return the jobs without those of another sweep of this name, which are kept in mind."""
@@ -121,13 +121,5 @@ class SweepJobs:
         """Return the job that has the attempt's claim, among several jobs of it."""
         return claimant(self._context.connection.storage, jobs)
 
-    @property
-    def skipped(self) -> frozenset[str]:
-        return self._lookup.skipped
-
-    @property
-    def when_twice(self) -> str:
-        return self._any_request.when_twice
-
     def _listed(self, filter_: str) -> tuple[VertexJob, ...]:
-        return self.own(self._lookup.jobs(self.kind, filter_, runs_once=self._any_request.runs_once))
+        return self.own(self.lookup.jobs(self._plan.kind, filter_, runs_once=self.any_request.runs_once))

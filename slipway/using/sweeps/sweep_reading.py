@@ -104,7 +104,7 @@ def runs_left(reading: SweepReading, journal: SweepJournal, asks: RunsAgain) -> 
         while being_cancelled(known):
             context.clock.sleep(_LOOK_EVERY)
             known = known_runs(plan.id, journal.jobs, journal.open, jobs.all(), jobs.choose_job)
-    known = gone.with_unlisted(known, journal.sent_at, jobs.skipped)
+    known = gone.with_unlisted(known, journal.sent_at, jobs.lookup.skipped)
     known = gone.with_gone(plan.count, known, reading.started, jobs.own)
     jobs.require_own({*journal.sent_at, *listed})
     return remaining_runs(plan.count, known, retry=asks.failed, recall=asks.cancelled)

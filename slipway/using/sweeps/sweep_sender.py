@@ -173,9 +173,7 @@ class SweepSender:
 
     def _collect(self, progress: SendingProgress, *, wait_for: float) -> None:
         """Take the answers that have come, after at most `wait_for` seconds."""
-        awaited: list[Future[Any]] = [*self._in_flight.values()]
-        if self._looking is not None:
-            awaited.append(self._looking)
+        awaited: list[Future[Any]] = [*self._in_flight.values(), *([self._looking] if self._looking else [])]
         if awaited:
             wait(awaited, wait_for, FIRST_COMPLETED)
         else:

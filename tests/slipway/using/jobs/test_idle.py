@@ -79,7 +79,7 @@ def test_what_nobody_measured_is_neither_idle_nor_busy() -> None:
     """Samples of minutes 5 to 10 and 30 to 40 alone: those in between are missing."""
     row = known(idle([series({**minutes(5, 10, 0.0), **minutes(30, 40, 0.5)})]))
     assert (row.idle_seconds, row.measured_seconds) == (6 * 60, 17 * 60)
-    assert row.unmeasured_seconds == 41 * 60
+    assert row.paid_seconds - row.measured_seconds == 41 * 60
     assert idle_words(row) == "8 H100 idle for at least 6 of 58 min, 41 min not measured: at least $10 of $98"
 
 

@@ -162,7 +162,8 @@ def test_a_tuning_job_whose_answer_was_lost_is_not_sent_again(tmp_path: Path) ->
     done = command(service, tmp_path / "s.jsonl", kind=TUNING_JOB)
     assert done.unknown == [Run(0)] and len(service.jobs) == COUNT
     twice = "two tuning jobs share the trials out"
-    sweep = cast(Any, SimpleNamespace(id=SWEEP, result=done, jobs=SimpleNamespace(when_twice=twice)))
+    jobs = SimpleNamespace(any_request=SimpleNamespace(when_twice=twice))
+    sweep = cast(Any, SimpleNamespace(id=SWEEP, result=done, jobs=jobs))
     problem = problem_of_sending(sweep, Again("same", "with --retry-failed", "cancelled"))
     assert problem is not None and problem.exit_code == 75
     assert "with --retry-failed" in problem.fix and twice in problem.fix
