@@ -113,8 +113,8 @@ def _of_pool(name: str, generations: Sequence[PoolTimeline], until: datetime | N
     return Band(
         name=name,
         region=newest.region,
-        machine=newest.machine,
-        per_hour=newest.per_hour,
+        machine=newest.pool.machine,
+        per_hour=newest.pool.price_per_hour,
         spans=_together([span for timeline in generations for span in timeline.spans]),
         clusters=clusters,
     )

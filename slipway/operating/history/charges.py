@@ -80,7 +80,7 @@ def job_charges(jobs: Iterable[PastJob], since: datetime, until: datetime, now: 
 
 
 def idle_charges(
-    pools: Iterable[PoolTimeline], jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime
+    timelines: Iterable[PoolTimeline], jobs: Iterable[PastJob], since: datetime, until: datetime, now: datetime
 ) -> Iterator[IdleRow]:
     """Yield a row for each pool that existed within a time, also where nothing of it was idle, or known.
 
@@ -92,22 +92,22 @@ def idle_charges(
             if begin < until and end > since:
                 changes[key][max(begin, since)] += machines
                 changes[key][end] -= machines
-    for pool in pools:
-        spans = [span for span in pool.spans if span.begin < until and span.end > since]
+    for timeline in timelines:
+        spans = [span for span in timeline.spans if span.begin < until and span.end > since]
         if not spans:
             continue
-        hours, live, known, unknown = _hours(spans, changes[pool.key], since, until)
-        at_most = pool.jobs_unread and bool(hours)
+        hours, live, known, unknown = _hours(spans, changes[timeline.key], since, until)
+        at_most = timeline.jobs_unread and bool(hours)
         cost = Price()
-        if not pool.adopted:
-            cost = pool.per_hour * Decimal(str(hours))
+        if not timeline.cluster.adopted:
+            cost = timeline.pool.price_per_hour * Decimal(str(hours))
             complete = cost.complete and unknown <= _NOTICED * (known + unknown)
             cost = replace(cost, complete=complete, at_most=cost.at_most or at_most)
         yield IdleRow(
-            pool=pool.name,
-            machine=str(pool.machine),
+            pool=timeline.name,
+            machine=str(timeline.pool.machine),
             machine_hours=hours,
-            accelerator_hours=hours * pool.machine.accelerator_count,
+            accelerator_hours=hours * timeline.pool.machine.accelerator_count,
             live_machine_hours=live,
             known_hours=known,
             unknown_hours=unknown,

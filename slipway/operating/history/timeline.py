@@ -10,8 +10,6 @@ from itertools import pairwise
 from typing import TypeVar
 
 from slipway.model.catalog.clusters import Cluster, Pool
-from slipway.model.machines.spec import MachineSpec
-from slipway.model.prices import Usd
 from slipway.operating.history.model import Deployment, History, PoolKey, Sample
 
 Dated = TypeVar("Dated", Deployment, Sample)
@@ -40,22 +38,17 @@ class PoolTimeline:
     """A pool of one generation while its cluster existed."""
 
     key: PoolKey
-    #: The name that people use.
-    cluster: str
-    machine: MachineSpec
+    cluster: Cluster
+    pool: Pool
     region: str
-    #: The price of one machine.
-    per_hour: Usd
     spans: tuple[PoolSpan, ...]
-    #: Somebody else made the cluster, and pays for it.
-    adopted: bool = False
     #: Some jobs of its region could not be read, and may have been on it.
     jobs_unread: bool = False
 
     @property
     def name(self) -> str:
         """`CLUSTER/POOL`"""
-        return f"{self.cluster}/{self.key.pool}"
+        return f"{self.cluster.name}/{self.pool.name}"
 
 
 def timelines(history: History) -> tuple[PoolTimeline, ...]:
@@ -84,12 +77,10 @@ def timelines(history: History) -> tuple[PoolTimeline, ...]:
     return tuple(
         PoolTimeline(
             key=key,
-            cluster=cluster.name,
-            machine=pool.machine,
+            cluster=cluster,
+            pool=pool,
             region=cluster.region or history.region,
-            per_hour=pool.price_per_hour,
             spans=tuple(spans[key]),
-            adopted=bool(cluster.adopted),
             jobs_unread=(cluster.region or history.region) in history.jobs_unread,
         )
         for key, (cluster, pool) in named.items()

@@ -5,6 +5,7 @@ from __future__ import annotations
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import datetime, timedelta
+from functools import partial
 from typing import Annotated
 
 from slipway.base.codec import NOT_WRITTEN, MaybeText
@@ -86,11 +87,7 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
     end = max(job.end_time, min(now, job.end_time + _LATE)) if job.end_time else now
     period = period_of(end - job.start_time)
     accelerated = any(pool.machine.accelerator for pool in job.worker_pools)
-    begin = job.start_time
-
-    def read(metric: str) -> tuple[Series, ...]:
-        return monitoring.series(metric, jobs, begin, end, period)
-
+    read = partial(monitoring.series, jobs=jobs, begin=job.start_time, end=end, period=period)
     try:
         with ThreadPoolExecutor(len(_ORDER), thread_name_prefix="usage") as threads:
             metrics = _ORDER if accelerated else _ORDER[:2]

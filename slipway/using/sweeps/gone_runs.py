@@ -99,18 +99,17 @@ class GoneRuns:
     def _has_started(self, run: Run) -> bool:
         """Tell whether a run's claim is taken; False where that can't be told: without a launcher, or for a caller who
         may not read claims."""
-        request = self.request(run)
-        return bool(request.claim) and self._claim(request) is Claim.STARTED
+        return self._claim(run) is Claim.STARTED
 
     def _never_started(self, run: Run) -> bool:
         """Tell whether a run's claim is free; False where that can't be told: for an image, a tuning job (its trials
         have the claims), or a caller who may not read claims."""
-        request = self.request(run)
-        return request.runs_once and self._claim(request) is Claim.FREE
+        return self.request(run).runs_once and self._claim(run) is Claim.FREE
 
-    def _claim(self, request: Request) -> Claim | None:
+    def _claim(self, run: Run) -> Claim | None:
+        claim = self.request(run).claim
         try:
-            return read_claim(self.context.connection.storage, request.claim)
+            return read_claim(self.context.connection.storage, claim) if claim else None
         except Denied:
             return None
 

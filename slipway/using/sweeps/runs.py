@@ -129,13 +129,11 @@ class RemainingRuns:
     send: tuple[Run, ...]
     #: The runs to look for, which may be on their way since a wall-clock second.
     look: Mapping[Run, float]
-    #: The number of runs that were submitted before and are not sent now.
+    #: The number of runs that were submitted before and are not sent now; and of these the ones that have failed, were
+    #: sent more than once, and were cancelled.
     done: int
-    #: The number of done runs that have failed.
     failed: int = 0
-    #: The number of done runs that were sent more than once.
     repeated: int = 0
-    #: The number of done runs that were cancelled.
     cancelled: int = 0
     #: The numbers of done runs whose jobs were deleted, so that their end is not known.
     gone: tuple[int, ...] = ()

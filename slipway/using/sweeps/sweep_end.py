@@ -31,13 +31,11 @@ _AGAIN_S = 2.0
 
 @dataclass(frozen=True)
 class Again:
-    """The ways to go on with a sweep, as a command or a call of Python."""
+    """The ways to go on with a sweep, as a command or a call of Python: to send the runs never sent; also, or only, the
+    failed ones; and the cancelled ones."""
 
-    #: Sends the runs never sent.
     same: str
-    #: Sends also, or only, the failed ones.
     failed: str
-    #: Sends also, or only, the cancelled ones.
     cancelled: str
 
 

@@ -10,20 +10,22 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bench import month
-from slipway.model.prices import Price
 from slipway.operating.board.band import MOST_BANDS, Band, bands, most_used, places
 from slipway.operating.board.days import Days, days
 from slipway.operating.board.lanes import Stay, arrange
 from slipway.operating.history.model import History, PoolKey
 from slipway.operating.history.timeline import PoolSpan, PoolTimeline, timelines
 from slipway.operating.history.usage import usage
+from tests.builders.clusters import cluster
+from tests.builders.pools import pool
 
 HOUR = timedelta(hours=1)
 
 
 def timeline(id_: str, *spans: tuple[int, int, int | None, int]) -> PoolTimeline:
     listed = tuple(PoolSpan(month.SINCE + b * HOUR, month.SINCE + e * HOUR, live, most) for b, e, live, most in spans)
-    return PoolTimeline(PoolKey(id_, "workers"), "h100", month.H100, month.REGION, Price(), listed)
+    workers = pool("workers", month.H100, 1)
+    return PoolTimeline(PoolKey(id_, "workers"), cluster("h100", workers), workers, month.REGION, listed)
 
 
 def spans_of(*timelines: PoolTimeline) -> list[tuple[float, float, int | None, int | None]]:
