@@ -16,7 +16,7 @@ from slipway.deploying.deployment.summary import doubtful_grants, outliving, sha
 from slipway.model.state import State
 
 from .engine import ADVICE, EngineRun, configured, left
-from .guard import check, guard, trainers_of
+from .guard import check, guard
 from .workspace import leave_grants
 
 
@@ -33,18 +33,13 @@ def take_down(checkout: Path, edit: Edit | None) -> None:
         pulumi.log.info(ADVICE)
     destruction = destruction_of(run, file)
     destruction.must_leave_none()
-    grace = GracePeriod.of(os.environ)
-
-    def where() -> tuple[tuple[str, str], ...]:
-        return destruction.where
-
-    use = guarded_use(os.environ, where, run.name, run.state)
-    needed_by = guarded_grants(os.environ, where, run.name, run.state)
-    guard(use, grace.left, grace.replaced, needed_by, trainers_of(run.state))
+    here = os.environ, lambda: destruction.where, run.name, run.state
+    use = guarded_use(*here)
+    guard(use, GracePeriod.of(os.environ), guarded_grants(*here), run.state)
     if run.preview:
         try:
             check(GuardSubject(), use)
-        except RuntimeError as refusal:
+        except SlipwayError as refusal:
             pulumi.log.warn(str(refusal))
     if isinstance(run.state, State):
         stay = destruction.shared_grants()

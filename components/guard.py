@@ -13,14 +13,13 @@ counts as deleted.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import pulumi
 
-from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject
-from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, let_time_pass
+from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, GracePeriod, let_time_pass
 from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.live import InUse, Unknown
@@ -40,32 +39,25 @@ _KEPT = {_OBJECT: "bucket", _BUCKET: "name", _ACCOUNT: "email"}
 UseOf = Callable[[GuardSubject], InUse | Unknown]
 """A question for a subject's use: `slipway.deploying.deployment.deletion_guard.guarded_use`"""
 
-Left = Callable[[str], float]
-"""A function from the bare name of a cluster, an account or a bucket to the seconds that it must stay withdrawn before
-it may be deleted."""
-
 NeededBy = Callable[[StateGrant], SharedGrant | None]
 """A question for the other stacks that need a grant: `slipway.deploying.deployment.deletion_guard.guarded_grants`"""
-
-Moved = Callable[[str], bool]
-"""A test of whether this deployment goes on without the bucket or the account of this name."""
 
 
 def guard(
     use_of: UseOf,
-    left: Left,
-    moved: Moved,
-    needed_by: NeededBy = lambda _: None,
-    trainers: Collection[str] | None = (),
+    grace: GracePeriod,
+    needed_by: NeededBy,
+    state: State | Unknown,
     ends: Callable[[], None] = lambda: None,
 ) -> pulumi.ResourceHookBinding:
     """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
-    the catalog, which goes before them all.
+    the catalog, which goes before them all. The engine shows the message of any error that the hook raises.
 
-    `trainers`: the addresses of the accounts that jobs run as, whose grants jobs need; None where they are unknown:
-    then it may be any account. `ends` is called where the catalog, its bucket or the account goes without a
-    replacement, which happens only in a destruction: it raises an error if that is forbidden.
+    `state`: the stack's, for the accounts that jobs run as, whose grants jobs need; where it is unknown, it may be any
+    account. `ends` is called where the catalog, its bucket or the account goes without a replacement, which happens
+    only in a destruction: it raises an error if that is forbidden.
     """
+    trainers = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
     said: set[str] = set()
 
     def once(text: str) -> None:
@@ -75,30 +67,25 @@ def guard(
 
     async def before_delete(args: pulumi.ResourceHookArgs) -> None:
         known = args.old_outputs or {}
-        last = ends_stack(args.type, known, moved)
+        last = ends_stack(args.type, known, grace.replaced)
         if last:
             await in_thread(ends)
         if grant := grant_of(args.urn, args.type, known):
-            await in_thread(lambda: ask_others(grant, needed_by))
+            await in_thread(lambda: must_be_unneeded(grant, needed_by(grant)))
             kind, _, address = grant.member.partition(":")
             if kind != "serviceAccount" or (trainers is not None and address not in trainers):
                 return
         if args.type != _OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
             subject = subject_of(args.type, args.id, known)
-            await in_thread(lambda: hold(subject, use_of, left, once))
+            await in_thread(lambda: hold(subject, use_of, grace.left, once))
 
     return pulumi.ResourceHookBinding(before_delete=[pulumi.ResourceHook(NAME, before_delete)])
 
 
-def trainers_of(known: State | Unknown) -> frozenset[str] | None:
-    """Return the addresses of the accounts in a state; None where that is unknown."""
-    return None if isinstance(known, Unknown) else frozenset(account.name for account in known.accounts)
-
-
-def ends_stack(type_: str, known: Mapping[str, Any], moved: Moved) -> bool:
-    """Tell whether the catalog, its bucket or the account goes without a replacement."""
+def ends_stack(type_: str, known: Mapping[str, Any], replaced: Callable[[str], bool]) -> bool:
+    """Tell whether the catalog, its bucket or the account goes without being `replaced`, by its name."""
     key = _KEPT.get(type_)
-    return key is not None and not moved(str(known.get(key)))
+    return key is not None and not replaced(str(known.get(key)))
 
 
 def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> GuardSubject:
@@ -115,22 +102,15 @@ def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> GuardSubject:
     return GuardSubject()
 
 
-def ask_others(grant: StateGrant, needed_by: NeededBy) -> None:
-    """Return when no other stack needs the grant. Raises RuntimeError, whose message the engine shows."""
-    try:
-        must_be_unneeded(grant, needed_by(grant))
-    except SlipwayError as refusal:
-        raise RuntimeError(str(refusal)) from refusal
-
-
 def hold(
     subject: GuardSubject,
     use_of: UseOf,
-    left: Left,
+    left: Callable[[str], float],
     say: Callable[[str], None],
     pause: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Return when the deletion may begin. Raises the error of `check`, as soon as there is one."""
+    """Return when the deletion may begin: by name, in the seconds that are `left` of its grace. Raises the error of
+    `check`, as soon as there is one."""
     use, state, waited = check(subject, use_of), "", 0.0
     while subject.names and use.unready and waited < WITHIN_S:
         (state,) = use.unready.values()
@@ -151,8 +131,8 @@ def hold(
 
 
 def check(subject: GuardSubject, use_of: UseOf) -> InUse:
-    """Return the use of the subject, when no job needs it. Raises RuntimeError, whose message the engine shows, when
-    one does or when that can't be told."""
+    """Return the use of the subject, when no job needs it. Raises SlipwayError when one does or when that can't be
+    told."""
 
     def losses(use: InUse) -> str:
         if subject.cluster:
@@ -161,7 +141,4 @@ def check(subject: GuardSubject, use_of: UseOf) -> InUse:
             return f"{', '.join(job.display_name for job in use.jobs)}: deleting it would take away what they need"
         return losses_of_stack(use)
 
-    try:
-        return must_be_idle(use_of(subject), f"{subject} is not deleted", losses)
-    except SlipwayError as refusal:
-        raise RuntimeError(str(refusal)) from refusal
+    return must_be_idle(use_of(subject), f"{subject} is not deleted", losses)

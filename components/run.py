@@ -25,7 +25,7 @@ from slipway.google.provider_errors import ON_ERROR
 from slipway.model.state import State, refuse_move, stack_locations
 
 from .engine import ADVICE, EngineRun, configured, give_advice, known
-from .guard import guard, trainers_of
+from .guard import guard
 from .persistent_resource import Creation, Guarded
 
 if TYPE_CHECKING:
@@ -63,14 +63,8 @@ class Run:
         self._creation: Creation | None = None
         state, name = self._engine.state, self._engine.name
         self._grace, self._use = GracePeriod.of(os.environ), guarded_use(os.environ, self._where, name, state)
-        self.guard = guard(
-            self._use,
-            self._grace.left,
-            self._grace.replaced,
-            guarded_grants(os.environ, self._where, name, state),
-            trainers_of(state),
-            self._refuse_unasked,
-        )
+        needed_by = guarded_grants(os.environ, self._where, name, state)
+        self.guard = guard(self._use, self._grace, needed_by, state, self._refuse_unasked)
 
     def read_stack(self) -> Stack:
         """Return the stack of the stack file and the engine's configuration. Raises StackErrors with all mistakes, and

@@ -116,32 +116,38 @@ class Workspace(pulumi.ComponentResource):
         self.works = tuple(works.values())
         self.trainer = self._account(trainer, settings.trainer)
         accounts = {trainer: self.trainer}
-        self._roles = {trainer: _roles(plan, TRAINER, trainer, writes="" in writers)}
+        roles = {trainer: _roles(plan, TRAINER, trainer, writes="" in writers)}
         members = dict.fromkeys(settings.submitters)
         acting = {(trainer, member): self.trainer for member in settings.submitters}
         for name, value in (trainers or {}).items():
             role = other_trainer(name)
             logical = plan.logical.get(role, other_logical(value.account))
             accounts[logical] = self._account(logical, value.account)
-            self._roles[logical] = _roles(plan, role, logical, writes=name in writers)
+            roles[logical] = _roles(plan, role, logical, writes=name in writers)
             members |= dict.fromkeys(value.submitters)
             acting |= {(logical, member): accounts[logical] for member in value.submitters}
         for resource in plan.retiring:
             if resource.role == TRAINER:
                 accounts[resource.logical] = self._account(resource.logical, resource.name.partition("@")[0], old=True)
-                self._roles[resource.logical] = dict(resource.grants)
+                roles[resource.logical] = dict(resource.grants)
             else:
                 works[resource.logical] = self._bucket(resource.logical, resource.name, keep=True)
         self.accounts = tuple(accounts.values())
         for logical, account in accounts.items():
-            self._grant_trainer(logical, account, catalog, works)
+            for name, role in roles[logical].items():
+                self._grant(name, role, account.member)
+            self._grant(f"{logical}-reads-{catalog}", READS, account.member, self.catalog)
+            for place, target in works.items():
+                self._grant(f"{logical}-writes-{place}", WRITES, account.member, target)
         for member in members:
-            self._grant_submitter(member, catalog, works)
+            for purpose, role in SUBMITTER_ROLES.items():
+                self._grant(f"{purpose}-{member}", role, member)
+            self._grant(f"reads-{catalog}-{member}", READS, member, self.catalog)
+            for place, target in works.items():
+                self._grant(f"reads-{place}-{member}", READS, member, target)
+            self._grant(f"creates-{work}-{member}", CREATES, member, self.work)
         for (logical, member), account in acting.items():
-            name = self._granted(f"act-as-{logical}-{member}")
-            serviceaccount.IAMMember(
-                name, service_account_id=account.name, role=ACT_AS, member=member, opts=self._child
-            )
+            self._grant(f"act-as-{logical}-{member}", ACT_AS, member, account)
         for stays in plan.shared:
             if stays.grant.name not in self._grants:
                 declare_grant(stays.grant, project, self._child)
@@ -201,41 +207,21 @@ class Workspace(pulumi.ComponentResource):
             ),
         )
 
-    def _grant_trainer(
+    def _grant(
         self,
-        logical: str,
-        account: serviceaccount.Account,
-        catalog: str,
-        works: Mapping[str, storage.Bucket],
+        name: str,
+        role: str,
+        member: pulumi.Input[str],
+        on: storage.Bucket | serviceaccount.Account | None = None,
     ) -> None:
-        for name, role in self._roles[logical].items():
-            projects.IAMMember(
-                self._granted(name),
-                project=self._project,
-                role=role,
-                member=account.member,
-                opts=self._child,
-            )
-        self._on_bucket(f"{logical}-reads-{catalog}", self.catalog, READS, account.member)
-        for name, bucket in works.items():
-            self._on_bucket(f"{logical}-writes-{name}", bucket, WRITES, account.member)
-
-    def _grant_submitter(self, member: str, catalog: str, works: Mapping[str, storage.Bucket]) -> None:
-        for purpose, role in SUBMITTER_ROLES.items():
-            name = self._granted(f"{purpose}-{member}")
-            projects.IAMMember(name, project=self._project, role=role, member=member, opts=self._child)
-        self._on_bucket(f"reads-{catalog}-{member}", self.catalog, READS, member)
-        for name, bucket in works.items():
-            self._on_bucket(f"reads-{name}-{member}", bucket, READS, member)
-            if bucket is self.work:
-                self._on_bucket(f"creates-{name}-{member}", bucket, CREATES, member)
-
-    def _on_bucket(self, name: str, bucket: storage.Bucket, role: str, member: pulumi.Input[str]) -> None:
-        storage.BucketIAMMember(self._granted(name), bucket=bucket.name, role=role, member=member, opts=self._child)
-
-    def _granted(self, name: str) -> str:
+        """Declare a role on a bucket, on an account, or on the project."""
         self._grants.add(name)
-        return name
+        if on is None:
+            projects.IAMMember(name, project=self._project, role=role, member=member, opts=self._child)
+        elif isinstance(on, storage.Bucket):
+            storage.BucketIAMMember(name, bucket=on.name, role=role, member=member, opts=self._child)
+        else:
+            serviceaccount.IAMMember(name, service_account_id=on.name, role=role, member=member, opts=self._child)
 
 
 def leave_grants(grants: Iterable[StateGrant], project: str) -> None:

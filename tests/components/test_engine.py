@@ -10,8 +10,10 @@ from components.engine import configured, explain_errors, place, words
 from components.guard import guard
 from components.persistent_resource import PersistentResource
 from slipway.authoring.stack.yaml_file import StackErrors
+from slipway.deploying.deployment.removal import GracePeriod
 from slipway.google.live import InUse
 from slipway.google.provider_errors import meaning_of
+from slipway.model.state import State
 from tests.builders.clusters import cluster_spec
 
 from .conftest import PROJECT, REGION, declared, only
@@ -75,7 +77,7 @@ def test_the_words_name_the_thing_and_the_way_out() -> None:
 
 def test_every_resource_has_it_beside_its_own_hooks() -> None:
     def program() -> None:
-        hooks = guard(lambda _: InUse(), lambda _: 0.0, lambda _: False)
+        hooks = guard(lambda _: InUse(), GracePeriod(0.0), lambda _: None, State())
         explain_errors({})
         PersistentResource("cpu-1a2b3c4", cluster_spec(), project=PROJECT, region=REGION, hooks=hooks)
 

@@ -7,13 +7,16 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from components import guard as module
-from components.guard import ask_others, check, ends_stack, guard, hold
+from components.guard import check, ends_stack, guard, hold
 from components.workspace import Workspace
+from slipway.base.errors import SlipwayError
 from slipway.deploying.deployment.deletion_guard import GuardSubject
+from slipway.deploying.deployment.removal import GracePeriod
+from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.jobs import VertexJob
 from slipway.google.live import InUse, Unknown
-from slipway.model.state import StateGrant
+from slipway.model.state import State, StateGrant
 
 from .conftest import FACTS, NOTHING, PROJECT, REGION, SETTINGS, declared
 
@@ -52,7 +55,7 @@ REFUSED: dict[str, tuple[GuardSubject, InUse | Unknown]] = {
 
 
 def refusal_of(subject: GuardSubject, use: InUse | Unknown) -> str:
-    with pytest.raises(RuntimeError) as refusal:
+    with pytest.raises(SlipwayError) as refusal:
         check(subject, answers(use))
     return str(refusal.value)
 
@@ -123,7 +126,7 @@ def test_a_job_that_is_there_or_shows_up_meanwhile_ends_the_wait_and_saves_the_c
     busy_after: int, slept: int
 ) -> None:
     waiting = Waiting(120, busy_after=busy_after)
-    with pytest.raises(RuntimeError, match="1 job has not ended"):
+    with pytest.raises(SlipwayError, match="1 job has not ended"):
         waiting.hold()
     assert waiting.slept == slept
 
@@ -182,17 +185,17 @@ SUBMITS = StateGrant("submit-user:ada@acme.example", "roles/aiplatform.user", "u
     ],
 )
 def test_a_grant_that_another_stack_needs_by_now_is_not_taken(stays: SharedGrant, said: str) -> None:
-    with pytest.raises(RuntimeError) as refusal:
-        ask_others(SUBMITS, lambda _: stays)
+    with pytest.raises(SlipwayError) as refusal:
+        must_be_unneeded(SUBMITS, stays)
     assert f"roles/aiplatform.user of user:ada@acme.example is not taken: {said}" in str(refusal.value)
-    ask_others(SUBMITS, lambda _: None)
+    must_be_unneeded(SUBMITS, None)
 
 
 def test_every_grant_is_asked_for_before_it_goes() -> None:
     """A submitter's too; and by this name, which living stacks have."""
 
     def program() -> None:
-        hooks = guard(answers(InUse()), lambda _: 0.0, lambda _: False)
+        hooks = guard(answers(InUse()), GracePeriod(0.0), lambda _: None, State())
         Workspace(
             "workspace", project=PROJECT, region=REGION, settings=SETTINGS, live=NOTHING, facts=FACTS, hooks=hooks
         )
