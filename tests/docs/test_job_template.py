@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import MISSING, Field, dataclass, fields, replace
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 
@@ -330,6 +330,8 @@ def test_the_variables_are_those_that_a_job_gets() -> None:
 def _takes(hint: Any) -> str:
     """A type in words, with links to what is told here."""
     origin, inner = get_origin(hint), get_args(hint)
+    if origin is Literal:
+        return "text"
     if origin in (Union, UnionType):
         some = [kind for kind in inner if kind is not NoneType]
         value = {int, float, str, bool} <= set(some)

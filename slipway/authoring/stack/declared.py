@@ -11,7 +11,7 @@ from typing import Annotated, Any
 from slipway.authoring.stack.cluster_checks import OF_THE_MAKING
 from slipway.base import codec
 from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, Across, As, At, MaybeNumber, MaybeText
-from slipway.model.catalog.forms import Moment, flat
+from slipway.model.catalog.forms import Moment, spelled
 from slipway.model.cluster import Adoption, Alternative, ClusterSpec, PoolSpec, PscInterface, Reservation
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.machines.table import machine
@@ -118,7 +118,7 @@ class _Dates:
     idle_limit: _Time = None
 
 
-_Season = Annotated[Season, flat(_Dates, lambda keys: Season(**vars(keys)), lambda season: _Dates(**vars(season)))]
+_Season = Annotated[Season, spelled(_Dates, Season)]
 _Adopted = Annotated[
     Adoption | None,
     Across(

@@ -112,10 +112,10 @@ def _problems(template: Declaration) -> Iterator[str]:
                 yield f"variant {number}: never applies, as variant {other} stands before it and fits first"
     if study := template.study:
         numbers = {"max_trials": study.max_trials, "parallel_trials": study.parallel_trials}
-        mistaken = (
-            problem for where, number in numbers.items() for problem in _count(template, where, number, "trials")
-        )
-        yield from (f"study: {problem}" for problem in (*mistaken, *study.problems()))
+        for where, count in numbers.items():
+            yield from (f"study: {problem}" for problem in _count(template, where, count, "trials"))
+        for search in study.parameters:
+            yield from (f"study: {problem}" for problem in search.problems())
     yield from _secrets(template)
     yield from _inputs(template)
     yield from _labels(template)
@@ -222,8 +222,6 @@ def _variant(template: Declaration, variant: Variant) -> Iterator[str]:
 def _pools(template: Declaration, pools: tuple[WorkerPool, ...]) -> Iterator[str]:
     if not 1 <= len(pools) <= MOST_POOLS:
         yield f"worker_pools: {len(pools)}; Vertex AI takes 1 to {MOST_POOLS}"
-    elif unknown := [pool.position for pool in pools if pool.position and pool.position not in POSITIONS]:
-        yield f"worker_pools: unknown position {unknown[0]!r}; known: {', '.join(POSITIONS)}"
     else:
         try:
             if places(pools)[0] != 0:

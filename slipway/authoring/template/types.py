@@ -6,11 +6,12 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import fields, is_dataclass
 from functools import cache
 from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from slipway.base.formatting import join, unfit
 
-_WORDS = {str: "a string", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
+_VALUES = {str: "a string", int: "a whole number", float: "a number", bool: "True or False", NoneType: "None"}
+_WORDS = {**_VALUES, tuple: "a tuple", Mapping: "a dict"}
 _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 
@@ -19,7 +20,7 @@ def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterato
     fitting = next((choice for choice in _choices(hint) if _is(value, choice)), None)
     where = f"{place} of {owner}" if owner else place
     if fitting is None:
-        yield f"{where}: {value!r} is not {join((_word(choice) for choice in _choices(hint)), 'or')}"
+        yield f"{where}: {value!r} is not {join((word for choice in _choices(hint) for word in _words(choice)), 'or')}"
     elif isinstance(value, str):
         if wrong := unfit(value):
             yield f"{where}: {value!r} {wrong}"
@@ -44,13 +45,17 @@ def _choices(hint: Any) -> tuple[Any, ...]:
 
 def _is(value: Any, hint: Any) -> bool:
     """Tell whether the value itself is of the type; its contents are checked later."""
-    if hint in _WORDS:
+    if hint in _VALUES:
         return type(value) is hint or (hint is float and type(value) is int)
     origin = get_origin(hint)
+    if origin is Literal:
+        return value in get_args(hint)
     # `type[int]` is a parameter's own type, which the parameter checks itself.
     return origin is type or isinstance(value, origin or hint)
 
 
-def _word(hint: Any) -> str:
-    kinds = {tuple: "a tuple", Mapping: "a dict"}
-    return _WORDS.get(hint) or next((word for kind, word in kinds.items() if get_origin(hint) is kind), hint.__name__)
+def _words(hint: Any) -> tuple[str, ...]:
+    origin = get_origin(hint)
+    if origin is Literal:
+        return tuple(map(repr, get_args(hint)))
+    return (_WORDS.get(origin or hint) or hint.__name__,)

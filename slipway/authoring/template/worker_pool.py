@@ -13,7 +13,7 @@ from slipway.model.kinds.pipeline import Need, TaskGroup
 from slipway.model.machines.spec import KEY, Disk, MachineSpec, compared, is_tpu, machine_or_tpu
 from slipway.model.machines.table import Machine, MachineError, machine
 from slipway.model.rules.code import ENV_NAME, MODULE, SCRIPT
-from slipway.model.rules.workers import POSITIONS
+from slipway.model.rules.workers import POSITIONS, Position
 
 ANY_RESERVATION = "any"
 _PINNED = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
@@ -93,7 +93,7 @@ class WorkerPool:
       key under `slipway:machines` of the stack file, which says the type, its accelerators and, if it likes, the disk.
     - `replicas`: the number of machines, or a placeholder of an int parameter.
     - `args`: the arguments of the code.
-    - `position`: one of POSITIONS; without it the pool takes the place after the pool before it.
+    - `position`: without it the pool takes the place after the pool before it.
     - `code`: in place of the template's.
     - `reservation`: for the capacity type of that name; a name under `slipway:reservations` of the stack file, a full
       path, or ANY_RESERVATION.
@@ -107,7 +107,7 @@ class WorkerPool:
     accelerator_count: int | None = None
     replicas: int | str = 1
     args: tuple[str, ...] = ()
-    position: str | None = None
+    position: Position | None = None
     code: Code | None = None
     reservation: str | None = None
     tpu_topology: str | None = None

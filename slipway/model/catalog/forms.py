@@ -11,7 +11,7 @@ from typing import Annotated, Any, TypeVar
 
 from slipway.base.codec import Across, As, At, Else, Form, malformed, read, write
 from slipway.model.catalog.placeholders import whole
-from slipway.model.machines.spec import Disk, MachineSpec
+from slipway.model.machines.spec import MachineSpec
 from slipway.model.prices import UNKNOWN, Price, price_text
 from slipway.model.season import Season, moment, moment_text
 
@@ -22,6 +22,11 @@ Keys = TypeVar("Keys")
 def flat(keys: type[Keys], of: Callable[[Keys], Any], to: Callable[[Any], Keys]) -> Across:
     """Return the form of a value that is several keys of the object around it; `keys` declares them."""
     return Across(lambda body: of(read(keys, body)), lambda value: write(to(value)))
+
+
+def spelled(keys: type[Keys], kind: type[Any]) -> Across:
+    """Return the form of a `kind` whose fields are keys of the object around it; `keys` has the same fields."""
+    return flat(keys, lambda held: kind(**vars(held)), lambda value: keys(**vars(value)))
 
 
 def _form(pattern: str, expected: str) -> Form:
@@ -60,9 +65,6 @@ class _Machine(MachineSpec):
     """The keys of a pool's machines."""
 
     type: Annotated[str, At("machine")]
-    accelerator: Annotated[str | None, Else(None)]
-    accelerator_count: Annotated[int, Else(0)]
-    disk: Disk
 
 
 @dataclass(frozen=True)
@@ -97,12 +99,8 @@ Count = Annotated[
     int | str, Form(lambda count: isinstance(count, int) or bool(whole(count)), "a whole number or a parameter")
 ]
 Hourly = Annotated[Price, Across(_read_price, _write_price)]
-MachineOfPool = Annotated[
-    MachineSpec, flat(_Machine, lambda keys: MachineSpec(**vars(keys)), lambda machine: _Machine(**vars(machine)))
-]
-SeasonOfCluster = Annotated[
-    Season, flat(_Season, lambda keys: Season(**vars(keys)), lambda season: _Season(**vars(season)))
-]
+MachineOfPool = Annotated[MachineSpec, spelled(_Machine, MachineSpec)]
+SeasonOfCluster = Annotated[Season, spelled(_Season, Season)]
 Metrics = Annotated[
     tuple[tuple[str, str], ...],
     As(

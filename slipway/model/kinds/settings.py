@@ -6,17 +6,17 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 from slipway.base.codec import given
 
 
 @dataclass(frozen=True)
 class Metric:
-    """A number that the code reports with `cloudml-hypertune`. `goal`: "maximize" or "minimize"."""
+    """A number that the code reports with `cloudml-hypertune`."""
 
     id: str
-    goal: str = "maximize"
+    goal: Literal["maximize", "minimize"] = "maximize"
 
 
 @dataclass(frozen=True)
@@ -33,30 +33,26 @@ class Search:
 
     - `kind`: "double" or "integer" with `min` and `max`, both inclusive; "categorical" with texts as `values`;
       "discrete" with ascending numbers.
-    - `scale`: "linear", "log", "reverse-log", or None for the service's choice.
+    - `scale`: None for the service's choice.
     """
 
     name: str
-    kind: str
+    kind: Literal["double", "integer", "categorical", "discrete"]
     min: float | None = None
     max: float | None = None
     values: tuple[float | str, ...] = ()
-    scale: str | None = None
+    scale: Literal["linear", "log", "reverse-log"] | None = None
     conditions: tuple[Condition, ...] = ()
 
     def problems(self) -> Iterator[str]:
         """Yield what makes the parameter unclear; the service's own limits are rules (`slipway.model.rules`)."""
         numbers = self.kind in ("double", "integer")
-        if self.kind not in ("double", "integer", "categorical", "discrete"):
-            yield f"{self.name}: unknown kind {self.kind!r}; known: double, integer, categorical, discrete"
-        elif numbers and (self.min is None or self.max is None or self.values):
+        if numbers and (self.min is None or self.max is None or self.values):
             yield f"{self.name}: {self.kind} needs min and max, and takes no values"
         elif not numbers and (self.min is not None or self.max is not None or not self.values):
             yield f"{self.name}: {self.kind} needs values, and takes neither min nor max"
         else:
             yield from self._not_numbers()
-        if self.scale not in (None, "linear", "log", "reverse-log"):
-            yield f"{self.name}: unknown scale {self.scale!r}; known: linear, log, reverse-log"
         for condition in self.conditions:
             if self.kind == "double":
                 yield f"{self.name}: a double can't have conditions: it has no values to name"
@@ -79,11 +75,10 @@ class Search:
 class Stopping:
     """The early end of unpromising trials.
 
-    - `rule`: "median", "decay-curve" or "convex".
-    - `use_elapsed_duration`: trials are compared by the time they ran, otherwise by steps.
+    `use_elapsed_duration`: trials are compared by the time they ran, otherwise by steps.
     """
 
-    rule: str
+    rule: Literal["median", "decay-curve", "convex"]
     use_elapsed_duration: bool = False
 
 
@@ -91,9 +86,8 @@ class Stopping:
 class Study:
     """The search of a tuning job. Numbers of trials are numbers or placeholders of int parameters.
 
-    - `algorithm`: "bayesian", "grid" or "random".
     - `max_failed_trials`: 0 leaves it to the service.
-    - `measurement`: the one of a trial that counts, its "best" or its "last".
+    - `measurement`: the one of a trial that counts.
     - `stopping`: ends single trials; the last two fields, when given, end the study.
     """
 
@@ -101,9 +95,9 @@ class Study:
     parameters: tuple[Search, ...]
     max_trials: int | str
     parallel_trials: int | str
-    algorithm: str = "bayesian"
+    algorithm: Literal["bayesian", "grid", "random"] = "bayesian"
     max_failed_trials: int = 0
-    measurement: str = "best"
+    measurement: Literal["best", "last"] = "best"
     stopping: Stopping | None = None
     trials_without_progress: int | None = None
     seconds_without_progress: int | None = None
@@ -111,21 +105,6 @@ class Study:
     def names(self) -> tuple[str, ...]:
         """Return every searched parameter, conditional ones too."""
         return tuple(name for parameter in self.parameters for name in _names(parameter))
-
-    def problems(self) -> Iterator[str]:
-        """Yield what makes the study unclear, except in its counts of trials."""
-        stopping = [self.stopping.rule] if self.stopping else []
-        known = (
-            ("algorithm", self.algorithm, ("bayesian", "grid", "random")),
-            ("measurement", self.measurement, ("best", "last")),
-            *(("goal", metric.goal, ("maximize", "minimize")) for metric in self.metrics),
-            *(("stopping", rule, ("median", "decay-curve", "convex")) for rule in stopping),
-        )
-        for what, value, words in known:
-            if value not in words:
-                yield f"unknown {what} {value!r}; known: {', '.join(words)}"
-        for search in self.parameters:
-            yield from search.problems()
 
 
 def _names(search: Search) -> tuple[str, ...]:

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Literal, get_args
 
 from slipway.model.machines.table import Machine, MachineError, lacks
 from slipway.model.rules.rule import Rule, Subject, Worker, each_worker
 
-POSITIONS = ("chief", "workers", "parameter-servers", "evaluators")
+Position = Literal["chief", "workers", "parameter-servers", "evaluators"]
+POSITIONS: tuple[Position, ...] = get_args(Position)
 """The meaning of a worker pool's place in the request (vertex-rules 3.2). A reduction server takes the third place."""
 MOST_POOLS = len(POSITIONS)
 SMALLEST_DISK, LARGEST_DISK = 100, 64_000
