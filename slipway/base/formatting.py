@@ -56,6 +56,12 @@ def nearest(word: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
     return by_folded[close[0]] if close else None
 
 
+def meant(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """Return the fix of a word that is not known: `did you mean …?`, or another one where none is near."""
+    near = nearest(word, known)
+    return f"did you mean `{near}`?" if near else otherwise
+
+
 def numbered(name: str) -> list[str]:
     """Return the parts of a name that have a digit, which tell one model from another: `a100` and `80gb`."""
     return [part for part in re.findall("[a-z0-9]+", name.casefold()) if re.search("[0-9]", part)]

@@ -11,9 +11,9 @@ from pydantic import GetCoreSchemaHandler, GetJsonSchemaHandler
 from pydantic.json_schema import JsonSchemaValue
 from pydantic_core import CoreSchema, PydanticCustomError, core_schema
 
-from slipway.authoring.stack.members import FORMS, MAIL, PATTERN, invalid_member, is_address
+from slipway.authoring.stack.members import FORMS, MAIL, PATTERN, invalid_member
 from slipway.authoring.stack.secrets import shown
-from slipway.base.formatting import join, nearest, quoted, short
+from slipway.base.formatting import join, meant, quoted, short
 from slipway.model.cluster import PROJECT
 from slipway.model.findings.grades import BY_WORD, REVIEWED, SUMS, wrong
 from slipway.model.fingerprint import LONGEST_NAME
@@ -107,8 +107,7 @@ def _choice(names: tuple[str, ...], what: str, fix: str) -> Bound:
     def wrong(text: str) -> tuple[str, str] | None:
         if text in names:
             return None
-        near = nearest(text, names)
-        return what.format(quoted(text), named=shown(text, text="")), f"did you mean `{near}`?" if near else fix
+        return what.format(quoted(text), named=shown(text, text="")), meant(text, names, fix)
 
     return Bound(wrong, {"enum": list(names)})
 
@@ -123,12 +122,6 @@ def _label(value: Any) -> tuple[str, str] | None:
 def _display_name(value: str) -> tuple[str, str] | None:
     fits = 1 <= len(value) <= LONGEST_DISPLAY_NAME
     return None if fits else (f"has {len(value)} characters", f"1–{LONGEST_DISPLAY_NAME}")
-
-
-def _email(value: str) -> tuple[str, str] | None:
-    if not value or is_address(value):
-        return None
-    return f"is not an e-mail address: {shown(value)}", "for example ml-platform@acme.example"
 
 
 def _moment(value: str) -> tuple[str, str] | None:
@@ -211,7 +204,7 @@ RESERVATION_PATH = _text(
     f"projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}",
 )
 ATTRIBUTION_LABEL = Bound(_label, {"enum": ["false", False]})
-EMAIL = Bound(_email, {"pattern": MAIL, "patternErrorMessage": "an e-mail address"})
+EMAIL = _text(MAIL, "is not an e-mail address: {shown}", "for example ml-platform@acme.example")
 MEMBER = Bound(invalid_member, {"pattern": PATTERN, "patternErrorMessage": f"{join(FORMS, 'or')} and whom it names"})
 MACHINE_KEY = _text(
     KEY.pattern,

@@ -7,7 +7,7 @@ import re
 from slipway.authoring.stack.bounds import DISK_TYPES, LARGEST_POOL
 from slipway.authoring.stack.secrets import shown
 from slipway.authoring.stack.yaml_file import DocumentPart
-from slipway.base.formatting import join, nearest, quoted
+from slipway.base.formatting import join, meant, quoted
 from slipway.model.cluster import PROTECT
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.table import Machine, MachineError, lacks, machine, regions, unknown_accelerator
@@ -181,15 +181,12 @@ def _alternatives(cluster: DocumentPart, home: str | None) -> None:
         for name, pool in pools.items():
             _pool(pool, region)
             if own and name not in own:
-                near = nearest(name, tuple(own))
-                known = f"did you mean `{near}`?" if near else f"one of {join(sorted(own), 'or')}"
-                pool.wrong(f"the cluster has no pool {quoted(name)} that this could stand for", known)
-        if named:
+                fix = meant(name, own, f"one of {join(sorted(own), 'or')}")
+                pool.wrong(f"the cluster has no pool {quoted(name)} that this could stand for", fix)
+        if region and named:
             others = {name: pool for name, pool in cluster["pools"].items() if name not in given}
             _region(cluster, alternative["region"], home, {name: machine_of(pool) for name, pool in others.items()})
-        elif (
-            alternative["region"].value in (None, "") and pools.value in (None, {}) and alternative.of(dict) is not None
-        ):
+        elif alternative["region"].value is None and pools.value in (None, {}) and alternative.of(dict) is not None:
             example = "{workers: {machine: a2-highgpu-8g, replicas: {min: 1, max: 4}}}"
             pools.wrong("is missing", f"add `pools: {example}`, another `region`, or both")
         whole = ({**own, **given}, named or home)
@@ -204,11 +201,6 @@ def _alternatives(cluster: DocumentPart, home: str | None) -> None:
 def _region(cluster: DocumentPart, region: DocumentPart, home: str | None, machines: dict[str, Machine | None]) -> None:
     """Check an alternative's region. `machines`: by pool, those that are the cluster's own, unchanged."""
     named = str(region.value)
-    if named not in regions():
-        near = nearest(named, regions())
-        known = f"did you mean `{near}`?" if near else "one that has custom training: us-central1, europe-west4 …"
-        region.wrong(f"is not a region with custom training: {shown(named)}", known)
-        return
     if named == home:
         region.wrong("is the stack's own region, where the cluster is made first", "leave it out, or name another")
         return

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
 from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, check_machine, machine_of
 from slipway.authoring.stack.config import OWN_KEYS
 from slipway.authoring.stack.yaml_file import Document, DocumentPart, FileMistake
-from slipway.base.formatting import nearest, quoted
+from slipway.base.formatting import meant, nearest, quoted
 from slipway.google.catalog.lookup import bucket_in, default_buckets
 from slipway.model.cluster import PROJECT
 from slipway.model.labels import label_value
@@ -17,13 +17,6 @@ from slipway.model.machines.table import regions
 from slipway.model.rules.reservations import zone
 
 LONGEST_STACK = 63
-# Provider settings that would take effect behind Slipway's back.
-_REFUSED: Mapping[str, tuple[str, str]] = {
-    "gcp:defaultLabels": (
-        "labels of the provider reach every cluster, and a change of them replaces it",
-        "leave it out; give clusters their own `labels`",
-    ),
-}
 
 
 def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
@@ -72,22 +65,22 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
 def _keys(config: DocumentPart) -> None:
     for key, part in config.items():
         if key.startswith("slipway:") and key not in OWN_KEYS:
-            near = nearest(key, OWN_KEYS)
             own = ", ".join(own_key for own_key in OWN_KEYS if own_key.startswith("slipway:"))
-            part.wrong("unknown key", f"did you mean `{near}`?" if near else f"one of {own}")
+            part.wrong("unknown key", meant(key, OWN_KEYS, f"one of {own}"))
         elif key.startswith("gcp:") and key.lower().endswith("customendpoint"):
             words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key.removeprefix("gcp:"))
             part.wrong(
                 "endpoints come from the environment, so that provider, program and CLI agree",
                 f"leave it out and export GOOGLE_{words.upper()}",
             )
-        elif key in _REFUSED:
-            part.wrong(*_REFUSED[key])
+        elif key == "gcp:defaultLabels":
+            what = "labels of the provider reach every cluster, and a change of them replaces it"
+            part.wrong(what, "leave it out; give clusters their own `labels`")
         # The provider has keys of its own: one is a slip only where it is near one of ours (the first three) and that
         # one is missing.
-        elif key.startswith("gcp:") and key not in OWN_KEYS and nearest(key, OWN_KEYS) in OWN_KEYS[:3]:
-            near = nearest(key, OWN_KEYS)
-            if near is not None and config[near].value is None:
+        elif key.startswith("gcp:") and key not in OWN_KEYS:
+            near = nearest(key, OWN_KEYS) or key
+            if near in OWN_KEYS[:3] and config[near].value is None:
                 part.wrong("unknown key", f"did you mean `{near}`?")
 
 
@@ -155,7 +148,7 @@ def _teams(config: DocumentPart) -> None:
             cluster = part.of(str)
             if cluster is not None and cluster not in clusters:
                 other = f"one of {', '.join(clusters)}" if clusters else "declare it under slipway:persistentResources"
-                part.wrong(f"there is no cluster {quoted(cluster)}", _meant(cluster, clusters) or other)
+                part.wrong(f"there is no cluster {quoted(cluster)}", meant(cluster, clusters, other))
             elif cluster is not None and cluster not in used:
                 part.wrong(
                     f"nobody is in team {name}, so cluster {cluster} would take nobody's jobs",
@@ -164,13 +157,13 @@ def _teams(config: DocumentPart) -> None:
         for key, machine in team["machines"].items():
             check_machine(machine)
             if key not in keys:
-                fix = _meant(key, keys) or f"declare it for the other teams too: slipway:machines: {{{key}: …}}"
-                machine.wrong(f"slipway:machines has no {quoted(key)}", fix)
+                declare = f"declare it for the other teams too: slipway:machines: {{{key}: …}}"
+                machine.wrong(f"slipway:machines has no {quoted(key)}", meant(key, keys, declare))
         if team["budget"].value is not None and config["slipway:budget"]["teams"][name].value is not None:
             team["budget"].wrong("slipway:budget has a part for this team as well", "keep one of them")
     for name, budget in config["slipway:budget"]["teams"].items() if teams else ():
         if name not in (*teams, *groups):
-            fix = _meant(name, (*teams, *groups)) or "declare it under slipway:teams"
+            fix = meant(name, (*teams, *groups), "declare it under slipway:teams")
             budget.wrong(f"there is no team {quoted(name)}", fix)
 
 
@@ -178,8 +171,3 @@ def _groups(*entries: DocumentPart) -> tuple[str, ...]:
     members = (part.of(str) or "" for entry in entries for part in entry["submitters"].entries())
     groups = (member.removeprefix("group:") for member in members if member.startswith("group:"))
     return tuple(label_value(group.partition("@")[0]) for group in groups)
-
-
-def _meant(name: str, known: Iterable[str]) -> str:
-    near = nearest(name, known)
-    return f"did you mean `{near}`?" if near else ""

@@ -102,10 +102,7 @@ def _alternatives(entry: Entry) -> tuple[Alternative, ...]:
 
 
 def _alternative_entries(alternatives: Iterable[Alternative]) -> Entry:
-    entries = []
-    for alternative in alternatives:
-        region = {"region": alternative.region} if alternative.region else {}
-        entries.append({**region, "pools": _pool_entries(alternative.pools)})
+    entries = [{**codec.given(region=each.region), "pools": _pool_entries(each.pools)} for each in alternatives]
     return {"alternatives": entries}
 
 

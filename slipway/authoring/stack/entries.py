@@ -8,7 +8,7 @@ from pydantic import BaseModel, ConfigDict, Discriminator, Field, Tag
 from pydantic.alias_generators import to_camel
 
 from slipway.authoring.stack import bounds
-from slipway.model.machines.table import accelerators, machine_types, regions
+from slipway.model.machines.table import accelerators, machine_types
 from slipway.model.rules.workers import SMALLEST_DISK
 
 FIXED, RANGE = "<fixed>", "<range>"
@@ -68,13 +68,16 @@ Replicas = Annotated[
 ]
 
 
-class PoolEntry(Entry):
-    """A group of equal machines of the cluster."""
-
+class _WithMachine(Entry):
     machine: str = Field(
         description="Machine type.", examples=["n1-standard-8"], json_schema_extra={"enum": list(machine_types())}
     )
     accelerator: AcceleratorEntry | None = None
+
+
+class PoolEntry(_WithMachine):
+    """A group of equal machines of the cluster."""
+
     disk: DiskEntry = DiskEntry()
     replicas: Replicas = Field(
         description="A number of machines, or {min, max} for a pool that grows and shrinks.",
@@ -82,13 +85,9 @@ class PoolEntry(Entry):
     )
 
 
-class MachineEntry(Entry):
+class MachineEntry(_WithMachine):
     """A machine that templates name by its key: machine="small"."""
 
-    machine: str = Field(
-        description="Machine type.", examples=["n1-standard-8"], json_schema_extra={"enum": list(machine_types())}
-    )
-    accelerator: AcceleratorEntry | None = None
     disk: DiskEntry | None = Field(default=None, description="The template's own when left out.")
 
 
@@ -131,11 +130,10 @@ class ServiceAccountEntry(Entry):
 class AlternativeEntry(Entry):
     """A substitute for a cluster whose machines can't be had: other pools, or another region."""
 
-    region: str | None = Field(
+    region: Annotated[str, bounds.REGION] | None = Field(
         default=None,
         description="Region to make it in; its jobs are sent there, and their results go to a bucket there.",
         examples=["us-east4"],
-        json_schema_extra={"enum": list(regions())},
     )
     pools: dict[Annotated[str, bounds.POOL_NAME], PoolEntry] = Field(
         default={},

@@ -36,7 +36,7 @@ FORMS: Mapping[str, tuple[str, str]] = {
 }
 """By each prefix that a submitter may have, the form of the part after it, and what to write."""
 PATTERN = f"^({'|'.join(f'{prefix}{form}' for prefix, (form, _) in FORMS.items())})$"
-MAIL = "^({})?$".format(ADDRESS.replace("a-z", "A-Za-z"))
+MAIL = "({})?".format(ADDRESS.replace("a-z", "A-Za-z"))
 _EVERYBODY = ("allusers", "allauthenticatedusers")
 
 
@@ -66,11 +66,6 @@ def invalid_member(member: str) -> tuple[str, str] | None:
     if not right.startswith("principal") and re.fullmatch(form, rest.lower()):
         return f"IAM keeps addresses in lower case, this is {shown(member)}", f"{right}{rest.lower()}"
     return f"is not an IAM member: {shown(member)}", fix
-
-
-def is_address(text: str) -> bool:
-    """Tell whether it is an email address, in letters of either case."""
-    return re.fullmatch(ADDRESS, text.lower()) is not None
 
 
 _MAY = "may submit, spend money and read all results"

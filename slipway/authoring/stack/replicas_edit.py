@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
 
 import yaml
 
@@ -12,15 +11,8 @@ from slipway.base.errors import ConfigError
 
 PoolBounds = Mapping[tuple[str, str], tuple[int, int]]
 """The minimum and maximum machines by cluster and pool; equal ones are a fixed size."""
-
-
-@dataclass(frozen=True)
-class _Replacement:
-    """Text that replaces the file's from `start` to `end`."""
-
-    start: int
-    end: int
-    text: str
+_Edit = tuple[int, int, str]
+"""The start and the end of a part of the file, and the text in its place."""
 
 
 def with_bounds(text: str, bounds: PoolBounds) -> str:
@@ -31,8 +23,8 @@ def with_bounds(text: str, bounds: PoolBounds) -> str:
     pools = {name: _replicas(root, shared, *name) for name in bounds}
     edits = [edit for name, node in pools.items() for edit in _edits(node, *bounds[name])]
     # From the end of the file, so that the places of the edits before it stay right.
-    for edit in sorted(edits, key=lambda edit: edit.start, reverse=True):
-        text = text[: edit.start] + edit.text + text[edit.end :]
+    for start, end, new in sorted(edits, reverse=True):
+        text = text[:start] + new + text[end:]
     return text
 
 
@@ -45,12 +37,9 @@ def _shared(root: yaml.Node | None) -> frozenset[int]:
         node = pending.pop()
         if id(node) in seen:
             twice.add(id(node))
-            continue
-        seen.add(id(node))
-        if isinstance(node, yaml.MappingNode):
-            pending += [child for _, child in node.value]
-        elif isinstance(node, yaml.SequenceNode):
-            pending += node.value
+        else:
+            seen.add(id(node))
+            pending += node.value if isinstance(node, yaml.SequenceNode) else _values(node)
     return frozenset(twice)
 
 
@@ -79,22 +68,18 @@ def _child(node: yaml.Node | None, key: str) -> yaml.Node | None:
     return next((child for name, child in node.value if name.value == key), None)
 
 
-def _edits(node: yaml.Node, least: int, most: int) -> list[_Replacement]:
-    """Return the replacements. A range stays a range in its present form; any other value is written anew."""
-    low, high = _child(node, "min"), _child(node, "max")
+def _edits(node: yaml.Node, least: int, most: int) -> Iterator[_Edit]:
+    """Yield the edits. A range stays a range in its present form; any other value is written anew."""
+    low, high, initial = (_child(node, key) for key in ("min", "max", "initial"))
     if low is None or high is None or least == most:
         text = str(least) if least == most else f"{{ min: {least}, max: {most} }}"
-        return [_Replacement(start=node.start_mark.index, end=_end(node), text=text)]
-    edits = [_scalar(low, least), _scalar(high, most)]
-    initial = _child(node, "initial")
+        yield node.start_mark.index, _end(node), text
+        return
+    numbers = [(low, least), (high, most)]
     if initial is not None:
-        number: int = StackLoader("").construct_object(initial)
-        edits.append(_scalar(initial, min(max(number, least), most)))
-    return [edit for edit in edits if edit.text]
-
-
-def _scalar(node: yaml.Node, number: int) -> _Replacement:
-    return _Replacement(start=node.start_mark.index, end=node.end_mark.index, text=str(number))
+        numbers.append((initial, min(max(StackLoader("").construct_object(initial), least), most)))
+    for scalar, number in numbers:
+        yield scalar.start_mark.index, scalar.end_mark.index, str(number)
 
 
 def _end(node: yaml.Node) -> int:

@@ -119,6 +119,8 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
     config = file.config
     catalog, work = default_buckets(config.project, name)
     usual = {"catalog_bucket": catalog, "work_bucket": work, "trainer": default_trainer(name)}
+    of_teams = (member for team in config.teams.values() for member in team.submitters)
+    submitters = tuple(dict.fromkeys((*config.workspace.submitters, *of_teams)))
     return Stack(
         name=name,
         project=config.project,
@@ -127,7 +129,7 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
         quota=config.quota,
         policy=config.policy,
         templates=tuple(config.templates),
-        workspace=_completed(config.workspace, usual).model_copy(update={"submitters": _submitters(config)}),
+        workspace=_completed(config.workspace, usual).model_copy(update={"submitters": submitters}),
         budget=_budget(config),
         reservations={key: declared.reservation(_dumped(entry)) for key, entry in config.reservations.items()},
         machines=machines(config.machines),
@@ -141,11 +143,6 @@ def _stack(file: StackFile, name: str, document: Document) -> Stack:
 def machines(keyed: Mapping[str, str | MachineEntry]) -> dict[str, MachineEntry]:
     """Return machines by key; a machine type alone stands for its entry."""
     return {key: MachineEntry(machine=entry) if isinstance(entry, str) else entry for key, entry in keyed.items()}
-
-
-def _submitters(config: ConfigEntry) -> tuple[str, ...]:
-    of_teams = (member for team in config.teams.values() for member in team.submitters)
-    return tuple(dict.fromkeys((*config.workspace.submitters, *of_teams)))
 
 
 def _budget(config: ConfigEntry) -> Budget | None:

@@ -17,7 +17,7 @@ from slipway.authoring.stack.config import OWN_KEYS, ConfigEntry
 from slipway.authoring.stack.entries import FIXED, RANGE
 from slipway.authoring.stack.secrets import shown
 from slipway.authoring.stack.yaml_file import Document, FileMistake, KeyPath
-from slipway.base.formatting import nearest
+from slipway.base.formatting import meant, nearest
 from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 
 _KINDS = {
@@ -108,12 +108,12 @@ def check_structure(document: Document) -> StackFile | tuple[FileMistake, ...]:
     except ValidationError as error:
         details = error.errors(include_url=False)
         unknown = [_path(detail) for detail in details if detail["type"] == "extra_forbidden"]
-        meant = {(*path[:-1], _meant(path)) for path in unknown}
+        misspelt = {(*path[:-1], nearest(str(path[-1]), _keys(path[:-1]))) for path in unknown}
         # A misspelt key is one mistake, not also a missing key.
         return tuple(
             document.mistake(path, *_words(path, detail))
             for path, detail in zip(map(_path, details), details, strict=True)
-            if detail["type"] != "missing" or path not in meant
+            if detail["type"] != "missing" or path not in misspelt
         )
 
 
@@ -121,17 +121,17 @@ def _path(detail: Any) -> KeyPath:
     return tuple(part for part in detail["loc"] if part not in (FIXED, RANGE, "[key]"))
 
 
-def _meant(path: KeyPath) -> str:
-    """Return the known key nearest to an unknown one; empty where none is like it."""
-    return nearest(str(path[-1]), _keys(path[:-1])) or ""
-
-
 def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
     kind, key = detail["type"], str(path[-1]) if path else ""
     if kind == VIOLATION:
         return detail["ctx"]["what"], detail["ctx"]["fix"]
+    if kind == "extra_forbidden" and key in _NOT_THERE_YET:
+        return _NOT_THERE_YET[key]
     if kind == "extra_forbidden":
-        return _unknown_key(path, key)
+        if len(path) == 1 and ":" in key:
+            return "unknown key beside `config`", "indent it: configuration belongs under `config:`"
+        known = _keys(path[:-1])
+        return "unknown key", meant(key, known, f"one of {', '.join(known)}")
     if kind == "missing":
         example = _example(path)
         return "is missing", f"add `{key}: {example}`" if example else f"add `{key}`"
@@ -149,15 +149,6 @@ def _words(path: KeyPath, detail: Any) -> tuple[str, str]:
     keys = _keys(path) if kind == "model_type" else ()
     write = f"its keys are {', '.join(keys)}" if keys else f"write {wanted}"
     return f"should be {wanted}, {is_}", f"for example `{key}: {example}`" if example else write
-
-
-def _unknown_key(path: KeyPath, key: str) -> tuple[str, str]:
-    if key in _NOT_THERE_YET:
-        return _NOT_THERE_YET[key]
-    near = _meant(path)
-    if len(path) == 1 and ":" in key:
-        return "unknown key beside `config`", "indent it: configuration belongs under `config:`"
-    return "unknown key", f"did you mean `{near}`?" if near else "one of " + ", ".join(_keys(path[:-1]))
 
 
 def _keys(path: KeyPath) -> tuple[str, ...]:

@@ -118,8 +118,8 @@ class _Reader:
 
     def __init__(self, loader: StackLoader, file: str) -> None:
         self.loader = loader
-        self.file = file
         self.lines: dict[KeyPath, int] = {}
+        self.document = Document(file, None, self.lines)
         self.mistakes: list[FileMistake] = []
         self.open: set[int] = set()
         self.count = 0
@@ -160,24 +160,24 @@ class _Reader:
                 what, fix = "looks like a date, and there is no such day", f"2027-01-10, for example; {fix}"
         else:
             if isinstance(value, str):
-                return self._text(value, node, path)
+                return self._text(value, path)
             if not isinstance(value, int) or abs(value) <= LARGEST_NUMBER:
                 return value
             what, fix = f"a number of {len(node.value)} digits", "a smaller one"
-        self._wrong(path, self.lines.get(path, node.start_mark.line + 1), what, fix)
+        self._wrong(path, what, fix)
         return None
 
-    def _text(self, text: str, node: yaml.Node, path: KeyPath) -> str:
+    def _text(self, text: str, path: KeyPath) -> str:
         """Return a text. An escape of half a character, which YAML and JSON can spell, is a mistake."""
         whole = text.encode(errors="replace").decode()
         if whole != text:
             half = next(character for character, shown in zip(text, whole, strict=True) if character != shown)
             what = f"the escape {visible(half)} is half of a character"  # The text itself may be secret.
-            self._wrong(path, self.lines.get(path, node.start_mark.line + 1), what, _WHOLE)
+            self._wrong(path, what, _WHOLE)
         return whole
 
-    def _wrong(self, path: KeyPath, line: int, what: str, fix: str) -> None:
-        self.mistakes.append(FileMistake(file=self.file, line=line, key=dotted(path), what=what, fix=fix))
+    def _wrong(self, path: KeyPath, what: str, fix: str) -> None:
+        self.mistakes.append(self.document.mistake(path, what, fix))
 
     def _item(self, node: yaml.Node, path: KeyPath) -> Any:
         self.lines[path] = node.start_mark.line + 1
@@ -187,14 +187,13 @@ class _Reader:
         first: dict[str, int] = {}
         for key, _ in node.value:
             name, line = self._name(key), key.start_mark.line + 1
-            self._text(key.value, key, (*path, name))
+            here = (*path, name)
+            self.lines[here] = line
+            self._text(key.value, here)
             if name in first and name != "<<":
-                self._wrong(
-                    (*path, name), line, f"appears twice, on lines {first[name]} and {line}", "keep one of them"
-                )
+                self._wrong(here, f"appears twice, on lines {first[name]} and {line}", "keep one of them")
             elif key.tag not in _KEYS:
-                what = f"looks like {key.tag.rpartition(':')[2]}, and a key is text"
-                self._wrong((*path, name), line, what, "put it in quotes")
+                self._wrong(here, f"looks like {key.tag.rpartition(':')[2]}, and a key is text", "put it in quotes")
             first.setdefault(name, line)
         self.loader.flatten_mapping(node)
         values: dict[str, Any] = {}

@@ -14,7 +14,7 @@ from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.pipeline import with_pipeline
 from slipway.base.errors import ConfigError, SlipwayError
-from slipway.base.formatting import nearest, quoted, short
+from slipway.base.formatting import meant, quoted, short
 
 
 def load(names: tuple[str, ...], folder: Path) -> tuple[JobTemplate, ...]:
@@ -46,11 +46,10 @@ def _load(name: str, folder: Path) -> JobTemplate:
     path = folder / file_of(name)
     known = available(folder)
     if name not in known:
-        close = nearest(name, known)
         raise ConfigError(
             f"there is no template {quoted(name)}: no file {folder.name}/{short(path.name)}",
             why=f"{folder.name}/ has {', '.join(known) or 'none'}",
-            fix=f"did you mean `{close}`?" if close else "write it, or drop the name",
+            fix=meant(name, known, "write it, or drop the name"),
         )
     module_name = f"{folder.name}.{path.stem}"
     spec = spec_from_file_location(module_name, loader=_Loader(module_name, str(path)))

@@ -11,7 +11,7 @@ from slipway.authoring.template.declaration import Parameter, file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.worker_pool import TaskPool
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import join, nearest, quoted
+from slipway.base.formatting import join, meant, quoted
 from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.submit_task import SubmitTask, submit_tasks
 
@@ -67,16 +67,14 @@ def _refusals(task: SubmitTask, offered: Mapping[str, JobTemplate]) -> Iterator[
     if name is None:
         return
     if name not in offered:
-        near = nearest(name, offered)
-        meant = f"did you mean {near}?" if near else f"it has {join(offered)}"
-        yield f"task {task.path}: there is no template {quoted(name)} in slipway:templates; {meant}"
+        fix = meant(name, offered, f"it has {join(offered)}")
+        yield f"task {task.path}: there is no template {quoted(name)} in slipway:templates; {fix}"
         return
     known = {parameter.name: parameter.published for parameter in offered[name].parameters}
     for given in () if any(each.command for each in known.values()) else task.parameters:
         if given not in known:
-            near = nearest(given, known)
-            meant = f"did you mean {near}?" if near else f"it has {join(known) or 'none'}"
-            yield f"task {task.path}: template {name} has no parameter {quoted(given)}; {meant}"
+            fix = meant(given, known, f"it has {join(known) or 'none'}")
+            yield f"task {task.path}: template {name} has no parameter {quoted(given)}; {fix}"
     if missing := [each.name for each in known.values() if each.required and each.name not in task.parameters]:
         yield f"task {task.path}: template {name} needs {join(missing)}, which no argument gives"
 
