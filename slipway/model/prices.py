@@ -142,10 +142,9 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
     if capacity_type not in CAPACITY_TYPES:
         raise ValueError(f"unknown capacity type {capacity_type!r}; one of {', '.join(CAPACITY_TYPES)}")
     machine_price = _machine(spec.type, region, CAPACITY_TYPES[capacity_type])
-    at_most = False
-    if machine_price is None and capacity_type == FLEX_START and _flex_start_gives(spec.type):
+    at_most = machine_price is None and capacity_type == FLEX_START and _flex_start_gives(spec.type)
+    if at_most:
         machine_price = _machine(spec.type, region, CAPACITY_TYPES[ON_DEMAND])
-        at_most = True
     if machine_price is None:
         return UNKNOWN
     per_gb = cell("disks", spec.disk.type, region)

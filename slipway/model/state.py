@@ -113,7 +113,6 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     """Read the engine's answer: for each URN its `type` and `outputs`. Missing outputs become ""."""
     parsed = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
     objects = {resource.parent: resource for resource in _of(parsed, _OBJECT)}
-    buckets = tuple(_of(parsed, _BUCKET))
     accounts = tuple(_of(parsed, _ACCOUNT))
     generations = tuple(_of(parsed, _GENERATION))
     names_of_grants = [resource.name for resource in _of(parsed, _PROJECT_GRANT)]
@@ -121,7 +120,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         clusters=tuple(
             replace(cluster, name=cluster.name or cluster.logical) for cluster in _placed(parsed, _CLUSTER, "name")
         ),
-        buckets=tuple(map(_with_known_place, _placed(buckets, _BUCKET, "name"))),
+        buckets=tuple(_placed(parsed, _BUCKET, "name")),
         accounts=tuple(_placed(accounts, _ACCOUNT, "email")),
         catalog_bucket=objects[_CATALOG].text("bucket") if _CATALOG in objects else "",
         creation=_WORKSPACE in objects,
@@ -141,14 +140,6 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
             region for component in _of(parsed, _REGIONS) for region in component.outputs.get("regions") or () if region
         ),
     )
-
-
-def _with_known_place(bucket: StateResource) -> StateResource:
-    if is_adopted_bucket(bucket.logical):
-        return replace(bucket, project="", region="")
-    if bucket.logical.startswith(BUCKETS_ELSEWHERE):
-        return replace(bucket, region="")
-    return bucket
 
 
 def grant_of(urn: str, type_: str, outputs: Mapping[str, Any]) -> StateGrant | None:
@@ -203,11 +194,13 @@ def _preference(resource: _Resource) -> StatePreference:
 def _placed(resources: Iterable[_Resource], type_: str, name: str) -> Iterator[StateResource]:
     """Yield resources with their places. `name` is the output that has the resource's own name."""
     for resource in _of(resources, type_):
+        adopted = is_adopted_bucket(resource.name)
+        elsewhere = adopted or resource.name.startswith(BUCKETS_ELSEWHERE)
         yield StateResource(
             logical=resource.name,
             name=resource.text(name),
-            project=resource.text("project"),
-            region=resource.text("location").lower(),
+            project="" if adopted else resource.text("project"),
+            region="" if elsewhere else resource.text("location").lower(),
         )
 
 

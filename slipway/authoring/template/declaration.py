@@ -11,7 +11,7 @@ from slipway.base.formatting import join, unfit
 from slipway.model.capacity import POOL
 from slipway.model.catalog import model
 from slipway.model.catalog.forms import PARAMETER_NAME
-from slipway.model.catalog.parameter_types import BY_NAME, BY_PYTHON, ParameterType, Scalar, Value
+from slipway.model.catalog.parameter_types import BY_NAME, BY_PYTHON, Scalar, Value
 from slipway.model.catalog.placeholders import whole
 from slipway.model.kinds import CUSTOM_JOB, KINDS
 from slipway.model.kinds.pipeline import Pipeline
@@ -86,18 +86,13 @@ class Parameter:
     @property
     def usual(self) -> Value:
         """The default, else an allowed value."""
-        kind = BY_PYTHON[self.type]
         if self.default is not None:
             return self.default
-        if kind.item:
-            return (*self.choices[:1],) or (self._of(kind.item),)
-        return self.choices[0] if self.choices else self._of(kind)
-
-    def _of(self, kind: ParameterType) -> Scalar:
-        """Return a value of the type within the bounds."""
-        bound = next((bound for bound in (self.min, self.max) if bound is not None), 1)
-        value: Scalar = kind.python(bound) if kind.number else kind.python()
-        return value
+        kind = BY_PYTHON[self.type]
+        single = kind.item or kind
+        bounds = [bound for bound in (self.min, self.max, 1) if bound is not None] if single.number else []
+        value: Scalar = self.choices[0] if self.choices else single.python(*bounds[:1])
+        return (value,) if kind.item else value
 
 
 @dataclass(frozen=True)

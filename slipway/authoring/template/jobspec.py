@@ -138,22 +138,15 @@ def _worker_pool(
     if topology := worker.shape.tpu_topology:
         pool["machineSpec"]["tpuTopology"] = topology
     if capacity_type == RESERVATION and worker.reservation:
-        pool["machineSpec"]["reservationAffinity"] = _affinity(worker.reservation, context)
+        known = context.reservations.get(worker.reservation)
+        path = known.path if known else worker.reservation
+        specific = {"reservationAffinityType": "SPECIFIC_RESERVATION", "key": NAME_KEY, "values": [path]}
+        some = {"reservationAffinityType": "ANY_RESERVATION"} if worker.reservation == ANY_RESERVATION else specific
+        pool["machineSpec"]["reservationAffinity"] = some
     if template.nfs_mounts:
         pool["nfsMounts"] = list(map(codec.write, template.nfs_mounts))
     arguments = kind.arguments(worker.args, template.study)
     return pool | _code(template, worker, arguments, context, packages)
-
-
-def _affinity(name: str, context: CompileContext) -> dict[str, Any]:
-    if name == ANY_RESERVATION:
-        return {"reservationAffinityType": "ANY_RESERVATION"}
-    known = context.reservations.get(name)
-    return {
-        "reservationAffinityType": "SPECIFIC_RESERVATION",
-        "key": NAME_KEY,
-        "values": [known.path if known else name],
-    }
 
 
 def _code(

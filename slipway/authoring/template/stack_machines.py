@@ -55,28 +55,22 @@ def _may_submit(template: JobTemplate, name: str, team: TeamEntry, stack: Stack)
 
 
 def _on(template: JobTemplate, keyed: Mapping[str, MachineEntry]) -> JobTemplate:
-    return replace(
-        template,
-        worker_pools=_pools(template.worker_pools, keyed),
-        variants=tuple(
-            replace(variant, worker_pools=_pools(variant.worker_pools, keyed)) for variant in template.variants
-        ),
-    )
+    def on(pool: WorkerPool) -> WorkerPool:
+        if not pool.key:
+            return pool
+        entry = keyed[pool.key]
+        attached, disk = entry.accelerator, entry.disk
+        return replace(
+            pool,
+            machine=entry.machine,
+            accelerator=attached.type if attached else None,
+            accelerator_count=attached.count if attached else None,
+            disk=Disk(disk.type or "", disk.size_gb) if disk else pool.disk,
+        )
 
-
-def _pools(pools: tuple[WorkerPool, ...], keyed: Mapping[str, MachineEntry]) -> tuple[WorkerPool, ...]:
-    return tuple(_pool(pool, keyed[pool.key]) if pool.key else pool for pool in pools)
-
-
-def _pool(pool: WorkerPool, entry: MachineEntry) -> WorkerPool:
-    attached, disk = entry.accelerator, entry.disk
-    return replace(
-        pool,
-        machine=entry.machine,
-        accelerator=attached.type if attached else None,
-        accelerator_count=attached.count if attached else None,
-        disk=Disk(disk.type or "", disk.size_gb) if disk else pool.disk,
-    )
+    pools = tuple(map(on, template.worker_pools))
+    variants = (replace(variant, worker_pools=tuple(map(on, variant.worker_pools))) for variant in template.variants)
+    return replace(template, worker_pools=pools, variants=tuple(variants))
 
 
 def _unknown(template: JobTemplate, lacking: list[str], stack: Stack) -> ConfigError:

@@ -193,16 +193,7 @@ class FindingKind:
         **facts: Any,
     ) -> Finding:
         """Return a finding of this kind."""
-        return Finding(
-            kind=self.word,
-            subject=subject,
-            grade=grade or self.usual,
-            sentence=sentence,
-            field=field,
-            fix=fix,
-            means=means,
-            facts=facts,
-        )
+        return Finding(self.word, subject, grade or self.usual, sentence, field, fix, means, facts)
 
 
 def shape(parts: Iterable[tuple[str, ...]]) -> str:

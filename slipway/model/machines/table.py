@@ -105,9 +105,15 @@ def machine(type: str, accelerator: str | None = None, count: int | None = None)
     if accelerator is not None and (unknown := unknown_accelerator(accelerator)):
         raise unknown
     shape = shapes[type]
+    kind: str | None
     built_in: str | None = shape.get("accelerator")
     if built_in is not None:
-        kind, number = _built_in(type, built_in, shape["acceleratorCount"], accelerator, count)
+        kind, number = built_in, shape["acceleratorCount"]
+        fix = f"leave the accelerator out: {type} has {kind} × {number} built in"
+        if accelerator not in (None, kind):
+            raise MachineError("type", f"{type} can't have {accelerator}", fix)
+        if count not in (None, number):
+            raise MachineError("count", f"{type} can't have {count} × {kind}", fix)
     elif accelerator is None:
         if count:
             raise MachineError("type", "an accelerator count without a type", _attachable(type))
@@ -121,7 +127,10 @@ def unknown_accelerator(name: str) -> MachineError | None:
     """Return the mistake in an accelerator's name; None for one that there is."""
     if name in accelerators():
         return None
-    fix = _meant(_nearest_accelerator(name)) or f"one of {', '.join(accelerators())}"
+    parts = set(name.upper().replace("-", "_").split("_"))  # NVIDIA_TESLA_T4 is meant by T4, nvidia-t4 and the like.
+    named = [kind for kind in accelerators() if parts <= set(kind.split("_"))]
+    alike = (kind for kind in accelerators() if numbered(kind) == numbered(name))
+    fix = _meant(named[0] if named else nearest(name, alike)) or f"one of {', '.join(accelerators())}"
     return MachineError("type", f"unknown accelerator {quoted(name)}", fix)
 
 
@@ -181,13 +190,6 @@ def models(*, flex_start: bool = False, reserved_only: bool = False) -> tuple[st
     return tuple(dict.fromkeys(names))
 
 
-def _nearest_accelerator(word: str) -> str | None:
-    """Return NVIDIA_TESLA_T4 for T4, nvidia-t4 and the like."""
-    parts = set(word.upper().replace("-", "_").split("_"))
-    named = [kind for kind in accelerators() if parts <= set(kind.split("_"))]
-    return named[0] if named else nearest(word, (kind for kind in accelerators() if numbered(kind) == numbered(word)))
-
-
 def _of_family(type: str) -> str | None:
     """Return e2-standard-4 for e2-standard-2: the machine of the family with the nearest size."""
     family, _, size = type.rpartition("-")
@@ -200,15 +202,6 @@ def _of_family(type: str) -> str | None:
 
 def _meant(word: str | None) -> str:
     return f"did you mean `{word}`?" if word else ""
-
-
-def _built_in(type: str, own: str, own_count: int, asked: str | None, count: int | None) -> tuple[str, int]:
-    fix = f"leave the accelerator out: {type} has {own} × {own_count} built in"
-    if asked is not None and asked != own:
-        raise MachineError("type", f"{type} can't have {asked}", fix)
-    if count is not None and count != own_count:
-        raise MachineError("count", f"{type} can't have {count} × {own}", fix)
-    return own, own_count
 
 
 def _attached(type: str, accelerator: str, count: int | None) -> tuple[str, int]:
