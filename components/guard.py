@@ -24,17 +24,13 @@ from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.live import InUse, Unknown
 from slipway.google.unfinished_jobs import losses_of_cluster, losses_of_stack, must_be_idle
-from slipway.model.state import State, StateGrant, grant_of
+from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, grant_of
 
 from .engine import in_thread
 
 NAME = "slipway-guard-v1"
-_CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
-_OBJECT = "gcp:storage/bucketObject:BucketObject"
-_BUCKET = "gcp:storage/bucket:Bucket"
-_ACCOUNT = "gcp:serviceaccount/account:Account"
 # The resources that every stack keeps: its catalog, in a bucket, and its account. And the output that identifies each.
-_KEPT = {_OBJECT: "bucket", _BUCKET: "name", _ACCOUNT: "email"}
+_KEPT = {OBJECT: "bucket", BUCKET: "name", ACCOUNT: "email"}
 
 UseOf = Callable[[GuardSubject], InUse | Unknown]
 """A question for a subject's use: `slipway.deploying.deployment.deletion_guard.guarded_use`"""
@@ -75,7 +71,7 @@ def guard(
             kind, _, address = grant.member.partition(":")
             if kind != "serviceAccount" or (trainers is not None and address not in trainers):
                 return
-        if args.type != _OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
+        if args.type != OBJECT or last:  # A catalog that moves to another bucket takes nothing from jobs.
             subject = subject_of(args.type, args.id, known)
             await in_thread(lambda: hold(subject, use_of, grace.left, once))
 
@@ -90,11 +86,11 @@ def ends_stack(type_: str, known: Mapping[str, Any], replaced: Callable[[str], b
 
 def subject_of(type_: str, id_: str, known: Mapping[str, Any]) -> GuardSubject:
     """Return the resource that a deletion would take; a grant counts as its account, on its bucket."""
-    if type_ == _CLUSTER:
+    if type_ == CLUSTER:
         return GuardSubject(cluster=id_)
-    if type_ == _BUCKET:
+    if type_ == BUCKET:
         return GuardSubject(bucket=str(known.get("name") or id_))
-    if type_ == _ACCOUNT:
+    if type_ == ACCOUNT:
         return GuardSubject(account=str(known.get("email") or id_.rsplit("/", 1)[-1]))
     if "member" in known:
         on = str(known.get("bucket") or "").removeprefix("b/")

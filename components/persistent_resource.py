@@ -11,6 +11,7 @@ from typing import Any, TypedDict, Unpack
 import pulumi
 
 from slipway.model.cluster import PROTECT, ClusterSpec, CurrentCluster, PoolSpec
+from slipway.model.state import GENERATION, REGIONS
 
 from .engine import in_thread
 from .gcp import storage, vertex
@@ -78,7 +79,6 @@ class Creation:
         self._made = frozenset((await in_thread(lambda: self._make(self._ids))).values())
 
 
-TYPE, REGIONS = "slipway:components:PersistentResource", "slipway:components:OtherRegions"
 # A GPU cluster may take a long time; the provider's default time-out is 20 minutes.
 _TIMEOUTS = pulumi.CustomTimeouts(create="2h", update="2h", delete="2h")
 # The autoscaler moves the counts. Labels and name can't be changed in the API, yet the provider would try.
@@ -119,7 +119,7 @@ class PersistentResource(pulumi.ComponentResource):
         `creation`: makes it; without that, or where its hook is not called, the provider does.
         `opts`: Pulumi's options of the component.
         """
-        super().__init__(TYPE, name, dict(facts or {}), opts)
+        super().__init__(GENERATION, name, dict(facts or {}), opts)
         location = cluster.region or region
         full = resource_id(project, location, name)
         # One body for the hook and the provider: otherwise it would plan to replace the imported cluster.
@@ -181,7 +181,7 @@ class RetiringResource(pulumi.ComponentResource):
     ) -> None:
         """Declare a living cluster. The arguments are those of `PersistentResource`; `pools` as they are now, and
         `location` is the cluster's own region, where that is not the stack's."""
-        super().__init__(TYPE, name, dict(facts or {}), opts)
+        super().__init__(GENERATION, name, dict(facts or {}), opts)
         location = location or region
         full = resource_id(project, location, name)
         options = pulumi.ResourceOptions(import_=full, ignore_changes=["*"], hooks=hooks)
@@ -203,7 +203,7 @@ class AdoptedResource(pulumi.ComponentResource):
 
     def __init__(self, id: str, *, facts: Mapping[str, Any], opts: pulumi.ResourceOptions | None = None) -> None:
         """Publish `facts` of the cluster of this id."""
-        super().__init__(TYPE, id, dict(facts), opts)
+        super().__init__(GENERATION, id, dict(facts), opts)
         self.id = id
         self.register_outputs({"id": id, "adopted": True})
 

@@ -88,11 +88,9 @@ class BudgetShare:
     def key(self) -> str:
         """The key of the stack file that sets the limit; either of two for a team."""
         kind, _, name = self.whose.partition(" ")
-        return (
-            f"slipway:teams.{name}.budget or slipway:budget.teams.{name}"
-            if kind == "team"
-            else f"slipway:budget.{kind}"
-        )
+        if kind == "team":
+            return f"slipway:teams.{name}.budget or slipway:budget.teams.{name}"
+        return f"slipway:budget.{kind}"
 
     @property
     def share(self) -> float:

@@ -44,13 +44,9 @@ class FieldDifference:
     written: str = ""
 
     @property
-    def of_pools(self) -> bool:
-        return self.key.startswith("pools.")
-
-    @property
     def of_machines(self) -> bool:
         """True where machines differ, and not only their number."""
-        return self.of_pools and self.key.split(".")[2:3] != ["replicas"]
+        return self.key.startswith("pools.") and self.key.split(".")[2:3] != ["replicas"]
 
 
 def size(pool: PoolSpec) -> str:

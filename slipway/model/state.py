@@ -13,10 +13,10 @@ from typing import Any
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, last_part
 
-_CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
-_BUCKET = "gcp:storage/bucket:Bucket"
-_OBJECT = "gcp:storage/bucketObject:BucketObject"
-_ACCOUNT = "gcp:serviceaccount/account:Account"
+CLUSTER = "gcp:vertex/aiPersistentResource:AiPersistentResource"
+BUCKET = "gcp:storage/bucket:Bucket"
+OBJECT = "gcp:storage/bucketObject:BucketObject"
+ACCOUNT = "gcp:serviceaccount/account:Account"
 _PREFERENCE = "gcp:cloudquota/sQuotaPreference:SQuotaPreference"
 _PROJECT_GRANT = "gcp:projects/iAMMember:IAMMember"
 _BUCKET_GRANT = "gcp:storage/bucketIAMMember:BucketIAMMember"
@@ -26,8 +26,8 @@ _ADOPTED_BUCKETS = ("catalog.", "work.")
 BUCKETS_ELSEWHERE = "work@"
 """The beginning of the logical names of work buckets in other regions than the stack's."""
 _CATALOG, _WORKSPACE = "slipway:components:Catalog", "slipway:components:Workspace"
-_GENERATION = "slipway:components:PersistentResource"
-_REGIONS = "slipway:components:OtherRegions"
+GENERATION = "slipway:components:PersistentResource"
+REGIONS = "slipway:components:OtherRegions"
 
 
 @dataclass(frozen=True)
@@ -112,16 +112,16 @@ def is_adopted_bucket(logical: str) -> bool:
 def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
     """Read the engine's answer: for each URN its `type` and `outputs`. Missing outputs become ""."""
     parsed = [_Resource.read(urn, body) for urn, body in sorted(resources.items())]
-    objects = {resource.parent: resource for resource in _of(parsed, _OBJECT)}
-    accounts = tuple(_of(parsed, _ACCOUNT))
-    generations = tuple(_of(parsed, _GENERATION))
+    objects = {resource.parent: resource for resource in _of(parsed, OBJECT)}
+    accounts = tuple(_of(parsed, ACCOUNT))
+    generations = tuple(_of(parsed, GENERATION))
     names_of_grants = [resource.name for resource in _of(parsed, _PROJECT_GRANT)]
     return State(
         clusters=tuple(
-            replace(cluster, name=cluster.name or cluster.logical) for cluster in _placed(parsed, _CLUSTER, "name")
+            replace(cluster, name=cluster.name or cluster.logical) for cluster in _placed(parsed, CLUSTER, "name")
         ),
-        buckets=tuple(_placed(parsed, _BUCKET, "name")),
-        accounts=tuple(_placed(accounts, _ACCOUNT, "email")),
+        buckets=tuple(_placed(parsed, BUCKET, "name")),
+        accounts=tuple(_placed(accounts, ACCOUNT, "email")),
         catalog_bucket=objects[_CATALOG].text("bucket") if _CATALOG in objects else "",
         creation=_WORKSPACE in objects,
         grants=tuple(
@@ -137,7 +137,7 @@ def read(resources: Mapping[str, Mapping[str, Any]]) -> State:
         elsewhere=frozenset(cluster.name for cluster in generations if cluster.text("region")),
         protected={cluster.name: name for cluster in generations if (name := cluster.text("protected"))},
         other_regions=frozenset(
-            region for component in _of(parsed, _REGIONS) for region in component.outputs.get("regions") or () if region
+            region for component in _of(parsed, REGIONS) for region in component.outputs.get("regions") or () if region
         ),
     )
 
@@ -149,8 +149,6 @@ def grant_of(urn: str, type_: str, outputs: Mapping[str, Any]) -> StateGrant | N
 
 @dataclass(frozen=True)
 class _Resource:
-    """A resource of the engine."""
-
     type: str
     #: The type of the component around it, empty without one.
     parent: str

@@ -190,11 +190,12 @@ def _alternatives(cluster: DocumentPart, home: str | None) -> None:
             example = "{workers: {machine: a2-highgpu-8g, replicas: {min: 1, max: 4}}}"
             pools.wrong("is missing", f"add `pools: {example}`, another `region`, or both")
         whole = ({**own, **given}, named or home)
-        if given and whole in seen:
+        if whole in seen and (given or named not in (None, home)):
             earlier = "`pools` above" if whole == seen[0] else "an alternative above"
-            pools.wrong(f"asks for the same as {earlier}", "other machines, another disk or number; or take it out")
-        elif named and named != home and whole in seen:
-            alternative["region"].wrong("asks for the same as an alternative above", "another region, or take it out")
+            part = pools if given else alternative["region"]
+            part.wrong(
+                f"asks for the same as {earlier}", "other machines, disks or numbers, or another region; or take it out"
+            )
         seen.append(whole)
 
 

@@ -108,8 +108,6 @@ def _alternative_entries(alternatives: Iterable[Alternative]) -> Entry:
 
 @dataclass(frozen=True)
 class _Dates:
-    """The keys of a season."""
-
     begins: Annotated[Moment, At("from")] = None
     ends: Annotated[Moment, At("until")] = None
     idle_limit: _Time = None
@@ -127,8 +125,6 @@ _Adopted = Annotated[
 
 @dataclass(frozen=True)
 class _Cluster(ClusterSpec):
-    """The keys of a cluster."""
-
     name: Annotated[str, KEY_OF_ENTRY]
     pools: Annotated[tuple[PoolSpec, ...], As(_pools, _pool_entries, "pools by name")]
     network: MaybeText = ""
@@ -147,8 +143,6 @@ class _Cluster(ClusterSpec):
 
 @dataclass(frozen=True)
 class _Reservation(Reservation):
-    """The keys of a reservation."""
-
     machine: MaybeText = ""
     accelerator: Annotated[str | None, At("accelerator.type")] = None
     accelerator_count: Annotated[MaybeNumber, At("accelerator.count")] = 0

@@ -38,9 +38,12 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
         "only a cluster is adopted by its id, whole; a pool has the name that its id is",
         "leave it out; `id` stands beside `pools`",
     ),
-    "strategy": (
-        "a persistent resource has no strategy: it holds ordinary on-demand machines",
-        "leave it out; spot and other capacity types belong to job templates",
+    **dict.fromkeys(
+        ("strategy", "reservationAffinity"),
+        (
+            "a persistent resource holds ordinary on-demand machines",
+            "leave it out; spot, reservation and others are capacity types of job templates",
+        ),
     ),
     **{
         to_camel(row.name.replace("-", "_")): (
@@ -50,10 +53,6 @@ _NOT_THERE_YET: Mapping[str, tuple[str, str]] = {
         for row in CAPACITY_TYPES.values()
         if row.name not in (POOL, ON_DEMAND)
     },
-    "reservationAffinity": (
-        "reservations can't be combined with a persistent resource",
-        "leave it out; reservation is a capacity type of job templates, named under `slipway:reservations`",
-    ),
     "raySpec": ("the provider can't make Ray clusters", "leave it out; run Ray inside a job"),
     "deletionPolicy": (
         "a provider's policy would keep an old generation forever, or forget it",
@@ -156,17 +155,9 @@ def _keys(path: KeyPath) -> tuple[str, ...]:
 
 
 def _example(path: KeyPath) -> str:
-    field = _field(path)
-    examples = field.examples if field is not None else None
-    return str(examples[0]) if examples else ""
-
-
-def _field(path: KeyPath) -> FieldInfo | None:
-    for model in _models(path[:-1]):
-        field = _aliases(model).get(str(path[-1])) if path else None
-        if field is not None:
-            return field
-    return None
+    fields = (_aliases(model).get(str(path[-1])) for model in _models(path[:-1])) if path else ()
+    field = next(filter(None, fields), None)
+    return str(field.examples[0]) if field and field.examples else ""
 
 
 def _models(path: KeyPath) -> tuple[type[BaseModel], ...]:

@@ -99,11 +99,8 @@ def _unlike(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterat
     taken = {pool.name for demand in asked for pool in _fitting(demand, cluster)}
     for demand in asked:
         closest = min(cluster.pools, key=lambda pool: (_distance(demand.worker, pool), pool.name in taken, pool.name))
-        mismatch = PoolMismatch(
-            role=demand.worker.role,
-            nearest=f"{cluster.name}/{closest.name}",
-            fields=tuple(_fields(demand, cluster, closest)),
-        )
+        fields = tuple(_fields(demand, cluster, closest))
+        mismatch = PoolMismatch(demand.worker.role, f"{cluster.name}/{closest.name}", fields)
         if mismatch.differences:
             yield mismatch
 
@@ -143,13 +140,8 @@ def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iter
         if _assign(cluster, tuple(group), room) is not None:
             continue
         counts = [demand.machines for demand in group]
-        most = [pool.max for pool in pools]
         needs = " + ".join(map(str, counts)) + (f" = {sum(counts)}" if len(counts) > 1 else "")
-        has = "max " + " and ".join(map(str, most))
+        has = "max " + " and ".join(str(pool.max) for pool in pools)
         names = " and ".join(f"{cluster.name}/{pool.name}" for pool in pools)
         roles = " + ".join(demand.worker.role for demand in group)
-        yield PoolMismatch(
-            role=roles,
-            nearest=names,
-            fields=(FieldComparison(field="replicas", needs=needs, has=has, fits=False),),
-        )
+        yield PoolMismatch(roles, names, (FieldComparison("replicas", needs, has, fits=False),))

@@ -50,8 +50,6 @@ class _Psc:
 
 @dataclass(frozen=True)
 class _Instead:
-    """The keys of the alternatives."""
-
     #: Their pools, in order.
     alternatives: tuple[Mapping[str, Pool], ...] | None = None
     #: Their regions, empty for the stack's own; left out where no alternative is elsewhere.

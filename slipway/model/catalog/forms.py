@@ -62,15 +62,11 @@ def _write_price(price: Price) -> Mapping[str, Any]:
 
 @dataclass(frozen=True)
 class _Machine(MachineSpec):
-    """The keys of a pool's machines."""
-
     type: Annotated[str, At("machine")]
 
 
 @dataclass(frozen=True)
 class _Metric:
-    """The keys of a study's metric."""
-
     id: str
     goal: str
 
@@ -81,8 +77,6 @@ Seconds = Annotated[timedelta | None, _IN_SECONDS]
 
 @dataclass(frozen=True)
 class _Season:
-    """The keys of a cluster's season."""
-
     begins: Annotated[Moment, At("from")] = None
     ends: Annotated[Moment, At("until")] = None
     idle_limit: Seconds = None

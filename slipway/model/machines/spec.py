@@ -30,7 +30,16 @@ def tpu(type: str, accelerator: str | None, count: int | None, topology: str | N
     """
     shape: Mapping[str, Any] = rows("tpus")[type]
     if "topologies" not in shape:
-        return _by_count(type, shape, accelerator, count, topology)
+        kinds: Mapping[str, Mapping[str, int]] = shape["accelerators"]
+        if topology is not None:
+            raise MachineError("topology", f"{type} has no topology", f"give one of {', '.join(kinds)} and a count")
+        if accelerator is None or accelerator not in kinds:
+            raise MachineError("type", f"{type} can't have {accelerator}", f"one of {', '.join(kinds)}")
+        chips, pod_chips = kinds[accelerator]["vm"], kinds[accelerator]["pod"]
+        if count != chips and (not count or count % pod_chips):
+            fix = f"{chips}, or a multiple of {pod_chips}"
+            raise MachineError("count", f"{type} can't have {count} × {accelerator}", fix)
+        return Machine.of(type, shape, accelerator, count, None, count // chips)
     known: Mapping[str, int] = shape["topologies"]
     if accelerator is not None or count is not None:
         raise MachineError("accelerator", f"{type} takes no accelerator beside it", "give tpu_topology alone")
@@ -44,22 +53,6 @@ def one_tpu(type: str, accelerator: str | None, chips: int) -> Machine:
     """Return one VM of a TPU, however it is joined with others; `chips` 0 stands for the type's number."""
     shape: Mapping[str, Any] = rows("tpus")[type]
     return Machine.of(type, shape, accelerator, chips or shape.get("chips", 0))
-
-
-def _by_count(
-    type: str, shape: Mapping[str, Any], accelerator: str | None, count: int | None, topology: str | None
-) -> Machine:
-    kinds: Mapping[str, Mapping[str, int]] = shape["accelerators"]
-    if topology is not None:
-        raise MachineError("topology", f"{type} has no topology", f"give one of {', '.join(kinds)} and a count")
-    if accelerator is None or accelerator not in kinds:
-        raise MachineError("type", f"{type} can't have {accelerator}", f"one of {', '.join(kinds)}")
-    chips, pod_chips = kinds[accelerator]["vm"], kinds[accelerator]["pod"]
-    if count != chips and (not count or count % pod_chips):
-        raise MachineError(
-            "count", f"{type} can't have {count} × {accelerator}", f"{chips}, or a multiple of {pod_chips}"
-        )
-    return Machine.of(type, shape, accelerator, count, None, count // chips)
 
 
 @dataclass(frozen=True)
