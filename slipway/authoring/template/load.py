@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import re
 import traceback
-from collections.abc import Mapping
-from importlib.machinery import SourceFileLoader
-from importlib.util import module_from_spec, spec_from_file_location
 from pathlib import Path
+from runpy import run_path
 
 from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate
@@ -35,13 +32,6 @@ def source(name: str, folder: Path) -> str:
     return f"{folder.name}/{path.name}:{line}"
 
 
-class _Loader(SourceFileLoader):
-    def path_stats(self, path: str | bytes | os.PathLike[str]) -> Mapping[str, float]:
-        """Date bytecode by the millisecond: Python's own, dated by the second, may be that of an earlier template."""
-        stat = Path(os.fsdecode(path)).stat()
-        return {"mtime": stat.st_mtime_ns // 1_000_000, "size": stat.st_size}
-
-
 def _load(name: str, folder: Path) -> JobTemplate:
     path = folder / file_of(name)
     known = available(folder)
@@ -51,12 +41,8 @@ def _load(name: str, folder: Path) -> JobTemplate:
             why=f"{folder.name}/ has {', '.join(known) or 'none'}",
             fix=meant(name, known, "write it, or drop the name"),
         )
-    module_name = f"{folder.name}.{path.stem}"
-    spec = spec_from_file_location(module_name, loader=_Loader(module_name, str(path)))
-    assert spec is not None and spec.loader is not None, "a .py file has a loader"
-    module = module_from_spec(spec)
     try:
-        spec.loader.exec_module(module)
+        module = run_path(str(path), run_name=f"{folder.name}.{path.stem}")
     except SlipwayError:
         raise
     except (Exception, SystemExit) as error:
@@ -66,7 +52,7 @@ def _load(name: str, folder: Path) -> JobTemplate:
             why=f"line {_line(error, path)}: {message}",
             fix=f"correct {folder.name}/{path.name}",
         ) from error
-    template = getattr(module, "TEMPLATE", None)
+    template = module.get("TEMPLATE")
     if not isinstance(template, JobTemplate) or template.name != name:
         defined = f"a template named {template.name!r}" if isinstance(template, JobTemplate) else repr(template)
         raise ConfigError(

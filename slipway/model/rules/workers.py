@@ -41,6 +41,9 @@ def _machine(worker: Worker) -> Iterator[str]:
         yield f"{shape.type} must also name its accelerators: {built_in}"
     if worker.topology and not worker.is_tpu:
         yield f"tpuTopology {worker.topology} on {worker.machine.type}, which is not a TPU machine"
+    count = worker.machine.accelerator_count
+    if worker.spec.get("gpuPartitionSize") and count != 1:
+        yield f"with gpuPartitionSize the acceleratorCount must be 1, not {count}"
 
 
 @each_worker
@@ -50,13 +53,6 @@ def _disk(worker: Worker) -> Iterator[str]:
         yield f"disk {disk.type} does not fit {shape.type}; fitting: {', '.join(shape.disks)}"
     if not SMALLEST_DISK <= disk.size_gb <= LARGEST_DISK:
         yield f"a boot disk must have {SMALLEST_DISK} to {LARGEST_DISK} GB, not {disk.size_gb}"
-
-
-@each_worker
-def _partition(worker: Worker) -> Iterator[str]:
-    if worker.spec.get("gpuPartitionSize") and worker.machine.accelerator_count != 1:
-        count = worker.machine.accelerator_count
-        yield f"with gpuPartitionSize the acceleratorCount must be 1, not {count}"
 
 
 def _region(subject: Subject) -> Iterator[str]:
@@ -81,9 +77,8 @@ def _tpu_alone(subject: Subject) -> Iterator[str]:
 RULES = (
     Rule("pools-number", "A job has one to four worker pools; all but the first may be skipped.", "3.2", _number),
     Rule("replicas", "The chief has one replica, any other worker pool that is used at least one.", "3.2", _replicas),
-    Rule("machine", "Machine, accelerator, count and TPU topology belong together.", "3.2, 7.1, 7.2", _machine),
+    Rule("machine", "Machine, accelerator, count, partition and topology belong together.", "3.2, 7.1, 7.2", _machine),
     Rule("disk", "The boot disk's type fits the machine; it has 100 to 64,000 GB.", "3.2, 7.1", _disk),
-    Rule("gpu-partition", "A partitioned GPU is counted as one.", "3.2", _partition),
     Rule("gpu-region", "The region has the accelerator for training.", "3.2 (GPU zones), 7.3", _region, of_place=True),
     Rule(
         "tpu-alone",

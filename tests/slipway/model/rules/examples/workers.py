@@ -56,7 +56,7 @@ EXAMPLES = (
     ),
     example("disk", custom(worker(diskSpec={"bootDiskSizeGb": 64001})), "not 64001", custom()),
     example(
-        "gpu-partition",
+        "machine",
         custom(worker(gpu("a2-highgpu-2g", gpuPartitionSize="1g.5gb"))),
         "the acceleratorCount must be 1, not 2",
         custom(worker(gpu("a2-highgpu-1g", gpuPartitionSize="1g.5gb"))),
