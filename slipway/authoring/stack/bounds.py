@@ -204,7 +204,7 @@ RESERVATION_PATH = _text(
     f"projects/PROJECT/zones/ZONE/reservations/NAME; {SHARING}",
 )
 ATTRIBUTION_LABEL = Bound(_label, {"enum": ["false", False]})
-EMAIL = _text(MAIL, "is not an e-mail address: {shown}", "for example ml-platform@acme.example")
+EMAIL = _text(MAIL, "is not an e-mail address: {shown}", "an e-mail address: ml-platform@acme.example")
 MEMBER = Bound(invalid_member, {"pattern": PATTERN, "patternErrorMessage": f"{join(FORMS, 'or')} and whom it names"})
 MACHINE_KEY = _text(
     KEY.pattern,
