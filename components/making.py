@@ -10,14 +10,13 @@ import pulumi
 
 from slipway.deploying.creation.parallel_creation import creator
 from slipway.deploying.deployment.deletion_guard import GuardSubject
-from slipway.deploying.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
+from slipway.deploying.deployment.deployment import Deployment, ProvenStack
 from slipway.deploying.deployment.interim_catalog import DeploymentCatalogs, interim
 from slipway.deploying.deployment.plan import Plan, as_made
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.summary import made_otherwise
 from slipway.deploying.generations.action import DELETE, What
-from slipway.google.live import InUse, Live, Unknown
-from slipway.model.labels import Revision
+from slipway.google.live import InUse, Unknown
 from slipway.reviewing.preview_text import preview_text
 
 from .engine import ADVICE, EngineRun
@@ -31,20 +30,8 @@ class Making:
     made: Deployment
 
     def __init__(
-        self,
-        run: EngineRun,
-        proven: ProvenStack,
-        packages: Packages,
-        revision: Revision,
-        live: Live,
-        plan: Plan,
-        now: datetime,
+        self, run: EngineRun, proven: ProvenStack, plan: Plan, now: datetime, planned: Callable[[Plan], Deployment]
     ) -> None:
-        def planned(plan: Plan) -> Deployment:
-            return plan_deployment(
-                proven, packages, revision, live, plan, preview=run.preview, now=now, known=run.state
-            )
-
         self._run, self._proven, self._planned, self.now = run, proven, planned, now
         self.first = self.made = planned(plan)
         self.ids = [action.id for action in plan.of(What.CREATE)]

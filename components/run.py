@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextvars import copy_context
 from datetime import UTC, datetime
+from functools import partial
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypedDict
@@ -86,7 +87,7 @@ class Run:
         Raises ConfigError for mistakes in templates, and PolicyError when quota does not suffice, or the stack breaks a
         mandatory rule of its own.
         """
-        from slipway.deploying.deployment.deployment import build_packages, prove_stack
+        from slipway.deploying.deployment.deployment import build_packages, plan_deployment, prove_stack
 
         proven = prove_stack(stack, self._checkout / "templates")
         with ThreadPoolExecutor(1) as background:
@@ -98,13 +99,17 @@ class Run:
             revision = checkout_revision(self._checkout, os.environ)
             packages = build_packages(proven, self._checkout)
             live, plan, now = deciding.result()
-        self._making = making = Making(self._engine, proven, packages, revision, live, plan, now)
+        run = self._engine
+        planned = partial(
+            plan_deployment, proven, packages, revision, live, preview=run.preview, now=now, known=run.state
+        )
+        self._making = making = Making(run, proven, plan, now, planned)
         catalog = making.first.catalog
         self._grace.began_with(live.catalog, catalog.catalog_bucket, catalog.trainer, *catalog.trainers.values())
         making.tell()
         self._make = making.creator(self._use, self._grace)
         pulumi.export("onError", ON_ERROR)
-        if not self._engine.preview:
+        if not run.preview:
             making.first.refuse()
         return making.first
 

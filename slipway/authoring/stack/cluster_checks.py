@@ -41,21 +41,15 @@ def check_cluster(cluster: DocumentPart, region: str | None) -> None:
     _alternatives(cluster, region)
     if cluster["reservedIpRanges"].value and cluster["network"].value is None:
         cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
-    _encryption(cluster["encryption"]["kmsKey"], region)
+    key = cluster["encryption"]["kmsKey"]
+    match = _KEY.fullmatch(key.of(str) or "")
+    if key.of(str) is not None and match is None:
+        form = f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
+        key.wrong(f"is not a key: {shown(key.value)}", form)
+    elif match and region not in (None, match[1]):
+        key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"name a key in {region}")
     _labels(cluster["labels"])
     _season(cluster)
-
-
-def _encryption(key: DocumentPart, region: str | None) -> None:
-    if key.of(str) is None:
-        return
-    match = _KEY.fullmatch(key.value)
-    if match is None:
-        key.wrong(
-            f"is not a key: {shown(key.value)}", f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
-        )
-    elif region is not None and match[1] != region:
-        key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"name a key in {region}")
 
 
 def _labels(labels: DocumentPart) -> None:
@@ -152,22 +146,17 @@ def check_adoption(clusters: DocumentPart) -> None:
                     "is empty", "write the id of the cluster to adopt, or leave `id` out to have one made"
                 )
             continue
-        for key in OF_THE_MAKING:
-            _refuse(cluster[key])
-        for _, pool in cluster["pools"].items():
-            _refuse(pool["replicas"]["initial"])
+        initial = (pool["replicas"]["initial"] for _, pool in cluster["pools"].items())
+        for part in (*(cluster[key] for key in OF_THE_MAKING), *initial):
+            if part.value is not None:
+                part.wrong(
+                    "is for a cluster that Slipway makes, and this one is adopted by its `id`",
+                    "leave it out: nothing changes an adopted cluster; or leave `id` out to have one made",
+                )
         if id_ in names:
             cluster["id"].wrong(f"{id_} is adopted as {names[id_]} already", "one name for it: take one entry out")
         elif id_ is not None:
             names[id_] = name
-
-
-def _refuse(part: DocumentPart) -> None:
-    if part.value is not None:
-        part.wrong(
-            "is for a cluster that Slipway makes, and this one is adopted by its `id`",
-            "leave it out: nothing changes an adopted cluster; or leave `id` out to have one made",
-        )
 
 
 def _alternatives(cluster: DocumentPart, home: str | None) -> None:

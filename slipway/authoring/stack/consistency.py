@@ -138,7 +138,10 @@ def _teams(config: DocumentPart) -> None:
     clusters = [name for name, _ in config["slipway:persistentResources"].items()]
     teams, keys = dict(config["slipway:teams"].items()), [key for key, _ in config["slipway:machines"].items()]
     # A group among the other submitters is the team that it is called like.
-    groups = _groups(config["slipway:workspace"], *(trainer for _, trainer in config["slipway:trainers"].items()))
+    entries = (config["slipway:workspace"], *(trainer for _, trainer in config["slipway:trainers"].items()))
+    members = (part.of(str) or "" for entry in entries for part in entry["submitters"].entries())
+    named = [member.removeprefix("group:") for member in members if member.startswith("group:")]
+    groups = [label_value(group.partition("@")[0]) for group in named]
     peopled = [team for name, team in teams.items() if name in groups or any(team["submitters"].entries())]
     used = {part.of(str) for team in peopled for part in team["clusters"].entries()}
     for name, team in teams.items():
@@ -165,9 +168,3 @@ def _teams(config: DocumentPart) -> None:
         if name not in (*teams, *groups):
             fix = meant(name, (*teams, *groups), "declare it under slipway:teams")
             budget.wrong(f"there is no team {quoted(name)}", fix)
-
-
-def _groups(*entries: DocumentPart) -> tuple[str, ...]:
-    members = (part.of(str) or "" for entry in entries for part in entry["submitters"].entries())
-    groups = (member.removeprefix("group:") for member in members if member.startswith("group:"))
-    return tuple(label_value(group.partition("@")[0]) for group in groups)

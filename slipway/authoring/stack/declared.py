@@ -38,10 +38,6 @@ def reservation_entry(reservation: Reservation) -> Entry:
     return codec.write(_Reservation(**vars(reservation)))
 
 
-def _time(text: str) -> timedelta:
-    return timedelta(**{_UNITS[text[-1]]: int(text[:-1])})
-
-
 def _time_text(time: timedelta) -> str:
     """Return `7d`, `90m`: the time in its largest whole unit."""
     seconds = time.total_seconds()
@@ -51,7 +47,9 @@ def _time_text(time: timedelta) -> str:
     return f"{seconds / 60:g}m"
 
 
-_Time = Annotated[timedelta | None, As(_time, _time_text, "a time")]
+_Time = Annotated[
+    timedelta | None, As(lambda text: timedelta(**{_UNITS[text[-1]]: int(text[:-1])}), _time_text, "a time")
+]
 
 
 @dataclass(frozen=True)
@@ -79,18 +77,17 @@ def _pool(name: str, entry: Entry) -> PoolSpec:
     )
 
 
-def _pool_entry(pool: PoolSpec) -> Entry:
-    initial = {"initial": pool.replicas} if pool.replicas != pool.min else {}
-    sizes = {"min": pool.min, "max": pool.max, **initial}
-    return {**codec.write(_Machine(**vars(pool.machine))), "replicas": sizes if pool.autoscaled else pool.replicas}
-
-
 def _pools(entries: Mapping[str, Entry]) -> tuple[PoolSpec, ...]:
     return tuple(_pool(name, entry) for name, entry in entries.items())
 
 
 def _pool_entries(pools: Iterable[PoolSpec]) -> Entry:
-    return {pool.name: _pool_entry(pool) for pool in pools}
+    entries = {}
+    for pool in pools:
+        initial = {"initial": pool.replicas} if pool.replicas != pool.min else {}
+        sizes = {"min": pool.min, "max": pool.max, **initial} if pool.autoscaled else pool.replicas
+        entries[pool.name] = {**codec.write(_Machine(**vars(pool.machine))), "replicas": sizes}
+    return entries
 
 
 def _alternatives(entry: Entry) -> tuple[Alternative, ...]:

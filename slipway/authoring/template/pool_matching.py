@@ -92,17 +92,15 @@ def fitting_pools(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> 
 
 def mismatches(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolMismatch, ...]:
     """Return why a cluster has no fitting pools."""
-    return tuple(_unlike(asked, cluster)) or tuple(_too_many(asked, cluster))
-
-
-def _unlike(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
+    unlike = list[PoolMismatch]()
     taken = {pool.name for demand in asked for pool in _fitting(demand, cluster)}
     for demand in asked:
         closest = min(cluster.pools, key=lambda pool: (_distance(demand.worker, pool), pool.name in taken, pool.name))
         fields = tuple(_fields(demand, cluster, closest))
         mismatch = PoolMismatch(demand.worker.role, f"{cluster.name}/{closest.name}", fields)
         if mismatch.differences:
-            yield mismatch
+            unlike.append(mismatch)
+    return tuple(unlike) or tuple(_too_many(asked, cluster))
 
 
 def _fitting(demand: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:

@@ -40,7 +40,7 @@ def _on_a_pool(subject: Subject) -> Iterator[str]:
         )
 
 
-def _flex_accelerators(subject: Subject) -> Iterator[str]:
+def _flex_machines(subject: Subject) -> Iterator[str]:
     if not subject.is_of(FLEX_START):
         return
     for worker in subject.workers:
@@ -53,13 +53,7 @@ def _flex_accelerators(subject: Subject) -> Iterator[str]:
                 f"{worker.name} ({worker.machine.type}, {what}): flex-start gives {join(FLEX_MODELS)} machines only "
                 "(Google's earlier documentation shows one without GPUs); take another capacity type or machine"
             )
-
-
-def _flex_equal(subject: Subject) -> Iterator[str]:
-    if not subject.is_of(FLEX_START) or not subject.workers:
-        return
-    first, *others = subject.workers
-    for worker in others:
+        first = subject.workers[0]
         for what, first_value, value in compared(first.machine, worker.machine):
             if first_value != value:
                 yield (
@@ -110,16 +104,10 @@ RULES = (
     Rule("strategy-of-its-type", "A request has the strategy of its capacity type.", "4.1", _as_its_type),
     Rule("pool-and-strategy", "A job on a persistent resource is neither Spot nor flex-start.", "2, 4.1", _on_a_pool),
     Rule(
-        "flex-accelerator",
-        f"Every worker pool of a flex-start job has {join(FLEX_MODELS, 'or')}.",
+        "flex-machines",
+        f"All worker pools of a flex-start job have the same disk and machine, with {join(FLEX_MODELS, 'or')}.",
         "4.1, appendix B",
-        _flex_accelerators,
-    ),
-    Rule(
-        "flex-equal",
-        "All worker pools of a flex-start job have the same machine, accelerator and disk.",
-        "4.1",
-        _flex_equal,
+        _flex_machines,
     ),
     Rule("timeout", "The timeout is above 0; a flex-start job runs at most 7 days.", "3.3, 4.1", _timeout),
     Rule(

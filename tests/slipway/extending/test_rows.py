@@ -139,7 +139,7 @@ print(json.dumps({
     "preemptible": [need.metric for need in needs_of([MachineGroup(spec, 2)], preemptible=True)],
     "flex-start": [str(one) for one in check("custom-job", "flex-start", body, region="us-central1")
                    if one.rule.id.startswith("flex")],
-    "rule": next(rule.text for rule in TABLE if rule.id == "flex-accelerator"),
+    "rule": next(rule.text for rule in TABLE if rule.id == "flex-machines"),
     "elsewhere": [str(one) for one in check("custom-job", "flex-start", body, region="europe-west4")
                   if one.rule.id == "gpu-region"],
     "unknown price": hourly(spec, "us-central1").unknown,

@@ -170,7 +170,10 @@ UNNAMED = {"name": "SLIPWAY_CATALOG"}
         ({"template": "digits", "data": "gs://d", "trees": 40.0, "capacity": "pool"}, ""),
         ({"template": None, "lrr": 0.1}, ""),
         ({"template": "free", "run": "x {anything}", "anything": None}, ""),
-        ({"template": "digts"}, "task work-0: there is no template 'digts' in slipway:templates; did you mean `digits`?"),
+        (
+            {"template": "digts"},
+            "task work-0: there is no template 'digts' in slipway:templates; did you mean `digits`?",
+        ),
         ({"template": "digits", "data": None, "tres": 3.0}, "digits has no parameter 'tres'; did you mean `trees`?"),
         ({"template": "digits", "data": "gs://d", "team": "vision"}, ""),
         ({"template": "digits"}, "task work-0: template digits needs data, which no argument gives"),

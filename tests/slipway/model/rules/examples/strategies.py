@@ -30,7 +30,7 @@ EXAMPLES = (
         custom(scheduling={"strategy": "STANDARD"}, **POOL),
     ),
     example(
-        "flex-accelerator",
+        "flex-machines",
         flex(worker({"machineType": "n1-highmem-2"})),
         "no accelerator): flex-start gives L4, A100, H100, H200 and B200 machines only (Google's earlier",
         *(
@@ -46,17 +46,17 @@ EXAMPLES = (
             )
         ),
     ),
-    example("flex-accelerator", flex(worker(T4)), "NVIDIA_TESLA_T4", flex(worker(L4))),
-    example("flex-accelerator", flex(worker(V5E)), "flex-start has no TPUs", custom(worker(V5E))),
+    example("flex-machines", flex(worker(T4)), "NVIDIA_TESLA_T4", flex(worker(L4))),
+    example("flex-machines", flex(worker(V5E)), "flex-start has no TPUs", custom(worker(V5E))),
     example(
-        "flex-equal",
+        "flex-machines",
         flex(worker(H100), worker(gpu("a3-highgpu-4g"))),
         "machine of worker pool 1 is a3-highgpu-4g, of worker pool 0 a3-highgpu-8g",
         flex(worker(H100), worker(H100, 3)),
         flex(worker(H100), {}, worker(gpu("a3-highgpu-8g"))),
     ),
     example(
-        "flex-equal",
+        "flex-machines",
         flex(worker(H100), worker(H100, diskSpec={"bootDiskType": "pd-ssd", "bootDiskSizeGb": 200})),
         "disk of worker pool 1 is pd-ssd 200 GB",
         flex(worker(H100), worker(H100, diskSpec={})),
