@@ -105,8 +105,7 @@ def hold(
     say: Callable[[str], None],
     pause: Callable[[float], object] = time.sleep,
 ) -> None:
-    """Return when the deletion may begin: by name, in the seconds that are `left` of its grace. Raises the error of
-    `check`, as soon as there is one."""
+    """Return when the deletion may begin, its grace being `left`, in seconds. Raises the error of `check` at once."""
     use, state, waited = check(subject, use_of), "", 0.0
     while subject.names and use.unready and waited < WITHIN_S:
         (state,) = use.unready.values()
@@ -127,8 +126,7 @@ def hold(
 
 
 def check(subject: GuardSubject, use_of: UseOf) -> InUse:
-    """Return the use of the subject, when no job needs it. Raises SlipwayError when one does or when that can't be
-    told."""
+    """Return the use of the subject, when no job needs it. Raises SlipwayError when one does, or nobody can tell."""
 
     def losses(use: InUse) -> str:
         if subject.cluster:

@@ -68,8 +68,7 @@ class Run:
         self.guard = guard(self._use, self._grace, needed_by, state, self._refuse_unasked)
 
     def read_stack(self) -> Stack:
-        """Return the stack of the stack file and the engine's configuration. Raises StackErrors with all mistakes, and
-        ConfigError for a stack that moves to another place."""
+        """Return the stack of its file and the engine's configuration. Raises StackErrors, ConfigError if it moves."""
         run, stack = self._engine, configured(self._checkout, self._edit)
         self._stack = stack
         if isinstance(run.state, Unknown):
@@ -121,8 +120,7 @@ class Run:
         return live, plan, right_time(began, live.time)
 
     def creation(self, workspace: Workspace, after: Sequence[pulumi.Resource]) -> Creation | None:
-        """Declare that the missing clusters are made when `after` exist. None in a stack that never made one in this
-        way: it gets no new resource for it."""
+        """Declare that missing clusters are made when `after` exist. None in a stack that never made any like this."""
         making, state = self._making, self._engine.state
         if making.ids or (isinstance(state, State) and state.creation):
             bucket = workspace.catalog.name

@@ -112,8 +112,7 @@ class BudgetShare:
 
     @property
     def words(self) -> str:
-        """The share as text: `team vision has spent $27,600 of $30,000 this month, 92 %`, `team vision may spend
-        nothing`"""
+        """The share as text: `team vision has spent $27,600 of $30,000 this month, 92 %`."""
         if not self.limit:
             more = f", and has spent {usd(self.spent)} this month" if self.spent else ""
             return f"{self.whose} may spend nothing{more}"

@@ -188,8 +188,7 @@ class ClusterSpec:
         return tuple(dict.fromkeys(place for place in places if place))
 
     def request(self) -> dict[str, Any]:
-        """Return the request that creates it, field by field as the provider sends it for the same declaration, as the
-        provider takes the cluster over afterwards."""
+        """Return the request that creates it, as the provider, which takes it over, sends it for this declaration."""
         # Never false: the API leaves that out, and the provider would plan a replacement for it.
         account = {"serviceAccountSpec": {"enableCustomServiceAccount": True}}
         return {

@@ -155,16 +155,14 @@ def hourly(spec: MachineSpec, region: str, capacity_type: str = POOL) -> Price:
 
 
 def _attached(spec: MachineSpec) -> str:
-    """Return the common name of the accelerators attached to an N1 machine, of which the book has no price; the API's
-    where the table lacks them."""
+    """Return the name of an N1 machine's accelerators, which the book lacks: the common one, or the API's."""
     if not spec.accelerator or not spec.type.startswith("n1-"):
         return ""
     return accelerator(spec.accelerator).model if spec.accelerator in accelerators() else spec.accelerator
 
 
 def unpriced(machines: Iterable[MachineSpec]) -> str:
-    """Return `without the T4s, whose price no list has` where `hourly` leaves accelerators out; empty where it does
-    not."""
+    """Return `without the T4s, whose price no list has` where `hourly` leaves accelerators out; else nothing."""
     names = dict.fromkeys(f"{name}s" for spec in machines if (name := _attached(spec)))
     return f"without the {join(names)}, whose price no list has" if names else ""
 

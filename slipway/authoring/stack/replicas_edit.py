@@ -83,8 +83,7 @@ def _edits(node: yaml.Node, least: int, most: int) -> Iterator[_Edit]:
 
 
 def _end(node: yaml.Node) -> int:
-    """Return the end of a node. A block's end is that of its last value: the text after it may be a comment, or the
-    next key's indent."""
+    """Return the end of a node, a block's at its last value: a comment may follow, or the next key's indent."""
     if isinstance(node, yaml.MappingNode) and not node.flow_style:
         return max(int(child.end_mark.index) for child in _values(node))
     return int(node.end_mark.index)

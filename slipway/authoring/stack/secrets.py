@@ -55,8 +55,7 @@ def check_secrets(document: Document) -> tuple[FileMistake, ...]:
 
 
 def looks_secret(value: str, name: str = "") -> bool:
-    """Tell whether a value has the form of a key or a password, or a secret's name. `NAME__SECRET` names a reference to
-    Secret Manager, which is right."""
+    """Tell whether a value looks secret, or its name is a secret's; `NAME__SECRET` names a reference, and may."""
     value = value[:_LONGEST]
     if any(form.search(value) for form, _ in FORMS):
         return True
@@ -66,8 +65,7 @@ def looks_secret(value: str, name: str = "") -> bool:
 
 
 def shown(value: Any, text: str = "the text ") -> str:
-    """Return a value as a message may repeat it: short, and not at all when it may be secret. `text`: the context that
-    may tell so."""
+    """Return a value as a message may repeat it, short, and hidden where it may be secret. `text`: words before it."""
     if isinstance(value, dict):
         return "a mapping"
     if isinstance(value, list):

@@ -143,8 +143,7 @@ class _Reader:
             self.open.discard(id(node))
 
     def _name(self, key: yaml.Node) -> str:
-        """Return a mapping's key. Raises ConstructorError for a key that is not a scalar, without reading it: aliases
-        may swell it."""
+        """Return a mapping's key. Raises ConstructorError for one that is no scalar, unread: aliases may swell it."""
         if not isinstance(key, yaml.ScalarNode):
             raise yaml.constructor.ConstructorError(None, None, "a key that is not a word", key.start_mark)
         return str(key.value).encode(errors="replace").decode()

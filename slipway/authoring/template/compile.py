@@ -104,8 +104,7 @@ def _without_commit(body: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def usual_values(template: JobTemplate, case: Case | None = None) -> Mapping[str, Value]:
-    """Return a value for every placeholder: a parameter's default, or an allowed value where it has no default or the
-    case is another one."""
+    """Return a value for every placeholder: a parameter's default, else one that it may have in the case."""
     built_in: dict[str, Value] = {
         JOB: f"{template.name}-aaaaaaaa",
         REQUEST: "request",

@@ -197,8 +197,7 @@ class FindingKind:
 
 
 def shape(parts: Iterable[tuple[str, ...]]) -> str:
-    """Return twelve hexadecimal digits that change only when a part comes, goes or becomes another, and not with time,
-    order or an amount."""
+    """Return twelve hexadecimal digits that change only when a part comes, goes or becomes another."""
     text = "\n".join("\t".join(part) for part in sorted(set(parts)))
     return hashlib.sha256(text.encode()).hexdigest()[:12]
 

@@ -71,8 +71,7 @@ class JobKind(ABC):
         """Return the request around a CustomJobSpec, without its name and labels."""
 
     def record(self, body: dict[str, Any], values: Mapping[str, Any]) -> None:
-        """Write the parameters of a submission into its request, in place. Raises ConfigError for one that the request
-        can't carry."""
+        """Write a submission's parameters into its request, in place. Raises ConfigError if it can't carry one."""
         record(self.spec_of(body), recorded(values))
 
     def job_id(self, body: Json) -> str:
@@ -182,8 +181,7 @@ class TrainingPipelineKind(JobKind):
         return parse(self, body)
 
     def living(self, body: Json) -> tuple[Json, int]:
-        """Read a job in the service's answer. Its inputs are a job's spec or a tuning job's, in either spelling of the
-        keys."""
+        """Read a job in the service's answer. Its inputs are a job's or a tuning job's, in either spelling of keys."""
         inputs = _in_camel_case(self.spec_of(body))
         tunes = TUNING_JOB.spec_of(inputs)
         return (tunes, TUNING_JOB.trials(inputs)) if tunes else (inputs, 1)

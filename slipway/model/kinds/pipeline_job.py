@@ -89,8 +89,7 @@ def _pools(pipeline: Pipeline) -> list[dict[str, Any]]:
 
 
 def _text(value: Any, type_: type[Any] | None) -> Any:
-    """Return a parameter as a template has it: lists and objects as JSON, whole numbers without the point that they get
-    on the wire."""
+    """Return a parameter as a template has it: lists and objects as JSON, whole numbers without the wire's point."""
     if isinstance(value, list | dict):
         return json.dumps(value)
     return type_(value) if type_ in (int, float) and type(value) in (int, float) else value

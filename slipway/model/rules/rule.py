@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -41,14 +41,14 @@ class Worker:
         shape, count = self.shape, self._count
         built_in = (shape.accelerator, shape.accelerator_count) if isinstance(shape, Machine) else (None, 0)
         disk = mapping(self.body.get("diskSpec"))
+        # A size that is not a number becomes 0, which its rule refuses.
+        size = str(as_int(disk.get("bootDiskSizeGb", 100)))
         machine = {
             **self.spec,
             "acceleratorType": self.spec.get("acceleratorType") or built_in[0],
             "acceleratorCount": built_in[1] if count is None else count,
         }
-        spec = MachineSpec.read({"machineSpec": machine, "diskSpec": {**disk, "bootDiskSizeGb": None}})
-        # A size that is not a number becomes 0, which its rule refuses.
-        return replace(spec, disk=replace(spec.disk, size_gb=as_int(disk.get("bootDiskSizeGb", 100))))
+        return MachineSpec.read({"machineSpec": machine, "diskSpec": {**disk, "bootDiskSizeGb": size}})
 
     @property
     def _count(self) -> int | None:

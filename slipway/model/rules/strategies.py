@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from slipway.base.formatting import join
-from slipway.model.capacity import CAPACITY_TYPES, FLEX_START, POOL, RESERVATION, SPOT, WAIT_BY_THEMSELVES, WEEK
+from slipway.model.capacity import CAPACITY_TYPES, FLEX_START, POOL, RESERVATION, WAIT_BY_THEMSELVES, WEEK
 from slipway.model.machines.spec import compared
 from slipway.model.machines.table import accelerator, accelerators, models
 from slipway.model.rules.rule import Rule, Subject, seconds
@@ -15,9 +15,14 @@ WAITING_STRATEGIES = frozenset(CAPACITY_TYPES[name].strategy for name in WAIT_BY
 STRATEGIES = tuple(row.strategy for row in reversed(tuple(CAPACITY_TYPES.values())) if row.strategy)
 
 
-def _known(subject: Subject) -> Iterator[str]:
+def _strategy(subject: Subject) -> Iterator[str]:
     if subject.strategy not in STRATEGIES:
         yield f"scheduling.strategy {subject.strategy}: use {', '.join(STRATEGIES)}"
+    elif subject.cluster and subject.strategy != "STANDARD":
+        yield (
+            f"a job on a persistent resource can't be {subject.strategy}: its pools hold ordinary on-demand machines; "
+            "drop one of the two"
+        )
 
 
 def _as_its_type(subject: Subject) -> Iterator[str]:
@@ -30,14 +35,6 @@ def _as_its_type(subject: Subject) -> Iterator[str]:
         yield "capacity type pool needs a persistentResourceId"
     if subject.capacity_type == RESERVATION and not any(worker.reserves for worker in subject.workers):
         yield "capacity type reservation: no worker pool names a reservation; give WorkerPool(reservation=…)"
-
-
-def _on_a_pool(subject: Subject) -> Iterator[str]:
-    if subject.cluster and subject.strategy != "STANDARD":
-        yield (
-            f"a job on a persistent resource can't be {subject.strategy}: its pools hold ordinary on-demand machines; "
-            "drop one of the two"
-        )
 
 
 def _flex_machines(subject: Subject) -> Iterator[str]:
@@ -89,20 +86,9 @@ def _restart(subject: Subject) -> Iterator[str]:
         yield "disableRetries overrides restartJobOnWorkerRestart: keep one of them"
 
 
-def _spot_pods(subject: Subject) -> Iterator[str]:
-    if not subject.is_of(SPOT):
-        return
-    for worker in subject.workers:
-        vms = getattr(worker.shape, "vms", 1)
-        if worker.is_tpu and vms > 1:
-            size = worker.topology or worker.machine.accelerators
-            yield f"{worker.name} ({worker.machine.type} {size}): a TPU pod of {vms} VMs can't be Spot; take on-demand"
-
-
 RULES = (
-    Rule("strategy-known", f"The strategy is {join(STRATEGIES, 'or')}.", "4.1", _known),
+    Rule("strategy", f"{join(STRATEGIES, 'or')}; STANDARD on a persistent resource.", "2, 4.1", _strategy),
     Rule("strategy-of-its-type", "A request has the strategy of its capacity type.", "4.1", _as_its_type),
-    Rule("pool-and-strategy", "A job on a persistent resource is neither Spot nor flex-start.", "2, 4.1", _on_a_pool),
     Rule(
         "flex-machines",
         f"All worker pools of a flex-start job have the same disk and machine, with {join(FLEX_MODELS, 'or')}.",
@@ -117,5 +103,4 @@ RULES = (
         _wait,
     ),
     Rule("restart-flags", "disableRetries and restartJobOnWorkerRestart do not go together.", "3.3", _restart),
-    Rule("spot-tpu-pod", "A TPU pod is not Spot.", "4.1", _spot_pods),
 )

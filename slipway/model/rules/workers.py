@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Literal, get_args
 
+from slipway.model.capacity import SPOT
 from slipway.model.machines.table import Machine, MachineError, lacks
 from slipway.model.rules.rule import Rule, Subject, Worker, each_worker
 
@@ -62,7 +63,7 @@ def _region(subject: Subject) -> Iterator[str]:
             yield "; ".join(lacking)
 
 
-def _tpu_alone(subject: Subject) -> Iterator[str]:
+def _tpu(subject: Subject) -> Iterator[str]:
     tpus = [worker for worker in subject.workers if worker.is_tpu]
     if tpus and len(subject.workers) > 1:
         yield f"a TPU job must have one worker pool, not {len(subject.workers)}"
@@ -72,6 +73,10 @@ def _tpu_alone(subject: Subject) -> Iterator[str]:
             yield f"{worker.name}: a TPU worker pool must have 1 replica, not {count}; choose a larger topology"
         if subject.cluster:
             yield f"{worker.name} ({worker.machine.type}): persistent resources have no TPUs; take on-demand"
+        vms = getattr(worker.shape, "vms", 1)
+        if subject.is_of(SPOT) and vms > 1:
+            size = worker.topology or worker.machine.accelerators
+            yield f"{worker.name} ({worker.machine.type} {size}): a TPU pod of {vms} VMs can't be Spot; take on-demand"
 
 
 RULES = (
@@ -80,10 +85,5 @@ RULES = (
     Rule("machine", "Machine, accelerator, count, partition and topology belong together.", "3.2, 7.1, 7.2", _machine),
     Rule("disk", "The boot disk's type fits the machine; it has 100 to 64,000 GB.", "3.2, 7.1", _disk),
     Rule("gpu-region", "The region has the accelerator for training.", "3.2 (GPU zones), 7.3", _region, of_place=True),
-    Rule(
-        "tpu-alone",
-        "A TPU job has one worker pool with one replica, and is on no persistent resource.",
-        "1.5, 3.2, 7.2",
-        _tpu_alone,
-    ),
+    Rule("tpu", "A TPU is in one worker pool of one replica, on no cluster; a pod is not Spot.", "1.5, 3.2, 7.2", _tpu),
 )

@@ -38,7 +38,7 @@ def test_rules_are_told_apart_and_say_where_they_come_from() -> None:
 def test_all_that_is_wrong_comes_at_once() -> None:
     body = custom(worker(H100, 2), scheduling={"strategy": "FLEX_START", "timeout": "700000s"}, **POOL)
     assert [breach.rule.id for breach in broken(body)] == [
-        "pool-and-strategy",
+        "strategy",
         "timeout",
         "flex-wait",
         "replicas",

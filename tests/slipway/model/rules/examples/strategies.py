@@ -1,9 +1,16 @@
 """Combinations: strategies, persistent resources, waiting. # W2 W3 W4 W5 W6 X1 N3"""
 
-from ..bodies import H100, L4, N1, POD, POOL, T4, V5E, custom, example, flex, gpu, reserved, spot, worker
+from ..bodies import H100, L4, POOL, T4, V5E, custom, example, flex, gpu, reserved, spot, worker
 
 EXAMPLES = (
-    example("strategy-known", custom(scheduling={"strategy": "LOW_COST"}), "LOW_COST", custom(), spot(), flex()),
+    example("strategy", custom(scheduling={"strategy": "LOW_COST"}), "LOW_COST", custom(), spot(), flex()),
+    example("strategy", custom(scheduling={"strategy": "SPOT"}, **POOL), "can't be SPOT", custom(**POOL), spot()),
+    example(
+        "strategy",
+        custom(worker(H100), scheduling={"strategy": "FLEX_START", "maxWaitDuration": "0s"}, **POOL),
+        "can't be FLEX_START",
+        custom(scheduling={"strategy": "STANDARD"}, **POOL),
+    ),
     example(
         "strategy-of-its-type",
         spot(),
@@ -19,15 +26,6 @@ EXAMPLES = (
         "no worker pool names a reservation",
         reserved(),
         capacity_type="reservation",
-    ),
-    example(
-        "pool-and-strategy", custom(scheduling={"strategy": "SPOT"}, **POOL), "can't be SPOT", custom(**POOL), spot()
-    ),
-    example(
-        "pool-and-strategy",
-        custom(worker(H100), scheduling={"strategy": "FLEX_START", "maxWaitDuration": "0s"}, **POOL),
-        "can't be FLEX_START",
-        custom(scheduling={"strategy": "STANDARD"}, **POOL),
     ),
     example(
         "flex-machines",
@@ -73,20 +71,5 @@ EXAMPLES = (
         "disableRetries overrides",
         custom(scheduling={"restartJobOnWorkerRestart": True}),
         custom(scheduling={"disableRetries": True}),
-    ),
-    example(
-        "spot-tpu-pod",
-        spot(worker(POD)),
-        "a TPU pod of 4 VMs can't be Spot",
-        spot(worker(V5E)),
-        spot(worker(T4)),
-        spot(worker(N1)),
-        custom(worker(POD)),
-    ),
-    example(
-        "spot-tpu-pod",
-        spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 32})),
-        "TPU_V3 × 32",
-        spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 8})),
     ),
 )

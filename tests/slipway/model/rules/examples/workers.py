@@ -1,6 +1,6 @@
 """Worker pools: places, machines, disks, accelerators. # P2 P3 P4"""
 
-from ..bodies import H100, H200, HYPERDISK, L4, N1, POD, POOL, T4, V5E, custom, example, gpu, worker
+from ..bodies import H100, H200, HYPERDISK, L4, N1, POD, POOL, T4, V5E, custom, example, gpu, spot, worker
 
 EXAMPLES = (
     example("pools-number", custom(*[worker() for _ in range(5)]), "5 worker pools", custom(worker())),
@@ -69,7 +69,22 @@ EXAMPLES = (
         custom(),
         place={"region": "europe-west1"},
     ),
-    example("tpu-alone", custom(worker(V5E), worker(N1)), "one worker pool, not 2", custom(worker(V5E))),
-    example("tpu-alone", custom(worker(V5E), **POOL), "persistent resources have no TPUs", custom(worker(), **POOL)),
+    example("tpu", custom(worker(V5E), worker(N1)), "one worker pool, not 2", custom(worker(V5E))),
+    example("tpu", custom(worker(V5E), **POOL), "persistent resources have no TPUs", custom(worker(), **POOL)),
     example("machine", custom(worker({**N1, "tpuTopology": "2x2"})), "which is not a TPU", custom(worker(V5E))),
+    example(
+        "tpu",
+        spot(worker(POD)),
+        "a TPU pod of 4 VMs can't be Spot",
+        spot(worker(V5E)),
+        spot(worker(T4)),
+        spot(worker(N1)),
+        custom(worker(POD)),
+    ),
+    example(
+        "tpu",
+        spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 32})),
+        "TPU_V3 × 32",
+        spot(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V3", "acceleratorCount": 8})),
+    ),
 )
