@@ -35,8 +35,7 @@ class Making:
         self._run, self._proven, self._planned, self.now = run, proven, planned, now
         self.first = self.made = planned(plan)
         self.ids = [action.id for action in plan.of(What.CREATE)]
-        # A cluster may become an alternative, or that of a season none: resources that depend on the outcome are
-        # declared after it.
+        # A cluster may become an alternative, or that of a season none: then what depends on it comes after it.
         self.open = bool(plan.seasons) or any(action.instead for action in plan.of(What.CREATE))
 
     def tell(self) -> None:

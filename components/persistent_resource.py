@@ -88,8 +88,7 @@ _MOVES = ["resourcePools[*].replicaCount", "labels", "displayName"]
 class PersistentResource(pulumi.ComponentResource):
     """A cluster, on `gcp.vertex.AiPersistentResource`, with every default made explicit.
 
-    The API changes no field of a living cluster, so an edit needs another name: that is another resource, and never a
-    replacement.
+    The API changes no field of a living cluster, so an edit is another resource by another name, no replacement.
     """
 
     id: pulumi.Output[str]

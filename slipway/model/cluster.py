@@ -123,13 +123,11 @@ class Alternative:
 
 @dataclass(frozen=True)
 class ClusterSpec:
-    """A persistent resource as declared, every provider field resolved. Its id is derived
-    (`slipway.model.fingerprint`)."""
+    """A persistent resource as declared, every field resolved. Its id is derived (`slipway.model.fingerprint`)."""
 
     #: The entry's key in the stack file; people submit by it.
     name: str
-    #: In the order of their names: the provider compares them by position, and the order of keys in a file must never
-    #: replace a cluster.
+    #: In the order of their names, as the provider compares by position: a file's order must never replace a cluster.
     pools: tuple[PoolSpec, ...]
     #: The entry's key where the file has no other.
     display_name: str = ""

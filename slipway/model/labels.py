@@ -53,8 +53,7 @@ RECORDS = (VARIABLE, NOTE_VARIABLE, NOTIFICATION)
 ADDRESS = re.compile(r"gs://[^/\s]+(/.*)?")
 """The address of a bucket, or of what is in it."""
 INPUT = "SLIPWAY_INPUT_"
-"""The beginning of a variable with the address of an input. The code finds there the folder with the launcher's
-copy."""
+"""The beginning of a variable with the address of an input. The code finds there the launcher's copy of it."""
 MOST_BYTES = 32 * 1024
 
 MARK = "\udc24"

@@ -15,8 +15,7 @@ MOMENT = r"[0-9]{4}-[0-9]{2}-[0-9]{2}([Tt ][0-9]{2}:[0-9]{2}(:[0-9]{2})?([Zz]|[+
 """A date, or a date and a time with its zone, as a stack file has it."""
 
 Reason = Literal["season", "idle", "in-place"]
-"""The reason why a cluster is dormant: it is out of its season, it was given up after `idleLimit`, or a deployment is
-replacing it in place."""
+"""The reason why a cluster is dormant: out of its season, given up after `idleLimit`, or being replaced in place."""
 
 MACHINES = "machines"
 """The entry in `lacks` of a cluster whose season has begun and whose machines could not be had. All other entries are

@@ -141,8 +141,7 @@ class Variant:
 
 @dataclass(frozen=True)
 class Declaration:
-    """The whole declaration of a template file's job, as written. `JobTemplate` explains the fields, and checks
-    them."""
+    """The whole declaration of a template file's job, as written. `JobTemplate` explains and checks the fields."""
 
     name: str
     summary: str

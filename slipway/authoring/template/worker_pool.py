@@ -1,5 +1,4 @@
-"""A role of a job: equal machines that run the same code, a Python package in one of Vertex AI's images or a container
-image."""
+"""A role of a job: equal machines that run the same code, a package in an image of Vertex AI's or a container image."""
 
 from __future__ import annotations
 

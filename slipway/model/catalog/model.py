@@ -146,8 +146,7 @@ class Offer:
     #: The body to post, with placeholders (`slipway.model.catalog.placeholders`).
     request: Mapping[str, Any]
     kind: Annotated[str, PLAIN_NAME] = CUSTOM_JOB.name
-    #: The case: each of these parameters has one of its values. For any values, the offers of a kind that apply are
-    #: those of one variant.
+    #: The case: each of these parameters has one of its values. Offers of a kind that apply are of one variant.
     when: Mapping[str, Values] = field(default_factory=dict)
     #: Seconds until a submission falls back to the next offer; None for never.
     wait: float | None = None
@@ -176,8 +175,7 @@ class Offer:
         return str(self.when.get(OF_TEAM, ("",))[0])
 
     def label(self, usual_kind: str, *, with_cluster: bool = False) -> str:
-        """Return the capacity type with what tells it from the template's other offers: `spot (model=2b or 9b) as
-        training-pipeline`."""
+        """Return the capacity type, and what tells its offer from others: `spot (model=2b) as training-pipeline`."""
         when = case_in_words(self.when)
         kind = f"as {self.kind}" if self.kind != usual_kind else ""
         where = (self.cluster or self.dormant) if with_cluster else ""
@@ -291,8 +289,7 @@ class Catalog:
     quotas: Mapping[str, Annotated[str, QUOTA_ID]] | None = None
     #: USD an hour, of machines neither a pool's nor reserved, above which a submission is confirmed.
     confirm_above: float | None = None
-    #: Members, by the address of the trainer that they may submit as: the project's other stacks leave them their
-    #: roles.
+    #: Members, by the trainer that they may submit as: the project's other stacks leave them their roles.
     submitters: Mapping[str, Texts] = field(default_factory=dict)
     teams: Mapping[str, Team] = field(default_factory=dict)
     #: None where the stack file names none.

@@ -71,8 +71,7 @@ def whole(text: str) -> str | None:
 
 
 def render(value: object) -> str:
-    """Return a parameter's value as it is typed, and a single one as arguments and environment carry it; JSON takes
-    whole numbers as strings too."""
+    """Return a parameter's value as it is typed, a single one as arguments have it; JSON takes numbers as texts too."""
     if isinstance(value, tuple):
         return listed([*map(render, value)])
     if isinstance(value, bool):

@@ -78,8 +78,7 @@ def misfits_of(reserved: Reservation, region: str, shape: Machine, machines: int
 
 
 def undeclared(declared: Iterable[Reservation], region: str, spec: MachineSpec, shape: Machine, machines: int) -> str:
-    """Return that no declared reservation has so many machines; empty where one has. Where none fits, the service takes
-    machines on demand."""
+    """Return that no declared reservation has so many machines, so that they would be on-demand ones; else nothing."""
     if any(not tuple(misfits_of(reservation, region, shape, machines)) for reservation in declared):
         return ""
     needed = spec if machines == 1 else f"{machines} {spec}"
