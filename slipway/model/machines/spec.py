@@ -39,14 +39,14 @@ def tpu(type: str, accelerator: str | None, count: int | None, topology: str | N
         if count != chips and (not count or count % pod_chips):
             fix = f"{chips}, or a multiple of {pod_chips}"
             raise MachineError("count", f"{type} can't have {count} × {accelerator}", fix)
-        return Machine.of(type, shape, accelerator, count, None, count // chips)
+        return replace(Machine.of(type, shape, accelerator, count), vms=count // chips)
     known: Mapping[str, int] = shape["topologies"]
     if accelerator is not None or count is not None:
         raise MachineError("accelerator", f"{type} takes no accelerator beside it", "give tpu_topology alone")
     if topology is None or topology not in known:
         what = "needs a topology" if topology is None else f"has no topology {topology!r}"
         raise MachineError("topology", f"{type} {what}", f"tpu_topology: one of {', '.join(known)}")
-    return Machine.of(type, shape, None, shape["chips"], topology, known[topology])
+    return replace(Machine.of(type, shape, None, shape["chips"]), tpu_topology=topology, vms=known[topology])
 
 
 def one_tpu(type: str, accelerator: str | None, chips: int) -> Machine:

@@ -36,15 +36,7 @@ class Machine:
     memory_gb: float = 0.0
 
     @classmethod
-    def of(
-        cls,
-        type: str,
-        row: Mapping[str, Any],
-        accelerator: str | None,
-        count: int,
-        topology: str | None = None,
-        vms: int = 1,
-    ) -> Machine:
+    def of(cls, type: str, row: Mapping[str, Any], accelerator: str | None, count: int) -> Machine:
         """Return a machine from its row; a row without disks takes the default ones."""
         return cls(
             type=type,
@@ -53,8 +45,6 @@ class Machine:
             accelerator=accelerator,
             accelerator_count=count,
             disks=tuple(row.get("disks", _USUAL_DISKS)),
-            tpu_topology=topology,
-            vms=vms,
             memory_gb=row.get("memoryGb", 0.0),
         )
 

@@ -39,16 +39,12 @@ def _metrics(subject: Subject) -> Iterator[str]:
         yield f"metric {name} is given twice"
 
 
-def parameters(subject: Subject) -> Iterator[Mapping[str, Any]]:
-    """Yield every parameter of the study, conditional ones after their parent."""
-    for parameter in subject.study.get("parameters") or ():
-        yield from _with_conditions(mapping(parameter))
-
-
-def _with_conditions(parameter: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
-    yield parameter
-    for condition in parameter.get("conditionalParameterSpecs") or ():
-        yield from _with_conditions(mapping(mapping(condition).get("parameterSpec")))
+def _every(parameters: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield parameters of a study, conditional ones after their parent."""
+    for parameter in map(mapping, parameters or ()):
+        yield parameter
+        conditions = map(mapping, parameter.get("conditionalParameterSpecs") or ())
+        yield from _every([condition.get("parameterSpec") for condition in conditions])
 
 
 def _name(parameter: Mapping[str, Any]) -> str:
@@ -61,49 +57,33 @@ def _kind(parameter: Mapping[str, Any]) -> str:
     return kinds[0] if len(kinds) == 1 else ""
 
 
-def _names(subject: Subject) -> Iterator[str]:
-    if not subject.study.get("parameters"):
+def _parameters(subject: Subject) -> Iterator[str]:
+    given = subject.study.get("parameters") or ()
+    if not given:
         yield "a study has no parameter to search"
-    for parameter in parameters(subject):
-        name = _name(parameter)
+    for name in twice(_name(mapping(parameter)) for parameter in given):
+        yield f"parameter {name} is given twice"
+    for parameter in _every(given):
+        name, kind, scale = _name(parameter), _kind(parameter), parameter.get("scaleType")
+        spec = mapping(parameter.get(kind))
+        values, low, high = list(spec.get("values") or ()), _number(spec.get("minValue")), _number(spec.get("maxValue"))
         if not name or any(letter.isspace() for letter in name):
             yield f"parameter {name!r}: give an id without spaces, as the code gets it as --ID=VALUE"
-    for name in twice(_name(mapping(parameter)) for parameter in subject.study.get("parameters") or ()):
-        yield f"parameter {name} is given twice"
-
-
-def _values(subject: Subject) -> Iterator[str]:
-    for parameter in parameters(subject):
-        name, kind = _name(parameter), _kind(parameter)
-        spec = mapping(parameter.get(kind))
         if not kind:
             yield f"parameter {name}: give exactly one of {', '.join(VALUE_SPECS.values())}"
         elif kind in ("doubleValueSpec", "integerValueSpec"):
-            low, high = _number(spec.get("minValue")), _number(spec.get("maxValue"))
             if low > high:
                 yield f"parameter {name}: min {low:g} is above max {high:g}"
-        else:
-            values = list(spec.get("values") or ())
-            if not values:
-                yield f"parameter {name}: no values"
-            elif kind == "discreteValueSpec" and any(a >= b for a, b in pairwise(map(_number, values))):
-                yield f"parameter {name}: discrete values must ascend, each larger than the one before"
-            elif len(set(values)) < len(values):
-                yield f"parameter {name}: a value is given twice"
-
-
-def _scales(subject: Subject) -> Iterator[str]:
-    for parameter in parameters(subject):
-        name, kind, scale = _name(parameter), _kind(parameter), parameter.get("scaleType")
-        if not scale or scale == "SCALE_TYPE_UNSPECIFIED":
-            continue
-        spec = mapping(parameter.get(kind))
-        if kind == "categoricalValueSpec":
+        elif not values:
+            yield f"parameter {name}: no values"
+        elif kind == "discreteValueSpec" and any(a >= b for a, b in pairwise(map(_number, values))):
+            yield f"parameter {name}: discrete values must ascend, each larger than the one before"
+        elif len(set(values)) < len(values):
+            yield f"parameter {name}: a value is given twice"
+        if kind == "categoricalValueSpec" and scale not in (None, "", "SCALE_TYPE_UNSPECIFIED"):
             yield f"parameter {name}: a categorical parameter takes no scale; leave scaleType out"
-        elif scale in _LOG:
-            numbers = spec.get("values") or [spec.get("minValue", 0), spec.get("maxValue", 0)]
-            if any(_number(number) <= 0 for number in numbers):
-                yield f"parameter {name}: a log scale needs a range above 0"
+        elif scale in _LOG and any(_number(number) <= 0 for number in values or [low, high]):
+            yield f"parameter {name}: a log scale needs a range above 0"
 
 
 def _grid(subject: Subject) -> Iterator[str]:
@@ -111,13 +91,13 @@ def _grid(subject: Subject) -> Iterator[str]:
     if algorithm not in _ALGORITHMS:
         yield f"algorithm {algorithm}: use {', '.join(_ALGORITHMS)} (unspecified is Bayesian)"
     if algorithm == "GRID_SEARCH":
-        for parameter in parameters(subject):
+        for parameter in _every(subject.study.get("parameters")):
             if "doubleValueSpec" in parameter:
                 yield f"parameter {_name(parameter)} is a double: a grid takes integer, categorical and discrete ones"
 
 
 def _conditions(subject: Subject) -> Iterator[str]:
-    for parameter in parameters(subject):
+    for parameter in _every(subject.study.get("parameters")):
         kind = _kind(parameter)
         for condition in map(mapping, parameter.get("conditionalParameterSpecs") or ()):
             inner = _name(mapping(condition.get("parameterSpec")))
@@ -163,9 +143,7 @@ RULES = tuple(
     Rule(id_, text, "5.1", check, kind=TUNING_JOB.name)
     for id_, text, check in (
         ("study-metrics", "Metric ids are unique and without spaces, each with a known goal.", _metrics),
-        ("study-names", "Parameter ids are unique and without spaces.", _names),
-        ("study-values", "A parameter is of one kind, its range or values in order.", _values),
-        ("study-scale", "Log scales need a range above 0; categorical parameters have no scale.", _scales),
+        ("study-parameters", "Parameter ids are unique; ranges and values are in order, and fit the scale.", _parameters),
         ("study-grid", "A grid takes integer, categorical and discrete parameters.", _grid),
         ("study-conditions", "A condition names values that its parent can have.", _conditions),
         ("study-counts", "Parallel trials are no more than all trials.", _counts),
