@@ -85,31 +85,22 @@ def undeclared(declared: Iterable[Reservation], region: str, spec: MachineSpec, 
     return f"the stack declares no reservation of {needed} under slipway:reservations"
 
 
-def _declared(subject: Subject) -> Iterator[str]:
-    if subject.capacity_type != RESERVATION:
-        return
-    asked: dict[str, int] = {}
-    for worker in subject.workers:
-        shape = worker.shape
-        if worker.affinity.get("reservationAffinityType") == "ANY_RESERVATION" and isinstance(shape, Machine):
-            asked[shape.type] = asked.get(shape.type, 0) + worker.replicas * subject.parallel
-            declared = subject.reserved.values()
-            if why := undeclared(declared, subject.region, worker.machine, shape, asked[shape.type]):
-                yield f"{worker.name}: {why}"
-
-
 def _fits(subject: Subject) -> Iterator[str]:
-    """Check the worker pools of one reservation together."""
+    """Check the worker pools of one reservation together, and those of any reservation by their machines."""
     asked: dict[str, int] = {}
     for worker in subject.workers:
-        for path in _values(worker)[:1]:
-            asked[path] = asked.get(path, 0) + worker.replicas * subject.parallel
+        shape, path = worker.shape, next(iter(_values(worker)), "")
+        of_any = worker.affinity.get("reservationAffinityType") == "ANY_RESERVATION"
+        if not isinstance(shape, Machine) or not (path or (of_any and subject.capacity_type == RESERVATION)):
+            continue
+        source = path or shape.type
+        asked[source] = asked.get(source, 0) + worker.replicas * subject.parallel
+        if path:
             reserved = subject.reserved.get(path, Reservation(path))
-            if isinstance(worker.shape, Machine):
-                yield from (
-                    f"{worker.name}: {misfit}"
-                    for misfit in misfits_of(reserved, subject.region, worker.shape, asked[path])
-                )
+            misfits = list(misfits_of(reserved, subject.region, shape, asked[source]))
+        else:
+            misfits = [undeclared(subject.reserved.values(), subject.region, worker.machine, shape, asked[source])]
+        yield from (f"{worker.name}: {misfit}" for misfit in misfits if misfit)
 
 
 def _alone(subject: Subject) -> Iterator[str]:
@@ -132,16 +123,9 @@ RULES = (
     Rule("reservation-affinity", "Key and values, a full path, are for SPECIFIC_RESERVATION only.", "4.2", _well_said),
     Rule(
         "reservation-fits",
-        "A reservation is in the job's region, its machines equal the job's, and there are enough of them.",
-        "4.1 (shape rule), 4.2",
+        "A reservation, or any that the stack declares, is in the job's region and has enough machines like the job's.",
+        "4.1 (shape rule, failure row), 4.2",
         _fits,
-        of_place=True,
-    ),
-    Rule(
-        "reservation-declared",
-        "For capacity type `reservation`, any reservation is one that the stack declares.",
-        "4.1 (failure row)",
-        _declared,
         of_place=True,
     ),
     Rule("reservation-alone", "A reservation excludes a persistent resource and flex-start.", "4.1", _alone),

@@ -143,7 +143,11 @@ RULES = tuple(
     Rule(id_, text, "5.1", check, kind=TUNING_JOB.name)
     for id_, text, check in (
         ("study-metrics", "Metric ids are unique and without spaces, each with a known goal.", _metrics),
-        ("study-parameters", "Parameter ids are unique; ranges and values are in order, and fit the scale.", _parameters),
+        (
+            "study-parameters",
+            "Parameter ids are unique; ranges and values are in order, and fit the scale.",
+            _parameters,
+        ),
         ("study-grid", "A grid takes integer, categorical and discrete parameters.", _grid),
         ("study-conditions", "A condition names values that its parent can have.", _conditions),
         ("study-counts", "Parallel trials are no more than all trials.", _counts),

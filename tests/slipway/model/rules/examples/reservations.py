@@ -69,7 +69,7 @@ EXAMPLES = (
         place={"reserved": KNOWN},
     ),
     example(
-        "reservation-declared",
+        "reservation-fits",
         custom(*(worker({**H100, "reservationAffinity": ANY}, count) for count in (1, 2))),
         "worker pool 1: the stack declares no reservation of 3 a3-highgpu-8g under slipway:reservations",
         custom(*(worker({**H100, "reservationAffinity": ANY}, count) for count in (1, 1))),
