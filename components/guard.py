@@ -33,25 +33,22 @@ NAME = "slipway-guard-v1"
 _KEPT = {OBJECT: "bucket", BUCKET: "name", ACCOUNT: "email"}
 
 UseOf = Callable[[GuardSubject], InUse | Unknown]
-"""A question for a subject's use: `slipway.deploying.deployment.deletion_guard.guarded_use`"""
-
-NeededBy = Callable[[StateGrant], SharedGrant | None]
-"""A question for the other stacks that need a grant: `slipway.deploying.deployment.deletion_guard.guarded_grants`"""
 
 
 def guard(
     use_of: UseOf,
     grace: GracePeriod,
-    needed_by: NeededBy,
+    needed_by: Callable[[StateGrant], SharedGrant | None],
     state: State | Unknown,
     ends: Callable[[], None] = lambda: None,
 ) -> pulumi.ResourceHookBinding:
     """Register the hook and bind it to `before_delete`: for clusters, for accounts, for buckets, for grants, and for
     the catalog, which goes before them all. The engine shows the message of any error that the hook raises.
 
-    `state`: the stack's, for the accounts that jobs run as, whose grants jobs need; where it is unknown, it may be any
-    account. `ends` is called where the catalog, its bucket or the account goes without a replacement, which happens
-    only in a destruction: it raises an error if that is forbidden.
+    `use_of` and `needed_by` are those of `slipway.deploying.deployment.deletion_guard`. `state`: the stack's, for the
+    accounts that jobs run as, whose grants jobs need; where it is unknown, it may be any account. `ends` is called
+    where the catalog, its bucket or the account goes without a replacement, which happens only in a destruction: it
+    raises an error if that is forbidden.
     """
     trainers = None if isinstance(state, Unknown) else {account.name for account in state.accounts}
     said: set[str] = set()

@@ -20,14 +20,11 @@ HOOK = "slipway-create-v1"
 NAME = "creation"  # the logical name, by which the state knows it
 OBJECT = "clusters/asked-for.json"
 
-Make = Callable[[Sequence[str]], Mapping[str, str]]
-"""A function that makes the clusters of these ids, or alternatives of them, and returns when all run: their ids, by the
-first ids. Raises errors for the person."""
-
 
 class Creation:
     """The hook that makes `ids` before the object that lists them is written, and after their dependencies; the
-    provider then takes them over as existing clusters. Without any, the object stays unchanged.
+    provider then takes them over as existing clusters. Without any, the object stays unchanged. `make` makes them, or
+    alternatives of them, and returns when all run: their ids, by the first ids.
 
     The provider's own create repeats refused requests in silence until its time-out, and forgets a failed cluster. The
     object is in the catalog bucket, as the engine calls the hooks of a cloud's resource in `up` alone. Those of a
@@ -39,7 +36,7 @@ class Creation:
     def __init__(
         self,
         ids: Sequence[str],
-        make: Make,
+        make: Callable[[Sequence[str]], Mapping[str, str]],
         *,
         bucket: pulumi.Input[str],
         workspace: pulumi.Resource,

@@ -210,20 +210,15 @@ def refuse_move(known: State, *, stack: str, project: str, region: str, others: 
     """
     stays = any(bucket.region == region for bucket in known.buckets)
     permitted = {*others, *known.other_regions}
-    clusters = tuple(
-        replace(cluster, region=region)
-        if stays or cluster.region in permitted or cluster.logical in known.elsewhere
-        else cluster
-        for cluster in known.clusters
-    )
-    kinds = {"cluster": clusters, "bucket": known.buckets, "account": known.accounts}
-    elsewhere = {
-        f"{kind} {resource.name}": place
-        for kind, resources in kinds.items()
-        for resource in resources
-        # A part of a place that the state lacks is taken to be as configured.
-        if (place := (resource.project or project, resource.region or region)) != (project, region)
-    }
+    elsewhere: dict[str, tuple[str, str]] = {}
+    for kind, resources in {"cluster": known.clusters, "bucket": known.buckets, "account": known.accounts}.items():
+        for resource in resources:
+            may_be = stays or resource.region in permitted or resource.logical in known.elsewhere
+            there = region if kind == "cluster" and may_be else resource.region
+            # A part of a place that the state lacks is taken to be as configured.
+            place = resource.project or project, there or region
+            if place != (project, region):
+                elsewhere[f"{kind} {resource.name}"] = place
     if not elsewhere:
         return
     # An account has no region: a resource that tells the old one comes first.

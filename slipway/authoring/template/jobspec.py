@@ -11,7 +11,7 @@ from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, WorkerPool, places
 from slipway.base import codec
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import nearest
+from slipway.base.formatting import meant
 from slipway.model.capacity import CAPACITY_TYPES, DAY, ON_DEMAND, POOL, RESERVATION
 from slipway.model.catalog.placeholders import EXPERIMENT_RUN, OUTPUT, PACKAGE, REQUEST
 from slipway.model.cluster import ClusterSpec, Reservation
@@ -49,12 +49,11 @@ class CompileContext:
             return template.service_account or self.trainer
         if template.trainer in self.trainers:
             return self.trainers[template.trainer]
-        near = nearest(template.trainer, self.trainers)
         known = f"one of {', '.join(self.trainers)}, or declare it" if self.trainers else "declare it"
         raise ConfigError(
             f"template {template.name} runs as trainer {template.trainer}, which stack {self.stack} does not have",
             why="its jobs would have no account",
-            fix=f"did you mean trainer={near!r}?" if near else f"{known} under slipway:trainers",
+            fix=meant(template.trainer, self.trainers, f"{known} under slipway:trainers"),
         )
 
 

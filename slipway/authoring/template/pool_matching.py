@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from math import log2
 
+from slipway.authoring.template.declaration import Declaration
 from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.model.cluster import ClusterSpec, PoolSpec
 from slipway.model.machines.table import machine
@@ -47,13 +48,10 @@ class PoolMismatch:
 class WorkerPoolDemand:
     """A worker pool's demand of machines."""
 
+    template: Declaration
     worker: WorkerPool
     #: The machines that it takes at once, for all trials together; 0 where others may wait for the same one.
     machines: int
-    #: The resource for which the job must run in the stack's own region, as text; empty where it may run elsewhere.
-    at_home: str
-    #: The network that the template requires; without one a job takes the cluster's.
-    network: str | None
 
 
 def _fields(demand: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[FieldComparison]:
@@ -64,10 +62,10 @@ def _fields(demand: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> I
     # Every job of Slipway names its service account, which a cluster must allow.
     custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
     yield field("service account", "custom", custom)
-    if demand.network is not None:
-        yield field("network", demand.network, cluster.network or "none")
-    if demand.at_home and cluster.region:
-        yield field("region", f"the stack's own, for its {demand.at_home}", cluster.region)
+    if demand.template.network is not None:  # Without one a job takes the cluster's.
+        yield field("network", demand.template.network, cluster.network or "none")
+    if demand.template.at_home and cluster.region:
+        yield field("region", f"the stack's own, for its {demand.template.at_home}", cluster.region)
 
 
 def _distance(worker: WorkerPool, pool: PoolSpec) -> float:

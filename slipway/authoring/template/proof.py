@@ -155,17 +155,12 @@ def _placements(
 
 def _demands(template: JobTemplate, kind: str, case: Case) -> tuple[WorkerPoolDemand, ...]:
     """Return demands with the machines of all concurrent trials, at the usual numbers."""
-    trials = template.trials_at_once(kind)
-    return tuple(
-        WorkerPoolDemand(
-            worker=worker,
-            # Tasks of a pipeline wait for a cluster's machines one by one: one does for all, whatever they need.
-            machines=0 if isinstance(worker, TaskPool) else template.usual_replicas(worker) * trials,
-            at_home=template.at_home,
-            network=template.network,
-        )
-        for worker in case.worker_pools(template)
-    )
+    trials, demands = template.trials_at_once(kind), []
+    for worker in case.worker_pools(template):
+        # Tasks of a pipeline wait for a cluster's machines one by one: one does for all, whatever they need.
+        machines = 0 if isinstance(worker, TaskPool) else template.usual_replicas(worker) * trials
+        demands.append(WorkerPoolDemand(template, worker, machines))
+    return tuple(demands)
 
 
 def _refusals(template: JobTemplate, case: Case, capacity_type: str, here: StackResources) -> Iterator[str]:

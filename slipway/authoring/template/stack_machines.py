@@ -12,7 +12,7 @@ from slipway.authoring.template.job_template import JobTemplate, StackTemplate
 from slipway.authoring.template.proof import StackResources
 from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import join, nearest
+from slipway.base.formatting import join, meant
 from slipway.model.labels import TEAM, label_value
 from slipway.model.machines.spec import Disk
 from slipway.model.machines.table import machine_types
@@ -30,7 +30,13 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
     """
     keys = dict.fromkeys(pool.key for pool in template.all_pools if pool.key)
     if lacking := [key for key in keys if key not in stack.machines]:
-        raise _unknown(template, lacking, stack)
+        names, known = join(map(repr, lacking)), f"it has {join(stack.machines)}" if stack.machines else "it has none"
+        declare = f"declare it: slipway:machines: {{{lacking[0]}: n1-standard-8}}"
+        raise ConfigError(
+            f"template {template.name} names machine {names}, which stack {stack.name} does not have",
+            why=f"a machine without a hyphen is a key under slipway:machines, and {known}",
+            fix=meant(lacking[0], (*stack.machines, *machine_types()), declare),
+        )
     if not keys:
         return template
     usual = _on(template, stack.machines)
@@ -71,15 +77,3 @@ def _on(template: JobTemplate, keyed: Mapping[str, MachineEntry]) -> JobTemplate
     pools = tuple(map(on, template.worker_pools))
     variants = (replace(variant, worker_pools=tuple(map(on, variant.worker_pools))) for variant in template.variants)
     return replace(template, worker_pools=pools, variants=tuple(variants))
-
-
-def _unknown(template: JobTemplate, lacking: list[str], stack: Stack) -> ConfigError:
-    near = nearest(lacking[0], (*stack.machines, *machine_types()))
-    known = f"it has {join(stack.machines)}" if stack.machines else "it has none"
-    return ConfigError(
-        f"template {template.name} names machine {join(map(repr, lacking))}, which stack {stack.name} does not have",
-        why=f"a machine without a hyphen is a key under slipway:machines, and {known}",
-        fix=f"did you mean machine={near!r}?"
-        if near
-        else f"declare it: slipway:machines: {{{lacking[0]}: n1-standard-8}}",
-    )

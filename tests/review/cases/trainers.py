@@ -112,7 +112,7 @@ CASES = (
     Case(
         "A template names a trainer that the stack does not have",
         (more("lora", 'trainer="tunning"'),),
-        (stops("preview-failed", "", "did you mean trainer='tuning'?"),),
+        (stops("preview-failed", "", "did you mean `tuning`?"),),
         given=(trainer(ADA),),
     ),
     Case(

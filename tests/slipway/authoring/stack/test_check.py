@@ -168,7 +168,7 @@ def test_a_machine_s_key_is_each_stack_s_own_and_each_stack_says_what_breaks_the
     assert "ok  dev " in said and "ok  prod" in said and "2 errors in 2 of 4 stack files" in said
     assert "Pulumi.eu.yaml:11  slipway:templates[0]: template train fits no pool of this stack" in said
     assert "Pulumi.us.yaml:11  slipway:templates[0]: template train names machine 'small', which stack us " in said
-    assert "did you mean machine='smal'?" in said
+    assert "did you mean `smal`?" in said
 
 
 def test_a_team_s_machine_is_proven_on_the_pools_that_the_team_may_use(checkout: Path) -> None:  # D3, D6, N3

@@ -67,7 +67,7 @@ def test_a_job_runs_as_the_trainer_that_its_template_chooses() -> None:  # P5
 
 
 @pytest.mark.parametrize(
-    ("trainers", "fix"), [(("evals",), "did you mean trainer='evals'?"), ((), "declare it under slipway:trainers")]
+    ("trainers", "fix"), [(("evals",), "did you mean `evals`?"), ((), "declare it under slipway:trainers")]
 )
 def test_a_trainer_that_the_stack_does_not_have_is_refused(trainers: tuple[str, ...], fix: str) -> None:
     context = replace(CONTEXT, trainers={name: f"{name}@acme.iam.gserviceaccount.com" for name in trainers})
