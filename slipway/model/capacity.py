@@ -22,7 +22,6 @@ class CapacityType:
     draws: str
     #: The jobs that it is for, as text.
     when: str
-    #: What is paid, as text.
     billing: str
     #: The description for a person whose job has failed; `{}` is the cluster.
     instead: str

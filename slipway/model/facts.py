@@ -108,7 +108,6 @@ class Facts:
     quota: QuotaFacts = field(default_factory=lambda: QuotaFacts("", "", strict=False))
     #: By level, the stack file's setting of each rule.
     policy: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    #: By id or name.
     kept: Mapping[str, Kept] = field(default_factory=dict)
     trainers: Mapping[str, TrainerFacts] = field(default_factory=dict)
     #: Names of buckets that somebody else made.

@@ -28,10 +28,7 @@ from slipway.model.secret import SECRET
 
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 LARGEST_POOL = 1_000_000  # The service names no bound; this one is far beyond any quota.
-LONGEST_TEMPLATE = 50
 LONGEST_DISPLAY_NAME = 128
-LONGEST_TRAINER = 30
-LONGEST_TEAM = 63  # as a label's value
 NAME = "[a-z]([a-z0-9-]*[a-z0-9])?"
 ACCOUNT = "[a-z][a-z0-9-]{4,28}[a-z0-9]"
 BUCKET = "[a-z0-9][a-z0-9_.-]{1,61}[a-z0-9]"
@@ -168,9 +165,9 @@ CLUSTER_ID = _text(
     "the last part of its full name, as gcloud ai persistent-resources list shows it",
 )
 POOL_NAME = _name("pool", 63, "")
-TEMPLATE_NAME = _name("template", LONGEST_TEMPLATE, ": dask-digits")
-TEAM_NAME = _name("team", LONGEST_TEAM, ": vision")
-TRAINER_NAME = _name("trainer", LONGEST_TRAINER, ": evals")
+TEMPLATE_NAME = _name("template", 50, ": dask-digits")
+TEAM_NAME = _name("team", 63, ": vision")  # a label's value
+TRAINER_NAME = _name("trainer", 30, ": evals")
 RESERVATION_NAME = _text(NAME, "{} can't be a reservation's name", "lowercase letters, digits and dashes: h100")
 DISPLAY_NAME = Bound(_display_name, {"minLength": 1, "maxLength": LONGEST_DISPLAY_NAME})
 REGION = _choice(regions(), "{} is not a region with custom training", "for example us-central1 or europe-west4")

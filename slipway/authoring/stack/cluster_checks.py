@@ -129,8 +129,8 @@ def machine_of(pool: DocumentPart) -> Machine | None:
             part = part[error.field] if error.field in ("type", "count") else part
             keyed = DocumentPart(pool.document)["config"]["slipway:machines"][type_]
             if typed is part and keyed.path != pool.path and keyed.value is not None:
-                meant = keyed.of(str) or keyed["machine"].of(str) or "n1-standard-8"
-                part.wrong(f"{quoted(type_)} is a key for templates alone", f"the machine type itself: {meant}")
+                of_key = keyed.of(str) or keyed["machine"].of(str) or "n1-standard-8"
+                part.wrong(f"{quoted(type_)} is a key for templates alone", f"the machine type itself: {of_key}")
             else:
                 part.wrong(error.what, error.fix)
     return None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 
 from slipway.authoring.stack.bounds import BUCKET_NAME, NAME, TRAINER, TRAINERS_ACCOUNT
 from slipway.authoring.stack.cluster_checks import check_adoption, check_cluster, check_machine, machine_of
@@ -16,14 +15,12 @@ from slipway.model.labels import label_value
 from slipway.model.machines.table import regions
 from slipway.model.rules.reservations import zone
 
-LONGEST_STACK = 63
-
 
 def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
     """Return every mistake among the well-formed parts of a document."""
     root = DocumentPart(document)
     config = root["config"]
-    if not re.fullmatch(NAME, stack) or len(stack) > LONGEST_STACK:
+    if not re.fullmatch(NAME, stack) or len(stack) > 63:
         root.wrong(
             f"the stack is named {quoted(stack)}, which can't be in a label or an id",
             "name it with lowercase letters, digits and dashes: Pulumi.<stack>.yaml",
@@ -47,14 +44,7 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
         quota["mode"].wrong("'request' needs a contact", "add `contactEmail`: whom Google asks about an increase")
     _no_repeats(config["slipway:templates"])
     _no_repeats(config["slipway:workspace"]["submitters"])
-    project = config["gcp:project"].of(str) or ""
-    clusters = [cluster for _, cluster in config["slipway:persistentResources"].items()]
-    others = dict.fromkeys(
-        alternative["region"].of(str) for cluster in clusters for alternative in cluster["alternatives"].entries()
-    )
-    _workspace(
-        config["slipway:workspace"], project if re.fullmatch(PROJECT, project) else "", stack, filter(None, others)
-    )
+    _workspace(config, stack)
     _trainers(config, stack)
     for _, trainer in config["slipway:trainers"].items():
         _no_repeats(trainer["submitters"])
@@ -92,15 +82,18 @@ def _no_repeats(names: DocumentPart) -> None:
         seen.add(name)
 
 
-def _workspace(workspace: DocumentPart, project: str, stack: str, others: Iterable[str]) -> None:
-    """Check derived names, those of work buckets in `others`, other regions, too; the types check given ones."""
+def _workspace(config: DocumentPart, stack: str) -> None:
+    """Check derived names, those of work buckets in other regions too; the types check given ones."""
+    workspace, project = config["slipway:workspace"], config["gcp:project"].of(str) or ""
     names = [workspace[key].of(str) for key in ("catalogBucket", "workBucket")]
-    named = re.fullmatch(NAME, stack)
-    for key, given, usual in zip(("catalogBucket", "workBucket"), names, default_buckets(project, stack), strict=True):
-        if given is None and project and named and (mistake := BUCKET_NAME.wrong(usual)):
+    usual = default_buckets(project, stack) if re.fullmatch(PROJECT, project) and re.fullmatch(NAME, stack) else ()
+    for key, given, name in zip(("catalogBucket", "workBucket"), names, usual, strict=False):
+        if given is None and (mistake := BUCKET_NAME.wrong(name)):
             workspace[key].wrong(*mistake)
-    work = names[1] or (default_buckets(project, stack)[1] if project and named else "")
-    for region in others if BUCKET_NAME.wrong(work) is None else ():
+    work = names[1] or "".join(usual[1:])
+    clusters = [cluster for _, cluster in config["slipway:persistentResources"].items()]
+    others = (part["region"].of(str) for cluster in clusters for part in cluster["alternatives"].entries())
+    for region in filter(None, dict.fromkeys(others)) if BUCKET_NAME.wrong(work) is None else ():
         if mistake := BUCKET_NAME.wrong(bucket_in(region, work)):
             workspace["workBucket"].wrong(mistake[0], f"a shorter name, which {region} has behind it")
     if names[0] is not None and names[0] == names[1]:

@@ -37,7 +37,6 @@ class Stack:
     templates: tuple[str, ...] = ()
     #: The reservations, by the names that templates use.
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
-    #: The machines that templates may name, by key.
     machines: Mapping[str, MachineEntry] = field(default_factory=dict)
     #: The other trainers, by the names that templates use.
     trainers: Mapping[str, TrainerEntry] = field(default_factory=dict)

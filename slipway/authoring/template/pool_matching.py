@@ -12,15 +12,8 @@ from slipway.authoring.template.worker_pool import WorkerPool
 from slipway.model.cluster import ClusterSpec, PoolSpec
 from slipway.model.machines.table import machine
 
-
-@dataclass(frozen=True)
-class FieldComparison:
-    """A field of a worker pool beside the same field of a resource pool."""
-
-    field: str
-    needs: str
-    has: str
-    fits: bool
+Comparison = tuple[str, str, str, bool]
+"""A field, the need of a worker pool, the value of a resource pool, and whether that fits."""
 
 
 @dataclass(frozen=True)
@@ -29,18 +22,18 @@ class PoolMismatch:
 
     role: str
     nearest: str
-    fields: tuple[FieldComparison, ...]
+    fields: tuple[Comparison, ...]
 
     @property
     def differences(self) -> int:
-        return sum(not comparison.fits for comparison in self.fields)
+        return sum(not fits for *_, fits in self.fields)
 
     def __str__(self) -> str:
         """Return `workers needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`."""
         return f"{self.role} needs " + "; ".join(
-            f"{comparison.field} {comparison.needs}, nearest pool {self.nearest} has {comparison.has}"
-            for comparison in self.fields
-            if not comparison.fits
+            f"{field} {needs}, nearest pool {self.nearest} has {has}"
+            for field, needs, has, fits in self.fields
+            if not fits
         )
 
 
@@ -54,11 +47,11 @@ class WorkerPoolDemand:
     machines: int
 
 
-def _fields(demand: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[FieldComparison]:
-    def field(name: str, ours: str, theirs: str) -> FieldComparison:
-        return FieldComparison(name, ours, theirs, ours == theirs)
+def _fields(demand: WorkerPoolDemand, cluster: ClusterSpec, pool: PoolSpec) -> Iterator[Comparison]:
+    def field(name: str, ours: str, theirs: str) -> Comparison:
+        return name, ours, theirs, ours == theirs
 
-    yield from (FieldComparison(*row) for row in demand.worker.beside(pool.machine))
+    yield from demand.worker.beside(pool.machine)
     # Every job of Slipway names its service account, which a cluster must allow.
     custom = "custom" if cluster.custom_service_account else "none (serviceAccount.custom: false)"
     yield field("service account", "custom", custom)
@@ -102,7 +95,7 @@ def mismatches(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tup
 
 
 def _fitting(demand: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
-    return tuple(pool for pool in cluster.pools if all(field.fits for field in _fields(demand, cluster, pool)))
+    return tuple(pool for pool in cluster.pools if all(fits for *_, fits in _fields(demand, cluster, pool)))
 
 
 def _assign(
@@ -140,4 +133,4 @@ def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iter
         has = "max " + " and ".join(str(pool.max) for pool in pools)
         names = " and ".join(f"{cluster.name}/{pool.name}" for pool in pools)
         roles = " + ".join(demand.worker.role for demand in group)
-        yield PoolMismatch(roles, names, (FieldComparison("replicas", needs, has, fits=False),))
+        yield PoolMismatch(roles, names, (("replicas", needs, has, False),))

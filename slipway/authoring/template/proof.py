@@ -67,7 +67,6 @@ class StackResources:
     reservations: Mapping[str, Reservation] = field(default_factory=dict)
     #: The configurations that the clusters do not have for now; None for all their alternatives.
     absent: tuple[ClusterSpec, ...] | None = None
-    #: The teams of the stack, by name.
     teams: Mapping[str, TeamEntry] = field(default_factory=dict)
 
     def for_team(self, team: str) -> StackResources:

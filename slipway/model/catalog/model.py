@@ -60,7 +60,6 @@ class Parameter:
 
     name: Annotated[str, PARAMETER_NAME]
     type: Annotated[str, Form(BY_NAME.__contains__, one_of(BY_NAME))]
-    #: None for a required parameter.
     default: Value | None = None
     min: float | None = None
     max: float | None = None
@@ -292,7 +291,6 @@ class Catalog:
     #: Members, by the trainer that they may submit as: the project's other stacks leave them their roles.
     submitters: Mapping[str, Texts] = field(default_factory=dict)
     teams: Mapping[str, Team] = field(default_factory=dict)
-    #: None where the stack file names none.
     budget: Budget | None = None
     #: The hourly run writes the page into the catalog's bucket.
     board: bool | None = None

@@ -13,7 +13,6 @@ from typing import Any, Self
 class Grade(IntEnum):
     """The grade of a finding."""
 
-    #: For information.
     NOTE = 1
     #: May hurt, costs money or machines, or soon breaks.
     WARNING = 2
@@ -82,15 +81,12 @@ class Continued(StrEnum):
 class Subject(str):
     """The subject of a finding.
 
-    The text, all three parts with spaces between, is its key, by which approvals know it, so nothing that moves by
-    itself may be in it.
+    The text, all three parts (`template`, `lora`, `parameter rank`) with spaces between, is its key, by which approvals
+    know it, so nothing that moves by itself may be in it.
     """
 
-    #: `template`
     what: str
-    #: `lora`
     name: str
-    #: `parameter rank`
     part: str
 
     def __new__(cls, what: str, name: str = "", part: str = "") -> Self:
@@ -157,7 +153,6 @@ class FindingKind:
 
     word: str
     section: Section
-    #: The default grade.
     usual: Grade
     #: Continues "this is found when …".
     means: str
