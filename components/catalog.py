@@ -114,8 +114,7 @@ class JobTemplate(pulumi.ComponentResource):
 class QuotaCheck(pulumi.ComponentResource):
     """The facts of quota, and each request for more as a quota preference; the rules are `slipway.google.quota`'s.
 
-    The service deletes no preference, so neither does this component: a request that is no longer declared stays
-    granted.
+    The service deletes no preference, so neither does this component: a request no longer declared stays granted.
     """
 
     #: The requests as resources, for clusters that are to wait for them.
@@ -131,8 +130,7 @@ class QuotaCheck(pulumi.ComponentResource):
         justification: str = "",
         facts: Mapping[str, Any] | None = None,
     ) -> None:
-        """Declare the requests, each by its metric's name, whatever its preference is called: somebody else may have
-        made that.
+        """Declare the requests, each by its metric's name, whatever its preference is called: it may be another's.
 
         `project`: whose quota it is.
         `requests`: what is asked for; none asks for nothing.

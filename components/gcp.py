@@ -1,5 +1,4 @@
-"""The provider's classes, each imported alone on first use: a service's package imports all of its classes, which takes
-longer than the rest of the program."""
+"""The provider's classes, each imported alone on first use: a service's package imports all of its, slowly."""
 
 from __future__ import annotations
 

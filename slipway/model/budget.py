@@ -130,8 +130,7 @@ def month_of(now: datetime) -> str:
 def shares(
     budget: Budget, ledger: Ledger, stack: str, team: str | None = None, user: str | None = None
 ) -> Iterator[BudgetShare]:
-    """Yield each limit with its spent part: the stack's, then teams' and users', or those of one team and one user that
-    a submission's labels name."""
+    """Yield each limit with its spent part: the stack's, teams' and users', or those that a job's labels name."""
     if budget.stack is not None:
         yield BudgetShare(whose=f"stack {stack}", limit=budget.stack, spent=ledger.spent, enforced=budget.enforce)
     for name, limit in budget.teams.items():

@@ -100,8 +100,6 @@ CAPACITY_TYPES: Mapping[str, CapacityType] = MappingProxyType({row.name: row for
 
 WAIT_BY_THEMSELVES = frozenset(row.name for row in _ROWS if row.waits_by_itself)
 
-_BY_STRATEGY: Mapping[str, str] = {row.strategy: row.name for row in _ROWS if row.strategy}
-
 
 def of_job(strategy: str, label: str = "", reserved: bool = False) -> str:
     """Return the capacity type of a job beside the pools.
@@ -112,6 +110,6 @@ def of_job(strategy: str, label: str = "", reserved: bool = False) -> str:
     labelled = CAPACITY_TYPES.get(label)
     if labelled is not None and label != POOL and strategy in ("", labelled.strategy or "STANDARD"):
         return label
-    by_strategy = _BY_STRATEGY.get(strategy, ON_DEMAND)
+    by_strategy = next((row.name for row in _ROWS if row.strategy == strategy), ON_DEMAND)
     # A reservation has no strategy of its own.
     return RESERVATION if reserved and by_strategy == ON_DEMAND else by_strategy

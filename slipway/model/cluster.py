@@ -5,10 +5,10 @@ Field meanings: Vertex AI `persistentResources` (v1) and `gcp.vertex.AiPersisten
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import timedelta
-from typing import Annotated, Any, Self
+from datetime import datetime, timedelta
+from typing import Annotated, Any, Self, TypeVar
 
 from slipway.base import codec
 from slipway.base.codec import At
@@ -216,6 +216,20 @@ class ClusterSpec:
             "so that its jobs run as Google's own agent, and each job of a template runs as a trainer"
         )
         return why, fix
+
+
+SomeCluster = TypeVar("SomeCluster", bound=ClusterSpec)
+
+
+def at_once(
+    there: Iterable[SomeCluster], coming: Iterable[SomeCluster]
+) -> Iterator[tuple[datetime | None, list[SomeCluster]]]:
+    """Yield the clusters that exist at once: those that are `there` (None), and from each coming season's beginning on
+    those whose season includes it. Ends of seasons are left out: they only make fewer."""
+    now, later = list(there), list(coming)
+    yield None, now
+    for begins in sorted({cluster.season.begins for cluster in later if cluster.season.begins}):
+        yield begins, [cluster for cluster in (*now, *later) if cluster.season.includes(begins)]
 
 
 @dataclass(frozen=True)

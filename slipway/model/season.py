@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Collection
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import Literal, NamedTuple, Protocol, TypeVar, get_args
+from typing import Literal, NamedTuple, get_args
 
 from slipway.base.formatting import join, span
 from slipway.base.installation import updating
@@ -43,25 +43,6 @@ class Season:
 
 
 ALWAYS = Season()
-
-
-class Dated(Protocol):
-    @property
-    def season(self) -> Season: ...
-
-
-SomeDated = TypeVar("SomeDated", bound=Dated)
-
-
-def at_once(
-    there: Iterable[SomeDated], coming: Iterable[SomeDated]
-) -> Iterator[tuple[datetime | None, list[SomeDated]]]:
-    """Yield the resources that exist at once: those that are `there` (None), and from each coming season's beginning on
-    those whose season includes it. Ends of seasons are left out: they only make fewer."""
-    now, later = list(there), list(coming)
-    yield None, now
-    for begins in sorted({resource.season.begins for resource in later if resource.season.begins}):
-        yield begins, [resource for resource in (*now, *later) if resource.season.includes(begins)]
 
 
 def moment(text: str) -> datetime:

@@ -126,8 +126,7 @@ def _trainers(config: DocumentPart, stack: str) -> None:
 
 
 def _teams(config: DocumentPart) -> None:
-    """Check that a team's clusters are the stack's and take somebody's jobs, that its machines' keys are the stack's,
-    and that each budget is a team's, once."""
+    """Check that a team's clusters and machines are the stack's, that it has people, and that budgets are teams'."""
     clusters = [name for name, _ in config["slipway:persistentResources"].items()]
     teams, keys = dict(config["slipway:teams"].items()), [key for key, _ in config["slipway:machines"].items()]
     # A group among the other submitters is the team that it is called like.

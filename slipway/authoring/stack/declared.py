@@ -1,5 +1,4 @@
-"""Clusters, their pools, and reservations by the keys of a stack file: one declaration reads the checked entries, and
-writes those of an edited stack."""
+"""Clusters, pools and reservations by a stack file's keys: one declaration reads entries, and writes edited ones."""
 
 from __future__ import annotations
 

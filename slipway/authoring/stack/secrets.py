@@ -1,5 +1,4 @@
-"""Secrets in plain text, recognised by name or form, and the check of a stack file for them: it is reviewed, published
-and kept forever."""
+"""Secrets in plain text, recognised by name or form, and the check of a stack file for them: it is kept forever."""
 
 from __future__ import annotations
 

@@ -49,8 +49,7 @@ class Placement:
 
 
 class NoPoolError(ConfigError):
-    """A template that fits no pool. `of_team`: a team and the key of its machine that does not fit, None where the
-    template's own does not."""
+    """A template that fits no pool. `of_team`: the team, with the key of its machine, that does not fit; else None."""
 
     def __init__(self, what: str, *, why: str, fix: str, of_team: tuple[str, str] | None) -> None:
         super().__init__(what, why=why, fix=fix)

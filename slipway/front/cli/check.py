@@ -19,9 +19,9 @@ from slipway.base.files import from_here
 from slipway.base.formatting import counted, join, nearest, quoted
 from slipway.front.cli.terminal import screen
 from slipway.front.cli.terminal.options import output_option
+from slipway.model.cluster import at_once
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Bounds, Price, dearest, hourly, price_in_words, total
-from slipway.model.season import at_once
 from slipway.using.context import Clock
 
 if TYPE_CHECKING:

@@ -1,5 +1,4 @@
-"""The catalog: the document that a stack publishes for all submitters. These types are its definition, for writer and
-reader.
+"""The catalog, which a stack publishes for all submitters: these types define the document for writer and reader.
 
 Readers pass over unknown keys, so adding a field keeps the schema; renaming or removing one raises it.
 """
@@ -30,10 +29,9 @@ from slipway.model.catalog.forms import (
     Texts,
 )
 from slipway.model.catalog.parameter_types import BY_NAME, ParameterType, Scalar, Value
-from slipway.model.cluster import Reservation
+from slipway.model.cluster import Reservation, at_once
 from slipway.model.kinds import CUSTOM_JOB, KINDS
 from slipway.model.labels import Revision
-from slipway.model.season import at_once
 
 SCHEMA = 2
 NAME = "catalog.json"

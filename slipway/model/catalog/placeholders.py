@@ -98,8 +98,7 @@ def joined(value: object) -> str:
 
 
 def spread(value: Sequence[Any], values: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Yield the items of a list of JSON, each with the values that fill it. An item that is the placeholder of a list
-    is there once for each of its values."""
+    """Yield the items of a list of JSON with the values that fill each; a list's placeholder once for each value."""
     for item in value:
         name = whole(item) if isinstance(item, str) else None
         several = values.get(name) if name else None

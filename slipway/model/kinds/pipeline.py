@@ -1,5 +1,4 @@
-"""A compiled Kubeflow pipeline (its IR, as kfp 2 writes it): its parameters, its tasks, and the machines that they need
-at once. Pure."""
+"""A compiled Kubeflow pipeline (its IR, as kfp 2 writes it): parameters, tasks, and machines needed at once. Pure."""
 
 from __future__ import annotations
 

@@ -1,5 +1,4 @@
-"""Rules of a job as a whole: names, labels, mounts, network, identity, TensorBoard and experiments; and the model that
-a training pipeline uploads."""
+"""Rules of a job as a whole: names, labels, mounts, network, identity, boards, experiments, and uploaded models."""
 
 from __future__ import annotations
 
