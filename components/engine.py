@@ -42,7 +42,9 @@ class EngineRun:
 
     @classmethod
     def of(cls, checkout: Path, state: State | Unknown) -> EngineRun:
-        return cls(checkout, pulumi.get_stack(), *place(), state, pulumi.runtime.is_dry_run())
+        gcp = pulumi.Config("gcp")  # Unchecked, as no mistake may prevent a destruction.
+        place = gcp.get("project") or "", gcp.get("region") or ""
+        return cls(checkout, pulumi.get_stack(), *place, state, pulumi.runtime.is_dry_run())
 
     @property
     def deployed(self) -> bool:
@@ -67,12 +69,6 @@ def configured(checkout: Path, edit: Edit | None = None) -> Stack:
     from slipway.authoring.stack.edit import edited  # few programs have an edit
 
     return edited(written, edit)
-
-
-def place() -> tuple[str, str]:
-    """Return project and region alone, unchecked, for a destruction, which no mistake may prevent."""
-    gcp = pulumi.Config("gcp")
-    return gcp.get("project") or "", gcp.get("region") or ""
 
 
 def give_advice() -> None:

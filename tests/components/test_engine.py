@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from pulumi.runtime import mocks
 
-from components.engine import configured, explain_errors, place, words
+from components.engine import EngineRun, configured, explain_errors, words
 from components.guard import guard
 from components.persistent_resource import PersistentResource
 from slipway.authoring.stack.yaml_file import StackErrors
@@ -64,7 +64,8 @@ def test_errors_name_file_line_and_key(checkout: Path, monkeypatch: pytest.Monke
 
 
 def test_project_and_region_alone_need_nothing_else(checkout: Path) -> None:
-    assert place() == ("acme-dev", "us-central1")
+    run = EngineRun.of(checkout, State())
+    assert (run.project, run.region) == ("acme-dev", "us-central1")
 
 
 def test_the_words_name_the_thing_and_the_way_out() -> None:

@@ -134,13 +134,11 @@ def _account_id(key: str) -> Bound:
     def wrong(value: str) -> tuple[str, str] | None:
         if re.fullmatch(ACCOUNT, value):
             return None
-        start = value.removeprefix("serviceAccount:").partition("@")[0]
-        whole = "@" in value and re.fullmatch(ACCOUNT, start)
-        return f"{quoted(value)} can't be a service account's id", (
-            f"only the part before the @: `{key}: {start}`, which is made in the stack's project"
-            if whole
-            else f"{_ACCOUNT_ID}; with a long stack name set `{key}`"
-        )
+        start, what = value.removeprefix("serviceAccount:").partition("@")[0], "can't be a service account's id"
+        fix = f"{_ACCOUNT_ID}; with a long stack name set `{key}`"
+        if "@" in value and re.fullmatch(ACCOUNT, start):
+            fix = f"only the part before the @: `{key}: {start}`, which is made in the stack's project"
+        return f"{quoted(value)} {what}", fix
 
     return Bound(wrong, _form(ACCOUNT, _ACCOUNT_ID))
 

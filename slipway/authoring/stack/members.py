@@ -49,13 +49,11 @@ def invalid_member(member: str) -> tuple[str, str] | None:
     prefix, colon, rest = member.partition(":")
     given = prefix + colon
     right = next((form for form in FORMS if form.lower() == given.lower()), None)
+    unknown = f"is not an IAM member: {shown(member)}"
+    if right is None and re.fullmatch(ADDRESS, member):
+        return unknown, f"did you mean `user:{short(member, 320)}`, or group:?"
     if right is None:
-        near = (
-            f"did you mean `user:{short(member, 320)}`, or group:?"
-            if re.fullmatch(ADDRESS, member)
-            else f"for example {EXAMPLE}"
-        )
-        return f"is not an IAM member: {shown(member)}", near
+        return unknown, f"for example {EXAMPLE}"
     if given != right:
         return f"IAM is case-sensitive, and this begins with {quoted(given)}", f"{right}{rest}"
     if right in ("user:", "group:") and rest.endswith(".gserviceaccount.com"):
@@ -65,7 +63,7 @@ def invalid_member(member: str) -> tuple[str, str] | None:
         return None
     if not right.startswith("principal") and re.fullmatch(form, rest.lower()):
         return f"IAM keeps addresses in lower case, this is {shown(member)}", f"{right}{rest.lower()}"
-    return f"is not an IAM member: {shown(member)}", fix
+    return unknown, fix
 
 
 _MAY = "may submit, spend money and read all results"
