@@ -13,6 +13,7 @@ from slipway.google.catalog.document import write
 from slipway.google.quota.request import QuotaRequest
 from slipway.google.quotas import SERVICE
 from slipway.model.catalog import model
+from slipway.model.facts import CATALOG, QUOTA, TEMPLATE
 
 from .gcp import cloudquota, storage
 
@@ -48,7 +49,7 @@ class Catalog(pulumi.ComponentResource):
         `after`: the resources that must exist before people may read of them.
         `hooks`: asked before it is deleted.
         """
-        super().__init__("slipway:components:Catalog", name, dict(facts))
+        super().__init__(CATALOG, name, dict(facts))
         self.object = storage.BucketObject(
             "catalog",
             bucket=bucket,
@@ -95,7 +96,7 @@ class JobTemplate(pulumi.ComponentResource):
         Raises ConfigError where the working directory can't be written.
         """
         facts = facts or {}
-        super().__init__("slipway:components:JobTemplate", name, dict(facts))
+        super().__init__(TEMPLATE, name, dict(facts))
         self.packages = []
         # Several variants of a template may run the same code.
         for package in {package.path: package for package in packages}.values():
@@ -137,7 +138,7 @@ class QuotaCheck(pulumi.ComponentResource):
         `contact`: an address, which Google asks about them, and `justification`, the reason.
         `facts`: what a preview shows of the component itself.
         """
-        super().__init__("slipway:components:QuotaCheck", name, dict(facts or {}))
+        super().__init__(QUOTA, name, dict(facts or {}))
         parent = f"projects/{project}"
         self.requests = [
             cloudquota.SQuotaPreference(

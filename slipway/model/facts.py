@@ -175,37 +175,33 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
     """Read published components: type, logical name and inputs of each. None where the catalog's does not exist yet.
     `published`, if given, replaces their clusters and templates. Raises codec.MalformedError."""
     try:
-        return _read(components, published)
+        of_type: dict[str, dict[str, Fact]] = {}
+        for type_, name, inputs in sorted(components, key=lambda component: component[:2]):
+            of_type.setdefault(type_, {})[name] = inputs
+        declared, workspace, quota = (
+            next(iter(of_type.get(component, {}).values()), None) for component in (CATALOG, WORKSPACE, QUOTA)
+        )
+        if declared is None or workspace is None:
+            return None
+        retiring = {inputs["id"]: inputs for inputs in of_type.get(CLUSTER, {}).values() if "retiring" in inputs}
+        retiring |= workspace.get("retiring", {})
+        return Facts(
+            catalog=published or _catalog(declared, workspace, of_type),
+            submitters=_by_two_keys(workspace.get("submitters", {}), "submitters"),
+            code=bool(workspace.get("code")),
+            quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
+            policy=_by_two_keys(declared.get("policy", {}), "policy"),
+            kept={id_: codec.read(Kept, {"kind": "cluster", **entry}, id_) for id_, entry in retiring.items()},
+            trainers={
+                name: codec.read(TrainerFacts, trainer, name) for name, trainer in workspace.get("trainers", {}).items()
+            },
+            adopted=frozenset(workspace.get("adopted", {})),
+            shared={member: tuple(stacks) for member, stacks in workspace.get("shared", {}).items()},
+        )
     except codec.MalformedError:
         raise
     except (AttributeError, LookupError, TypeError, ValueError) as problem:  # A component may publish anything.
         raise codec.MalformedError(f"{type(problem).__name__}: {problem}") from problem
-
-
-def _read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None) -> Facts | None:
-    of_type: dict[str, dict[str, Fact]] = {}
-    for type_, name, inputs in sorted(components, key=lambda component: component[:2]):
-        of_type.setdefault(type_, {})[name] = inputs
-    declared, workspace, quota = (
-        next(iter(of_type.get(component, {}).values()), None) for component in (CATALOG, WORKSPACE, QUOTA)
-    )
-    if declared is None or workspace is None:
-        return None
-    retiring = {inputs["id"]: inputs for inputs in of_type.get(CLUSTER, {}).values() if "retiring" in inputs}
-    retiring |= workspace.get("retiring", {})
-    return Facts(
-        catalog=published or _catalog(declared, workspace, of_type),
-        submitters=_by_two_keys(workspace.get("submitters", {}), "submitters"),
-        code=bool(workspace.get("code")),
-        quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
-        policy=_by_two_keys(declared.get("policy", {}), "policy"),
-        kept={id_: codec.read(Kept, {"kind": "cluster", **entry}, id_) for id_, entry in retiring.items()},
-        trainers={
-            name: codec.read(TrainerFacts, trainer, name) for name, trainer in workspace.get("trainers", {}).items()
-        },
-        adopted=frozenset(workspace.get("adopted", {})),
-        shared={member: tuple(stacks) for member, stacks in workspace.get("shared", {}).items()},
-    )
 
 
 def _by_two_keys(body: Any, key: str) -> Mapping[str, Mapping[str, Any]]:

@@ -74,8 +74,6 @@ EXEC = "--exec="
 SHORT = 7
 _TRUTH: Mapping[str, bool] = {"true": True, "false": False}
 _NOT_IN_LABELS = re.compile(r"[^a-z0-9_-]+")
-
-
 UNKNOWN_COMMIT = "unknown"
 
 

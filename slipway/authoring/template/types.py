@@ -17,10 +17,11 @@ _hints: Callable[[Any], dict[str, Any]] = cache(get_type_hints)
 
 def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterator[str]:
     """Yield values of another type than declared, with their places: `parameters.help of trees: 5 is no string`."""
-    fitting = next((choice for choice in _choices(hint) if _is(value, choice)), None)
+    choices = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    fitting = next((choice for choice in choices if _is(value, choice)), None)
     where = f"{place} of {owner}" if owner else place
     if fitting is None:
-        yield f"{where}: {value!r} is not {join((word for choice in _choices(hint) for word in _words(choice)), 'or')}"
+        yield f"{where}: {value!r} is not {join((word for choice in choices for word in _words(choice)), 'or')}"
     elif isinstance(value, str):
         if wrong := unfit(value):
             yield f"{where}: {value!r} {wrong}"
@@ -37,10 +38,6 @@ def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterato
         for field in fields(value):
             inner_place = f"{place}.{field.name}" if place else field.name
             yield from mistyped(getattr(value, field.name), _hints(type(value))[field.name], inner_place, str(name))
-
-
-def _choices(hint: Any) -> tuple[Any, ...]:
-    return get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
 
 
 def _is(value: Any, hint: Any) -> bool:
