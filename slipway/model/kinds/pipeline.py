@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 from typing import Any
@@ -60,18 +61,13 @@ class Need:
         """Return the smallest machine that suffices, as the service chooses; None where there is none."""
         if self == Need():
             return machine(USUAL)
-        fitting = [shape for shape in self._shapes() if all(row[3] for row in self.compared(shape))]
-        return min(fitting, key=lambda shape: (shape.vcpus, shape.family != "e2", shape.memory_gb), default=None)
-
-    def _shapes(self) -> Iterator[Machine]:
+        shapes, asked = list[Machine](), (self.accelerator, self.count) if self.count else (None, None)
         for type_ in machine_types():
-            if self.count:
-                try:
-                    yield machine(type_, self.accelerator, self.count)
-                except MachineError:
-                    continue
-            elif type_.partition("-")[0] in _FAMILIES:
-                yield machine(type_)
+            if self.count or type_.partition("-")[0] in _FAMILIES:
+                with suppress(MachineError):
+                    shapes.append(machine(type_, *asked))
+        fitting = [shape for shape in shapes if all(row[3] for row in self.compared(shape))]
+        return min(fitting, key=lambda shape: (shape.vcpus, shape.family != "e2", shape.memory_gb), default=None)
 
 
 @dataclass(frozen=True)

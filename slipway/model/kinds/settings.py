@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, Literal
 
 from slipway.base.codec import given
@@ -59,6 +60,10 @@ class Search:
             for inner in condition.parameters:
                 yield from inner.problems()
 
+    def names(self) -> tuple[str, ...]:
+        inner = (parameter.names() for condition in self.conditions for parameter in condition.parameters)
+        return (self.name, *chain.from_iterable(inner))
+
     def _not_numbers(self) -> Iterator[str]:
         if self.kind == "categorical":
             return
@@ -104,14 +109,7 @@ class Study:
 
     def names(self) -> tuple[str, ...]:
         """Return every searched parameter, conditional ones too."""
-        return tuple(name for parameter in self.parameters for name in _names(parameter))
-
-
-def _names(search: Search) -> tuple[str, ...]:
-    inner = (
-        name for condition in search.conditions for parameter in condition.parameters for name in _names(parameter)
-    )
-    return (search.name, *inner)
+        return tuple(name for parameter in self.parameters for name in parameter.names())
 
 
 _ALGORITHMS = {"grid": "GRID_SEARCH", "random": "RANDOM_SEARCH"}
