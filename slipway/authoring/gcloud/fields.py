@@ -149,10 +149,7 @@ _MACHINE = Message(
         "tpuTopology": text,
         "reservationAffinity": _AFFINITY,
     },
-    {
-        "gpuPartitionSize": "leave it out for a whole GPU: what a part of one draws of a quota, and costs, is not "
-        "documented, so nobody could judge the job before it is sent"
-    },
+    {"gpuPartitionSize": "leave it out for a whole GPU: what a part of one draws of a quota is not documented"},
 )
 _POOL = Message(
     {

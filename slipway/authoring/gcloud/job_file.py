@@ -26,8 +26,11 @@ def job_file(body: Mapping[str, Any], kind: JobKind, *, project: str, region: st
             fix=f"slipway submit --as {CUSTOM_JOB.name} --dry-run, if the template has that kind; or no --format",
         )
     spec = kind.spec_of(body)
+    tasks = [pool.get("pythonPackageSpec") or pool.get("containerSpec") for pool in spec.get("workerPoolSpecs", ())]
+    once = "# It runs once: the claim in its arguments is taken by the first job that is sent with it."
+    notes = [f"# {about}", *([once] if all(Launched.of(task) for task in tasks if task) else [])]
     text = yaml.dump(spec, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=10**6)
-    return "\n".join((f"# {about}", *_once(spec), f"# {command(body, project, region)}", text.rstrip("\n")))
+    return "\n".join((*notes, f"# {command(body, project, region)}", text.rstrip("\n")))
 
 
 def command(body: Mapping[str, Any], project: str, region: str) -> str:
@@ -40,15 +43,6 @@ def command(body: Mapping[str, Any], project: str, region: str) -> str:
     if key:
         words.append(f"--kms-key={key}")
     return shlex.join([*words, f"--config={name}.yaml"])
-
-
-def _once(spec: Mapping[str, Any]) -> list[str]:
-    tasks = (
-        pool.get("pythonPackageSpec") or pool.get("containerSpec") or {} for pool in spec.get("workerPoolSpecs", ())
-    )
-    if not all(Launched.of(task) for task in tasks if task):
-        return []
-    return ["# It runs once: the claim in its arguments is taken by the first job that is sent with it."]
 
 
 class _Dumper(yaml.SafeDumper):

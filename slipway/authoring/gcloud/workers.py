@@ -13,7 +13,7 @@ from slipway.authoring.stack.secrets import KEEP, looks_secret
 from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.authoring.template.jobspec import LAUNCHER
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool
-from slipway.model.labels import EXEC, Launched
+from slipway.model.labels import Launched
 from slipway.model.machines.spec import Disk
 from slipway.model.machines.table import MachineError
 from slipway.model.rules.reservations import NAME_KEY
@@ -45,7 +45,9 @@ class WorkersReader:
         variables = environment([(part, pool) for _, part, pool in used], self.output)
         workers = tuple(
             WorkerPool(
-                **self._worker(part, pool, variables, first=index == 0),
+                **self._machine(part, pool),
+                replicas=self._replicas(part, pool, first=index == 0),
+                args=tuple(self._arguments(part, pool, variables)),
                 role=POSITIONS[place],
                 position=POSITIONS[place] if index and place != used[index - 1][0] + 1 else None,
                 code=code if code != codes[0] else None,
@@ -60,23 +62,15 @@ class WorkersReader:
             "worker_pools": workers,
         }
 
-    def _worker(self, part: DocumentPart, pool: Json, variables: Environment, *, first: bool) -> dict[str, Any]:
-        machine = field_of(part, "machineSpec")
-        spec = pool.get("machineSpec", {})
-        return {
-            **self._machine(machine, spec, part, pool.get("diskSpec", {})),
-            "replicas": self._replicas(part, pool, first=first),
-            "args": tuple(self._arguments(part, pool, variables)),
-            "reservation": _reservation(field_of(machine, "reservationAffinity"), spec.get("reservationAffinity")),
-        }
-
-    def _machine(self, part: DocumentPart, spec: Json, pool: DocumentPart, disk: Json) -> dict[str, Any]:
+    def _machine(self, pool: DocumentPart, given: Json) -> dict[str, Any]:
+        part, spec = field_of(pool, "machineSpec"), given.get("machineSpec", {})
         asked: dict[str, Any] = {
             "machine": spec.get("machineType", ""),
-            "disk": Disk.read(disk),
+            "disk": Disk.read(given.get("diskSpec", {})),
             "accelerator": spec.get("acceleratorType"),
             "accelerator_count": spec.get("acceleratorCount"),
             "tpu_topology": spec.get("tpuTopology"),
+            "reservation": _reservation(field_of(part, "reservationAffinity"), spec.get("reservationAffinity", {})),
         }
         if not asked["machine"]:
             part.wrong("there is no machineType", "a machine type, as in machineType: n1-standard-8")
@@ -152,10 +146,9 @@ class WorkersReader:
     def _image(self, part: DocumentPart, container: Json) -> Image:
         launched, given = _launched(container), list(container.get("command", []))
         parts = items(field_of(part, "command"))
-        if launched:  # Each word stands in an argument of its own.
-            words, given = container["args"], list(launched.command)
-            places = zip(items(field_of(part, "args")), words, strict=True)
-            parts = [place for place, word in places if word.startswith(EXEC)][: len(given)]
+        if launched:
+            given = list(launched.command)
+            parts = [field_of(part, "args")] * len(given)
         command = tuple(self._text(*word, {}) for word in zip(parts, _names(given, "command"), given, strict=False))
         image = Image(container.get("imageUri", ""), command, launcher=bool(launched) or not command)
         if command and not launched:
@@ -187,9 +180,8 @@ class WorkersReader:
         return code
 
 
-def _reservation(part: DocumentPart, affinity: Json | None) -> str | None:
+def _reservation(part: DocumentPart, given: Json) -> str | None:
     """Return the template's reservation. NO_RESERVATION and no affinity are one (vertex-rules 4.2)."""
-    given = affinity or {}
     kind, values = given.get("reservationAffinityType"), given.get("values", [])
     named = bool(values) or "key" in given
     if kind == "SPECIFIC_RESERVATION" and len(values) == 1 and given.get("key") == NAME_KEY:

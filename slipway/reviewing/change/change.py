@@ -1,8 +1,4 @@
-"""A change of one stack, as far as it is known: every comparison in this folder takes it.
-
-Some of it was announced: a deployment said that time alone would bring it, once it has. A scheduled deployment is there
-for that; in the review of a pull request it needs no approval.
-"""
+"""A change of one stack, as far as it is known: every comparison of `slipway.reviewing.rules` takes it."""
 
 from __future__ import annotations
 

@@ -13,9 +13,6 @@ from slipway.base.formatting import short
 from slipway.deploying.engine.touched import InputDifference
 from slipway.reviewing.change.secret_values import HIDDEN
 
-_HELD = "secure"
-"""The key of a value that the engine has encrypted."""
-
 
 @dataclass(frozen=True)
 class Edit:
@@ -100,4 +97,5 @@ def _below(key: str, value: Any) -> Iterator[tuple[str, str]]:
 
 def _text(value: Any, name: str = "") -> str:
     text = value if isinstance(value, str) else json.dumps(value)
-    return HIDDEN if name == _HELD or looks_secret(text, name) else text
+    # The engine has encrypted what is below `secure`.
+    return HIDDEN if name == "secure" or looks_secret(text, name) else text

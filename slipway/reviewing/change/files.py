@@ -47,7 +47,6 @@ STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.ya?ml")
 _REQUIREMENTS = re.compile(r"requirements[^/]*\.(txt|in)")
 ADDRESS = re.compile(r"[A-Za-z0-9._%+'-]+@([A-Za-z0-9-]+(?:\.[A-Za-z0-9-]+)+)")
 """A person's address, or an account's."""
-_SEPARATED = re.compile(r"[A-Z]\d*\0")
 
 
 def seen_from(folder: str, path: str) -> str:
@@ -126,7 +125,7 @@ def _text(path: Path) -> str:
 
 def _listed(text: str) -> Iterator[tuple[str, list[str]]]:
     """Yield statuses with their paths: of `M\\tpath` and `R100\\told\\tnew`, or of the same between zero bytes."""
-    if _SEPARATED.match(text):
+    if "\0" in text:
         words = iter(text.split("\0")[:-1])
         for status in words:
             yield status, [next(words, "") for _ in range(2 if status.startswith(("R", "C")) else 1)]

@@ -118,10 +118,6 @@ class Line:
         return SIGNS[self.card.grade]
 
     @property
-    def clause(self) -> str:
-        return named(self.card.lead.phrase, self.names)
-
-    @property
     def told(self) -> str:
         stacks = self.card.stacks
         whose = f"{join(f'`{stack}`' for stack in stacks)}: " if stacks else ""

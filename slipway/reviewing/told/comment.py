@@ -94,7 +94,9 @@ def _forms(reviews: Sequence[Review], lines: Lines) -> Iterator[list[str]]:
     no_plan = ["The plan is too long for a comment; the log of the preview has it."] if planned else []
     for details in (100, 4, 0):
         yield [_folded_cards(lines, details), *beside, *no_plan]
-    yield [_without_cards(lines), *no_plan]
+    others = [_item(line) for line in lines.folded if line.card.opens]
+    no_cards = "The cards are too long for a comment: `slipway review` prints them."
+    yield ["\n".join((*first_of(others, _MOST_ITEMS), no_cards)), *no_plan]
 
 
 def _folded_cards(lines: Lines, details: int) -> str:
@@ -114,14 +116,6 @@ def _folded_cards(lines: Lines, details: int) -> str:
     counts = ((len(more), "more"), (len(lines.folded) - len(more), "more for information"))
     summary = " · ".join((some, *(f"{count} {what}" for count, what in counts if count)))
     return folded(summary, "\n\n".join(shown))
-
-
-def _without_cards(lines: Lines) -> str:
-    """Return the other lines that should stand open, without any card."""
-    items = [_item(line) for line in lines.folded if line.card.opens]
-    return "\n".join(
-        (*first_of(items, _MOST_ITEMS), "The cards are too long for a comment: `slipway review` prints them.")
-    )
 
 
 def _card(card: Card, details: int) -> str:

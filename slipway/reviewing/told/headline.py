@@ -8,6 +8,7 @@ from decimal import Decimal
 from slipway.base.formatting import counted, few
 from slipway.model.findings.finding import Grade, Shown
 from slipway.model.prices import NOTABLE
+from slipway.reviewing.consequence import named
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
 
@@ -15,7 +16,6 @@ NOTHING = "nothing changes"
 LONGEST = 120
 """The characters of a headline."""
 _ALIKE = {Grade.WARNING: "warning", Grade.NOTE: "change"}
-_INCOMPLETE = "not all could be compared"
 _DETAILS = 6
 _LABEL = 20
 
@@ -26,7 +26,7 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
     lines = lines or arranged(reviews)
     unknown = any(review.incomplete for review in reviews)
     if not lines.opened:
-        return f"⚠ {_INCOMPLETE}" if unknown else f"✓ {nothing}"
+        return "⚠ not all could be compared" if unknown else f"✓ {nothing}"
     first = lines.opened[0].card
     sign = SIGNS[max(first.grade, Grade.WARNING)] if unknown else lines.opened[0].sign
     whose = "" if len(reviews) > 1 and not first.stacks else f"{few(first.stacks) or reviews[0].stack}: "
@@ -42,7 +42,7 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
 def _clauses(alike: Sequence[Line], room: int) -> str:
     """Return the first clause, the second where there is room for it, and the number of the others."""
     for most in (2, 1):
-        clauses = [line.clause for line in alike[:most]]
+        clauses = [named(line.card.lead.phrase, line.names) for line in alike[:most]]
         left = len(alike) - most
         grade = alike[0].card.grade
         if left > 0:
