@@ -37,7 +37,8 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
         # A catalog of an older version does not tell whether the stack allowed code, but of a template.
         code = bool(catalog.code) or any(template.takes_code for template in catalog.templates.values())
         before = replace(before, quota=replace(before.quota, requests=asked or None), code=code)
-    reviewed = review(Change.between(deployment.stack.name, before, after, deployment.live, now, recent=UNASKED))
+    live = replace(deployment.live, recent=UNASKED)
+    reviewed = review(Change.between(deployment.stack.name, before, after, live, now))
     old = workspace(plan, now)
     title = f"{deployment.stack.name} @ {deployment.revision}"
     said = "\n".join((*plan.notes, title, plain_text(reviewed, UNTOUCHED, cards=preview), *old))

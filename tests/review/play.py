@@ -65,16 +65,16 @@ def change_of(case: Case) -> Change:
         if deploys(file) or file.startswith("jobs/")
     }
     same = frozenset(file for file, sides in code.items() if same_program(file, *sides))
+    there = replace(deployed.live, recent=deployed.ended)
     steps = case.steps(deployed.facts.catalog) if case.steps else None
     preview = case.preview if steps is None else Preview(tuple(steps))
     return Change.between(
         "prod",
         None if case.world.first else deployed.facts,
         after,
-        replace(deployed.live, clusters=_UNREAD, jobs=_UNREAD) if case.world.unread else deployed.live,
+        replace(there, clusters=_UNREAD, jobs=_UNREAD) if case.world.unread else there,
         NOW,
         preview=failed or preview,
-        recent=deployed.ended,
         policies=case.policies,
         files=Files(
             edited | frozenset(case.files),

@@ -51,9 +51,7 @@ EXIT_SHUT = 5
 )
 @click.option("--main", "mains", multiple=True, metavar="SOURCE", help="A preview or review of the base branch itself.")
 @click.option("--gate", is_flag=True, help="Exit code 5 while something needs an approval.")
-@click.option(
-    "--scheduled", is_flag=True, help="Exit code 5 for all that was not announced, which nobody asked to deploy."
-)
+@click.option("--scheduled", is_flag=True, help="Exit code 5 for all that was not announced.")
 @click.option(
     "--forge",
     "--github",

@@ -87,8 +87,6 @@ class Change:
     now: datetime
     #: None without the engine: in the program itself, at the start of a preview.
     preview: Preview | None = None
-    #: The jobs of the last days, ended ones too.
-    recent: tuple[VertexJob, ...] | Unknown = ()
     #: Of buckets that are adopted: who may use them already.
     policies: Mapping[str, frozenset[Bound] | Unknown] = field(default_factory=dict)
     files: Files = NO_FILES
@@ -185,7 +183,7 @@ class Change:
     @cached_property
     def jobs_by_template(self) -> Mapping[str, Sequence[VertexJob]]:
         """The jobs of the last days, and those that have not ended."""
-        recent = () if isinstance(self.recent, Unknown) else self.recent
+        recent = () if isinstance(self.live.recent, Unknown) else self.live.recent
         return grouped({job.name: job for job in (*recent, *self.jobs)}.values(), lambda job: job.template)
 
     def jobs_on(self, id_: str) -> tuple[VertexJob, ...]:

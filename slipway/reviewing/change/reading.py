@@ -106,7 +106,6 @@ def change(
         now,
         known=not (untold and events.deployed(preview)),
         preview=preview,
-        recent=live.recent,
         policies=policies,
         files=files,
         unread=(*untold, *unread),

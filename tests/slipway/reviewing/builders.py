@@ -90,6 +90,7 @@ def change(
     limits: Mapping[str, QuotaLimit] | Unknown | None = None,
     steps: Iterable[EngineStep] | None = None,
     preferences: Mapping[str, QuotaPreference] | Unknown | None = None,
+    recent: tuple[VertexJob, ...] | Unknown = (),
     **fields: Any,
 ) -> Change:
     """Return a change. `steps` are the engine's; None where it was not asked. `fields` are the change's own."""
@@ -99,6 +100,7 @@ def change(
         limits={} if limits is None else limits,
         catalog=None,
         preferences={} if preferences is None else preferences,
+        recent=recent,
     )
     preview = None if steps is None else Preview(tuple(steps))
     return Change.between(

@@ -78,7 +78,7 @@ class TemplateChange:
 
     @cached_property
     def used(self) -> Usage:
-        recent = self.change.recent
+        recent = self.change.live.recent
         jobs = self.change.jobs_by_template.get(self.new.name, ())
         return Usage(tuple(jobs), recent if isinstance(recent, Unknown) else None)
 
