@@ -38,11 +38,8 @@ def command(body: Mapping[str, Any], project: str, region: str) -> str:
     name, key = body["displayName"], body.get("encryptionSpec", {}).get("kmsKeyName")
     labels = ",".join(f"{label}={value}" for label, value in body.get("labels", {}).items())
     words = [*CUSTOM_JOB.gcloud.split(), f"--project={project}", f"--region={region}", f"--display-name={name}"]
-    if labels:
-        words.append(f"--labels={labels}")
-    if key:
-        words.append(f"--kms-key={key}")
-    return shlex.join([*words, f"--config={name}.yaml"])
+    more = [f"--{flag}={value}" for flag, value in (("labels", labels), ("kms-key", key)) if value]
+    return shlex.join([*words, *more, f"--config={name}.yaml"])
 
 
 class _Dumper(yaml.SafeDumper):

@@ -40,23 +40,19 @@ class OutputReader:
 
     def __init__(self, uri: str, notes: list[Note]) -> None:
         self.uri, self.notes = uri.rstrip("/"), notes
+        self._own = re.compile(rf"{re.escape(self.uri)}(/?|/({'|'.join(WRITTEN)})(/.*)?)")
 
     def text(self, part: DocumentPart, name: str, text: str) -> str:
         """Return a text as a template has it. `name` is that of its argument or variable."""
         written, end = "", 0
         for path in _PATH.finditer(text) if self.uri else ():
-            replaced = self._replaced(path[0])
-            if replaced is not None:
-                self.notes.append(Note(part, f"{name}: {path[0]} became {replaced}"))
+            becomes = escaped(path[0])
+            if self._own.fullmatch(path[0]):
+                becomes = placeholder(OUTPUT) + escaped(path[0].removeprefix(self.uri))
+                self.notes.append(Note(part, f"{name}: {path[0]} became {becomes}"))
             elif path[0].startswith((self.uri, f"/gcs/{self.uri.removeprefix('gs://')}")):
-                self.notes.append(Note(part, f"{name}: {path[0]} stays, though it begins like the output {self.uri}"))
-            written += escaped(text[end : path.start()]) + (replaced or escaped(path[0]))
+                what = f"{name}: {path[0]} stays, though it begins like the output {self.uri}"
+                self.notes.append(Note(part, what))
+            written += escaped(text[end : path.start()]) + becomes
             end = path.end()
         return written + escaped(text[end:])
-
-    def _replaced(self, path: str) -> str | None:
-        rest = path.removeprefix(self.uri)
-        folder = rest[1:].partition("/")[0]
-        if rest == path or not (rest in ("", "/") or (rest[0] == "/" and folder in WRITTEN)):
-            return None
-        return placeholder(OUTPUT) + escaped(rest)

@@ -24,7 +24,6 @@ from slipway.reviewing.record import Record, name_of, written_with
 from slipway.reviewing.told.comment import mark
 
 _VARIABLES = ("CI_API_V4_URL", "CI_PROJECT_ID", "CI_COMMIT_SHA", "GITLAB_TOKEN")
-_OPEN, _BRANCH = "CI_MERGE_REQUEST_IID", "CI_COMMIT_BRANCH"
 _MAY_WRITE = 30
 """The access level of the role Developer, the least that may push: https://docs.gitlab.com/api/access_requests/"""
 _MOST_APPROVALS = 100
@@ -41,7 +40,7 @@ class GitLab:
     def __init__(self, environ: Mapping[str, str], folder: str = "") -> None:
         fix = "in a job of GitLab all but GITLAB_TOKEN are set: make it a masked variable (docs/gitlab.md)"
         url, project, self._commit, token = settings(environ, _VARIABLES, "GitLab", fix)
-        self._open, self._branch = environ.get(_OPEN, ""), environ.get(_BRANCH, "")
+        self._open, self._branch = (environ.get(name, "") for name in ("CI_MERGE_REQUEST_IID", "CI_COMMIT_BRANCH"))
         self._mark, self._folder, self._project = mark(folder), folder, int(project)
         self._reviewed_by = environ.get("REVIEWED_BY", "slipway-reviewed")
         session = Session(Transport(environ, headers={"PRIVATE-TOKEN": token}))
