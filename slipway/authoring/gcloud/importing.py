@@ -66,8 +66,7 @@ def read(text: str, file: str, naming: Naming, also: Sequence[FileMistake] = ())
     if not NAME.fullmatch(naming.name):
         what = f"{naming.name!r} can't be a template's name"
         root.mistakes.append(flag_mistake(what, "--name NAME: at most 50 of a-z, 0-9 and -, a letter first"))
-    imported = None if document.mistakes else _imported(root, naming)
-    if imported is not None:
+    if not document.mistakes and (imported := _imported(root, naming)):
         return imported
     ordered = sorted(root.mistakes, key=lambda mistake: mistake.line)
     raise ConfigError(

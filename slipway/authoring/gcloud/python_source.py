@@ -76,10 +76,5 @@ def _parts(value: Any) -> tuple[str, list[tuple[str, Any]], str]:
 def _string(text: str) -> str:
     """Quote as the formatter does: in double quotes, unless that needs more backslashes."""
     quote = "'" if text.count('"') > text.count("'") else '"'
-    return quote + "".join(_character(character, quote) for character in text) + quote
-
-
-def _character(character: str, quote: str) -> str:
-    if character in (quote, "\\"):
-        return f"\\{character}"
-    return character if character.isprintable() else repr(character)[1:-1]
+    shown = "".join(each if each.isprintable() and each != "\\" else repr(each)[1:-1] for each in text)
+    return quote + shown.replace(quote, f"\\{quote}") + quote

@@ -72,9 +72,6 @@ class WorkersReader:
             "tpu_topology": spec.get("tpuTopology"),
             "reservation": _reservation(field_of(part, "reservationAffinity"), spec.get("reservationAffinity", {})),
         }
-        if not asked["machine"]:
-            part.wrong("there is no machineType", "a machine type, as in machineType: n1-standard-8")
-            return asked
         try:
             worker = WorkerPool("", **asked)
             shape = worker.shape
@@ -155,11 +152,8 @@ class WorkersReader:
             what = "command: starts as it is, at least once; without launcher=False the image's python3 starts it, once"
             self.notes.append(Note(field_of(part, "command"), what))
         where = field_of(part, "imageUri")
-        if not image.uri:
-            where.wrong("there is no imageUri", "the image, pinned: imageUri: NAME@sha256:DIGEST")
-            return image
         for _, problem in image.problems():
-            where.wrong(problem, f"gcloud artifacts docker images describe {image.uri} prints the digest")
+            where.wrong(problem, f"gcloud artifacts docker images describe {image.uri or 'IMAGE'} prints the digest")
         return image
 
     def _package(self, part: DocumentPart, package: Json) -> Package:
