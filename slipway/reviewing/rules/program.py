@@ -119,12 +119,9 @@ def used_later(change: Change) -> Iterator[Consequence]:
 
 def _is_default(edit: Edit, change: Change, name: str, pool: str = "") -> bool:
     """Tell whether a pool begins with as many machines as before, as the minimum is the default."""
-    sides = ((edit.before, change.old), (edit.after, change.new))
-    pools = [
-        (value, cluster and cluster.pool(pool)) for value, catalog in sides for cluster in [catalog.clusters.get(name)]
-    ]
-    first = [value or str(there.min) for value, there in pools if there]
-    return len(first) == len(sides) and first[0] == first[1]
+    clusters = (catalog.clusters.get(name) for catalog in (change.old, change.new))
+    least = [str(there.min) for cluster in clusters if cluster and (there := cluster.pool(pool))]
+    return len(least) == 2 and (edit.before or least[0]) == (edit.after or least[1])
 
 
 def deploying(change: Change) -> Iterator[Consequence]:
@@ -134,5 +131,5 @@ def deploying(change: Change) -> Iterator[Consequence]:
             row = "deploying-key"
             if edit.key == "gcp:impersonateServiceAccount":
                 row = "deploying-as" if edit.after else "deploying-as-oneself"
-            sides: dict[str, Any] = {"before": f"`{edit.before}`", "after": f"`{edit.after}`"}
-            yield by_row(row, Subject("key", edit.key), key=edit.key, edits=(edit,), **sides)
+            before, after = f"`{edit.before}`", f"`{edit.after}`"
+            yield by_row(row, Subject("key", edit.key), key=edit.key, edits=(edit,), before=before, after=after)

@@ -8,10 +8,8 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from slipway.base.formatting import few
-from slipway.google.catalog.lookup import usual_offers
 from slipway.google.live import Increase, Live, Unknown
-from slipway.google.quota.increases import became_of, preference_of
-from slipway.google.quota.metrics import quota_id
+from slipway.google.quota.increases import became_of, preference_of, quota_of
 from slipway.google.quota.request import Requested, more
 from slipway.google.quota.usage import Usage, superseded, usage
 from slipway.model.catalog.model import Catalog
@@ -37,8 +35,9 @@ class QuotaDraw:
     was: QuotaLine
     #: In use by generations that go.
     old: int
-    #: In use by all others.
-    others: int
+    #: At most, beside what all others use; and as deployed.
+    most: Draw
+    earlier: Draw
     #: The limit that the stack asks for and may still get; 0 for none, as in another region than its own.
     asked: int
     #: The outcome of a request that was made before.
@@ -51,50 +50,31 @@ class QuotaDraw:
         """Return `H100 GPUs`; `H100 GPUs in us-east4` outside the stack's own region."""
         return f"{in_words(self.line.metric)}{f' in {self.line.region}' if self.line.region else ''}"
 
-    @property
-    def room(self) -> int | None:
-        """The amount that pools can have; None where no limit is known, or there is none."""
-        return Draw(self.line.ceiling, self.line.limit, self.others).room
-
-    @property
-    def lacks(self) -> int:
-        return Draw(self.line.ceiling, self.line.limit, self.others).short
-
-    @property
-    def lacked(self) -> int:
-        return Draw(self.was.ceiling, self.line.limit, self.others).short
-
-    @property
-    def differs(self) -> bool:
-        """Tell whether more or less is lacking than before."""
-        return (self.line.short, self.lacks) != (self.was.short, self.lacked)
-
 
 @once
 def draws(change: Change) -> tuple[QuotaDraw, ...]:
     same_place = change.before.quota.region == change.after.quota.region
     before = change.before.quota.lines if same_place else {}
-    lines = change.after.quota.lines.values()
-    places = {region: live_at(change, region) for region in {line.region for line in lines}}
-    own, uses = frozenset(cluster.id for cluster in change.new.clusters.values()), dict[str, Usage]()
-    for region, live in places.items():
-        if live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
-            uses[region] = Usage()
-        else:
-            uses[region] = usage(live.clusters, live.jobs, own, superseded(live.clusters, change.new.stack, own))
+    own = frozenset(cluster.id for cluster in change.new.clusters.values())
     listed = []
-    for line in lines:
-        live, use = places[line.region], uses[line.region]
+    for line in change.after.quota.lines.values():
+        live = live_at(change, line.region)
+        if live.skipped or isinstance(live.clusters, Unknown) or isinstance(live.jobs, Unknown):
+            use = Usage()
+        else:
+            use = usage(live.clusters, live.jobs, own, superseded(live.clusters, change.new.stack, own))
         asked = 0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0)
         request = preference_of(live, line.metric)
         wanted = f"this deployment asks for a limit of {asked:,}" if asked else _increase(live, line.metric)
         settled = request is not None and not request.reconciling and request.preferred == asked
         answer = became_of(request) if request else None
+        was, others = before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0), use.others.get(line.metric, 0)
         draw = QuotaDraw(
             line=line,
-            was=before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0),
+            was=was,
             old=use.old.get(line.metric, 0),
-            others=use.others.get(line.metric, 0),
+            most=Draw(line.ceiling, line.limit, others),
+            earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
             answer=answer,
             increase=str(answer) if answer else wanted,
@@ -113,7 +93,7 @@ def _increase(live: Live, metric: str) -> str:
     limit = live.limit(metric)
     if limit is None or not limit.increase:
         return "not known: whether an increase can be had"
-    id_ = limit.quota_id or quota_id(metric)
+    id_ = quota_of(live, metric)
     return f"{limit.increase} (`{id_}`)" if id_ and limit.increase is Increase.POSSIBLE else limit.increase
 
 
@@ -138,13 +118,12 @@ def quota(change: Change) -> Iterator[Consequence]:
             yield _of(draw, "quota-short-for-offers", more or draw.line.drawn, grade=grade)
     yield from _requested(change)
     # One failed answer makes all limits unknown, which is told once.
-    before = {(line.metric, line.region) for line in old.lines.values() if line.state == "unknown"}
-    unread = {(draw.line.metric, draw.line.region): draw for draw in drawn if draw.line.state == "unknown"}
-    fresh = [unread[key] for key in sorted(unread.keys() - before)]
+    fresh = [draw for draw in drawn if draw.line.state == "unknown" != draw.was.state]
     if fresh and not change.live.skipped:
         parts = (live_at(change, draw.line.region).limits for draw in fresh)
         so = next((str(part) for part in parts if isinstance(part, Unknown)), "")
-        yield by_row("quota-unknown", Subject("quota"), what=named(draw.what for draw in fresh), so=so)
+        what = named(sorted({draw.what for draw in fresh}))
+        yield by_row("quota-unknown", Subject("quota"), what=what, so=so)
     for key, was, becomes in (("mode", old.mode, new.mode), ("strict", old.strict, new.strict)):
         row = f"quota-{key}-{becomes}".lower()
         if was != becomes and old.mode and row in ROWS:
@@ -161,9 +140,15 @@ def quota_in_words(change: Change) -> str:
         return "unknown"
     drawn, lines = draws(change), change.before.quota.lines.values()
     stands, before = _stands(change.new, [draw.line for draw in drawn]), _stands(change.old, lines)
-    if stands == before not in ("ok", "nothing drawn") and not any(draw.differs for draw in drawn):
+    same = all((each.line.short, each.most.short) == (each.was.short, each.earlier.short) for each in drawn)
+    if same and stands == before not in ("ok", "nothing drawn"):
         return "as before"
-    return stands + (_outcome(drawn) if stands.startswith(("short", "ok now")) else "")
+    if not stands.startswith(("short", "ok now")):
+        return stands
+    pools = [draw for draw in drawn if not draw.line.of_offers]
+    lacking = [draw for draw in pools if draw.line.short] or [draw for draw in pools if draw.line.state == "tight"]
+    states = {"pending" if draw.asked else draw.answer and draw.answer.state for draw in lacking}
+    return stands + next((words for state, words in _OUTCOMES.items() if state in states), "")
 
 
 def _stands(catalog: Catalog, lines: Iterable[QuotaLine]) -> str:
@@ -176,27 +161,16 @@ def _stands(catalog: Catalog, lines: Iterable[QuotaLine]) -> str:
         return "unknown"
     if any(line.state == "tight" for line in pools):
         return "ok now, short if pools grow"
-    if lacking := _without_quota(catalog) or [name for line in offers if line.short for name in line.drawn]:
-        names = dict.fromkeys(name.split()[0] for name in lacking)
+    none = (
+        name
+        for name, template in sorted(catalog.templates.items())
+        if not any(offer.available or offer.dormant for offer in template.offers)
+        and any(offer.lacks_quota for offer in template.offers)
+    )
+    short = (name.split()[0] for line in offers if line.short for name in line.drawn)
+    if names := list(none) or dict.fromkeys(short):
         return f"{'ok for pools, ' if pools else ''}short for jobs' own machines of {few(names)}"
     return "ok" if pools or offers else "nothing drawn"
-
-
-def _outcome(drawn: Iterable[QuotaDraw]) -> str:
-    """Return the worst outcome of the requests for what is short now, else at most."""
-    pools = [draw for draw in drawn if not draw.line.of_offers]
-    short = [draw for draw in pools if draw.line.short] or [draw for draw in pools if draw.line.state == "tight"]
-    states = {"pending" if draw.asked else draw.answer and draw.answer.state for draw in short}
-    return next((words for state, words in _OUTCOMES.items() if state in states), "")
-
-
-def _without_quota(catalog: Catalog) -> list[str]:
-    usual = {name: usual_offers(template) for name, template in sorted(catalog.templates.items())}
-    return [
-        name
-        for name, offers in usual.items()
-        if not any(offer.available or offer.dormant for offer in offers) and any(offer.lacks_quota for offer in offers)
-    ]
 
 
 def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
@@ -220,14 +194,15 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     drawers = {drawer.partition("/")[0] for drawer in line.drawn}
     # The old one goes before its successor is made, so that both never draw at once.
     in_place = any(cluster.in_place and cluster.name in drawers for cluster in cluster_changes(change))
-    beside_old = line.ceiling if draw.room is None else max(draw.room - draw.old, 0)
-    if draw.lacks > draw.lacked and draw.old >= line.short:
+    room, lacks, lacked = draw.most.room, draw.most.short, draw.earlier.short
+    beside_old = line.ceiling if room is None else max(room - draw.old, 0)
+    if lacks > lacked and draw.old >= line.short:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
         yield _of(draw, row, **_in_machines(change.new, draw))
-    elif draw.old and line.ceiling > beside_old and not (draw.lacks or draw.lacked or line.short or in_place):
+    elif draw.old and line.ceiling > beside_old and not (lacks or lacked or line.short or in_place):
         yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
-    elif draw.lacked and not draw.lacks:
+    elif lacked and not lacks:
         yield _of(draw, "quota-eased")
 
 
@@ -241,7 +216,7 @@ def _in_machines(catalog: Catalog, draw: QuotaDraw) -> Mapping[str, Any]:
         return {"machines": "to the maximum", "beyond": "jobs beyond that wait"}
     ((cluster, pool),) = growing
     name = f"{cluster}/{pool.name}"
-    room, mine = (draw.room or 0) - line.ceiling + line.drawn[name], line.drawn[name] or 1
+    room, mine = (draw.most.room or 0) - line.ceiling + line.drawn[name], line.drawn[name] or 1
     most = max(pool.max * room // mine, 0)
     asking = [f"`{each.name}`" for each in catalog.templates.values() if largest(each, cluster, pool.name) > most]
     never = f"jobs of {named(asking)} with {most + 1} or more machines never get them there"
@@ -253,7 +228,7 @@ def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -
     """Return a row's consequence with the amounts of a draw, the largest first."""
     line, was = draw.line, draw.was
     edit = Edit(f"{draw.what} at most", f"{was.ceiling:,}", f"{line.ceiling:,}")
-    held = {"limit": line.limit, "others use": draw.others, "old generations use": draw.old if line.short else 0}
+    held = {"limit": line.limit, "others use": draw.most.used, "old generations use": draw.old if line.short else 0}
     drawn = {f"`{name}`, at most": line.drawn[name] for name in sorted(line.drawn, key=lambda name: -line.drawn[name])}
     return by_row(
         row,
@@ -261,7 +236,7 @@ def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -
         what=draw.what,
         short=line.short,
         ceiling=line.ceiling,
-        room=draw.room or 0,
+        room=draw.most.room or 0,
         limit=line.limit or 0,
         increase=draw.increase,
         drawers=named(f"`{drawer}`" for drawer in drawers or line.drawn),
