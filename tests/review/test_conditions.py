@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from slipway.authoring.policy.rule import ADVISORY, MANDATORY
-from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.budget import Budget
 from slipway.model.cluster import IN_PLACE, PROTECT, ROLLOVER
 from slipway.model.facts import QuotaFacts
@@ -29,7 +28,7 @@ from slipway.reviewing.rules.policy import policy
 from slipway.reviewing.rules.quota import quota
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.templates.effects import Difference
-from slipway.reviewing.rules.templates.rules import RULES, Rule
+from slipway.reviewing.rules.templates.requests import RULES, Rule
 from slipway.reviewing.rules.templates.templates import templates
 from slipway.reviewing.rules.templates.usage import TemplateChange
 from tests.review.rows import rows_of
@@ -296,7 +295,7 @@ def test_a_phrase_stands_exactly_where_its_condition_holds(group: Group, data: s
 
 
 def _told_by_rows(rule: Rule) -> bool:
-    return all(isinstance(says.get(""), Effect) for says in (rule.appears, rule.goes, rule.changes))
+    return all(isinstance(says.get(""), Mapping) for says in (rule.appears, rule.goes, rule.changes))
 
 
 WORD = st.sampled_from(("1", "2", "3600s", "7200s", "true", "projects/p/x/a", "projects/p/x/b"))
@@ -311,7 +310,7 @@ def test_a_posted_value_is_told_by_what_comes_goes_or_changes(rule: Rule, before
         return rule.of(Difference("name", "of", was, becomes, (), pair), was or "", becomes or "").does
 
     def phrase(says: Mapping[str, Any]) -> str:
-        return str(says[""].does.partition("{")[0])
+        return str(says[""]["does"].partition("{")[0])
 
     assert told(None, after).startswith(phrase(rule.appears))
     assert told(before, None).startswith(phrase(rule.goes))

@@ -9,6 +9,7 @@ from typing import Any
 from slipway.authoring.policy.rule import LEVELS, MANDATORY
 from slipway.authoring.policy.rules import BY_KEY, violations
 from slipway.base.formatting import short
+from slipway.model.catalog.placeholders import render
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
 from slipway.model.findings.grades import APPROVE_ABOVE, GRADES, SUMS, asks_above, moved
@@ -17,7 +18,7 @@ from slipway.reviewing.change.change import Change, Side, grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import by_row, moves, usual_grade
+from slipway.reviewing.rules.table import ROWS, by_row, moves, usual_grade
 
 _OURS = "slipway"
 """The pack of this repository, whose rules are those of the stack file, reported by the facts."""
@@ -32,13 +33,6 @@ _LETS_IN = {
     "ownServiceAccount": "a template may run as everybody's trainer, and all submitters' code reads its secrets",
 }
 """Things that a milder setting lets in, by the rule's key, where its text does not say it."""
-_GRADED = {
-    (True, True): "grade-needs-no-approval",
-    (True, False): "grade-no-warning",
-    (False, True): "grade-needs-approval",
-    (False, False): "grade-warning",
-}
-"""Rows, by whether a grade is milder, and whether it decides on an approval."""
 
 
 def policy(change: Change) -> Iterator[Consequence]:
@@ -57,7 +51,8 @@ def policy(change: Change) -> Iterator[Consequence]:
     yield from _changed(old, new, let_in)
     for kind, was, becomes in moved(old.get(GRADES, {}), new.get(GRADES, {})):
         subject, edits = Subject("policy", GRADES, kind), (Edit(kind, was.review_word, becomes.review_word),)
-        row = _GRADED[was > becomes, Grade.BLOCKING in (was, becomes)]
+        what = "approval" if Grade.BLOCKING in (was, becomes) else "warning"
+        row = f"grade-{'drops' if was > becomes else 'asks'}-{what}"
         yield by_row(row, subject, kind=kind, means=KINDS[kind].means, edits=edits)
     for kind in SUMS:
         most, then = (asks_above([side], kind) for side in (old, new))
@@ -103,16 +98,12 @@ def _of_packs(change: Change) -> Iterator[Consequence]:
     theirs = [each for each in (change.preview.objections if change.preview else ()) if each.pack != _OURS]
     for (pack, rule), objections in grouped(theirs, lambda each: (each.pack, each.rule)).items():
         refuses = any(objection.mandatory for objection in objections)
-        told = [
-            f"`{short(objection.about, _LONGEST)}`: {short(' '.join(objection.message.split()), _LONGEST_MESSAGE)}"
-            for objection in objections
-        ]
+        told = [f"`{short(each.about, _LONGEST)}`: {short(each.message, _LONGEST_MESSAGE)}" for each in objections]
         alone = len(told) == 1
         yield by_row(
             "policy-violated" if refuses else "policy-advice",
             Subject("policy", rule, pack),
             rule=f"`{short(rule, _LONGEST)}` of pack `{short(pack, _LONGEST)}`",
-            field="",
             so=told[0] if alone else f"{len(told)} resources break it",
             details=() if alone else told[:_MOST],
         )
@@ -144,7 +135,7 @@ def _changed(
             now=short(_shown(now), _LONGEST),
             so="; ".join(filter(None, ("" if lets and key not in _LETS_IN else so, lets))),
             edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
-            grade=max(Grade.WARNING, usual_grade(row)) if lets else None,
+            grade=max(Grade.WARNING, usual_grade(ROWS[row])) if lets else None,
         )
 
 
@@ -157,6 +148,4 @@ def _setting(policy: Mapping[str, Mapping[str, Any]], key: str) -> tuple[Any, st
 def _shown(setting: Any) -> str:
     if isinstance(setting, list):
         return ", ".join(map(str, setting))
-    if setting is None or setting is True:
-        return "" if setting is None else "true"
-    return f"{setting:g}" if isinstance(setting, float) else f"{setting}"
+    return "" if setting is None else f"{setting:g}" if isinstance(setting, float) else render(setting)

@@ -2,7 +2,7 @@
 
 A row's word is its kind, where the kind has no other row. In the phrases `{it}` is the subject's name, and other words
 in braces are the values that the rule fills in. A part that is missing is empty, `who` is the subject itself, and the
-grade is the kind's.
+grade is the kind's. `did` is what people lately did whom it hits.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence, consequence
 
 _PARTS = ("who", "does", "so", "instead", "field")
-ROWS: Mapping[str, Mapping[str, str]] = {
+Row = Mapping[str, str]
+ROWS: Mapping[str, Row] = {
     row.get("row", row["kind"]): row for row in json.loads(Path(__file__).with_name("table.json").read_text("utf-8"))
 }
 
@@ -40,19 +41,18 @@ def by_row(
     filled = {part: told[part].format_map({"it": IT, **values}) for part in _PARTS if part in told}
     filled |= {"field": field} if field else {}
     return consequence(
-        told["kind"], subject, edits=edits, details=details, grade=grade or usual_grade(row), cost=cost, **filled
+        told["kind"], subject, edits=edits, details=details, grade=grade or usual_grade(told), cost=cost, **filled
     )
 
 
-def follows(row: str, *, grade: Grade | None = None, details: tuple[str, ...] = (), **values: object) -> Effect:
+def follows(row: str | Row, *, grade: Grade | None = None, details: tuple[str, ...] = (), **words: object) -> Effect:
     """Return a row's phrases with these values in them. `grade`: where it is not the row's."""
-    told = ROWS[row]
-    does, so, instead = (told.get(part, "").format_map({"it": IT, **values}) for part in ("does", "so", "instead"))
-    return Effect(does, so, grade or usual_grade(row), instead, told["kind"], details=details)
+    told = ROWS[row] if isinstance(row, str) else row
+    does, so, instead = (told.get(part, "").format_map({"it": IT, **words}) for part in ("does", "so", "instead"))
+    return Effect(does, so, grade or usual_grade(told), instead, told["kind"], details=details)
 
 
-def usual_grade(row: str) -> Grade:
-    told = ROWS[row]
+def usual_grade(told: Row) -> Grade:
     return Grade[told["grade"].upper()] if "grade" in told else KINDS[told["kind"]].usual
 
 

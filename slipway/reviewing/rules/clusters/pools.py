@@ -17,7 +17,7 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineGroup
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import cost, largest, taken, without_cluster
+from slipway.reviewing.change.usual import cost, largest, taken, takes, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames
 from slipway.reviewing.rules.table import by_row
@@ -167,9 +167,9 @@ def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Itera
         old = change.old.templates.get(name, new)
         for job in change.jobs_by_template.get(name, ()):
             before, after = again(job, old, change.old), again(job, new, change.new, old)
-            if before and before.offer.cluster == cluster and not (after and after.offer.cluster == cluster):
-                goes = f"would cost {cost(after.offer, change.new)}" if after else "could run nowhere"
-                yield f"{owned([job], '')} took {before.takes.get(pool, 0)}, and {goes}"
+            if before and before.cluster == cluster and not (after and after.cluster == cluster):
+                goes = f"would cost {cost(after, change.new)}" if after else "could run nowhere"
+                yield f"{owned([job], '')} took {takes(before, {})[pool]}, and {goes}"
 
 
 def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:

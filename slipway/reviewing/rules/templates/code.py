@@ -89,6 +89,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
         signs = [sign for sign in signs if not (sign.place == _OF_TAG and named)]
         first, *others = signs or (NO_SIGN,)
         more = len(lines) - _MOST_LINES
+        whole = [file for file in edited if not files.lines.get(file)]
         unreported = bool(new.study and first.place == 0 and not template.reports)
         row = "code-signed" if signs else "code-changed" if edited else "code-unseen"
         loses = (new.checkpoints or template.on_spot) and any(sign.loses for sign in signs)
@@ -102,11 +103,8 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
             grade=Grade.BLOCKING if unreported else None,
             edits=lines[:_MOST_LINES],
             details=[
-                *(
-                    f"`{file}` {'goes: what imports it fails' if file in files.removed else 'is to be read as a whole'}"
-                    for file in edited
-                    if not files.lines.get(file)
-                ),
+                *(f"`{file}` goes: what imports it fails" for file in whole if file in files.removed),
+                *(f"`{file}` is to be read as a whole" for file in whole if file not in files.removed),
                 *map(str, others),
                 *_values(template, edited),
                 *([f"and {more} more places in these files"] if more > 0 else []),
@@ -117,41 +115,43 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
 def _unmet(template: TemplateChange, edited: list[str]) -> Iterator[Consequence]:
     """Find what edited code asks for and does not get: an argument that a worker pool is started without, or with and
     the code lost it; a variable; a package."""
-    wrong: dict[tuple[str, str], dict[str, None]] = {}
+    found: dict[tuple[str, str, str], list[str]] = {}
     every = template.change.files.asks
     before = {role: {*map(flag, given)} for role, _, given in _started(template.old)}
     for role, module, arguments in _started(template.new):
-        given = {*map(flag, arguments)}
+        given, part = {*map(flag, arguments)}, f"arguments of {role}"
         # Another file that starts by itself has arguments of its own.
-        for ask in (ask for file in {module, *edited} for ask in _asks(every.get(file, ()), whole=file == module)):
+        files = (file for file in {module, *edited} if file == module or "__main__" not in every.get(file, ()))
+        for ask in (ask for file in files for ask in every.get(file, ())):
             if ask.startswith("--") and "=" not in ask and not {*ask.split("/")} & given:
-                wrong.setdefault(("arguments-unmet", role), {})[ask] = None
+                found.setdefault(("arguments-unmet", part, role), []).append(ask)
             elif ask[0] == "!" and ask[1:] in given:
-                wrong.setdefault(("arguments-unknown", role), {})[ask[1:]] = None
+                found.setdefault(("arguments-unknown", part, role), []).append(ask[1:])
         code = template.change.files.code.get(module)
         for name in sorted(given - before.get(role, given)) if code and code.flags else ():
             if name.startswith("--") and not template.reads([name]):
-                wrong.setdefault(("arguments-strange", role), {})[name] = None
-    for (row, role), flags in wrong.items():
-        yield template.tells(row, part=f"arguments of {role}", role=role, flags=_quoted(flags))
-    asks = [ask for file in edited for ask in template.change.files.asks.get(file, ())]
-    if unset := [ask[:-1] for ask in asks if ask[-1] == "=" and not _is_set(template, ask[:-1])]:
-        yield template.tells("variables-unset", part="environment", names=_quoted(unset))
+                found.setdefault(("arguments-strange", part, role), []).append(name)
+    asks = [ask for file in edited for ask in every.get(file, ())]
+    unset = [ask[:-1] for ask in asks if ask[-1] == "=" and not _is_set(template, ask[:-1])]
     secret = [name.removesuffix("__SECRET") for name, _ in variables(template.new.offers) if name.endswith("__SECRET")]
-    if PRINTS in asks and secret:
-        yield template.tells("code-prints-secrets", part="log", names=_quoted(secret))
     every_argument = (given.partition("=") for *_, arguments in _started(template.new) for given in arguments)
     places = {name for name, _, place in every_argument if place.startswith(("gs://", placeholder(OUTPUT)))}
-    if opened := [
-        ask.removeprefix(OPENS) for ask in asks if ask.startswith(OPENS) and ask.removeprefix(OPENS) in places
-    ]:
-        yield template.tells("code-opens-bucket", part="output", flags=_quoted(opened))
-    if sought := [ask.removeprefix(SEEKS) for ask in asks if ask.startswith(SEEKS)]:
-        yield template.tells("code-seeks", part="files", names=_quoted(sought))
     # A folder that is packed no more is told by itself.
     there = " ".join((*folders(template.new), *folders(template.old), *map(package, template.new.requirements)))
-    if unmet := [ask[7:] for ask in asks if ask.startswith("import ") and package(ask[7:]) not in there]:
-        yield template.tells("imports-unmet", part="imports", names=_quoted(unmet))
+    found |= {
+        ("variables-unset", "environment", ""): unset,
+        ("code-prints-secrets", "log", ""): secret if PRINTS in asks else [],
+        ("code-opens-bucket", "output", ""): [name for name in _after(OPENS, asks) if name in places],
+        ("code-seeks", "files", ""): [*_after(SEEKS, asks)],
+        ("imports-unmet", "imports", ""): [name for name in _after("import ", asks) if package(name) not in there],
+    }
+    for (row, part, role), names in found.items():
+        if names:
+            yield template.tells(row, part=part, role=role, names=join(f"`{name}`" for name in dict.fromkeys(names)))
+
+
+def _after(word: str, asks: Iterable[str]) -> Iterator[str]:
+    return (ask.removeprefix(word) for ask in asks if ask.startswith(word))
 
 
 def _unpacked(template: TemplateChange) -> Iterator[Consequence]:
@@ -164,10 +164,6 @@ def _unpacked(template: TemplateChange) -> Iterator[Consequence]:
         if files:
             details = [f"`{file}` imports it" for file in files]
             yield template.tells("imports-unpacked", part=f"package {name}", name=name, details=details)
-
-
-def _asks(asks: tuple[str, ...], *, whole: bool) -> tuple[str, ...]:
-    return asks if whole or "__main__" not in asks else ()
 
 
 def _started(template: Template) -> Iterator[tuple[str, str, tuple[str, ...]]]:
@@ -186,22 +182,16 @@ def _is_set(template: TemplateChange, name: str) -> bool:
 
 
 def _values(template: TemplateChange, edited: list[str]) -> Iterator[str]:
-    """Yield what the edited code gives a value of its own, and whether that counts."""
+    """Yield what the edited code gives a value of its own that counts."""
     given = {flag(argument) for *_, arguments in _started(template.new) for argument in arguments}
     for ask in (ask for file in edited for ask in template.change.files.asks.get(file, ()) if "=" in ask[:-1]):
         name, _, value = ask.partition("=")
-        if {*name.split("/")} & given:
-            yield f"the template gives `{name}`: the code's own `{value}` counts for no job"
-        elif not _is_set(template, name):
+        if not ({*name.split("/")} & given or _is_set(template, name)):
             yield f"nothing sets `{name}`: `{value}` counts"
 
 
-def _quoted(names: Iterable[str]) -> str:
-    return join(f"`{name}`" for name in dict.fromkeys(names))
-
-
 def _installed(template: TemplateChange, field: str) -> Consequence:
-    before, after = (_by_package(side.requirements) for side in (template.old, template.new))
+    sides = before, after = [_by_package(side.requirements) for side in (template.old, template.new)]
     image = _image(template.new)
     brings = _PACKAGES["images"].get(image["framework"] if image else "", ())
     moves = {
@@ -211,7 +201,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
     }
     worst = min(moves.values(), key=_DIRECTIONS.index)
     alike = [name for name, direction in moves.items() if direction == worst]
-    lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in (before, after)]
+    lines = [few(f"`{_shown(side[name])}`" for name in alike if name in side) for side in sides]
     return template.tells(
         f"{_REQUIREMENT}{worst}",
         part="requirements",
@@ -219,10 +209,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
         after=lines[1],
         field=field,
         edits=[
-            Edit(
-                f"{move.partition('-')[0]} in {_REQUIREMENTS}",
-                *(_shown(side.get(name, "")) for side in (before, after)),
-            )
+            Edit(f"{move.partition('-')[0]} in {_REQUIREMENTS}", *(_shown(side.get(name, "")) for side in sides))
             for name, move in moves.items()
         ],
         details=[
@@ -256,13 +243,9 @@ def _over(template: TemplateChange) -> Iterator[Consequence]:
 
 def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
     """Return the indexes that a job's packages are taken from, as pip reads the lines that name them."""
-    first, others = _PYPI, list[str]()
-    for option, _, index in (line.partition(" ") for line in requirements if names_index(line)):
-        if option == "--index-url":
-            first = index
-        else:
-            others.append(index)
-    return (first, *others)
+    named = [line.partition(" ")[::2] for line in requirements if names_index(line)]
+    first = [index for option, index in named if option == "--index-url"][-1:] or [_PYPI]
+    return (*first, *(index for option, index in named if option != "--index-url"))
 
 
 def _elsewhere(template: TemplateChange, field: str) -> Consequence:

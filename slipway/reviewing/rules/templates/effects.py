@@ -4,17 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from datetime import datetime, timedelta
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
 from slipway.deploying.engine.lifecycle import Effect
-from slipway.google.jobs import VertexJob
 from slipway.model.capacity import POOL, SPOT
-from slipway.model.catalog.model import Catalog, Offer
+from slipway.model.catalog.model import Offer
 from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, SWEEP, names
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
@@ -23,7 +21,7 @@ from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables, way
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import follows
-from slipway.reviewing.rules.templates.leaves import TRAINER, WORK_BUCKET, Leaf, Machines, trainer
+from slipway.reviewing.rules.templates.leaves import TRAINER, WORK_BUCKET, Leaf, Machines, shared, trainer
 from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
 from slipway.reviewing.rules.templates.usage import TemplateChange
 
@@ -50,11 +48,6 @@ class Difference:
     #: Those of the new template whose jobs it affects.
     offers: tuple[Offer, ...]
     template: TemplateChange
-
-    @property
-    def as_trainer(self) -> bool:
-        accounts = {self.template.becomes.trainer, *self.template.becomes.trainers.values()}
-        return {account_of(offer) for offer in self.offers} <= accounts
 
     def holds(self, condition: str) -> bool:
         """Tell whether all words of a row's condition hold."""
@@ -106,31 +99,25 @@ def image(difference: Difference) -> Effect:
         launched = all(Launched.of(task) for task in tasks if task)
         return follows("image-launched" if launched else "image-new", new=_last(str(difference.after)))
     sides = before, after = str(difference.before), str(difference.after)
-    (was, build), (becomes, other) = (_parts(side) for side in sides)
+    (was_at, was, build), (at, becomes, other) = map(_parts, sides)
     old, new = (found.groupdict("") if (found := prebuilt(side)) else {} for side in sides)
     specs = ((pool.get("machineSpec") or {}) for offer in difference.offers for pool in posted_pools(offer))
     gpus = any(spec.get("acceleratorType") for spec in specs)
-    places = [side.partition("@")[0].rsplit("/", 1)[0] for side in sides]
-    named: dict[str, Any] = {
-        "new": _last(after),
-        "old": _last(before),
-        "place": shown(places[1]),
-        "was": shown(places[0]),
-    }
     differs = {name for name in new if old and new[name] != old[name]}
+    versions = [[int(number) for number in re.findall(r"\d{1,9}", side.get("version", ""))] for side in (old, new)]
     rows = {
         "for-cpus": gpus and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
-        "elsewhere": places[0] != places[1],
+        "elsewhere": was_at != at,
         "framework": "framework" in differs,
         "moving": other == "latest" or not other,
         "for-gpus": not gpus and new.get("device") == "gpu" and "device" in differs,
         "python": "python" in differs,
-        "older": "version" in differs and _numbers(new["version"]) < _numbers(old["version"]),
+        "older": "version" in differs and versions[1] < versions[0],
         "newer": "version" in differs,
         "build": was == becomes and (bool(new) or {build[:7], other[:7]} == {"sha256:"}),
     }
     row = next((row for row, holds in rows.items() if holds), "other")
-    return follows(f"image-{row}", **named)
+    return follows(f"image-{row}", new=_last(after), old=_last(before), place=shown(at), was=shown(was_at))
 
 
 def prebuilt(image: str) -> re.Match[str] | None:
@@ -138,15 +125,12 @@ def prebuilt(image: str) -> re.Match[str] | None:
     return _PREBUILT.search(image)
 
 
-def _numbers(version: str) -> list[int]:
-    return [int(number) for number in re.findall(r"\d{1,9}", version)]
-
-
-def _parts(name: str) -> tuple[str, str]:
-    start, at, digest = name.partition("@")
+def _parts(name: str) -> tuple[str, str, str]:
+    """Return an image's registry, its name there, and its digest or else its tag."""
+    start, _, digest = name.partition("@")
     folder, _, last = start.rpartition("/")
     base, _, tag = last.partition(":")
-    return f"{folder}/{base}", digest if at else tag
+    return folder, base, digest or tag
 
 
 def _last(name: str) -> str:
@@ -165,16 +149,20 @@ def arguments(difference: Difference) -> Effect:
     if ignored := unheard & {each.name for each in difference.template.new.parameters}:
         so = f"; without {_flags(lost)} what they write to a machine's disk is lost with the machine" if lost else ""
         return follows("arguments-none", ignored=few((f"`{name}`" for name in sorted(ignored)), most=4), lost=so)
-    shared = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
-    if lost and not {JOB, REQUEST} & {name for each in shared for name in names(each)}:
-        told: dict[str, Any] = {"flags": _flags(lost), "lost": join(map(shown, lost)), "new": _values(shared)}
-        of = join(f"`{name}`" for each in shared for name in names(each))
-        told["all"] = f"all with the same {of}" if of else "all"
-        told["goes_on"] = ", or goes on from its checkpoint" if difference.template.new.checkpoints else ""
-        told["empty"] = "; outside of a sweep `slipway.sweep` is empty" if f"`{SWEEP}`" in of else ""
-        own = all(f"gs://({WORK_BUCKET})" in each for each in shared) and difference.as_trainer
+    together = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
+    if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
+        of = join(f"`{name}`" for each in together for name in names(each))
+        own = all(f"gs://({WORK_BUCKET})" in each for each in together)
         row = "arguments-shared" if own else "arguments-shared-elsewhere"
-        return follows(row if shared else "arguments-results", **told)
+        return follows(
+            row if together else "arguments-results",
+            flags=_flags(lost),
+            lost=join(map(shown, lost)),
+            new=_values(together),
+            all=f"all with the same {of}" if of else "all",
+            goes_on=", or goes on from its checkpoint" if difference.template.new.checkpoints else "",
+            empty="; outside of a sweep `slipway.sweep` is empty" if f"`{SWEEP}`" in of else "",
+        )
     if not gone and not new:
         return follows("arguments-order")
     changed = {flag(each) for each in gone} & {flag(each) for each in new}
@@ -235,23 +223,20 @@ def _values(arguments: list[str]) -> str:
 
 
 def secret(difference: Difference) -> Effect:
-    name, sides = difference.name, (difference.before, difference.after)
-    old, new = (secret_in(str(leaf or "")) or str(leaf or "") for leaf in sides)
-    places = [shown(str(leaf).partition("/secrets/")[0]) for leaf in sides]
+    name, sides = difference.name, [str(leaf or "") for leaf in (difference.before, difference.after)]
+    old, new = (secret_in(side) or side for side in sides)
+    was, version = (shown(last_part(side)) for side in sides)
+    if old == new and sides[0].partition("/secrets/")[0] != sides[1].partition("/secrets/")[0]:
+        old, new = sides
     # An image of one's own reads the reference itself, which the launcher does for a package.
     packed = any(pool.get("pythonPackageSpec") for offer in difference.offers for pool in posted_pools(offer))
-    given = name if packed else f"{name}__SECRET"
-    values: dict[str, Any] = {"name": name, "given": given, "old": shown(old), "new": shown(new)}
+    row = "version" if old == new else "other"
     if not new:
-        return follows("secret-plain" if name in dict(variables(difference.offers)) else "secret-gone", **values)
-    if not old and new in secrets_of(difference.template.old.offers):
-        return follows("secret-known", **values)
-    if not old or old != new:
-        return follows("secret-other" if old else "secret-new", **values)
-    if places[0] != places[1]:
-        return follows("secret-elsewhere", place=places[1], was=places[0], **values)
-    was, version = (shown(last_part(str(leaf))) for leaf in sides)
-    return follows("secret-version", version=version, was=was, **values)
+        row = "plain" if name in dict(variables(difference.offers)) else "gone"
+    elif not old:
+        row = "known" if new in secrets_of(difference.template.old.offers) else "new"
+    given = name if packed else f"{name}__SECRET"
+    return follows(f"secret-{row}", name=name, given=given, old=shown(old), new=shown(new), version=version, was=was)
 
 
 def unlaunched(difference: Difference) -> Effect:
@@ -270,36 +255,23 @@ def unlaunched(difference: Difference) -> Effect:
 
 
 def account(difference: Difference) -> Effect:
-    sides = ((difference.before, difference.template.was), (difference.after, difference.template.becomes))
-    old, new = (_address(leaf, catalog) for leaf, catalog in sides)
-    if old == new:
-        old, new = (shown(str(leaf).removesuffix(".iam.gserviceaccount.com")) for leaf, _ in sides)
+    change, leaves = difference.template.change, (difference.before, difference.after)
+    accounts = [
+        {word: name for name, word in shared(catalog).items()}.get(str(leaf), str(leaf or ""))
+        for leaf, catalog in zip(leaves, (change.old, change.new), strict=True)
+    ]
+    short = [account.partition("@")[0] for account in accounts]
+    sides = short if short[0] != short[1] else accounts
+    old, new = (shown(side) if side else "an account of Google's" for side in sides)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
     becomes = str(difference.after)
-    new_trainer = becomes.startswith(trainer("")) and becomes not in map(trainer, difference.template.was.trainers)
+    new_trainer = becomes.startswith(trainer("")) and becomes not in map(trainer, change.old.trainers)
     row = f"account{'-new' * new_trainer}{'-secrets' * bool(secrets)}"
     row = "account-common" if secrets and difference.after == TRAINER else row
-    return follows(row, details=_refused(difference), new=new, old=old, secrets=secrets)
-
-
-def _refused(difference: Difference) -> tuple[str, ...]:
-    change = difference.template.change
-    accounts = (
-        _known(catalog).get(str(leaf), str(leaf))
-        for leaf, catalog in ((difference.before, change.old), (difference.after, change.new))
-    )
     before, after = map(submitters_of, (change.before, change.after), accounts)
     lost = [f"`{member}` may not submit it any more" for member in before if member not in after]
-    return (*lost, difference.template.used.words()) if lost else ()
-
-
-def _address(leaf: Leaf | None, catalog: Catalog) -> str:
-    address = _known(catalog).get(str(leaf), str(leaf or "")).partition("@")[0]
-    return shown(address) if address else "an account of Google's"
-
-
-def _known(catalog: Catalog) -> Mapping[str, str]:
-    return {TRAINER: catalog.trainer, **{trainer(name): account for name, account in catalog.trainers.items()}}
+    details = (*lost, difference.template.used.words()) if lost else ()
+    return follows(row, details=details, new=new, old=old, secrets=secrets)
 
 
 def shell(difference: Difference) -> Effect:
@@ -313,14 +285,18 @@ def shell(difference: Difference) -> Effect:
 
 def timeout(difference: Difference) -> Effect:
     old, new = (float(str(leaf or "0s").removesuffix("s")) for leaf in (difference.before, difference.after))
-    sides: dict[str, Any] = {"new": span(new), "old": span(old)}
     if not new:
-        return follows("timeout-none", **sides)
+        return follows("timeout-none", old=span(old))
     if 0 < old < new:
         held = dict.fromkeys(way(offer) for offer in difference.offers if offer.capacity_type == POOL)
         row = "timeout-much-longer" if new >= 2 * old else "timeout-longer"
-        return follows(f"{row}-pool" if held else row, pools=join(held), **sides)
-    ran = [time for job in difference.template.used.jobs if (time := _lasted(job, difference.template.change.now))]
+        return follows(f"{row}-pool" if held else row, pools=join(held), new=span(new), old=span(old))
+    now = difference.template.change.now
+    ran = [
+        end - job.start_time
+        for job in difference.template.used.jobs
+        if job.start_time and (end := (job.end_time or job.update_time) if job.ended else now)
+    ]
     longer = sum(time.total_seconds() > new for time in ran)
     took = f"{longer or 'none'} of the last {len(ran)} took longer"
     if len(ran) < 2:
@@ -337,50 +313,36 @@ def timeout(difference: Difference) -> Effect:
     )
 
 
-def _lasted(job: VertexJob, now: datetime) -> timedelta | None:
-    end = (job.end_time or job.update_time) if job.ended else now
-    return end - job.start_time if job.start_time and end else None
-
-
 def wait(difference: Difference) -> Effect:
     after = of_kinds(difference.template)[1]
     before, now = (
-        "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else _seconds(leaf)
+        "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else span(float(str(leaf)[:-1]))
         for leaf in (difference.before, difference.after)
     )
     ends = next((after_wait(offer, after) for offer in difference.offers if offer in after.values()), "")
     return follows("wait", now=now, before=before, ends="" if now == "for ever" else ends)
 
 
-def _seconds(leaf: Leaf) -> str:
-    return span(float(str(leaf).removesuffix("s")))
-
-
 def goal(difference: Difference) -> Effect:
     """Say what trials are judged by. A trial whose code does not report the metric has no result."""
-    old, new, of = difference.before, difference.after, difference.of or "that metric"
-    if old and new and not difference.of:
-        return _metric(difference, "metric-other", str(new), best=_best(str(new)), was=_best(str(old)))
-    if not old:
-        return _metric(difference, "metric-new", f"{of} {str(new).rpartition(' ')[2]}")
-    return follows("goal", after=_best(f"{of} {new}"), before=_best(f"{of} {old}"))
+    of, template = difference.of, difference.template
+    metric = of or str(difference.after).partition(" ")[0]
+    was, best = (_best(f"{of} {side}" if of else str(side)) for side in (difference.before, difference.after))
+    if of and difference.before:
+        return follows("goal", after=best, before=was)
+    turned = not str(difference.after).endswith("MINIMIZE") and _LESS_IS_BETTER.search(metric)
+    unreported = template.reports and (template.reports_no(metric) or not template.names(metric))
+    return follows(
+        f"metric-{'other' if difference.before else 'new'}{'-turned' if turned else ''}",
+        grade=Grade.BLOCKING if unreported else Grade.WARNING,
+        details=template.reports,
+        metric=metric,
+        best=best,
+        was=was,
+    )
 
 
 def _best(metric: str) -> str:
     """Return ``the largest `accuracy` `` for `accuracy MAXIMIZE`."""
     name, _, aim = metric.partition(" ")
     return f"{'the smallest' if aim == 'MINIMIZE' else 'the largest'} `{name}`"
-
-
-def _metric(difference: Difference, row: str, goal: str, **values: Any) -> Effect:
-    metric, _, aim = goal.partition(" ")
-    turned = aim != "MINIMIZE" and _LESS_IS_BETTER.search(metric)
-    reports = difference.template.reports
-    unreported = reports and (difference.template.reports_no(metric) or not difference.template.names(metric))
-    return follows(
-        f"{row}-turned" if turned else row,
-        grade=Grade.BLOCKING if unreported else Grade.WARNING,
-        details=reports,
-        metric=metric,
-        **values,
-    )

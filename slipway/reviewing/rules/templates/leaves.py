@@ -88,16 +88,11 @@ def flat(offer: Offer, catalog: Catalog, roles: Mapping[str, str] = _NONE) -> Ma
             role = next(iter(offer.roles[index : index + 1]), "") or f"worker pool {index}"
             start = f"pools/{roles.get(role, role)}/"
             leaves |= {**_pool(pool, start), f"{start}place": str(index)}
-    words = _words(catalog, offer)
-    return {path: _in_words(leaf, words) for path, leaf in leaves.items()}
-
-
-def _words(catalog: Catalog, offer: Offer) -> Mapping[str, str]:
-    """Return words for the common values of all templates, by their text in the request."""
     template = catalog.templates.get(str((offer.request.get("labels") or {}).get(TEMPLATE_LABEL)))
-    code = "the template's code"
-    words = {placeholder(PACKAGE): code, template.package if template else "": code, **shared(catalog)}
-    return {name: word for name, word in words.items() if name}
+    package = template.package if template else ""
+    words = {**dict.fromkeys((placeholder(PACKAGE), package), "the template's code"), **shared(catalog)}
+    words.pop("", None)
+    return {path: _in_words(leaf, words) for path, leaf in leaves.items()}
 
 
 def shared(catalog: Catalog) -> Mapping[str, str]:
@@ -135,15 +130,18 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
     type_ = " ".join(filter(None, (own["machineType"], own["tpuTopology"])))
     gpus = own["acceleratorCount"], own["acceleratorType"]
     machines = Machines(*map(str, (pool.get("replicaCount", "none"), type_, *gpus, kind, size)))
-    affinity = machine.pop("reservationAffinity", None) or {}
+    affinity = dict(machine.pop("reservationAffinity", None) or {})
     mounts = pool.get("nfsMounts") or ()
     rest = {name: value for name, value in pool.items() if name not in _OF_MACHINES}
     left = {**rest, **({"machineSpec": machine} if machine else {}), **({"diskSpec": disk} if disk else {})}
     leaves: dict[str, Leaf] = {f"{start}machines": machines, **dict(_leaves({**left, **_code(left)}, start))}
     if affinity:
-        leaves[f"{start}reservation"] = _reservation(affinity)
+        paths = ", ".join(map(str, affinity.pop("values", None) or ()))
+        leaves[f"{start}reservation"] = paths if affinity == _SPECIFIC else f"{paths} {affinity}".strip()
     if mounts:
-        leaves[f"{start}nfsMounts"] = tuple(map(_mount, mounts))
+        leaves[f"{start}nfsMounts"] = tuple(
+            f"{mount.get('server', '')}:{mount.get('path', '')} at {mount.get('mountPoint', '')}" for mount in mounts
+        )
     return leaves
 
 
@@ -160,18 +158,6 @@ def _code(pool: Mapping[str, Any]) -> Mapping[str, Any]:
         common = {name: value for name in ("args", "env") if (value := spec.pop(name, None))}
         parts |= ({form: spec} if form in pool else {}) | ({"code": common} if common else {})
     return parts
-
-
-def _reservation(affinity: Mapping[str, Any]) -> str:
-    rest = {name: value for name, value in affinity.items() if name != "values"}
-    paths = ", ".join(map(str, affinity.get("values") or ()))
-    return paths if rest == _SPECIFIC else f"{paths} {rest}".strip()
-
-
-def _mount(mount: Mapping[str, Any]) -> str:
-    rest = {name: value for name, value in mount.items() if name not in ("server", "path", "mountPoint")}
-    words = f"{mount.get('server', '')}:{mount.get('path', '')} at {mount.get('mountPoint', '')}"
-    return f"{words} {rest}" if rest else words
 
 
 def _leaves(value: Any, path: str) -> Iterator[tuple[str, Leaf]]:
@@ -195,11 +181,7 @@ def _entries(values: list[Any]) -> Iterator[tuple[str, Any]]:
     """Yield entries by their names in a study or their domains, so that their order alone is no difference."""
     for index, value in enumerate(values):
         inner = value.get("parameterSpec", value) if isinstance(value, Mapping) else {}
-        named = (
-            inner.get("parameterId") or inner.get("metricId") or inner.get("domain")
-            if isinstance(inner, Mapping)
-            else None
-        )
+        named = inner.get("parameterId") or inner.get("metricId") or inner.get("domain")
         yield str(named or index), value
 
 

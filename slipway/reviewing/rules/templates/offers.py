@@ -2,20 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import takewhile
 from typing import Any
 
 from slipway.base.formatting import join, span
 from slipway.deploying.generations.action import What
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
+from slipway.model.capacity import FLEX_START, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import (
     by_hour,
     compete,
@@ -37,7 +37,6 @@ _A_DAY = 24 * 3600
 _USUAL = 600
 """Seconds within which a machine of a job's own mostly comes."""
 _GRANTED = "once it is granted, "
-_FAIL = "fail where there are no machines"
 _FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
 """The end of jobs for whose machines there is no room, and that can go nowhere else."""
 Offers = Mapping[str, Offer]
@@ -46,27 +45,34 @@ Offers = Mapping[str, Offer]
 def offers(template: TemplateChange) -> Iterator[Consequence]:
     before, after = of_kinds(template)
     same = kept(before, after)
-    for label in before:
+    for label, offer in before.items():
         if label not in same.values():
-            yield _gone(template, label, before, after)
+            yield _gone(template, offer, before, after)
     opened = [label for label, old in same.items() if _opens(old, after[label], before)]
     for words, offer in {case_in_words(after[label].when): after[label] for label in opened}.items():
-        yield template.tells("case-allowed", jobs=f"{JOBS}{whose([offer], template.old)}", part=f"case {words}")
+        yield _tells(template, "case-allowed", offer, part=f"case {words}")
     for label in after:
         if label not in same:
             yield _added(template, label, before, after)
     yield from _order(template, before, after)
     for label, old in same.items():
         if label not in opened:
-            yield from _kept(template, label, old, before[old], after)
+            yield from _kept(template, after[label], old, before[old], after)
+
+
+def _tells(template: TemplateChange, row: str, offer: Offer, **values: Any) -> Consequence:
+    """Return a row's consequence for the jobs of an offer."""
+    jobs = f"{JOBS}{whose([offer], template.new) or whose([offer], template.old)}"
+    part = offer.label(template.new.kind, with_cluster=True)
+    return template.tells(row, **{"part": part, "jobs": jobs, "way": way(offer), **values})
 
 
 def kept(before: Offers, after: Offers) -> Mapping[str, str]:
     """Return labels of offers by those that they have now, another one where they move to another cluster."""
-    same = {label: label for label in after if label in before}
-    gone, new = before.keys() - same.keys(), after.keys() - same.keys()
-    pairs = ((old, label) for old in before if old in gone for label in after if label in new)
-    return {**same, **{label: old for old, label in pairs if _place(before[old]) == _place(after[label])}}
+    same, new = ([label for label in after if (label in before) is there] for there in (True, False))
+    gone = [label for label in before if label not in after]
+    moved = {label: old for old in gone for label in new if _place(before[old]) == _place(after[label])}
+    return {**{label: label for label in same}, **moved}
 
 
 def _opens(label: str, offer: Offer, before: Offers) -> bool:
@@ -80,46 +86,46 @@ def _place(offer: Offer) -> tuple[object, ...]:
     return offer.capacity_type, "" if offer.capacity_type == POOL else offer.cluster, offer.kind, offer.when
 
 
-def _kept(template: TemplateChange, label: str, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
-    offer, who = after[label], _jobs(template, after[label])
-    clusters = [side.cluster or side.dormant for side in (was, offer)]
-    if clusters[0] != clusters[1]:
-        so = _until_made(template, was, offer, after)
-        yield template.tells("offer-moved", next=way(offer), cluster=clusters[0], jobs=who, part=old, so=so)
+def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
+    former = was.cluster or was.dormant
+    if former != (offer.cluster or offer.dormant):
+        there, known = template.was.clusters.get(was.cluster), offer.dormant or offer.cluster in template.was.clusters
+        meanwhile = there and not known and there.id not in template.change.ids(What.DELETE_FIRST)
+        so = f"until it is there, they go to `{former}` as before" if meanwhile else ""
+        yield _tells(template, "offer-moved", offer, cluster=former, part=old, so=so)
     if was.available and not offer.available:
-        yield from _unavailable(template, label, after)
+        yield from _unavailable(template, offer, after)
     elif offer.available and not was.available:
-        yield template.tells("offer-available", way=way(offer), jobs=who, part=label)
+        yield _tells(template, "offer-available", offer)
     before, now = patience(was), patience(offer)
     if was.wait != offer.wait and before != now:
         nowhere = offer.capacity_type != FLEX_START and not _rest(offer, after)
         stays = "their `submit` command has to stay for that" if now is not None and offer.wait else ""
-        yield template.tells(
+        words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
+        yield _tells(
+            template,
             "fallback-wait-nowhere" if nowhere else "fallback-wait-ends" if before is None else "fallback-wait",
+            offer,
             details=waited(template, offer, now),
-            way=way(offer),
-            jobs=who,
-            part=label,
-            now=_time(now),
-            before=_time(before),
+            now=words[1],
+            before=words[0],
             type=offer.capacity_type,
             seconds=before,
-            so=facts(_too_short(offer), after_wait(offer, after), stays, _growth(offer, template.becomes)),
-            edits=(Edit(f"waits.{offer.capacity_type}", _time(before), _time(now)),),
+            so=facts(_too_short(offer, template.becomes), after_wait(offer, after), stays),
+            edits=(Edit(f"waits.{offer.capacity_type}", *words),),
         )
 
 
-def _unavailable(template: TemplateChange, label: str, after: Offers) -> Iterator[Consequence]:
-    offer, waits = after[label], after[label].lacks_quota or after[label].dormant
+def _unavailable(template: TemplateChange, offer: Offer, after: Offers) -> Iterator[Consequence]:
+    waits = offer.lacks_quota or offer.dormant
     beside = [each for each in after.values() if compete(each, offer)]
-    rest, who = [each for each in beside if each.available], _jobs(template, offer)
+    rest = [each for each in beside if each.available]
     if rest or waits or not offer.when:
         so = facts(_closed(offer, template.becomes), f"they cost {costs(rest, template.becomes)}" if rest else "")
-        grade = None if waits else Grade.BLOCKING
-        yield template.tells("offer-unavailable", way=way(offer), jobs=who, part=label, so=so, grade=grade)
+        yield _tells(template, "offer-unavailable", offer, so=so, grade=None if waits else Grade.BLOCKING)
     elif offer is beside[0]:
         used = template.used.having(lambda job: is_case(job, offer.when))
-        yield template.tells("case-refused", jobs=who, part=label, used=used, did="sent such", grade=Grade.BLOCKING)
+        yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
 
 
 def patience(offer: Offer) -> float | None:
@@ -141,22 +147,15 @@ def after_wait(offer: Offer, after: Offers) -> str:
         return f"then they fail, unpaid, {why}"
     if rest:
         return f"they never go on to {way(rest[0])} by themselves"
-    return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, _FAIL)}"
+    return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, 'fail where there are no machines')}"
 
 
-def _too_short(offer: Offer) -> str:
-    own = offer.capacity_type not in (POOL, FLEX_START) and offer.wait is not None and offer.wait < _USUAL
-    return "a machine of their own takes five to ten minutes, so most leave before it is there" if own else ""
-
-
-def _growth(offer: Offer, catalog: Catalog) -> str:
+def _too_short(offer: Offer, catalog: Catalog) -> str:
     cluster = catalog.clusters.get(offer.cluster)
     grows = cluster and any(pool.autoscaled for pool in cluster.pools if pool.name in offer.pools)
-    return "one more machine takes the pool minutes" if grows and patience(offer) is not None else ""
-
-
-def _time(seconds: float | None) -> str:
-    return "for ever" if seconds is None else span(seconds)
+    made = offer.capacity_type != FLEX_START if offer.capacity_type != POOL else grows
+    short = made and offer.wait is not None and offer.wait < _USUAL
+    return "a new machine takes five to ten minutes, so most leave before it is there" if short else ""
 
 
 def _rest(offer: Offer, after: Offers) -> list[Offer]:
@@ -164,47 +163,34 @@ def _rest(offer: Offer, after: Offers) -> list[Offer]:
     return [each for each in listed[listed.index(offer) + 1 :] if compete(each, offer) and each.available]
 
 
-def _jobs(template: TemplateChange, offer: Offer) -> str:
-    return f"{JOBS}{whose([offer], template.new)}"
-
-
-def _gone(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
-    offer = before[label]
-    left = [each for each in after.values() if compete(each, offer) and each.available]
+def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers) -> Consequence:
+    rivals = [each for each in after.values() if compete(each, offer)]
+    left = [each for each in rivals if each.available]
+    shut = takewhile(lambda each: not each.available, rivals if left else ())
     so = ""
     if left and offer.available:
-        later = list(before)[list(before).index(label) + 1 :]
-        was_last = not any(other in after and compete(before[other], offer) for other in later)
+        ranks = list(before.values())
+        place = ranks.index(offer)
+        was_last = not any(label in after and compete(each, offer) for label, each in [*before.items()][place + 1 :])
         ends = after_wait(left[-1], after) if was_last and (left[1:] or patience(left[0]) is None) else ""
-        before_it = [after[each] for each in list(before)[: list(before).index(label)] if after.get(each) in left]
-        full = before_it[-1:] if left[: len(before_it)] == before_it and len(before_it) < len(left) else []
+        sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
         next_, they = left, "they cost"
-        if full and full[0].capacity_type == POOL:
-            next_, they = left[len(before_it) :], f"what {way(full[0])} has no room for costs"
+        if sooner and left[: len(sooner)] == sooner != left and sooner[-1].capacity_type == POOL:
+            next_, they = left[len(sooner) :], f"what {way(sooner[-1])} has no room for costs"
         so = facts(f"{they} {_in_place_of(template, offer, next_)}", _ends(template, next_[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     usual = cost(left[0], template.becomes) if left else ""
     seen = tuple(as_sent(used.jobs, offer.when, template, usual)) if offer.available else ()
-    return template.tells(
+    return _tells(
+        template,
         "offer-gone",
-        way=way(offer),
-        jobs=f"{JOBS}{whose([offer], template.old) or whose([offer], template.new)}",
-        part=label,
+        offer,
         so=facts(*seen[:1], f"by default {so}" if seen and so else so),
-        details=(*seen[1:], *_before(left, offer, template, after)),
+        details=(*seen[1:], *(f"{way(each)} can't start: {_why(each, template.becomes)}" for each in shut)),
         used=used,
-        did=f"asked for {' '.join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant)))}",
+        asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=None if offer.available else Grade.NOTE,
     )
-
-
-def _before(left: Sequence[Offer], gone: Offer, template: TemplateChange, after: Offers) -> Iterator[str]:
-    """Yield the ways that jobs can't take on their way to the first that is left."""
-    for each in after.values():
-        if each in left[:1]:
-            return
-        if left and compete(each, gone) and not each.available:
-            yield f"{way(each)} can't start: {_why(each, template.becomes)}"
 
 
 def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -> str:
@@ -218,18 +204,6 @@ def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -
     return ", then ".join(filter(None, (first, costs(others, template.becomes))))
 
 
-def _until_made(template: TemplateChange, old: Offer, offer: Offer, after: Offers) -> str:
-    """Return what jobs take until another cluster is there; nothing where it is there already."""
-    if offer.cluster in template.was.clusters:
-        return ""
-    was = template.was.clusters.get(old.cluster)
-    if not offer.dormant and was and was.id not in template.change.ids(What.DELETE_FIRST):
-        return f"until it is there, they go to `{old.cluster}` as before"
-    others = [each for each in after.values() if each is not offer and compete(each, offer) and each.available]
-    until = f"until `{offer.cluster or offer.dormant}` is there, they"
-    return f"{until} cost {costs(others, template.becomes)}" if others else f"{until} can run nowhere"
-
-
 def _ends(template: TemplateChange, offer: Offer, after: Offers, tries: str = ", six times at most") -> str:
     """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
     seconds = patience(offer)
@@ -239,21 +213,20 @@ def _ends(template: TemplateChange, offer: Offer, after: Offers, tries: str = ",
 
 
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
-    offer, jobs = after[label], _jobs(template, after[label])
-    overtaken = next(_overtaken(label, before, after), "")
-    values: dict[str, Any] = {"way": way(offer), "jobs": jobs, "part": label}
+    offer = after[label]
+    overtaken = _overtaken(label, before, after)
     if not offer.available:
-        grade = Grade.WARNING if offer.lacks_quota else None
-        return template.tells("offer-added-unavailable", so=_closed(offer, template.becomes), grade=grade, **values)
+        so, grade = _closed(offer, template.becomes), Grade.WARNING if offer.lacks_quota else None
+        return _tells(template, "offer-added-unavailable", offer, so=so, grade=grade)
     later = "" if overtaken else ", where nothing before it can start"
     so = facts(f"{cost(offer, template.becomes)}{later}", _ends(template, offer, after))
     if overtaken:
         cluster = template.becomes.clusters.get(offer.cluster)
         free = Grade.NOTE if cluster and not cluster.adopted else None
-        return template.tells("offer-added-first", so=so, next=way(after[overtaken]), grade=free, **values)
+        return _tells(template, "offer-added-first", offer, so=so, next=way(after[overtaken[0]]), grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
-    return template.tells("offer-added", so=so, grade=Grade.WARNING if dear else None, **values)
+    return _tells(template, "offer-added", offer, so=so, grade=Grade.WARNING if dear else None)
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
@@ -282,24 +255,17 @@ def _put_away(cluster: str, template: TemplateChange) -> bool:
     return was is not None and sleeps is not None and was.season != sleeps.season
 
 
-@once
 def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
-    usual = template.new.kind
-    before = _of_kinds(template.old, template.new, usual).items()
-    return {label: offer for label, offer in before if served(offer, template.new)}, _of_kinds(
-        template.new, template.old, usual
-    )
+    old, new = template.old, template.new
+    before, after = _of_kinds(old, new, new.kind), _of_kinds(new, old, new.kind)
+    return {label: offer for label, offer in before.items() if served(offer, new)}, after
 
 
 def _of_kinds(template: Template, other: Template, usual: str) -> Offers:
     """Return offers by label; an offer in the default and another kind is listed once."""
-    by_content: dict[tuple[object, ...], str] = {}
-    listed = offers_by_label(template, usual)
-    for label, offer in sorted(listed.items(), key=lambda pair: pair[1].kind != usual):
-        if offer.kind in other.kinds:
-            case = tuple(sorted(offer.when.items()))
-            by_content.setdefault((offer.capacity_type, offer.cluster, offer.dormant, case), label)
-    return {label: offer for label, offer in listed.items() if label in by_content.values()}
+    listed = {label: offer for label, offer in offers_by_label(template, usual).items() if offer.kind in other.kinds}
+    plain = {label: offer.label(offer.kind, with_cluster=True) for label, offer in listed.items()}
+    return {label: offer for label, offer in listed.items() if offer.kind == usual or plain[label] not in listed}
 
 
 def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
@@ -311,59 +277,42 @@ def _sent_for(job: VertexJob, offer: Offer, was: Catalog) -> bool:
     return not name or is_generation_of(on, name) or (adopted is not None and adopted.id == on)
 
 
-def _overtaken(label: str, before: Offers, after: Offers) -> Iterator[str]:
-    """Yield labels that now come after this offer and came before; none for an offer that replaces another of its
-    capacity type, as one on a cluster of another name does."""
+def _overtaken(label: str, before: Offers, after: Offers) -> list[str]:
+    """Return labels that now come after this offer and came before. A new offer has the place of one of its capacity
+    type that is gone, as one on a cluster of another name does."""
     offer, labels, ranks = after[label], list(after), list(before)
-    places = [
-        ranks.index(gone)
-        for gone, each in before.items()
-        if gone not in after and each.capacity_type == offer.capacity_type and compete(each, offer)
+    gone = [
+        ranks.index(old)
+        for old, each in before.items()
+        if old not in after and each.capacity_type == offer.capacity_type and compete(each, offer)
     ]
-    for other in labels[labels.index(label) + 1 :]:
-        if other in before and compete(after[other], offer) and not any(at < ranks.index(other) for at in places):
-            yield other
+    place = ranks.index(label) if label in before else min(gone, default=len(ranks))
+    later = labels[labels.index(label) + 1 :]
+    return [other for other in later if other in ranks[:place] and compete(after[other], offer)]
 
 
 def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[Consequence]:
-    was = [label for label in before if label in after]
-    now = [label for label in after if label in before]
-    pairs = (
-        (first, then)
-        for place, first in enumerate(now)
-        for then in now[place + 1 :]
-        if was.index(then) < was.index(first) and compete(after[first], after[then])
-    )
-    # Of the ways that are overtaken, the one that was tried first counts.
-    overtakes = sorted(pairs, key=lambda pair: (now.index(pair[0]), was.index(pair[1])))
-    for first, then in overtakes[:1]:
-        offer = after[first]
-        overtaken = [after[later] for earlier, later in overtakes if earlier == first]
-        sooner = [after[earlier] for earlier, later in overtakes if later == then]
-        sides = [", ".join(label for label in side if compete(after[label], offer)) for side in (was, now)]
-        yield template.tells(
+    overtaken = {label: _overtaken(label, before, after) for label in after if label in before}
+    for first, others in [pair for pair in overtaken.items() if pair[1]][:1]:
+        # Of the ways that are overtaken, the one that was tried first counts.
+        offer, then = after[first], min(others, key=[*before].index)
+        sooner = [after[label] for label, later in overtaken.items() if then in later]
+        both = [[label for label in side if label in before and label in after] for side in (before, after)]
+        sides = [", ".join(label for label in side if compete(after[label], offer)) for side in both]
+        yield _tells(
+            template,
             "offer-order",
-            way=way(offer),
+            offer,
             next=way(after[then]),
-            jobs=_jobs(template, offer),
             type=after[then].capacity_type,
             part="order",
             so=facts(
                 "" if offer.available else _why(offer, template.becomes),
                 f"{_GRANTED * offer.lacks_quota}they cost {instead(', then '.join(map(by_hour, sooner)), after[then])}",
                 _ends(template, offer, after, tries=""),
-                _no_wait(offer, overtaken),
             ),
             edits=(Edit("capacity_types", *sides),),
         )
-
-
-def _no_wait(offer: Offer, overtaken: Iterable[Offer]) -> str:
-    """Return that jobs fail which would have waited for machines."""
-    waits = any(each.capacity_type == FLEX_START for each in overtaken)
-    if not waits or patience(offer) is not None or offer.capacity_type not in (ON_DEMAND, SPOT):
-        return ""
-    return "one that finds no machine fails, and never goes on to flex-start, which would have waited"
 
 
 def _closed(offer: Offer, catalog: Catalog) -> str:

@@ -1,8 +1,8 @@
-"""A template's parameters before and after: valid submissions that may be refused, or get another value."""
+"""A template's parameters before and after: valid submissions that may be refused, or get another value; its cases."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,10 +10,13 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import counted, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL
-from slipway.model.catalog.model import Parameter, Template
+from slipway.model.catalog.boxes import Box, common, without
+from slipway.model.catalog.model import OF_TEAM, Offer, Parameter, Template
+from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import placeholder, render
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import dollars
+from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import (
@@ -28,7 +31,6 @@ from slipway.reviewing.change.usual import (
     way,
 )
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.table import usual_grade
 from slipway.reviewing.rules.templates.replay import first_way, refused
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import owned
@@ -42,7 +44,9 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
     renamed = renames(old, new)
     for name, parameter in before.items():
         if name not in after:
-            yield _lost(template, parameter, renamed.get(name, ""))
+            row, usual = "parameter-renamed" if name in renamed else "parameter-gone", parameter.default
+            used = template.used.giving(name, lambda value, usual=usual: value not in (None, usual))  # type: ignore[misc]
+            yield _tells(template, row, name, other=renamed.get(name, ""), used=used)
     for name, parameter in after.items():
         if name in before:
             yield from _changed(template, before[name], parameter)
@@ -52,9 +56,7 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
             yield _tells(template, "parameter-added", name, has=shown(parameter.default, name))
     for rule, jobs in refused(template).items():
         used = template.used.having(lambda job, jobs=jobs: job in jobs)  # type: ignore[misc]
-        yield template.tells(
-            "values-together", part=f"values {rule}", jobs=owned(jobs, ""), rule=rule, used=used, did="sent such"
-        )
+        yield template.tells("values-together", part=f"values {rule}", jobs=owned(jobs, ""), rule=rule, used=used)
 
 
 def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
@@ -67,41 +69,30 @@ def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
 
 def renames(old: Template, new: Template) -> Mapping[str, str]:
     """Return new names by old ones, for parameters that differ only in the name, without any other such pair."""
-    before, after = ({parameter.name for parameter in side.parameters} for side in (old, new))
-    gone = [parameter for parameter in old.parameters if parameter.name not in after]
-    added = [parameter for parameter in new.parameters if parameter.name not in before]
-    pairs: dict[str, str] = {}
-    for parameter in gone:
-        alike = [each.name for each in added if replace(each, name=parameter.name, help=parameter.help) == parameter]
-        rivals = [each for each in gone if replace(each, name=parameter.name, help=parameter.help) == parameter]
-        if len(alike) == len(rivals) == 1:
-            pairs[parameter.name] = alike[0]
-    return pairs
+    known = {each.name for each in old.parameters} & {each.name for each in new.parameters}
+    gone, added = (
+        grouped(
+            (each for each in side.parameters if each.name not in known), lambda each: replace(each, name="", help="")
+        )
+        for side in (old, new)
+    )
+    pairs = ((some, added.get(alike, [])) for alike, some in gone.items())
+    return {some[0].name: others[0].name for some, others in pairs if len(some) == len(others) == 1}
 
 
 def _tells(template: TemplateChange, row: str, name: str, **rest: Any) -> Consequence:
     return template.tells(row, part=f"parameter {name}", name=name, **rest)
 
 
-def _lost(template: TemplateChange, parameter: Parameter, other: str) -> Consequence:
-    name = parameter.name
-    setting = template.used.giving(name, lambda value: value is not None and value != parameter.default)
-    row = "parameter-renamed" if other else "parameter-gone"
-    return _tells(template, row, name, other=other, used=setting, did="set it")
-
-
 def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterator[Consequence]:
     name = new.name
     had, has = (shown(parameter.default, name) for parameter in (was, new))
-    edit = Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name))
     if was.type != new.type:
         of = f": {join(map(shown, new.choices), 'or')}" if new.choices else ""
-        if (was.type, new.type) == ("int", "float"):
-            yield _tells(template, "parameter-type-wider", name)
-        elif new.each.type == was.type:
-            yield _tells(template, "parameter-type-list", name, type=new.type)
-        else:
-            yield _tells(template, "parameter-type", name, was=was.type, type=f"{new.type}{of}", used=template.used)
+        row = "parameter-type-list" if new.each.type == was.type else "parameter-type"
+        row = "parameter-type-wider" if (was.type, new.type) == ("int", "float") else row
+        used = template.used if row == "parameter-type" else None
+        yield _tells(template, row, name, was=was.type, type=f"{new.type}{of}", used=used)
     if new.required and not was.required:
         yield _tells(template, "parameter-required", name, had=had, used=template.used)
     elif was.required and not new.required:
@@ -116,31 +107,27 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
             had=had,
             so=why,
             used=template.used.giving(name, lambda value: value == was.default),
-            did="took the default",
-            edits=(edit,),
+            edits=(Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name)),),
             grade=grade,
         )
     if was.type == new.type:
         yield from _bounds(template, was, new)
 
 
-def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str]:
-    """Return the grade of another default, and its effect: other machines, or a study of another length."""
+def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | None, str]:
+    """Return the grade of another default where it is not the usual one, and its effect: other machines, or a study of
+    another length."""
     old = template.old
     new = replace(old, parameters=tuple(parameter if each.name == parameter.name else each for each in old.parameters))
     former, latter = ([each for each in usual_offers(template) if each.available] for template in (old, new))
-    usual = usual_grade("default-changed")
     sides = [machine_types(side[0]) if side else () for side in (former, latter)]
     if all(sides) and sides[0] != sides[1]:
         was, machines = (join(f"`{each}`" for each in side) for side in sides)
-        grows = (
-            f"a full one grows, at {dollars(latter[0].price_per_hour)} for each"
-            if latter[0].capacity_type == POOL
-            else ""
-        )
+        full = f"a full one grows, at {dollars(latter[0].price_per_hour)} for each"
+        grows = full if latter[0].capacity_type == POOL else ""
         cost = f"they cost {costs(latter, template.becomes)}"
         dearer = former[0].price_per_hour.known < latter[0].price_per_hour.known
-        return Grade.BLOCKING if dearer else usual, facts(f"{machines} instead of {was}", cost, grows)
+        return Grade.BLOCKING if dearer else None, facts(f"{machines} instead of {was}", cost, grows)
     pairs = ((old, former), (new, latter))
     counts = dict.fromkeys(takes(offer, usual_values(side)).total() for side, some in pairs for offer in some[:1])
     more = "they take {1} machines instead of {0}".format(*counts) if len(counts) == 2 else ""
@@ -150,7 +137,7 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade, str
     if new.study and new.study.parallel_trials == placeholder(parameter.name):
         more = facts(more, f"fewer than {parameter.default} trials are refused unless they set `{parameter.name}`")
     unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results don't compare"
-    return usual, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
+    return None, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
@@ -166,7 +153,6 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             values=join(narrowed, "or"),
             details=[f"refused now, used lately: {join(values[:_MOST_VALUES])}"] if values else [],
             used=refused,
-            did="gave such a value",
         )
     if widened:
         takes_more = facts(_at_most(template, old, new), next(crowded(template.new, old, new, template.becomes), ""))
@@ -186,11 +172,11 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
         or first_way({**largest_values(side), new.name: each.kind.python(each.max)}, side, catalog)
         for each, side, catalog in sides
     )
-    costs = [cost(each.offer, catalog) if each else "" for each, (*_, catalog) in zip((was, now), sides, strict=True)]
+    costs = [cost(each, catalog) if each else "" for each, (*_, catalog) in zip((was, now), sides, strict=True)]
     if costs[0] == costs[1]:
         return ""
-    leaves = was and now and now.offer.capacity_type != POOL == was.offer.capacity_type
-    full = f"{way(was.offer)} has no room for {new.max:g}: " if was and leaves else f"with {new.max:g} "
+    leaves = was and now and now.capacity_type != POOL == was.capacity_type
+    full = f"{way(was)} has no room for {new.max:g}: " if was and leaves else f"with {new.max:g} "
     return f"{full}they cost {costs[1]}" if now else f"{full}no capacity type has room for them, and they can't start"
 
 
@@ -199,12 +185,10 @@ def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
     widened: list[str] = []
     for name, sign, beyond, within in (("min", 1, "below", "from"), ("max", -1, "above", "up to")):
         before, after = getattr(old, name), getattr(new, name)
-        if before == after:
-            continue
         was = "without a limit" if before is None else f"{before:g}"
         if after is not None and (before is None or sign * after > sign * before):
             narrowed.append(f"{beyond} {after:g} (it was {was})")
-        elif not new.choices:
+        elif before != after and not new.choices:
             widened.append("of any size" if after is None else f"{within} {after:g} (it was {was})")
     lost = [shown(choice) for choice in old.choices if choice not in new.choices] if new.choices else []
     more = [shown(choice) for choice in new.choices if choice not in old.choices] if old.choices else []
@@ -219,3 +203,56 @@ def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
     if new.command != old.command:
         narrowed.append("that needs a shell, as with `&&`," if new.command else "that names a parameter, as `{lr}`,")
     return narrowed, widened
+
+
+def divided(old: Template, new: Template) -> tuple[Template, Template]:
+    """Return both sides with an offer for each case that is served alike before, and alike after: what a new variant
+    takes over is compared with the machines that it had. A parameter that has another name now is known by that."""
+    called = renames(old, new)
+    former = [
+        replace(offer, when={called.get(name, name): values for name, values in offer.when.items()})
+        for offer in old.offers
+    ]
+    names = sorted({name for offer in (*former, *new.offers) for name in offer.when})
+    if not names:
+        return old, new
+    known = (
+        {called.get(each.name, each.name): each for each in old.parameters},
+        {each.name: each for each in new.parameters},
+    )
+    spaces = [{name: _values(name, *sides) for name in names} for sides in (known, known[::-1])]
+    written = [offer.when for offer in (*former, *new.offers)]
+    whole = {
+        name: tuple(dict.fromkeys(value for some in (*spaces, *written) for value in some.get(name, ())))
+        for name in names
+    }
+    sides = [
+        [(offer, {name: offer.when.get(name) or space[name] or whole[name] for name in names}) for offer in offers]
+        for offers, space in zip((former, new.offers), spaces, strict=True)
+    ]
+    before, after = (tuple(_divided(side, [box for _, box in other], whole)) for side, other in (sides, sides[::-1]))
+    return replace(old, offers=before), replace(new, offers=after)
+
+
+def _values(name: str, own: Mapping[str, Parameter], others: Mapping[str, Parameter]) -> tuple[Scalar, ...]:
+    """Return the values that a side may have; a submission without a parameter that comes, or goes, is one with its
+    default. A team's offers are apart from those for everybody."""
+    if name == OF_TEAM:
+        return (OF_TEAM,)
+    if name in own:
+        return own[name].kind.values or own[name].choices
+    default = others[name].default if name in others else None
+    return (default,) if isinstance(default, Scalar) else ()
+
+
+def _divided(side: Sequence[tuple[Offer, Box]], others: Sequence[Box], whole: Box) -> Iterator[Offer]:
+    for offer, box in side:
+        rest, pieces = [box], list[Box]()
+        for other in others:
+            pieces += [shared for each in rest if (shared := common(each, other))]
+            rest = [left for each in rest for left in without(each, other)]
+        for piece in (*pieces, *rest):
+            ordered = {name: tuple(value for value in whole[name] if value in piece[name]) for name in whole}
+            yield replace(
+                offer, when={name: some for name, some in ordered.items() if some not in (whole[name], (OF_TEAM,))}
+            )

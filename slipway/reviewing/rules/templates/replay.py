@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from slipway.base.formatting import span
@@ -15,25 +15,13 @@ from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import fill
 from slipway.model.facts import QuotaLine
 from slipway.model.kinds import CUSTOM_JOB, KINDS, PIPELINE_JOB, JobKind
-from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import per_hour
 from slipway.reviewing.change.usual import cost, takes
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import in_words, owned
 
 
-@dataclass(frozen=True)
-class Again:
-    """A submission's first way to run."""
-
-    #: With the price of this submission's machines.
-    offer: Offer
-    machines: tuple[MachineGroup, ...]
-    #: The machines of each pool.
-    takes: Mapping[str, int]
-
-
-def again(job: VertexJob, template: Template, catalog: Catalog, sent_by: Template | None = None) -> Again | None:
+def again(job: VertexJob, template: Template, catalog: Catalog, sent_by: Template | None = None) -> Offer | None:
     """Return the first way that a job's parameters can take; None where they are refused, or no way has room.
     `sent_by`: the template that it was sent by, where that is another version."""
     return first_way(_values(job, template, sent_by or template), template, catalog, job.kind, job.team)
@@ -41,23 +29,24 @@ def again(job: VertexJob, template: Template, catalog: Catalog, sent_by: Templat
 
 def first_way(
     values: Mapping[str, Any], template: Template, catalog: Catalog, kind: JobKind | None = None, team: str = ""
-) -> Again | None:
-    """Return the first way that a submission with all these values can take, by default as the usual kind of job of no
-    team."""
+) -> Offer | None:
+    """Return the first way that a submission with all these values can take, filled with them, at its own price. By
+    default it is the usual kind of job, of no team."""
     kind = kind or KINDS.get(template.kind, CUSTOM_JOB)
     if any(each.refusal(values[each.name]) for each in template.parameters):
         return None
     for offer in applying((offer for offer in template.offers if offer.kind == kind.name), values, team):
         if not offer.available:
             continue
-        sent, needs = VertexJob.read(fill(offer.request, values), kind), takes(offer, values)
+        sent = replace(offer, request=fill(offer.request, values))
         cluster = catalog.clusters.get(offer.cluster)
         most = {pool.name: pool.max for pool in cluster.pools} if cluster else {}
         # A pipeline's tasks wait for a cluster's machines one by one.
-        roomy = kind is PIPELINE_JOB or all(count <= most.get(pool, 0) for pool, count in needs.items() if pool)
-        if roomy and not breaches(offer, values):
-            cost = per_hour(sent.machines, catalog.region_of(offer.cluster), offer.capacity_type)
-            return Again(replace(offer, price_per_hour=cost), sent.machines, needs)
+        needs = takes(sent, {}).items() if kind is not PIPELINE_JOB else ()
+        if all(count <= most.get(pool, 0) for pool, count in needs if pool) and not breaches(offer, values):
+            machines = VertexJob.read(sent.request, kind).machines
+            cost = per_hour(machines, catalog.region_of(offer.cluster), offer.capacity_type)
+            return replace(sent, price_per_hour=cost)
     return None
 
 
@@ -72,9 +61,8 @@ def breaches(offer: Offer, values: Mapping[str, Any]) -> tuple[str, ...]:
 def refused(template: TemplateChange) -> Mapping[str, list[VertexJob]]:
     """Return jobs that were served as they were sent, and whose values together break a rule now, by that rule."""
     jobs: dict[str, list[VertexJob]] = {}
-    sides = [{each.name: each for each in side.parameters} for side in (template.old, template.new)]
     # The same values meet the same rules, and a replay of a thousand jobs takes a third of a second.
-    if sides[0] == sides[1] and template.old.offers == template.new.offers:
+    if {*template.old.parameters} == {*template.new.parameters} and template.old.offers == template.new.offers:
         return jobs
     for job in template.used.jobs:
         values = _values(job, template.new, template.old)
@@ -107,17 +95,18 @@ def as_sent(
     told = {usual}
     for job in jobs:
         way = again(job, template.new, template.becomes, template.old) if is_case(job, case) else None
-        costs = cost(way.offer, template.becomes) if way else ""
+        costs = cost(way, template.becomes) if way else ""
         if way and costs not in told:
             told.add(costs)
-            quota = _beside_pools(way, template.change.after.quota.lines.values())
+            quota = _beside_pools(way, job.kind, template.change.after.quota.lines.values())
             yield facts(f"as {job.user or 'somebody'} sends them they cost {costs}", *quota)
 
 
-def _beside_pools(way: Again, lines: Iterable[QuotaLine]) -> Iterator[str]:
+def _beside_pools(way: Offer, kind: JobKind, lines: Iterable[QuotaLine]) -> Iterator[str]:
     """Yield quota of which pools may leave too little for a submission on machines of its own."""
-    needs = {need.metric: need.amount for need in drawn_by(way.offer.capacity_type, way.machines)}
-    for line in lines if way.offer.capacity_type != POOL else ():
+    drawn = drawn_by(way.capacity_type, VertexJob.read(way.request, kind).machines)
+    needs = {need.metric: need.amount for need in drawn}
+    for line in lines if way.capacity_type != POOL else ():
         need, limit = needs.get(line.metric, 0), line.limit or 0
         if not (line.of_offers or line.region) and need <= limit < line.ceiling + need:
             what = f"{need:,} {in_words(line.metric)} beside up to {line.ceiling:,} of pools, of {limit:,}"

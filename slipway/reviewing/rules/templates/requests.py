@@ -2,30 +2,41 @@
 
 Values that each deployment sets anew mean nothing: the commit, a cluster's id, a package's hash (`code.py` reports
 that). Common buckets and the common trainer are reported once elsewhere, and so is a template that changes its trainer.
+
+`requests.json` has a rule for every path that this version posts, and last for all others, of another version or of a
+custom program. Its phrases follow "Jobs of `lora`": `{old}` and `{new}` are the values before and after, `{name}` and
+`{of}` are the path's names, and `{last}` is its last part. A word in the place of phrases is a row of `table.json`,
+with `{again}` too, or, with `()`, a function of `effects.py`. Several have conditions: words of
+`effects.py:Difference.holds`; the first that holds counts.
 """
 
 from __future__ import annotations
 
+import json
 import re
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from itertools import zip_longest
+from pathlib import Path
+from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import join, last_part, span
+from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.catalog.placeholders import fill, placeholder
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.secret_values import HIDDEN, bare
+from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
 from slipway.reviewing.change.usual import by, served, whose
 from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.rules.table import Row, follows
+from slipway.reviewing.rules.templates import effects
 from slipway.reviewing.rules.templates.effects import Difference, argument
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
 from slipway.reviewing.rules.templates.offers import kept
 from slipway.reviewing.rules.templates.parameters import renames
-from slipway.reviewing.rules.templates.rules import SECONDS, Rule, rule_of
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
 SILENT = re.compile(
@@ -46,12 +57,71 @@ _VALUES = re.compile(r"\w+ValueSpec$")
 _GOAL = re.compile(r"studySpec/metrics/([^/]+)")
 _FORM = re.compile(r"pythonPackageSpec/.*|launcher|containerSpec/(?!imageUri).*")
 Leaves = dict[str, Leaf]
+_SECONDS = re.compile(r"\d+(\.\d+)?s")
+_SHORT = {"<pool>": "pools/(?P<role>[^/]+)", "<code>": "(code|containerSpec|pythonPackageSpec)"}
+_PARTS = ("grade", "does", "so", "instead")
+Told = Row | str
+"""Phrases, or the name of a row of `table.json`, or of a function of `effects.py` with `()`."""
 
 
-def _side(leaf: Leaf | None, other: Leaf | None, name: str) -> str:
-    if isinstance(leaf, str) and SECONDS.fullmatch(leaf):
-        return span(float(leaf[:-1]))
-    return "" if leaf is None else bare(leaf, name, beside=str(other or ""))
+@dataclass(frozen=True, eq=False)
+class Rule:
+    """A rule."""
+
+    #: A pattern.
+    path: str
+    kind: str
+    #: Its part of a consequence's key.
+    what: str
+    #: By their conditions (`effects.py:Difference.holds`); the first that holds counts.
+    changes: Mapping[str, Told]
+    appears: Mapping[str, Told]
+    goes: Mapping[str, Told]
+
+    def called(self, name: str) -> str:
+        return f"{self.what} `{name}`" if name else self.what
+
+    def of(self, difference: Difference, a: str, b: str) -> Effect:
+        """Return the effect of a difference. `a` and `b`: the sides as a comment may have them; a resource's full name
+        is shortened to its last part, where that differs."""
+        sides = difference.before, difference.after
+        cases = self.appears if sides[0] is None else self.goes if sides[1] is None else self.changes
+        says = next(told for condition, told in cases.items() if difference.holds(condition))
+        if isinstance(says, str) and says.endswith("()"):
+            effect: Effect = getattr(effects, says[:-2])(difference)
+            return effect
+        whole = tuple(side if side == HIDDEN else f"`{side}`" if side else "nothing" for side in (a, b))
+        short = tuple(
+            shown(last_part(text)) if (text := str(leaf)).startswith("projects/") else side
+            for leaf, side in zip(sides, whole, strict=True)
+        )
+        old, new = whole if short[0] == short[1] else short
+        name, again = difference.name, difference.template.again
+        return follows(says, old=old, new=new, name=name, of=difference.of, last=last_part(name), again=again)
+
+
+def _rule(row: dict[str, Any]) -> Rule:
+    path, kind = row["path"], row["kind"]
+    for word, pattern in _SHORT.items():
+        path = path.replace(word, pattern)
+    cases = {key: _cases(row.get(key, row["changes"]), kind) for key in ("changes", "appears", "goes")}
+    return Rule(path, kind, row["what"], **cases)
+
+
+def _cases(told: str | list[str] | dict[str, str], kind: str) -> Mapping[str, Told]:
+    if isinstance(told, list):
+        return {"": {"kind": kind, **dict(zip(_PARTS, told, strict=False))}}
+    return {"": told} if isinstance(told, str) else told
+
+
+RULES = tuple(map(_rule, json.loads(Path(__file__).with_name("requests.json").read_text("utf-8"))))
+
+
+def rule_of(path: str) -> tuple[Rule, Mapping[str, str]]:
+    """Return the first rule for a path, with the path's names."""
+    # Compiled at the first difference: most previews have none.
+    matches = ((rule, re.fullmatch(rule.path, path, re.DOTALL)) for rule in RULES)
+    return next((rule, match.groupdict("")) for rule, match in matches if match)
 
 
 def requests(template: TemplateChange) -> Iterator[Consequence]:
@@ -79,8 +149,7 @@ def _told(
     template, offers = difference.template, difference.offers
     catalogs = (template.was, template.becomes)
     a, b = (
-        side.replace(TRAINER, catalog.trainer) if side == TRAINER else side
-        for side, catalog in zip(_sides(difference), catalogs, strict=True)
+        catalog.trainer if side == TRAINER else side for side, catalog in zip(_sides(difference), catalogs, strict=True)
     )
     says = rule.of(difference, a, b)
     roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
@@ -106,10 +175,26 @@ def _told(
 
 
 def _sides(difference: Difference) -> tuple[str, str]:
+    """Return both values as a comment may have them; of lists the texts that differ."""
     before, after, name = difference.before, difference.after, difference.name
-    if isinstance(before, tuple) or isinstance(after, tuple):
-        return _arguments(*(side if isinstance(side, tuple) else () for side in (before, after)))
-    return _side(before, after, name), _side(after, before, name)
+    if not isinstance(before, tuple) and not isinstance(after, tuple):
+        return _side(before, after, name), _side(after, before, name)
+    old, new = (list(side) if isinstance(side, tuple) else [] for side in (before, after))
+    gone, came = [text for text in old if text not in new], [text for text in new if text not in old]
+    gone, came = (gone, came) if gone or came else (old, new)
+    return _listed(gone, came), _listed(came, gone)
+
+
+def _side(leaf: Leaf | None, other: Leaf | None, name: str) -> str:
+    if isinstance(leaf, str) and _SECONDS.fullmatch(leaf):
+        return span(float(leaf[:-1]))
+    return "" if leaf is None else bare(leaf, name, beside=str(other or ""))
+
+
+def _listed(arguments: list[str], others: list[str]) -> str:
+    pairs = zip_longest(arguments[:4], others[: len(arguments)][:4], fillvalue="")
+    more = len(arguments) - 4
+    return " ".join([*(argument(*pair) for pair in pairs), *([f"and {more} more"] if more > 0 else [])])
 
 
 def _of_clusters(kind: str, offers: tuple[Offer, ...], was: Catalog, becomes: Catalog) -> bool:
@@ -135,7 +220,9 @@ def _values(old: Template, new: Template) -> tuple[Mapping[str, object], Mapping
 def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:
     """Yield paths with both values, None where there is none; a wait that `offers.py` reports is no difference."""
     was, becomes = template.was, template.becomes
-    roles = _renamed_roles(old, new)
+    # By place, where their number is the same.
+    pairs = zip(old.roles, new.roles, strict=True) if len(old.roles) == len(new.roles) else ()
+    roles = {role: other for role, other in pairs if role not in new.roles and other not in old.roles}
     before, after = _joined(dict(flat(old, was, roles)), dict(flat(new, becomes)))
     trainers = {TRAINER, *(trainer(name) for catalog in (was, becomes) for name in catalog.trainers)}
     for name, other in roles.items():
@@ -145,7 +232,7 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
         yield "pools", pools[0], pools[1]
     for path in dict.fromkeys((*before, *after)):
         a, b = before.get(path), after.get(path)
-        waits = path == _WAIT and (old.wait != new.wait or (_is_wait(a, old) and _is_wait(b, new)))
+        waits = path == _WAIT and old.wait != new.wait
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         # A reservation that the stack file lists no more stands as its bare name, and is told with its offer.
         unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
@@ -192,14 +279,6 @@ def _other_form(path: str, before: Leaves, after: Leaves) -> bool:
     return (image in before) is not (image in after) and match["role"] in _roles(before) & _roles(after)
 
 
-def _renamed_roles(old: Offer, new: Offer) -> Mapping[str, str]:
-    """Return new names by old ones, by place, where their number is the same."""
-    if len(old.roles) != len(new.roles):
-        return {}
-    pairs = zip(old.roles, new.roles, strict=True)
-    return {role: other for role, other in pairs if role not in new.roles and other not in old.roles}
-
-
 def _repeats(path: str, leaves: Leaves, others: Leaves) -> bool:
     """Tell whether it belongs to a role that only `leaves` have, and another role there has the same value. Machines
     are always reported."""
@@ -214,10 +293,6 @@ def _repeats(path: str, leaves: Leaves, others: Leaves) -> bool:
 
 def _roles(leaves: Leaves) -> frozenset[str]:
     return frozenset(match["role"] for path in leaves if (match := _POOL.fullmatch(path)))
-
-
-def _is_wait(leaf: Leaf | None, offer: Offer) -> bool:
-    return leaf is None or (offer.wait is not None and leaf == f"{offer.wait:.0f}s")
 
 
 def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
@@ -245,16 +320,3 @@ def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[
 def _secret_name(path: str) -> str:
     """Return the name that a variable's reference to Secret Manager has."""
     return f"{last_part(path)}__SECRET"
-
-
-def _arguments(before: tuple[str, ...], after: tuple[str, ...]) -> tuple[str, str]:
-    gone, new = [text for text in before if text not in after], [text for text in after if text not in before]
-    if not gone and not new:
-        gone, new = list(before), list(after)
-    return _listed(gone, new), _listed(new, gone)
-
-
-def _listed(arguments: list[str], others: list[str]) -> str:
-    pairs = zip_longest(arguments[:4], others[: len(arguments)][:4], fillvalue="")
-    more = len(arguments) - 4
-    return " ".join([*(argument(*pair) for pair in pairs), *([f"and {more} more"] if more > 0 else [])])

@@ -2,38 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import Any
 
 from slipway.google.catalog.lookup import usual_offers
-from slipway.model.catalog.model import Offer, Template
+from slipway.model.catalog.model import Template
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import (
-    account_of,
-    cost,
-    is_dear,
-    machine_types,
-    secrets_of,
-    takes,
-    usual_values,
-)
+from slipway.reviewing.change.usual import account_of, cost, is_dear, machine_types, secrets_of
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.templates.cases import divided
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import no_offer_left, offers
-from slipway.reviewing.rules.templates.parameters import parameters, plain_defaults
+from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import plain_secrets, requests
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
 from slipway.reviewing.rules.words import owned
-
-_PARTS = (parameters, offers, requests, code)
-_OF_ALL = (no_offer_left, plain_secrets, plain_defaults, secret_requirements)
 
 
 def templates(change: Change) -> Iterator[Consequence]:
@@ -41,7 +28,8 @@ def templates(change: Change) -> Iterator[Consequence]:
     for name, template in before.items():
         if name not in change.new.templates:
             gone = TemplateChange(change, template, template)
-            other = next((new for new in change.new.templates.values() if _is_same(template, new, before)), None)
+            added = (new for new_name, new in change.new.templates.items() if new_name not in before)
+            other = next((new for new in added if _shape(new) == _shape(template)), None)
             going = owned((job for job in gone.used.jobs if not job.ended), "")
             yield gone.tells(
                 "template-renamed" if other else "template-gone",
@@ -56,9 +44,8 @@ def templates(change: Change) -> Iterator[Consequence]:
             continue
         nothing = replace(template, offers=(), parameters=(), requirements=(), package="")
         pair = TemplateChange(change, *divided(old or nothing, template), is_new=old is None)
-        for part in (_added,) if pair.is_new else (*_PARTS, _kinds, _flags):
-            yield from part(pair)
-        for part in _OF_ALL:
+        parts = (_added,) if pair.is_new else (parameters, offers, requests, code, _kinds, _flags)
+        for part in (*parts, no_offer_left, plain_secrets, plain_defaults, secret_requirements):
             yield from part(pair)
     if before and change.old.trainer != change.new.trainer:
         was, becomes = (f"`{side.trainer.partition('@')[0]}`" for side in (change.old, change.new))
@@ -66,32 +53,19 @@ def templates(change: Change) -> Iterator[Consequence]:
         yield by_row("common-account-changed", Subject("trainer"), was=was, becomes=becomes, edits=edits)
 
 
-def _is_same(old: Template, new: Template, before: Collection[str]) -> bool:
-    """Tell whether a new template is an old one under another name."""
-    sides = [[(*map(machine_types, each.offers), each.parameters, folders(each))] for each in (old, new)]
-    return new.name not in before and sides[0] == sides[1]
+def _shape(template: Template) -> tuple[object, ...]:
+    """Return what a template keeps under another name."""
+    return (*map(machine_types, template.offers), template.parameters, folders(template))
 
 
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
-    brings = () if template.change.first else tuple(_brings(template))
     row = "template-added" if can else "template-added-idle"
+    brings = () if template.change.first else tuple(_brings(template))
+    run = [f"a run costs {cost(offer, template.becomes)}, for up to {template.limit}" for offer in can[:1]]
+    anew = [f"one that loses its Spot machine {template.again}"] if can and template.on_spot else []
     grade = Grade.BLOCKING if brings else Grade.WARNING if any(map(is_dear, can[:1])) else None
-    run = () if template.change.first else _run(template, can)
-    yield template.tells(row, brings=facts(*brings, *run), grade=grade)
-
-
-def _run(template: TemplateChange, can: Sequence[Offer]) -> Iterator[str]:
-    """Yield what a usual run of a new template takes."""
-    for offer in can[:1]:
-        yield f"a run costs {cost(offer, template.becomes)}, for up to {template.limit}"
-        cluster = template.becomes.clusters.get(offer.cluster)
-        for name, count in takes(offer, usual_values(template.new)).items():
-            pool = cluster.pool(name) if cluster else None
-            if pool and count == pool.max:
-                yield f"it takes all {count} machines of `{offer.cluster}/{name}`, and others wait"
-        if template.on_spot:
-            yield f"one that loses its Spot machine {template.again}"
+    yield template.tells(row, brings="" if template.change.first else facts(*brings, *run, *anew), grade=grade)
 
 
 def _brings(template: TemplateChange) -> Iterator[str]:
@@ -115,10 +89,9 @@ def _brings(template: TemplateChange) -> Iterator[str]:
 def _flags(template: TemplateChange) -> Iterator[Consequence]:
     old, new, change = template.old, template.new, template.change
     # Otherwise it is reported for the stack.
-    if change.before.code == change.after.code and new.takes_code and not old.takes_code:
-        yield template.tells("code_flag-on")
-    elif change.before.code == change.after.code and old.takes_code and not new.takes_code:
-        yield template.tells("code_flag-off", used=template.used)
+    if change.before.code == change.after.code and new.takes_code != old.takes_code:
+        used = None if new.takes_code else template.used
+        yield template.tells(f"code_flag-{'on' if new.takes_code else 'off'}", used=used)
     if new.checkpoints and not old.checkpoints:
         row = "checkpoints-lost" if template.keeps_nothing else "checkpoints-on"
         yield template.tells(row, part="checkpoints")
@@ -133,8 +106,10 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
         if kind not in new.kinds:
             lost = template.used.having(lambda job, kind=kind: job.kind.name == kind)  # type: ignore[misc]
             so = facts(f"`--as {kind}` is not offered any more", _LOSES.get(kind, ""))
-            values: dict[str, Any] = {"kind": _words(kind), "usual": _words(new.kind), "word": kind, "so": so}
-            yield template.tells("kind-gone", part=f"kind {kind}", used=lost, **values)
+            part, words = f"kind {kind}", _words(kind)
+            yield template.tells(
+                "kind-gone", part=part, used=lost, kind=words, usual=_words(new.kind), word=kind, so=so
+            )
     for kind in new.kinds:
         if kind not in old.kinds:
             so = _does(template, kind) if kind != new.kind else ""

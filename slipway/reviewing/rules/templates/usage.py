@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
-from slipway.base.formatting import counted, join, span
+from slipway.base.formatting import counted, few, span
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Unknown
 from slipway.model.capacity import SPOT
@@ -20,7 +20,7 @@ from slipway.reviewing.change.change import DAYS, UNASKED, Change
 from slipway.reviewing.change.edits import JobFile
 from slipway.reviewing.change.usual import posted_pools, timeout_of
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.table import by_row, usual_grade
+from slipway.reviewing.rules.table import ROWS, by_row, usual_grade
 
 JOBS = f"Jobs of {IT}"
 _MOST_PEOPLE = 4
@@ -40,9 +40,6 @@ class Usage:
     def giving(self, parameter: str, fits: Callable[[object], bool]) -> Usage:
         return self.having(lambda job: fits((job.parameters or {}).get(parameter)))
 
-    def grade(self, used: Grade) -> Grade:
-        return min(used, Grade.WARNING) if self.unread is None and not self.jobs else used
-
     def words(self, did: str = "used it") -> str:
         """Return `3 submissions by 2 people used it in the last 30 days (ada 2 and ci 1)`; unknown use is told."""
         if self.unread is not None:
@@ -51,9 +48,7 @@ class Usage:
         if not self.jobs:
             return f"nobody {did} in the last {DAYS} days"
         people = Counter(job.user or "somebody" for job in self.jobs)
-        named = [f"{who} {count}" for who, count in people.most_common(_MOST_PEOPLE)]
-        more = len(people) - _MOST_PEOPLE
-        whom = join([*named, *([f"{more} more"] if more > 0 else [])])
+        whom = few((f"{who} {count}" for who, count in people.most_common()), _MOST_PEOPLE)
         by, each = (next(iter(people)), "") if len(people) == 1 else (f"{len(people)} people", f" ({whom})")
         return f"{counted(len(self.jobs), 'submission')} by {by} {did} in the last {DAYS} days{each}"
 
@@ -134,7 +129,6 @@ class TemplateChange:
         *,
         part: str = "",
         used: Usage | None = None,
-        did: str = "used it",
         details: Iterable[str] = (),
         grade: Grade | None = None,
         **values: Any,
@@ -142,7 +136,9 @@ class TemplateChange:
         """Return a row's consequence for the template, or for a part. With `used`, its users are named and set the
         grade."""
         if used is not None:
-            details, grade = (*details, used.words(did)), used.grade(grade or usual_grade(row))
+            did, grade = ROWS[row].get("did", "used it").format_map(values), grade or usual_grade(ROWS[row])
+            details = (*details, used.words(did))
+            grade = grade if used.jobs or used.unread else min(grade, Grade.WARNING)
         return by_row(row, Subject("template", self.new.name, part), details=details, grade=grade, **values)
 
 
@@ -151,7 +147,7 @@ def folders(template: Template) -> frozenset[str]:
     pools = (pool for offer in template.offers for pool in posted_pools(offer))
     starts = (Launched.of(pool.get("pythonPackageSpec") or {}) for pool in pools)
     return frozenset(
-        (*(launched.module.partition(".")[0] for launched in starts if launched), *(template.shared or ()))
+        {launched.module.partition(".")[0] for launched in starts if launched} | {*(template.shared or ())}
     )
 
 
