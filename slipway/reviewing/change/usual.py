@@ -86,13 +86,6 @@ def is_dear(offer: Offer) -> bool:
     return offer.capacity_type != POOL and offer.price_per_hour.known >= _DEAR
 
 
-def instead(cost: str, old: Offer) -> str:
-    """Return ``$4.28/h on demand instead of $2.53/h on Spot``; what a pool costs is paid beside."""
-    if old.capacity_type == POOL:
-        return f"{cost} on top of the pool"
-    return f"{cost} instead of {by_hour(old)}"
-
-
 def by(offer: Offer) -> str:
     """Return the way to run, as an adverb: `on Spot`, `by flex-start`."""
     words = {ON_DEMAND: "on demand", FLEX_START: "by flex-start"}

@@ -20,6 +20,7 @@ from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS, by_row, moves, usual_grade
 
+_Rules = Mapping[str, Mapping[str, Any]]
 _OURS = "slipway"
 """The pack of this repository, whose rules are those of the stack file, reported by the facts."""
 _LONGEST_MESSAGE = 300
@@ -109,9 +110,7 @@ def _of_packs(change: Change) -> Iterator[Consequence]:
         )
 
 
-def _changed(
-    before: Mapping[str, Mapping[str, Any]], after: Mapping[str, Mapping[str, Any]], let_in: Mapping[str, str]
-) -> Iterator[Consequence]:
+def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterator[Consequence]:
     """Find rules that have become stricter or milder. `let_in`: by rule, what breaks it as it was, and not any more."""
     for key in dict.fromkeys(key for side in (before, after) for level in LEVELS for key in side.get(level, {})):
         (was, level), (now, becomes) = _setting(before, key), _setting(after, key)
@@ -139,7 +138,7 @@ def _changed(
         )
 
 
-def _setting(policy: Mapping[str, Mapping[str, Any]], key: str) -> tuple[Any, str]:
+def _setting(policy: _Rules, key: str) -> tuple[Any, str]:
     """Return a rule's setting and its level; None and no level where it is not set, or switched off."""
     levels = (level for level in LEVELS if policy.get(level, {}).get(key) not in (None, False))
     return next(((policy[level][key], level) for level in levels), (None, ""))

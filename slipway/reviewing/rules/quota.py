@@ -209,16 +209,15 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
 def _in_machines(catalog: Catalog, draw: QuotaDraw) -> Mapping[str, Any]:
     """Return `beyond 24 of 32 machines` where one pool alone grows, with the pool and the jobs that ask for more."""
     line = draw.line
-    places = [name.partition("/")[::2] for name in line.drawn]
-    pools = [(cluster, catalog.clusters[cluster].pool(name)) for cluster, name in places if cluster in catalog.clusters]
-    growing = [(cluster, pool) for cluster, pool in pools if pool and (pool.autoscaled or len(line.drawn) == 1)]
+    clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in line.drawn}
+    pools = [(name, cluster.pool(name.partition("/")[2])) for name, cluster in clusters.items() if cluster]
+    growing = [(name, pool) for name, pool in pools if pool and (pool.autoscaled or len(line.drawn) == 1)]
     if len(growing) != 1:
         return {"machines": "to the maximum", "beyond": "jobs beyond that wait"}
-    ((cluster, pool),) = growing
-    name = f"{cluster}/{pool.name}"
+    ((name, pool),) = growing
     room, mine = (draw.most.room or 0) - line.ceiling + line.drawn[name], line.drawn[name] or 1
     most = max(pool.max * room // mine, 0)
-    asking = [f"`{each.name}`" for each in catalog.templates.values() if largest(each, cluster, pool.name) > most]
+    asking = [f"`{each.name}`" for each in catalog.templates.values() if largest(each, *name.split("/", 1)) > most]
     never = f"jobs of {named(asking)} with {most + 1} or more machines never get them there"
     beyond = never if asking else "jobs beyond that wait"
     return {"machines": f"beyond {most:,} of {pool.max:,} machines", "beyond": beyond, "drawers": (name,)}

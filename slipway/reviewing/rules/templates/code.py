@@ -219,7 +219,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
                 for name, direction in moves.items()
                 if direction != worst and name in after
             ),
-            *(_beside(moves, after, image, brings) if worst != "unread" else ()),
+            *(_beside(moves, after, image) if worst != "unread" else ()),
         ],
     )
 
@@ -258,9 +258,7 @@ def _elsewhere(template: TemplateChange, field: str) -> Consequence:
     )
 
 
-def _beside(
-    moves: Mapping[str, str], after: Mapping[str, str], image: re.Match[str] | None, brings: Iterable[str]
-) -> Iterator[str]:
+def _beside(moves: Mapping[str, str], after: Mapping[str, str], image: re.Match[str] | None) -> Iterator[str]:
     """Yield what a package that comes or moves meets: the image, and packages that are made for it."""
     for name in (name for name in moves if name in after):
         line = f"`{_shown(after[name])}`"
@@ -268,7 +266,7 @@ def _beside(
             yield f"{line} is built at each start where there is no wheel: up to an hour, paid, if there is a compiler"
         if name in _PACKAGES["large"] and image and image["device"] == "cpu":
             yield f"{line} brings gigabytes for GPUs, at each start, and these machines have none"
-        elif name in brings and image:
+        elif image and name in _PACKAGES["images"].get(image["framework"], ()):
             yield f"{line} replaces the image's own at each start, {_UNLESS}"
         for other, beside in _PACKAGES["beside"].items():
             pairs = beside if other == name else [other] if name in beside else []

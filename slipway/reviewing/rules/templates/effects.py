@@ -6,7 +6,6 @@ import re
 import shlex
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
@@ -74,14 +73,14 @@ def machines(difference: Difference) -> Effect:
             return follows("gpu-smaller", does=does, new_gb=new.gpu_memory, old_gb=old.gpu_memory)
         if bool(old.gpu) != bool(new.gpu):
             return follows("gpu-gone" if old.gpu else "gpu-new", does=does, old=old.gpus)
-        told: dict[str, Any] = {"does": does, "new": new.gpus, "limit": difference.template.limit}
+        limit = difference.template.limit
         if new.gpus != old.gpus:
             row = "gpu-split" if new.one_gpu < old.one_gpu else "gpu-more" if new.gpu == old.gpu else "gpu-other"
-            return follows(row, one=new.one_gpu, was=old.one_gpu, **told)
+            return follows(row, does=does, one=new.one_gpu, was=old.one_gpu, new=new.gpus, limit=limit)
         (family, _, size), (former, _, was) = (side.type.rpartition("-") for side in (new, old))
         alike = family == former and size.isdigit() and was.isdigit()
         row = "smaller" if alike and int(size) < int(was) else "larger" if alike else "other"
-        return follows(f"machine-{row}", size=size, was=was, **told)
+        return follows(f"machine-{row}", does=does, size=size, was=was, limit=limit)
     if old.count != new.count:
         return follows("machines-count", new=new.count, old=old.count, machine=new.type.partition(" ")[0])
     if old.disk_type != new.disk_type:

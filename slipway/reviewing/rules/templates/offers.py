@@ -16,18 +16,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import (
-    by_hour,
-    compete,
-    cost,
-    costs,
-    instead,
-    is_dear,
-    machine_types,
-    served,
-    way,
-    whose,
-)
+from slipway.reviewing.change.usual import by_hour, compete, cost, costs, is_dear, machine_types, served, way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
@@ -69,10 +58,10 @@ def _tells(template: TemplateChange, row: str, offer: Offer, **values: Any) -> C
 
 def kept(before: Offers, after: Offers) -> Mapping[str, str]:
     """Return labels of offers by those that they have now, another one where they move to another cluster."""
-    same, new = ([label for label in after if (label in before) is there] for there in (True, False))
     gone = [label for label in before if label not in after]
+    new = [label for label in after if label not in before]
     moved = {label: old for old in gone for label in new if _place(before[old]) == _place(after[label])}
-    return {**{label: label for label in same}, **moved}
+    return {**{label: label for label in after if label in before}, **moved}
 
 
 def _opens(label: str, offer: Offer, before: Offers) -> bool:
@@ -180,7 +169,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         so = facts(f"{they} {_in_place_of(template, offer, next_)}", _ends(template, next_[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     usual = cost(left[0], template.becomes) if left else ""
-    seen = tuple(as_sent(used.jobs, offer.when, template, usual)) if offer.available else ()
+    seen = tuple(as_sent(used.jobs, offer, template, usual)) if offer.available else ()
     return _tells(
         template,
         "offer-gone",
@@ -197,8 +186,10 @@ def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -
     """Return the costs of the ways that are left, the first beside that of the way that is gone."""
     first = cost(rest[0], template.becomes)
     # A reservation is paid all the same, and a pool that goes is not.
-    if gone.capacity_type != POOL or (gone.cluster in template.becomes.clusters and not rest[0].price_per_hour.unknown):
-        first = instead(first, gone)
+    if gone.capacity_type != POOL:
+        first += f" instead of {by_hour(gone)}"
+    elif gone.cluster in template.becomes.clusters and not rest[0].price_per_hour.unknown:
+        first += " on top of the pool"
     # What follows a wait stands with its end.
     others = [] if patience(rest[0]) is not None else rest[1:]
     return ", then ".join(filter(None, (first, costs(others, template.becomes))))
@@ -308,7 +299,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             part="order",
             so=facts(
                 "" if offer.available else _why(offer, template.becomes),
-                f"{_GRANTED * offer.lacks_quota}they cost {instead(', then '.join(map(by_hour, sooner)), after[then])}",
+                f"{_GRANTED * offer.lacks_quota}they cost {_in_place_of(template, after[then], sooner)}",
                 _ends(template, offer, after, tries=""),
             ),
             edits=(Edit("capacity_types", *sides),),

@@ -19,17 +19,7 @@ from slipway.model.prices import dollars
 from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import (
-    cost,
-    costs,
-    crowded,
-    largest_values,
-    machine_types,
-    rounds,
-    takes,
-    usual_values,
-    way,
-)
+from slipway.reviewing.change.usual import costs, crowded, largest_values, machine_types, rounds, takes, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import first_way, refused
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
@@ -172,12 +162,14 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
         or first_way({**largest_values(side), new.name: each.kind.python(each.max)}, side, catalog)
         for each, side, catalog in sides
     )
-    costs = [cost(each, catalog) if each else "" for each, (*_, catalog) in zip((was, now), sides, strict=True)]
-    if costs[0] == costs[1]:
+    before, after = (
+        costs([each] if each else [], catalog) for each, (*_, catalog) in zip((was, now), sides, strict=True)
+    )
+    if before == after:
         return ""
     leaves = was and now and now.capacity_type != POOL == was.capacity_type
-    full = f"{way(was)} has no room for {new.max:g}: " if was and leaves else f"with {new.max:g} "
-    return f"{full}they cost {costs[1]}" if now else f"{full}no capacity type has room for them, and they can't start"
+    full = f"pool `{was.cluster}` has no room for {new.max:g}: " if was and leaves else f"with {new.max:g} "
+    return f"{full}they cost {after}" if now else f"{full}no capacity type has room for them, and they can't start"
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
@@ -216,10 +208,7 @@ def divided(old: Template, new: Template) -> tuple[Template, Template]:
     names = sorted({name for offer in (*former, *new.offers) for name in offer.when})
     if not names:
         return old, new
-    known = (
-        {called.get(each.name, each.name): each for each in old.parameters},
-        {each.name: each for each in new.parameters},
-    )
+    known = [{called.get(each.name, each.name): each for each in side.parameters} for side in (old, new)]
     spaces = [{name: _values(name, *sides) for name in names} for sides in (known, known[::-1])]
     written = [offer.when for offer in (*former, *new.offers)]
     whole = {
@@ -253,6 +242,5 @@ def _divided(side: Sequence[tuple[Offer, Box]], others: Sequence[Box], whole: Bo
             rest = [left for each in rest for left in without(each, other)]
         for piece in (*pieces, *rest):
             ordered = {name: tuple(value for value in whole[name] if value in piece[name]) for name in whole}
-            yield replace(
-                offer, when={name: some for name, some in ordered.items() if some not in (whole[name], (OF_TEAM,))}
-            )
+            when = {name: some for name, some in ordered.items() if some not in (whole[name], (OF_TEAM,))}
+            yield replace(offer, when=when)

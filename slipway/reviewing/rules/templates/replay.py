@@ -67,8 +67,7 @@ def refused(template: TemplateChange) -> Mapping[str, list[VertexJob]]:
     for job in template.used.jobs:
         values = _values(job, template.new, template.old)
         of_kind = (offer for offer in template.new.offers if offer.kind == job.kind.name)
-        offers = applying(of_kind, values, job.team)
-        broken = [breaches(offer, values) for offer in offers]
+        broken = [breaches(offer, values) for offer in applying(of_kind, values, job.team)]
         valid = not any(each.refusal(values[each.name]) for each in template.new.parameters)
         if broken and all(broken) and valid and again(job, template.old, template.was):
             jobs.setdefault(broken[0][0], []).append(job)
@@ -88,13 +87,11 @@ def is_case(job: VertexJob, case: Mapping[str, tuple[Scalar, ...]]) -> bool:
     return all(name not in values or values[name] in wanted for name, wanted in case.items())
 
 
-def as_sent(
-    jobs: Iterable[VertexJob], case: Mapping[str, tuple[Scalar, ...]], template: TemplateChange, usual: str
-) -> Iterator[str]:
-    """Yield what jobs of a case of parameters cost when they are sent again, where that is not the usual cost."""
+def as_sent(jobs: Iterable[VertexJob], offer: Offer, template: TemplateChange, usual: str) -> Iterator[str]:
+    """Yield what jobs of an offer's case cost when they are sent again, where that is not the usual cost."""
     told = {usual}
     for job in jobs:
-        way = again(job, template.new, template.becomes, template.old) if is_case(job, case) else None
+        way = again(job, template.new, template.becomes, template.old) if is_case(job, offer.when) else None
         costs = cost(way, template.becomes) if way else ""
         if way and costs not in told:
             told.add(costs)

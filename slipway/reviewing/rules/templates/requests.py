@@ -210,11 +210,9 @@ def _values(old: Template, new: Template) -> tuple[Mapping[str, object], Mapping
     called = renames(old, new)
     before, after = ({each.name: each.default for each in side.parameters} for side in (old, new))
     gone = {name: value for name, value in before.items() if name not in after and value is not None}
-    added = {name: value for name, value in after.items() if name not in before and value is not None}
-    return (
-        {**gone, **{name: placeholder(other) for name, other in called.items()}},
-        {name: value for name, value in added.items() if name not in called.values()},
-    )
+    known = {*before, *called.values()}
+    added = {name: value for name, value in after.items() if name not in known and value is not None}
+    return {**gone, **{name: placeholder(other) for name, other in called.items()}}, added
 
 
 def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[tuple[str, Leaf | None, Leaf | None]]:
@@ -300,9 +298,8 @@ def plain_secrets(template: TemplateChange) -> Iterator[Consequence]:
     before = [flat(offer, template.was) for offer in template.old.offers]
     were = frozenset(last_part(path) for leaves in before for path in leaves)
     known = {plain for leaves in before for plain in _plain(leaves, frozenset())}
-    after = (flat(offer, template.becomes) for offer in template.new.offers)
-    plain_values = [plain for leaves in after for plain in _plain(leaves, were)]
-    for place in dict.fromkeys(plain[0] for plain in plain_values if plain not in known):
+    found = (plain for offer in template.new.offers for plain in _plain(flat(offer, template.becomes), were))
+    for place in dict.fromkeys(plain[0] for plain in found if plain not in known):
         yield template.tells("plain-secret", part=place, place=place)
 
 
