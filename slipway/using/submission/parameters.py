@@ -82,10 +82,10 @@ def judged(template: Template, given: Mapping[str, Typed]) -> tuple[dict[str, Va
     """Return every parameter's value and all mistakes. Those that only a command names stay as written."""
     known = {parameter.name: parameter for parameter in template.parameters}
     named = _named(template, given)
-    free = {name: text for name, text in given.items() if name not in known and name in named}
+    free = {name: Parameter(name, STR.name) for name in given if name not in known and name in named}
     problems = [_unknown(name, template, given) for name in given if name not in known and name not in named]
     values: dict[str, Value] = {}
-    for name, parameter in known.items():
+    for name, parameter in {**known, **free}.items():
         if name in given:
             value, problem = typed(parameter, given[name])
         elif parameter.required:
@@ -96,13 +96,6 @@ def judged(template: Template, given: Mapping[str, Typed]) -> tuple[dict[str, Va
             problems.append(problem)
         elif value is not None:
             values[name] = value
-    for name, text in free.items():
-        if isinstance(text, tuple):
-            problems.append(ParameterMistake(name, f"{name} is given a list, and takes a string"))
-        elif STR.read(text) is None:
-            problems.append(ParameterMistake(name, f"{name}={short(text)!a} is not a string"))
-        else:
-            values[name] = text
     fillers = {*free, *(name for name, parameter in known.items() if not parameter.command)}
     for command, text in _commands(template, given).items():
         problems += [_lacking(command, name) for name in command_line.names(text) if name not in fillers]
@@ -227,14 +220,13 @@ def _unknown(name: str, template: Template, given: Mapping[str, Typed]) -> Param
     near = nearest(name, [*known, *unfilled])
     instead = f"did you mean {near}?" if near else f"the template has {', '.join(known) or 'none'}"
     command = next((parameter.name for parameter in template.parameters if parameter.command), "")
-    if not command:
-        return ParameterMistake(name, f"unknown parameter {short(name)}; {instead}")
-    what = f"unknown parameter {short(name)}, and {command} has no {{{short(name)}}}; {instead}"
-    if near:
-        return ParameterMistake(name, what)
-    if not command_line.can_name(name):
-        return ParameterMistake(name, what, "a name of letters, digits, _, - and . can stand in a command")
-    return ParameterMistake(name, what, ({"params": {command: f"… {{{name}}}"}}, ", which stands for it"))
+    lacks = f", and {command} has no {{{short(name)}}}" if command else ""
+    fix: Fix = ""
+    if command and not near and command_line.can_name(name):
+        fix = ({"params": {command: f"… {{{name}}}"}}, ", which stands for it")
+    elif command and not near:
+        fix = "a name of letters, digits, _, - and . can stand in a command"
+    return ParameterMistake(name, f"unknown parameter {short(name)}{lacks}; {instead}", fix)
 
 
 def _lacking(command: str, name: str) -> ParameterMistake:
