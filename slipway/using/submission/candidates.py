@@ -236,11 +236,9 @@ def _ordered(
         )
     rest = then or tuple(offer.capacity_type for offer in offers)
     order = dict.fromkeys([*(name for name in waits if name not in then), *rest])
-    chosen = list(offers)
-    if waits or then:
-        chosen = [
-            offer for name in order for offer in named(template, offers, name, "then" if name in then else "wait_for")
-        ]
+    chosen = [
+        offer for name in order for offer in named(template, offers, name, "then" if name in then else "wait_for")
+    ]
     last = chosen[-1].capacity_type
     if last in waits and last not in WAIT_BY_THEMSELVES:
         others = [

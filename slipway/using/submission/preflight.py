@@ -265,12 +265,9 @@ def _or_none(reading: Future[Read]) -> Read | None:
 def offline_candidate(prepared: PreparedSubmission) -> Candidate:
     """Return the first candidate that no rule forbids; those with quota at the last deployment come before those
     without. Raises PolicyError when there is none."""
-    impossible: list[JudgedCandidate] = []
-    for limits_follow in (False, True):
-        impossible = []
-        for candidate in prepared.candidates:
-            judged = offline(candidate, reserved=prepared.catalog.reservations, limits_follow=limits_follow)
-            if judged is None:
-                return candidate
-            impossible.append(judged)
-    raise refusal(prepared.template.name, impossible, [])
+    reserved = prepared.catalog.reservations
+    judged = {each: offline(each, reserved=reserved, limits_follow=True) for each in prepared.candidates}
+    possible = [candidate for candidate, impossible in judged.items() if impossible is None]
+    if not possible:
+        raise refusal(prepared.template.name, list(filter(None, judged.values())), [])
+    return next((candidate for candidate in possible if candidate.offer.available), possible[0])

@@ -19,7 +19,7 @@ from slipway.using.context import Context
 from slipway.using.jobs.verdict import Outcome, Verdict
 from slipway.using.submission.candidates import Candidate, PreparedSubmission, added, price, summary
 from slipway.using.submission.choice import Choice, JudgedCandidate, never_runs, not_taken, quota_commands
-from slipway.using.submission.costs import Spending, leaving, left_pool
+from slipway.using.submission.costs import Spending, leaving, left_pool, run_total
 from slipway.using.submission.sender import about_copies, about_earlier
 from slipway.using.submission.submitter import SubmissionResult
 from slipway.using.submission.waiting_attempt import FOR_EVER, WaitingAttempt
@@ -27,7 +27,6 @@ from slipway.using.submission.waiting_attempt import FOR_EVER, WaitingAttempt
 if TYPE_CHECKING:
     from slipway.front.cli.terminal.watching import PlainDisplay
     from slipway.using.jobs.follower import Event
-    from slipway.using.submission.costs import RunTotal
 
 
 class TerminalDisplay:
@@ -136,7 +135,7 @@ def choice_lines(context: Context, prepared: PreparedSubmission, choice: Choice,
         yield departure
     yield f"{prepared.template.name}{commit_words(catalog)}  →  {summary(taken.candidate, catalog.region)}"
     yield f"{verdict}{_money(catalog, taken)}"
-    if total := _total(catalog, taken):
+    if total := run_total(catalog, taken):
         yield f"  {total.words}"
     yield from below_verdict(context, choice)
 
@@ -222,17 +221,8 @@ def _money(catalog: Catalog, taken: JudgedCandidate) -> str:
     return f" (pool machines: {dollars(cost)} for these, paid for anyway)"
 
 
-def _total(catalog: Catalog, taken: JudgedCandidate) -> RunTotal | None:
-    """Return the cost of the whole run; None on a pool, for which nothing more is imported."""
-    if taken.candidate.offer.cluster:
-        return None
-    from slipway.using.submission.costs import run_total
-
-    return run_total(catalog, taken)
-
-
 def _run_document(catalog: Catalog, taken: JudgedCandidate | None) -> dict[str, Any] | None:
-    total = _total(catalog, taken) if taken else None
+    total = run_total(catalog, taken) if taken else None
     if total is None:
         return None
     least, usual = total.usual or (None, None)
