@@ -44,16 +44,11 @@ def submit_tasks(pipeline: Pipeline) -> tuple[SubmitTask, ...]:
 def for_stack(pipeline: Pipeline, catalog: str) -> Pipeline:
     """Return the pipeline with the address of the stack's catalog for the tasks that name none."""
     spec = copy.deepcopy(dict(pipeline.spec))
-    unnamed = [
-        item
-        for executor in spec.get("deploymentSpec", {}).get("executors", {}).values()
-        if _submits(executor)
-        for item in executor["container"].get("env", ())
-        if item["name"] == VARIABLE and not item.get("value")
-    ]
-    for item in unnamed:
-        item["value"] = catalog
-    return Pipeline(spec) if unnamed else pipeline
+    for executor in filter(_submits, spec.get("deploymentSpec", {}).get("executors", {}).values()):
+        for item in executor["container"].get("env", ()):
+            if item["name"] == VARIABLE and not item.get("value"):
+                item["value"] = catalog
+    return Pipeline(spec)
 
 
 def _tasks(spec: Json, dag: Json, above: str) -> Iterator[SubmitTask]:

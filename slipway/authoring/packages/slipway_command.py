@@ -38,7 +38,9 @@ class Command:
         self.process: subprocess.Popen[bytes] | None = None
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.forward)
-        adopt_orphans()
+        with contextlib.suppress(OSError, AttributeError):
+            # What a shell leaves behind is then a child of this process (Linux): only a parent is told how one ends.
+            ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         pipe = errors.pipe if errors else None
         self.process = subprocess.Popen(words, env=dict(environ), cwd=folder, start_new_session=True, stderr=pipe)
         if errors:
@@ -79,12 +81,6 @@ class Command:
         if code >= 0:
             return code, code in KILLED
         return 128 - code, not ends or any(os.WIFSIGNALED(end) for end in ends)
-
-
-def adopt_orphans() -> None:
-    """Have what a shell leaves behind be this process's children (Linux): only a parent is told how one ends."""
-    with contextlib.suppress(OSError, AttributeError):
-        ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
 
 def gone(group: int, ends: list[int]) -> bool:

@@ -24,20 +24,6 @@ from slipway.authoring.packages.slipway_storage import Storage, StorageError
 FOLDER = Path(__file__).with_name("slipway_script_folder") / "folder.tar"
 
 
-def own_python(words: list[str]) -> list[str]:
-    """The command with the Python that has the requirements: the image may call another one so."""
-    return [sys.executable, *words[1:]] if words[0] in ("python", "python3") else words
-
-
-def environment(place: Path, environ: Mapping[str, str], *, data: bool) -> dict[str, str]:
-    """Variables of the command: its folders, its modules, and a PATH that begins beside this Python."""
-    code, programs = str(place / "code"), os.path.dirname(sys.executable)  # noqa: PTH120
-    variables = {"PYTHONUNBUFFERED": "1", **environ}
-    variables["PATH"] = os.pathsep.join([programs, environ.get("PATH", os.defpath)])
-    variables["PYTHONPATH"] = os.pathsep.join([code, *filter(None, [environ.get("PYTHONPATH")])])
-    return {**variables, "SLIPWAY_DATA": str(place / "data")} if data else variables
-
-
 def run(words: list[str], data: str, environ: Mapping[str, str]) -> int:
     """Replace this process by the command; return an exit code where it can't be."""
     place = Path(environ["SLIPWAY_OUTPUT"]).parent  # The launcher's folder, which goes with the job.
@@ -51,9 +37,13 @@ def run(words: list[str], data: str, environ: Mapping[str, str]) -> int:
             str(error),
             "data is gs://BUCKET/FOLDER, or one object there, which the job's service account may read",
         )
+    variables = {"PYTHONUNBUFFERED": "1", **environ, **({"SLIPWAY_DATA": str(place / "data")} if data else {})}
+    programs = os.path.dirname(sys.executable)  # noqa: PTH120 - the folder of this Python, whatever it is a link to
+    variables["PATH"] = os.pathsep.join([programs, environ.get("PATH", os.defpath)])
+    variables["PYTHONPATH"] = os.pathsep.join([str(place / "code"), *filter(None, [environ.get("PYTHONPATH")])])
     os.chdir(place / "code")
     try:
-        os.execvpe(words[0], words, environment(place, environ, data=bool(data)))
+        os.execvpe(words[0], words, variables)
     except (OSError, ValueError) as error:
         return refuse(
             f"can't run {words[0]!r}",
@@ -75,7 +65,9 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     if not words:
         return refuse("the command is empty", "there is nothing to run", '-p command="python train.py"')
     say("runs " + " ".join(map(shlex.quote, words)))
-    return run(own_python(words), options.data, environ)
+    if words[0] in ("python", "python3"):
+        words[0] = sys.executable  # It has the requirements; the image may call another one so.
+    return run(words, options.data, environ)
 
 
 if __name__ == "__main__":
