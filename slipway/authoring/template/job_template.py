@@ -14,6 +14,7 @@ from slipway.authoring.template.declaration import Declaration, Variant, file_of
 from slipway.authoring.template.types import mistyped
 from slipway.authoring.template.worker_pool import Image, WorkerPool, places
 from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
 from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
 from slipway.model.catalog import command_line
 from slipway.model.catalog.forms import PARAMETER_NAME
@@ -205,12 +206,8 @@ def _variant(template: Declaration, variant: Variant) -> Iterator[str]:
             yield f"unknown parameter {name}"
         elif not parameter.finite:
             yield f"parameter {name} chooses a variant, so it needs choices (or type bool), and is no list"
-        else:
-            yield from (
-                f"{name} {value!r} is none of {', '.join(map(str, parameter.finite))}"
-                for value in values
-                if value not in parameter.finite
-            )
+        elif wrong := [value for value in values if value not in parameter.finite]:
+            yield f"{name} {join(map(repr, wrong), 'or')} is none of {', '.join(map(str, parameter.finite))}"
     if not variant.worker_pools and not variant.capacity_types and not variant.refusal:
         yield "neither worker_pools nor capacity_types nor a refusal: it changes nothing"
     if variant.worker_pools:
@@ -272,11 +269,12 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
     for name in RECORDS:
         if name in (*variables, *template.secrets):
             yield f"environment variable {name}: Slipway sets it itself, to what each submission gives"
-    for name in variables:
-        if name.startswith(INPUT):
-            yield f"env {name!r}: a name of that beginning is an input's; name it in inputs"
-        if not ENV_NAME.fullmatch(name):
-            yield f"env {name!r}: not a C identifier"
+    for where, named in (("env", variables), ("secrets", template.secrets)):
+        for name in named:
+            if name.startswith(INPUT):
+                yield f"{where} {name!r}: a name of that beginning is an input's; name it in inputs"
+            if not ENV_NAME.fullmatch(name):
+                yield f"{where} {name!r}: not a C identifier"
     used = {name for text in _texts(template) for name in names(unescaped(text))}
     for unknown in sorted(used - declared - {*BUILT_IN, KIND}):
         yield f"unknown parameter ${{{unknown}}}; declared: {', '.join(sorted(declared)) or 'none'}"
@@ -317,12 +315,8 @@ def _account(template: Declaration) -> Iterator[str]:
 def _secrets(template: Declaration) -> Iterator[str]:
     variables = _variables(template)
     for name, secret in template.secrets.items():
-        if not ENV_NAME.fullmatch(name):
-            yield f"secrets {name!r}: not a C identifier"
         if name in variables or f"{name}__SECRET" in variables:
             yield f"secrets {name!r}: it is in env as well"
-        if name.startswith(INPUT):
-            yield f"secrets {name!r}: a name of that beginning is an input's"
         if not SECRET.fullmatch(secret):
             yield f"secrets {name!r}: give the secret's name, or projects/…/secrets/NAME/versions/N; never its value"
 

@@ -114,19 +114,15 @@ def _task(subject: Subject) -> Iterator[str]:
         yield f"trainingTaskDefinition {task!r} must be {CUSTOM_TASK}"
 
 
-def _upload(subject: Subject) -> Iterator[str]:
-    model = subject.body.get("modelToUpload")
-    if model is None:
-        return
-    if not model.get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
-        yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model is"
-    if not mapping(model.get("containerSpec")).get("imageUri"):
-        yield "modelToUpload: containerSpec.imageUri, the image that serves the model, is missing"
-    if not model.get("displayName"):
-        yield "modelToUpload: displayName is missing"
-
-
-def _model_id(subject: Subject) -> Iterator[str]:
+def _model(subject: Subject) -> Iterator[str]:
+    if subject.body.get("modelToUpload") is not None:
+        model = mapping(subject.body["modelToUpload"])
+        if not model.get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
+            yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model is"
+        if not mapping(model.get("containerSpec")).get("imageUri"):
+            yield "modelToUpload: containerSpec.imageUri, the image that serves the model, is missing"
+        if not model.get("displayName"):
+            yield "modelToUpload: displayName is missing"
     model_id = subject.body.get("modelId")
     if model_id and not MODEL_ID.fullmatch(str(model_id)):
         yield f"modelId {model_id!r}: give at most 63 of a-z, 0-9, _ and -, the first one a letter or _"
@@ -145,6 +141,5 @@ RULES = (
     Rule("experiment-name", "Experiment and run are contexts of a metadata store.", "3.1", _experiment),
     Rule("output", "The output directory is in Cloud Storage.", "3.5", _output),
     Rule("pipeline-task", "A training pipeline has the custom task.", "5.2", _task, kind=PIPELINE.name),
-    Rule("model", "A model to upload has a name, a place, and an image that serves it.", "5.2", _upload),
-    Rule("model-id", "A model is new, of an id of a-z, 0-9, _ and -, or has a parent in the region.", "5.2", _model_id),
+    Rule("model", "A model has a name, a place and an image that serves it; an id, or a parent nearby.", "5.2", _model),
 )

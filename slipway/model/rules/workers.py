@@ -16,15 +16,12 @@ MOST_POOLS = len(POSITIONS)
 SMALLEST_DISK, LARGEST_DISK = 100, 64_000
 
 
-def _number(subject: Subject) -> Iterator[str]:
+def _pools(subject: Subject) -> Iterator[str]:
     if not 1 <= len(subject.pools) <= MOST_POOLS:
         places = ", ".join(POSITIONS).replace("-", " ")
         yield f"{len(subject.pools)} worker pools: a job must have 1 to {MOST_POOLS}: {places}"
     elif not subject.pools[0]:
         yield "the first worker pool is empty; only the others may be"
-
-
-def _replicas(subject: Subject) -> Iterator[str]:
     if subject.pools and subject.pools[0] and subject.workers[0].replicas != 1:
         yield f"worker pool 0 is the chief and must have exactly 1 replica, not {subject.workers[0].replicas}"
     for worker in subject.workers[1:]:
@@ -80,8 +77,12 @@ def _tpu(subject: Subject) -> Iterator[str]:
 
 
 RULES = (
-    Rule("pools-number", "A job has one to four worker pools; all but the first may be skipped.", "3.2", _number),
-    Rule("replicas", "The chief has one replica, any other worker pool that is used at least one.", "3.2", _replicas),
+    Rule(
+        "pools",
+        "One to four worker pools; the first has one replica, any other may be skipped.",
+        "3.2",
+        _pools,
+    ),
     Rule("machine", "Machine, accelerator, count, partition and topology belong together.", "3.2, 7.1, 7.2", _machine),
     Rule("disk", "The boot disk's type fits the machine; it has 100 to 64,000 GB.", "3.2, 7.1", _disk),
     Rule("gpu-region", "The region has the accelerator for training.", "3.2 (GPU zones), 7.3", _region, of_place=True),

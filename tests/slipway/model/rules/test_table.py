@@ -41,5 +41,5 @@ def test_all_that_is_wrong_comes_at_once() -> None:
         "strategy",
         "timeout",
         "flex-wait",
-        "replicas",
+        "pools",
     ]

@@ -3,10 +3,10 @@
 from ..bodies import H100, H200, HYPERDISK, L4, N1, POD, POOL, T4, V5E, custom, example, gpu, spot, worker
 
 EXAMPLES = (
-    example("pools-number", custom(*[worker() for _ in range(5)]), "5 worker pools", custom(worker())),
-    example("pools-number", custom({}, worker()), "the first worker pool is empty", custom(worker(), {}, worker())),
-    example("replicas", custom(worker(replicas=2)), "exactly 1 replica, not 2", custom(worker(), worker(N1, 9))),
-    example("replicas", custom(worker(), worker(N1, 0)), "worker pool 1: 0 replicas", custom(worker(), {})),
+    example("pools", custom(*[worker() for _ in range(5)]), "5 worker pools", custom(worker())),
+    example("pools", custom({}, worker()), "the first worker pool is empty", custom(worker(), {}, worker())),
+    example("pools", custom(worker(replicas=2)), "exactly 1 replica, not 2", custom(worker(), worker(N1, 9))),
+    example("pools", custom(worker(), worker(N1, 0)), "worker pool 1: 0 replicas", custom(worker(), {})),
     example("machine", custom(worker({"machineType": "n1-standard-9"})), "n1-standard-9", custom()),
     example("machine", custom(worker({**T4, "acceleratorCount": 3})), "3 × NVIDIA_TESLA_T4", custom(worker(T4))),
     example(
