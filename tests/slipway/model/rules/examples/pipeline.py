@@ -16,6 +16,7 @@ EXAMPLES = (
     ),
     example("model", pipeline({"displayName": "m"}), "the image that serves the model", pipeline()),
     example("model", pipeline({"containerSpec": {"imageUri": "serve"}}), "displayName is missing", pipeline()),
+    example("model", pipeline(modelToUpload="digits"), "displayName is missing", pipeline(modelToUpload=None)),
     example("model", pipeline(modelId="9digits"), "'9digits'", pipeline(modelId="digits_9-a")),
     example("model", pipeline(modelId="a" * 64), "at most 63", pipeline(modelId="a" * 63)),
     example(
