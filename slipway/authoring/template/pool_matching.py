@@ -76,11 +76,6 @@ def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
     return distance
 
 
-def fitting_pools(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolSpec, ...] | None:
-    """Return the resource pools in the order of `asked`, None where the cluster lacks some."""
-    return _assign(cluster, asked, {pool.name: pool.max for pool in cluster.pools})
-
-
 def mismatches(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tuple[PoolMismatch, ...]:
     """Return why a cluster has no fitting pools."""
     unlike = list[PoolMismatch]()
@@ -98,12 +93,14 @@ def _fitting(demand: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, 
     return tuple(pool for pool in cluster.pools if all(fits for *_, fits in _fields(demand, cluster, pool)))
 
 
-def _assign(
-    cluster: ClusterSpec, asked: tuple[WorkerPoolDemand, ...], room: dict[str, int]
+def fitting_pools(
+    asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec, left: dict[str, int] | None = None
 ) -> tuple[PoolSpec, ...] | None:
-    """Return a pool for each worker pool, the roomiest first, with none asked for more than its maximum."""
+    """Return a resource pool for each demand, the roomiest first, with none asked for more than its maximum, or than
+    what is `left` of it; None where the cluster lacks some."""
     if not asked:
         return ()
+    room = {pool.name: pool.max for pool in cluster.pools} if left is None else left
     needs = asked[0].machines
     fitting = reversed(_fitting(asked[0], cluster))  # so that of pools of equal room the first one is taken
     by_room = {room[pool.name]: pool for pool in fitting}  # among pools of equal room any will do
@@ -111,7 +108,7 @@ def _assign(
         pool = by_room[free]
         if free < needs:
             break
-        rest = _assign(cluster, asked[1:], {**room, pool.name: room[pool.name] - needs})
+        rest = fitting_pools(asked[1:], cluster, {**room, pool.name: free - needs})
         if rest is not None:
             return (pool, *rest)
     return None
@@ -123,10 +120,9 @@ def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iter
     shapes: dict[tuple[PoolSpec, ...], list[WorkerPoolDemand]] = {}
     for demand in asked:
         shapes.setdefault(_fitting(demand, cluster), []).append(demand)
-    room = {pool.name: pool.max for pool in cluster.pools}
     for fitting, group in shapes.items():
         pools = sorted(fitting, key=lambda pool: pool.name)
-        if _assign(cluster, tuple(group), room) is not None:
+        if fitting_pools(tuple(group), cluster) is not None:
             continue
         counts = [demand.machines for demand in group]
         needs = " + ".join(map(str, counts)) + (f" = {sum(counts)}" if len(counts) > 1 else "")
