@@ -68,14 +68,17 @@ Replicas = Annotated[
 ]
 
 
-class _WithMachine(Entry):
+class MachineEntry(Entry):
+    """A machine that templates name by its key: machine="small"."""
+
     machine: str = Field(
         description="Machine type.", examples=["n1-standard-8"], json_schema_extra={"enum": list(machine_types())}
     )
     accelerator: AcceleratorEntry | None = None
+    disk: DiskEntry | None = Field(default=None, description="The template's own when left out.")
 
 
-class PoolEntry(_WithMachine):
+class PoolEntry(MachineEntry):
     """A group of equal machines of the cluster."""
 
     disk: DiskEntry = DiskEntry()
@@ -83,12 +86,6 @@ class PoolEntry(_WithMachine):
         description="A number of machines, or {min, max} for a pool that grows and shrinks.",
         examples=["{min: 1, max: 4}"],
     )
-
-
-class MachineEntry(_WithMachine):
-    """A machine that templates name by its key: machine="small"."""
-
-    disk: DiskEntry | None = Field(default=None, description="The template's own when left out.")
 
 
 KeyedMachine = Annotated[
