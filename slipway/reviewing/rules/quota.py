@@ -3,7 +3,7 @@ strictly it is checked. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -133,9 +133,8 @@ def quota(change: Change) -> Iterator[Consequence]:
 
 
 def quota_in_words(change: Change) -> str:
-    """Return how the stack stands once it is deployed: `ok`, `ok now, short if pools grow`, `short`, `ok for pools,
-    short for jobs' own machines of TEMPLATE`, `unknown`, `nothing drawn`, with the outcome of requests for the missing
-    quota; `as before` where the deployed stack lacks as much."""
+    """Return how the stack stands once it is deployed, with the outcome of requests for the missing quota; `as before`
+    where the deployed stack lacks as much."""
     if Side.AFTER in change.unknown:
         return "unknown"
     drawn, lines = draws(change), change.before.quota.lines.values()
@@ -151,13 +150,11 @@ def quota_in_words(change: Change) -> str:
     return stands + next((words for state, words in _OUTCOMES.items() if state in states), "")
 
 
-def _stands(catalog: Catalog, lines: Iterable[QuotaLine]) -> str:
-    pools, offers = list[QuotaLine](), list[QuotaLine]()
-    for line in lines:
-        (offers if line.of_offers else pools).append(line)
+def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
+    pools, offers = ([line for line in lines if line.of_offers is of_offers] for of_offers in (False, True))
     if any(line.short for line in pools):
         return "short"
-    if any(line.state == "unknown" for line in (*pools, *offers)):
+    if any(line.state == "unknown" for line in lines):
         return "unknown"
     if any(line.state == "tight" for line in pools):
         return "ok now, short if pools grow"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable
-from datetime import datetime
+from datetime import UTC, datetime
 
 from slipway.base.formatting import join
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace
 from slipway.model.machines.spec import MachineGroup
 
+_NEVER = datetime.max.replace(tzinfo=UTC)
 MOST_NAMED = 3
 """The number of similar things that a sentence names; the details have all of them."""
 
@@ -38,11 +39,7 @@ def have_ended(some: Iterable[VertexJob], whose: str = "its ") -> str:
 
 
 def oldest_first(some: Iterable[VertexJob]) -> list[VertexJob]:
-    def age(job: VertexJob) -> tuple[bool, float, str]:
-        since = job.start_time or job.create_time
-        return since is None, since.timestamp() if since else 0.0, job.name
-
-    return sorted(distinct(some), key=age)
+    return sorted(distinct(some), key=lambda job: (job.start_time or job.create_time or _NEVER, job.name))
 
 
 def machines(groups: Iterable[MachineGroup]) -> str:

@@ -25,7 +25,6 @@ from slipway.reviewing.rules.templates.effects import flag, prebuilt
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
-_PYPI = "https://pypi.org/simple/"
 _UNLESS = "unless that fits: not known whether the image's other packages go with it"
 _COMMIT = re.compile(r"@[0-9a-f]{40}\b")
 _NAME = re.compile(r"[\w.-]+")
@@ -160,9 +159,8 @@ def _unpacked(template: TemplateChange) -> Iterator[Consequence]:
     lost = (name for name in folders(template.old) - kept if package(name) not in installed)
     read = {file: code for file, code in template.change.files.code.items() if file.split("/")[1] in kept}
     for name in sorted(lost):
-        files = [file for file in read if name in read[file].imports and not _TESTS.search(file)]
-        if files:
-            details = [f"`{file}` imports it" for file in files]
+        importing = [file for file in read if name in read[file].imports and not _TESTS.search(file)]
+        if details := [f"`{file}` imports it" for file in importing]:
             yield template.tells("imports-unpacked", part=f"package {name}", name=name, details=details)
 
 
@@ -244,7 +242,7 @@ def _over(template: TemplateChange) -> Iterator[Consequence]:
 def indexes(requirements: Iterable[str]) -> tuple[str, ...]:
     """Return the indexes that a job's packages are taken from, as pip reads the lines that name them."""
     named = [line.partition(" ")[::2] for line in requirements if names_index(line)]
-    first = [index for option, index in named if option == "--index-url"][-1:] or [_PYPI]
+    first = [index for option, index in named if option == "--index-url"][-1:] or ["https://pypi.org/simple/"]
     return (*first, *(index for option, index in named if option != "--index-url"))
 
 

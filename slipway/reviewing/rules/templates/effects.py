@@ -297,10 +297,8 @@ def timeout(difference: Difference) -> Effect:
         if job.start_time and (end := (job.end_time or job.update_time) if job.ended else now)
     ]
     longer = sum(time.total_seconds() > new for time in ran)
-    took = f"{longer or 'none'} of the last {len(ran)} took longer"
-    if len(ran) < 2:
-        took = f"the last run took {'longer' if longer else 'no longer'}"
-        took = took if ran else "not known: how long they take, as none ran lately"
+    seen = f"{longer or 'none'} of the last {len(ran)} took longer"
+    took = seen if ran else "not known: how long they take, as none ran lately"
     trials = difference.template.new.kind == TUNING_JOB.name
     return follows(
         "timeout-shorter-restarts" if difference.template.new.checkpoints else "timeout-shorter",
@@ -325,11 +323,14 @@ def wait(difference: Difference) -> Effect:
 def goal(difference: Difference) -> Effect:
     """Say what trials are judged by. A trial whose code does not report the metric has no result."""
     of, template = difference.of, difference.template
-    metric = of or str(difference.after).partition(" ")[0]
-    was, best = (_best(f"{of} {side}" if of else str(side)) for side in (difference.before, difference.after))
+    sides = [f"{of} {side}".strip() for side in (difference.before, difference.after)]
+    metric = sides[1].partition(" ")[0]
+    was, best = (
+        f"the {'smallest' if side.endswith('MINIMIZE') else 'largest'} `{side.partition(' ')[0]}`" for side in sides
+    )
     if of and difference.before:
         return follows("goal", after=best, before=was)
-    turned = not str(difference.after).endswith("MINIMIZE") and _LESS_IS_BETTER.search(metric)
+    turned = not sides[1].endswith("MINIMIZE") and _LESS_IS_BETTER.search(metric)
     unreported = template.reports and (template.reports_no(metric) or not template.names(metric))
     return follows(
         f"metric-{'other' if difference.before else 'new'}{'-turned' if turned else ''}",
@@ -339,9 +340,3 @@ def goal(difference: Difference) -> Effect:
         best=best,
         was=was,
     )
-
-
-def _best(metric: str) -> str:
-    """Return ``the largest `accuracy` `` for `accuracy MAXIMIZE`."""
-    name, _, aim = metric.partition(" ")
-    return f"{'the smallest' if aim == 'MINIMIZE' else 'the largest'} `{name}`"

@@ -131,14 +131,13 @@ def _pool(pool: Mapping[str, Any], start: str) -> Mapping[str, Leaf]:
     gpus = own["acceleratorCount"], own["acceleratorType"]
     machines = Machines(*map(str, (pool.get("replicaCount", "none"), type_, *gpus, kind, size)))
     affinity = dict(machine.pop("reservationAffinity", None) or {})
-    mounts = pool.get("nfsMounts") or ()
     rest = {name: value for name, value in pool.items() if name not in _OF_MACHINES}
     left = {**rest, **({"machineSpec": machine} if machine else {}), **({"diskSpec": disk} if disk else {})}
     leaves: dict[str, Leaf] = {f"{start}machines": machines, **dict(_leaves({**left, **_code(left)}, start))}
     if affinity:
         paths = ", ".join(map(str, affinity.pop("values", None) or ()))
         leaves[f"{start}reservation"] = paths if affinity == _SPECIFIC else f"{paths} {affinity}".strip()
-    if mounts:
+    if mounts := pool.get("nfsMounts"):
         leaves[f"{start}nfsMounts"] = tuple(
             f"{mount.get('server', '')}:{mount.get('path', '')} at {mount.get('mountPoint', '')}" for mount in mounts
         )

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import counted, join
+from slipway.base.formatting import counted, few, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL
 from slipway.model.catalog.boxes import Box, common, without
@@ -24,8 +24,6 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import first_way, refused
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import owned
-
-_MOST_VALUES = 5
 
 
 def parameters(template: TemplateChange) -> Iterator[Consequence]:
@@ -141,7 +139,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             "bounds-narrowed",
             new.name,
             values=join(narrowed, "or"),
-            details=[f"refused now, used lately: {join(values[:_MOST_VALUES])}"] if values else [],
+            details=[f"refused now, used lately: {few(values, most=5)}"] if values else [],
             used=refused,
         )
     if widened:

@@ -30,7 +30,8 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
 from slipway.reviewing.change.usual import by, served, whose
-from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.resources.resources import told_by
 from slipway.reviewing.rules.table import Row, follows
 from slipway.reviewing.rules.templates import effects
 from slipway.reviewing.rules.templates.effects import Difference, argument
@@ -44,8 +45,6 @@ SILENT = re.compile(
     r"|runtimeConfig/(gcsOutputDirectory|parameterValues(/.*)?|.*/persistentResourceName)"
 )
 """Paths that each deployment sets anew, or that follow from another one."""
-_ARGUMENTS = ("args", "command")
-_WAIT = "spec/scheduling/maxWaitDuration"
 _POOL = re.compile(r"pools/(?P<role>[^/]+)/(?P<rest>.+)")
 _WHOLE = (
     re.compile(r"(spec/pscInterfaceConfig/dnsPeeringConfigs/[^/]+)/(?!domain).*"),
@@ -161,17 +160,10 @@ def _told(
     ways = dict.fromkeys(map(by, offers))
     rivals = (offer for _, offer in both.values() if not case or whose([offer], template.new) in ("", case))
     only = f" {join(ways)}" if len(ways) < len({*map(by, rivals)}) and len(ways) <= 2 else ""
-    return consequence(
-        rule.kind,
-        Subject("template", template.new.name, part),
-        says.does,
-        who=f"{JOBS}{case}{only}",
-        so=says.so,
-        instead=says.instead,
-        edits=(Edit(part, a, b),),
-        details=says.details,
-        grade=Grade.NOTE if _of_clusters(rule.kind, offers, *catalogs) else says.grade,
-    )
+    grade = Grade.NOTE if _of_clusters(rule.kind, offers, *catalogs) else says.grade
+    subject, edits = Subject("template", template.new.name, part), (Edit(part, a, b),)
+    told = replace(says, kind=rule.kind, grade=grade)
+    return told_by(told, subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)
 
 
 def _sides(difference: Difference) -> tuple[str, str]:
@@ -230,7 +222,7 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
         yield "pools", pools[0], pools[1]
     for path in dict.fromkeys((*before, *after)):
         a, b = before.get(path), after.get(path)
-        waits = path == _WAIT and old.wait != new.wait
+        waits = path == "spec/scheduling/maxWaitDuration" and old.wait != new.wait
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         # A reservation that the stack file lists no more stands as its bare name, and is told with its offer.
         unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
@@ -308,7 +300,9 @@ def _plain(leaves: Mapping[str, Leaf], were: Collection[str]) -> Iterator[tuple[
     the last parts of the other side's paths."""
     for path, leaf in leaves.items():
         for value in leaf if isinstance(leaf, tuple) else (str(leaf),):
-            name, _, given = value.partition("=") if path.endswith(_ARGUMENTS) else (last_part(path), "", value)
+            name, _, given = (
+                value.partition("=") if path.endswith(("args", "command")) else (last_part(path), "", value)
+            )
             if looks_secret(given or value, "secret" if _secret_name(path) in were else name.lstrip("-")):
                 rule, named = rule_of(path)
                 yield rule.called(named.get("name", "")), value

@@ -134,10 +134,8 @@ _PLAIN = "one job runs, which uploads no model and makes no trials"
 
 
 def _does(template: TemplateChange, kind: str) -> str:
-    study = template.new.study
-    if kind == TUNING_JOB.name and study:
-        metrics = facts(*(f"`{name}`" for name, _ in study.metrics))
-        return f"each makes trials, and one whose code reports no {metrics} is paid and has no result"
+    if kind == TUNING_JOB.name:
+        return "each makes trials, and one whose code reports no metric is paid and has no result"
     if kind != PIPELINE.name:
         return ""
     if uploads := [offer.request for offer in template.new.offers if "modelToUpload" in offer.request]:

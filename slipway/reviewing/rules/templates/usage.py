@@ -23,7 +23,6 @@ from slipway.reviewing.consequence import IT, Consequence
 from slipway.reviewing.rules.table import ROWS, by_row, usual_grade
 
 JOBS = f"Jobs of {IT}"
-_MOST_PEOPLE = 4
 
 
 @dataclass(frozen=True)
@@ -48,7 +47,7 @@ class Usage:
         if not self.jobs:
             return f"nobody {did} in the last {DAYS} days"
         people = Counter(job.user or "somebody" for job in self.jobs)
-        whom = few((f"{who} {count}" for who, count in people.most_common()), _MOST_PEOPLE)
+        whom = few((f"{who} {count}" for who, count in people.most_common()), most=4)
         by, each = (next(iter(people)), "") if len(people) == 1 else (f"{len(people)} people", f" ({whom})")
         return f"{counted(len(self.jobs), 'submission')} by {by} {did} in the last {DAYS} days{each}"
 
