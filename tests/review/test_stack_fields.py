@@ -170,7 +170,10 @@ GIVEN: dict[str, tuple[Edit, ...]] = {
 def fields() -> Iterator[str]:
     for module in (entries, config):
         for name, model in getmembers(module, isclass):
-            if issubclass(model, Entry) and model is not Entry and model.__module__ == module.__name__:
+            # The fields of a private class are those of the entries that are made of it.
+            if name.startswith("_") or model.__module__ != module.__name__:
+                continue
+            if issubclass(model, Entry) and model is not Entry:
                 yield from (f"{name}.{field.alias or key}" for key, field in model.model_fields.items())
 
 
