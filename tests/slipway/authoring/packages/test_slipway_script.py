@@ -42,7 +42,8 @@ def save(*_):
     sys.exit(5)
 signal.signal(signal.SIGTERM, save)
 print("ready", flush=True)
-time.sleep(600)
+while True:  # A signal just before one long sleep would be handled after it.
+    time.sleep(0.1)
 """
 READS = """
 import os, pathlib
