@@ -38,7 +38,8 @@ def on_notice(*_):
 
 signal.signal(signal.SIGTERM, on_notice)
 print("waits", flush=True)
-time.sleep(600)
+while True:  # A signal just before one long sleep would be handled after it.
+    time.sleep(0.1)
 """
 
 LEARNS = """
