@@ -13,8 +13,9 @@ from slipway.google.catalog.lookup import reason, remedy
 from slipway.google.clusters import PersistentResource
 from slipway.google.failures import CloudError, Denied, NotFound, Unauthenticated, Unreachable, needs_role
 from slipway.google.jobs import VertexJob
+from slipway.google.vertex import Vertex
 from slipway.model.cluster import Reservation
-from slipway.model.kinds import CUSTOM_JOB
+from slipway.model.kinds import CUSTOM_JOB, JobKind
 from slipway.using.context import Context
 from slipway.using.jobs.earlier_jobs import EARLIER, earlier_filter, run_times, succeeded_filter, wait_times
 from slipway.using.jobs.verdict import Outcome, Verdict, on_cluster
@@ -72,21 +73,18 @@ class Preflight:
             name: threads.submit(self._vertex.at(region).persistent_resource, self._catalog.clusters[name].id)
             for name, region in on_clusters.items()
         }
+
+        def ended(vertex: Vertex, kind: JobKind, wanted: str) -> Future[tuple[VertexJob, ...]]:
+            return threads.submit(_first, vertex.jobs(kind, wanted, page_size=EARLIER), EARLIER)
+
         self._earlier: Future[tuple[VertexJob, ...]] | None = None
-        if template and candidates:
-            # A page of its own, read beside the others: in one page, ended jobs would crowd out unfinished ones.
-            wanted = earlier_filter(self._catalog.stack, template)
-            listed = self._vertex.jobs(candidates[0].kind, wanted, page_size=EARLIER)
-            self._earlier = threads.submit(_first, listed, EARLIER)
         self._succeeded: dict[str, Future[tuple[VertexJob, ...]]] = {}
-        if template:  # Read before a full pool is known: a submission has three round trips.
-            wanted = succeeded_filter(self._catalog.stack)
-            self._succeeded = {
-                region: threads.submit(
-                    _first, self._vertex.at(region).jobs(CUSTOM_JOB, wanted, page_size=EARLIER), EARLIER
-                )
-                for region in self._jobs
-            }
+        if template and candidates:
+            # In one page, ended jobs would crowd out unfinished ones. Both are read before a full pool is known: a
+            # submission has three round trips.
+            stack, at = self._catalog.stack, self._vertex.at
+            self._earlier = ended(self._vertex, candidates[0].kind, earlier_filter(stack, template))
+            self._succeeded = {region: ended(at(region), CUSTOM_JOB, succeeded_filter(stack)) for region in self._jobs}
         self._limits: LimitsReader | None = None
         #: The clusters of the stack's own region, which may draw the same quota as jobs.
         self._home_clusters: Future[tuple[PersistentResource, ...]] | None = None
