@@ -196,7 +196,7 @@ def test_one_compiled_file_submits_to_the_stack_that_runs_it(
     (stack.folder / "templates" / "chained.py").write_text(CHAINED)
     stack.write(templates=["nap", "chained"])
     lay_out(sey="a nap")
-    wrong = "task nap: template nap has no parameter 'sey'; did you mean say?"
+    wrong = "task nap: template nap has no parameter 'sey'; did you mean `say`?"
     for refused in (stack.slipway("check"), stack.pulumi("preview")):
         assert refused.code and wrong in " ".join((refused.out + refused.err).split())
 
