@@ -7,7 +7,7 @@ and a value as `$${name}`.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
 from slipway.model.catalog.parameter_types import listed
@@ -55,13 +55,11 @@ def unescaped(value: Any) -> Any:
     Of 2n `$` before a `{` n are left, the last of them as DOLLAR. Where their number is odd, the last one begins a
     placeholder, and the others are halved before it.
     """
-    if isinstance(value, Mapping):
-        return {key: unescaped(item) for key, item in value.items()}
-    if isinstance(value, list):
-        return [unescaped(item) for item in value]
-    if not isinstance(value, str):
-        return value
-    return _ESCAPED.sub(lambda match: "$" * (len(match[0]) // 2 - 1) + placeholder(DOLLAR), value)
+
+    def text(written: str, *_: object) -> str:
+        return _ESCAPED.sub(lambda match: "$" * (len(match[0]) // 2 - 1) + placeholder(DOLLAR), written)
+
+    return rewritten(value, {}, text)
 
 
 def whole(text: str) -> str | None:
@@ -83,13 +81,9 @@ def render(value: object) -> str:
     return str(value) if plain is None else plain.__repr__(value)
 
 
-def with_numbers(value: Any, key: str = "") -> Any:
-    """Return `value` (JSON, under `key`) with 1 for each placeholder that stands for a number."""
-    if isinstance(value, Mapping):
-        return {inner: with_numbers(item, inner) for inner, item in value.items()}
-    if isinstance(value, list):
-        return [with_numbers(item, key) for item in value]
-    return 1 if key in NUMERIC and isinstance(value, str) and whole(value) else value
+def with_numbers(value: Any) -> Any:
+    """Return JSON with 1 for each placeholder that stands for a number."""
+    return rewritten(value, {}, lambda text, keys, _: 1 if {*keys[-1:]} & NUMERIC and whole(text) else text)
 
 
 def joined(value: object) -> str:
@@ -97,8 +91,24 @@ def joined(value: object) -> str:
     return ",".join(map(render, value)) if isinstance(value, tuple) else render(value)
 
 
-def spread(value: Sequence[Any], values: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
-    """Yield the items of a list of JSON with the values that fill each; a list's placeholder once for each value."""
+def rewritten(
+    value: Any,
+    values: Mapping[str, Any],
+    text: Callable[[str, tuple[str, ...], Mapping[str, Any]], Any],
+    keys: tuple[str, ...] = (),
+) -> Any:
+    """Return JSON with each text as `text` has it, which is given the keys that lead there, from the outermost, and the
+    values of its placeholders. An item that is the placeholder of a list is there once for each of its values."""
+    if isinstance(value, str):
+        return text(value, keys, values)
+    if isinstance(value, Mapping):
+        return {key: rewritten(item, values, text, (*keys, key)) for key, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [rewritten(item, of_item, text, keys) for item, of_item in _spread(value, values)]
+    return value
+
+
+def _spread(value: Sequence[Any], values: Mapping[str, Any]) -> Iterator[tuple[Any, Mapping[str, Any]]]:
     for item in value:
         name = whole(item) if isinstance(item, str) else None
         several = values.get(name) if name else None
@@ -124,13 +134,7 @@ def within_texts(value: Any) -> Iterator[str]:
 def fill(value: Any, values: Mapping[str, Any]) -> Any:
     """Return `value` (JSON) with each placeholder of `values` filled in; others are unchanged."""
 
-    def replace(match: re.Match[str]) -> str:
-        return joined(values[match[1]]) if match[1] in values else match[0]
+    def text(written: str, _: object, known: Mapping[str, Any]) -> str:
+        return _PLACEHOLDER.sub(lambda match: joined(known[match[1]]) if match[1] in known else match[0], written)
 
-    if isinstance(value, str):
-        return _PLACEHOLDER.sub(replace, value)
-    if isinstance(value, Mapping):
-        return {key: fill(item, values) for key, item in value.items()}
-    if isinstance(value, list | tuple):
-        return [fill(item, of_item) for item, of_item in spread(value, values)]
-    return value
+    return rewritten(value, values, text)

@@ -9,7 +9,7 @@ import secrets
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from typing import Any
 
@@ -214,7 +214,7 @@ def fill(
         EXPERIMENT_RUN: overrides.experiment_run or job,
         DOLLAR: "$",
     }
-    body: dict[str, Any] = {key: _filled(value, (key,), texts, template.name) for key, value in offer.request.items()}
+    body: dict[str, Any] = placeholders.rewritten(offer.request, texts, partial(_text, template.name))
     kind = KINDS[offer.kind]
     spec = kind.spec_of(body)
     kind.record(body, values)
@@ -259,18 +259,9 @@ def tells(offer: Offer) -> bool:
     )
 
 
-def _filled(value: Any, keys: tuple[str, ...], texts: Mapping[str, Typed], template: str) -> Any:
-    """Fill a value; `keys` lead to it, from the outermost."""
-    if isinstance(value, str):
-        return _text(value, keys, texts, template) if "$" in value else value
-    if isinstance(value, Mapping):
-        return {key: _filled(inner, (*keys, key), texts, template) for key, inner in value.items()}
-    if isinstance(value, list):
-        return [_filled(item, keys, of_item, template) for item, of_item in placeholders.spread(value, texts)]
-    return value
-
-
-def _text(value: str, keys: tuple[str, ...], texts: Mapping[str, Typed], template: str) -> str | int:
+def _text(template: str, value: str, keys: tuple[str, ...], texts: Mapping[str, Typed]) -> str | int:
+    if "$" not in value:
+        return value
     for name in placeholders.names(value):
         if name not in texts:
             raise _inconsistent(template, f"{placeholders.placeholder(name)} is none of its parameters")
