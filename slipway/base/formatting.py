@@ -27,6 +27,12 @@ def few(names: Iterable[str], most: int = 2) -> str:
     return join([*listed[:most], f"{len(listed) - most} more"] if len(listed) > most else listed)
 
 
+def first_lines(lines: Iterable[str], most: int) -> list[str]:
+    """Return the first lines, and `and 3 more` for the others."""
+    listed = list(lines)
+    return [*listed[:most], f"and {len(listed) - most:,} more"] if len(listed) > most else listed
+
+
 def short(text: str, longest: int = 60) -> str:
     """Return a text to stand within a line: each run of spaces and newlines as one space, cut after `longest`."""
     start = text[: 4 * longest]  # The rest is not looked at: it may be megabytes.

@@ -11,7 +11,7 @@ import yaml
 
 from slipway.authoring.stack.yaml_loader import MOST_NODES, TAG, StackLoader
 from slipway.base.errors import ConfigError, visible
-from slipway.base.formatting import short
+from slipway.base.formatting import first_lines, short
 
 T = TypeVar("T")
 KeyPath = tuple[str | int, ...]
@@ -52,10 +52,7 @@ class StackErrors(ConfigError):  # noqa: N818 - there are several, shown togethe
 
 def in_words(mistakes: Sequence[FileMistake]) -> list[str]:
     """Return lines for people: of very many mistakes the first ones, and the number of the others."""
-    lines = list(map(str, mistakes[:_MOST_SHOWN]))
-    if len(mistakes) > _MOST_SHOWN:
-        lines.append(f"and {len(mistakes) - _MOST_SHOWN} more")
-    return lines
+    return first_lines(map(str, mistakes), _MOST_SHOWN)
 
 
 @dataclass(frozen=True)

@@ -84,7 +84,7 @@ class _HistoryReader:
             read_days = partial(day_objects, self._storage, self._published.bucket, self._since - HOLDS, self._now)
             days = threads.submit(self._asked, "samples of machines", read_days)
             versions = self._asked("earlier deployments", self._versions)
-            deployments = tuple(deployment for deployment in threads.map(self._deployment, versions) if deployment)
+            deployments = tuple(deployment for found in threads.map(self._deployment, versions) for deployment in found)
             samples = [sample for of_day in threads.map(self._samples, days.result()) for sample in of_day]
             clusters = ClustersOverTime(deployments or (Deployment(self._now, catalog),))
             # Of a pipeline its tasks' own jobs had the machines.
@@ -116,8 +116,9 @@ class _HistoryReader:
         """Return an answer with its failure, if any. `jobs_of`: the region, where jobs are asked for."""
         try:
             return read()
-        except CloudError as problem:
-            self._unread[f"{what}: {problem.brief}"] = None
+        except (CloudError, ConfigError, ValueError) as problem:
+            reason = problem.why if isinstance(problem, ConfigError) else problem
+            self._unread[f"{what}: {problem.brief if isinstance(problem, CloudError) else reason}"] = None
             if jobs_of:
                 self._jobs_unread.add(jobs_of)
             return ()
@@ -182,22 +183,15 @@ class _HistoryReader:
             self._unread[f"deployments before {moment_text(_created(versions[0]))}: {newest}"] = None
         return (*in_force, *(version for version in versions if _created(version) > self._since))
 
-    def _deployment(self, version: StoredObject) -> Deployment | None:
-        try:
+    def _deployment(self, version: StoredObject) -> Sequence[Deployment]:
+        def read() -> tuple[Deployment]:
             content = self._storage.read(version.at, generation=version.generation)
-            return Deployment(_created(version), document.read(content, str(version.at)))
-        except (CloudError, ConfigError) as problem:
-            why = problem.brief if isinstance(problem, CloudError) else problem.why
-            self._unread[f"the deployment of {moment_text(_created(version))}: {why}"] = None
-            return None
+            return (Deployment(_created(version), document.read(content, str(version.at))),)
+
+        return self._asked(f"the deployment of {moment_text(_created(version))}", read)
 
     def _samples(self, day: StoredObject) -> tuple[Sample, ...]:
-        try:
-            samples = read_day(self._storage, day)
-        except (CloudError, ValueError) as problem:
-            why = problem.brief if isinstance(problem, CloudError) else problem
-            self._unread[f"{day.at}: {why}"] = None
-            return ()
+        samples = self._asked(str(day.at), partial(read_day, self._storage, day))
         return tuple(sample for sample in samples if self._since - HOLDS < sample.at <= self._now + TOLERANCE)
 
 

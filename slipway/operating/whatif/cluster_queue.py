@@ -95,10 +95,7 @@ class ClusterQueue:
             pools[at].asked -= machines
 
     def startable(self, pools: Sequence[PoolState]) -> Iterator[Waiting]:
-        """Yield the jobs whose machines are free, in order, each to be started before the next.
-
-        No job overtakes another that waits for the same pool.
-        """
+        """Yield the jobs whose machines are free, in order, each to be started before the next."""
         blocked: set[int] = set()
         while self.length and (job := self._first(blocked)) is not None:
             free = all(pools[at].busy + machines <= pools[at].live for at, machines in job.needs)

@@ -119,9 +119,8 @@ class PoolUse:
     """The use of a pool within the replayed time."""
 
     pool: ReplayedPool
-    #: All machine seconds.
+    #: Machine seconds, all and those that jobs held.
     live: float
-    #: Machine seconds that jobs held.
     held: float
     #: The most machines that jobs held at once.
     most: int

@@ -24,10 +24,7 @@ def pools_of(
     A season that is over does not count; a coming one counts as if it were now.
     """
     return tuple(
-        replace(
-            _new(cluster, pool, region, delays),
-            bounds=(PoolBounds(since=_ALWAYS, min=pool.min, max=pool.max),),
-        )
+        _with(_new(cluster, pool, region, delays), PoolBounds(since=_ALWAYS, min=pool.min, max=pool.max))
         for cluster in clusters
         if not cluster.season.over(now)
         for pool in cluster.pools

@@ -62,7 +62,6 @@ class Progress:
     """The job as it is now."""
 
     job: VertexJob
-    #: Tells the reason for its wait, while it waits.
     why: WaitReason = no_wait
 
 
@@ -143,7 +142,7 @@ class Follower:
                 yield Progress(self.job, why)
                 state_at = now + look_pause(now - self._begin)
             if self.tail and now >= log_at:
-                yield from self._lines()
+                yield from self._lines(self.tail)
                 log_at = now + log_pause(now - self._begin, self.tail.refusals if self.tail else 0)
             next_at = min(state_at, log_at) if self.tail else state_at
             if timeout is not None:
@@ -162,11 +161,9 @@ class Follower:
             if message := self._contact.lost(problem):
                 yield Trouble(message)
 
-    def _lines(self) -> Iterator[Event]:
-        if self.tail is None:
-            return
+    def _lines(self, tail: Tail) -> Iterator[Event]:
         try:
-            for entry in self.tail.more():
+            for entry in tail.more():
                 yield LogLine(entry)
             self._logs.there()
         except Denied as problem:
@@ -181,7 +178,7 @@ class Follower:
         quiet, begin = 0, self.clock.monotonic()
         while self.tail and quiet < _QUIET_POLLS:
             came = False
-            for event in self._lines():
+            for event in self._lines(self.tail):
                 came = came or isinstance(event, LogLine)
                 yield event
             quiet = 0 if came else quiet + 1

@@ -127,7 +127,6 @@ class JobEvent:
     replica: MaybeText
     #: The replica as people name it, empty likewise.
     role: MaybeText
-    #: That of a tuning job.
     trial: MaybeText
     text: str
 

@@ -16,7 +16,7 @@ from typing import Annotated
 from slipway.base.codec import At
 from slipway.base.errors import ConfigError
 from slipway.base.files import write_atomically
-from slipway.base.formatting import counted, short, unfit
+from slipway.base.formatting import counted, first_lines, short, unfit
 from slipway.google.storage import StoredObject
 
 PARTS = ".slipway-download"
@@ -161,7 +161,4 @@ def _require_folder(path: Path, what: str) -> None:
 
 
 def listed(texts: Iterable[str]) -> str:
-    lines = [short(text, 120) for text in texts]
-    if len(lines) > _SHOWN:
-        lines[_SHOWN:] = [f"and {len(lines) - _SHOWN:,} more"]
-    return "\n".join(lines)
+    return "\n".join(first_lines((short(text, 120) for text in texts), _SHOWN))

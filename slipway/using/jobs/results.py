@@ -23,7 +23,6 @@ from slipway.model.prices import Price
 from slipway.using.jobs.cost import job_cost
 from slipway.using.jobs.metrics import Metrics
 
-_GOALS = {"MAXIMIZE": True, "MINIMIZE": False}
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}")
 _DECIMAL = re.compile(r"[+-]?([0-9]+\.[0-9]*|\.[0-9]+|[0-9]+(?=[eE]))([eE][+-]?[0-9]{1,2})?")
 
@@ -184,8 +183,7 @@ def number(value: float) -> str:
 def goal_of(jobs: Iterable[VertexJob], metric: str) -> Goal | None:
     """Return the direction that tuning jobs have for a metric; None where none has one, or they disagree."""
     goals = {job.goals[metric] for job in jobs if metric in job.goals}
-    (word,) = goals if len(goals) == 1 else ("",)
-    return Goal(metric, _GOALS[word]) if word in _GOALS else None
+    return Goal(metric, goals == {"MAXIMIZE"}) if goals in ({"MAXIMIZE"}, {"MINIMIZE"}) else None
 
 
 def parameter_order(catalog: Catalog, jobs: Iterable[VertexJob]) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from itertools import product
 from math import prod
 
 from slipway.base.errors import ConfigError, Fix, together
-from slipway.base.formatting import quoted
+from slipway.base.formatting import first_lines, quoted
 from slipway.model.catalog.parameter_types import Typed
 from slipway.model.catalog.placeholders import render
 
@@ -43,10 +43,8 @@ def refusal(source: str, mistakes: Sequence[PointMistake], head: str = "") -> Co
     fix = together(mistake.fix for mistake in mistakes)
     if len(mistakes) == 1 and not head:
         return ConfigError(str(mistakes[0]), fix=fix)
-    lines = [str(mistake) for mistake in mistakes[:_SHOWN]]
-    if len(mistakes) > _SHOWN:
-        lines.append(f"… and {len(mistakes) - _SHOWN:,} more")
-    return ConfigError(head or f"{source}: {len(mistakes):,} mistakes", why="\n".join(lines), fix=fix)
+    why = "\n".join(first_lines(map(str, mistakes), _SHOWN))
+    return ConfigError(head or f"{source}: {len(mistakes):,} mistakes", why=why, fix=fix)
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from functools import partial
 from threading import Lock
 
 from slipway.base.errors import ConfigError
+from slipway.base.formatting import first_lines
 from slipway.google.jobs import VertexJob
 from slipway.model.labels import REQUEST_LABEL
 from slipway.using.context import Context
@@ -93,15 +94,13 @@ class SweepJobs:
         others = {run: job for run, job in sorted(self._others.items()) if run not in sent and run.index < count}
         if not others:
             return
-        differences = [f"{self._plan.difference(job)} ({job.numbered})" for job in others.values()]
-        if len(differences) > _SHOWN:
-            differences[_SHOWN:] = [f"and {len(differences) - _SHOWN:,} more"]
+        differences = (f"{self._plan.difference(job)} ({job.numbered})" for job in others.values())
         left_out = ""
         if sent:
             left_out = f"\nand leave out what was sent of it: {runs_in_words(sorted({run.index for run in sent}))}"
         raise ConfigError(
             f"sweep {self._plan.id} was begun with other runs",
-            why="\n".join(differences),
+            why="\n".join(first_lines(differences, _SHOWN)),
             fix=("name this one differently: ", {"request_id": "NAME"}, left_out),
         )
 

@@ -94,11 +94,9 @@ def journal_of_sweep(context: Context, sweep: str) -> Path:
 
 
 def was_begun(file: Path) -> bool:
-    try:
-        with file.open("rb") as stream:
-            return bool(stream.readline() and stream.readline())
-    except FileNotFoundError:
-        return False
+    with contextlib.suppress(FileNotFoundError), file.open("rb") as stream:
+        return bool(stream.readline() and stream.readline())
+    return False
 
 
 def is_being_sent(file: Path) -> bool | None:

@@ -204,7 +204,6 @@ class _PlacedMistake:
     first: ParameterMistake
     #: The place of the first run that has it.
     where: str
-    #: How many runs have it.
     runs: int = 0
     #: Mistakes by other values that come from the same place.
     others: set[str] = field(default_factory=set)

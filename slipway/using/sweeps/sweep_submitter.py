@@ -206,9 +206,7 @@ def _choices(
     plan = reading.plan
     groups = choose_groups(plan, runs, reading.preflight.judge)
     sooner = sooner_choice(plan, groups, counts, lambda choices: _shares(reading, _taken(choices), counts))
-    moved: Mapping[int, Choice] = {}
-    if sooner and (plan.then or show.takes_sooner(sooner)):
-        moved = sooner.choices
+    moved = sooner.choices if sooner and (plan.then or show.takes_sooner(sooner)) else {}
     chosen: dict[int, Choice] = {}
     for group, of_group in groups.items():
         choice = moved.get(group, of_group.first)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable
 
-from slipway.base.formatting import few, percent, span_or_dash
+from slipway.base.formatting import few, first_lines, percent, span_or_dash
 from slipway.front.cli.terminal import screen
 from slipway.model.prices import Price, figure
 from slipway.operating.history.waits import Waits
@@ -63,10 +63,7 @@ def _why(never: tuple[NeverRun, ...]) -> str:
     by_reason: dict[str, list[str]] = {}
     for job in never:
         by_reason.setdefault(job.why, []).append(job.template or "(none)")
-    reasons = [f"{few(templates)}: {why}" for why, templates in by_reason.items()]
-    if len(reasons) > 2:
-        reasons[2:] = [f"and {len(reasons) - 2} more"]
-    return "; ".join(reasons)
+    return "; ".join(first_lines((f"{few(templates)}: {why}" for why, templates in by_reason.items()), 2))
 
 
 def _waits(waits: Waits) -> str:
