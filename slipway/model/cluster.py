@@ -16,6 +16,8 @@ from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.spec import MachineSpec
 from slipway.model.season import ALWAYS, Season
 
+Place = TypeVar("Place")
+
 ACCOUNTS_FLAG = "gcloud ai persistent-resources create --enable-custom-service-account"
 ROLLOVER, IN_PLACE, PROTECT = "rollover", "in-place", "protect"
 """The ways to carry out an edit of a cluster: a new one beside the old one, after it, or not at all."""
@@ -51,6 +53,21 @@ class PoolSpec:
             "replicaCount": str(self.replicas),
             **({"autoscalingSpec": bounds} if self.autoscaled else {}),
         }
+
+
+def assigned(asked: Sequence[tuple[Sequence[Place], int]], room: Mapping[Place, int]) -> tuple[Place, ...] | None:
+    """Return a place for each part of a job, the roomiest first, with none asked for more than its room; None where
+    there are none. `asked`: the places that fit a part, all alike, and its machines."""
+    if not asked:
+        return ()
+    (fitting, machines), *rest = asked
+    # Among places of equal room any will do, and the first one is taken.
+    by_room = {room[place]: place for place in reversed(fitting)}
+    for free in sorted((free for free in by_room if free >= machines), reverse=True):
+        others = assigned(rest, {**room, by_room[free]: free - machines})
+        if others is not None:
+            return (by_room[free], *others)
+    return None
 
 
 def taken(pools: Sequence[PoolSpec], asked: Sequence[int]) -> Iterator[int]:

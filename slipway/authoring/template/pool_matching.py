@@ -3,13 +3,13 @@ and no pool may be asked for more than its maximum."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import log2
 
 from slipway.authoring.template.declaration import Declaration
 from slipway.authoring.template.worker_pool import WorkerPool
-from slipway.model.cluster import ClusterSpec, PoolSpec
+from slipway.model.cluster import ClusterSpec, PoolSpec, assigned
 from slipway.model.machines.table import machine
 
 Comparison = tuple[str, str, str, bool]
@@ -93,25 +93,13 @@ def _fitting(demand: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, 
     return tuple(pool for pool in cluster.pools if all(fits for *_, fits in _fields(demand, cluster, pool)))
 
 
-def fitting_pools(
-    asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec, left: dict[str, int] | None = None
-) -> tuple[PoolSpec, ...] | None:
-    """Return a resource pool for each demand, the roomiest first, with none asked for more than its maximum, or than
-    what is `left` of it; None where the cluster lacks some."""
-    if not asked:
-        return ()
-    room = {pool.name: pool.max for pool in cluster.pools} if left is None else left
-    needs = asked[0].machines
-    fitting = reversed(_fitting(asked[0], cluster))  # so that of pools of equal room the first one is taken
-    by_room = {room[pool.name]: pool for pool in fitting}  # among pools of equal room any will do
-    for free in sorted(by_room, reverse=True):
-        pool = by_room[free]
-        if free < needs:
-            break
-        rest = fitting_pools(asked[1:], cluster, {**room, pool.name: free - needs})
-        if rest is not None:
-            return (pool, *rest)
-    return None
+def fitting_pools(asked: Sequence[WorkerPoolDemand], cluster: ClusterSpec) -> tuple[PoolSpec, ...] | None:
+    """Return a resource pool for each demand, the roomiest first, with none asked for more than its maximum; None where
+    the cluster lacks some."""
+    pools = {pool.name: pool for pool in cluster.pools}
+    fitting = [([pool.name for pool in _fitting(demand, cluster)], demand.machines) for demand in asked]
+    names = assigned(fitting, {name: pool.max for name, pool in pools.items()})
+    return None if names is None else tuple(pools[name] for name in names)
 
 
 def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
@@ -122,7 +110,7 @@ def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iter
         shapes.setdefault(_fitting(demand, cluster), []).append(demand)
     for fitting, group in shapes.items():
         pools = sorted(fitting, key=lambda pool: pool.name)
-        if fitting_pools(tuple(group), cluster) is not None:
+        if fitting_pools(group, cluster) is not None:
             continue
         counts = [demand.machines for demand in group]
         needs = " + ".join(map(str, counts)) + (f" = {sum(counts)}" if len(counts) > 1 else "")

@@ -10,10 +10,12 @@ when it has been larger for a while. Beside the pools there are machines for eve
 from __future__ import annotations
 
 import heapq
+from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from itertools import count
 
+from slipway.model.cluster import assigned
 from slipway.model.machines.spec import MachineGroup
 from slipway.operating.whatif.cluster_queue import ClusterQueue, Needs, PoolState, Waiting
 from slipway.operating.whatif.model import PoolBounds, PoolUse, Replay, ReplayedJob, ReplayedPool, ReplayedRun
@@ -107,23 +109,14 @@ class _Simulation:
         """Return the pools that take a job's machines, None where they don't fit; cached until bounds change."""
         key = (self.shapes[number], cluster.number)
         if key not in self.fits:
-            assigned = self._assigned(self.jobs[number].machines, {at: self.pools[at].max for at in cluster.pools})
-            self.fits[key] = None if assigned is None else tuple(sorted(assigned.items()))
+            groups, room = self.jobs[number].machines, {at: self.pools[at].max for at in cluster.pools}
+            fitting = ([at for at in room if self.pools[at].spec.machine == group.machine] for group in groups)
+            places = assigned([(alike, group.count) for alike, group in zip(fitting, groups, strict=True)], room)
+            needs = Counter[int]()
+            for at, group in zip(places or (), groups, strict=False):
+                needs[at] += group.count
+            self.fits[key] = None if places is None else tuple(sorted(needs.items()))
         return self.fits[key]
-
-    def _assigned(self, machines: tuple[MachineGroup, ...], room: dict[int, int]) -> dict[int, int] | None:
-        """Return a pool for each group, the roomiest first, as a template is proven."""
-        if not machines:
-            return {}
-        first = machines[0]
-        alike = [
-            at for at, left in room.items() if self.pools[at].spec.machine == first.machine and left >= first.count
-        ]
-        for at in sorted(alike, key=lambda at: -room[at]):
-            rest = self._assigned(machines[1:], {**room, at: room[at] - first.count})
-            if rest is not None:
-                return {**rest, at: rest.get(at, 0) + first.count}
-        return None
 
     def _takes(self, place: Place) -> bool:
         """Tell whether machines are free or coming, in addition to those that others wait for."""
