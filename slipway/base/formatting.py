@@ -24,7 +24,7 @@ def join(words: Iterable[str], last: str = "and") -> str:
 def few(names: Iterable[str], most: int = 2) -> str:
     """Return `a, b and 3 more`."""
     listed = list(names)
-    return join([*listed[:most], f"{len(listed) - most} more"] if len(listed) > most else listed)
+    return join([*listed[:most], f"{len(listed) - most:,} more"] if len(listed) > most else listed)
 
 
 def first_lines(lines: Iterable[str], most: int) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
-from collections import defaultdict
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime, timedelta
@@ -109,11 +109,10 @@ class JobLoad:
 
 def machines_by_pool(job: PastJob) -> dict[PoolKey, int]:
     """Sum the machines that a job asked of each pool of its cluster."""
-    counts: dict[PoolKey, int] = {}
+    counts = Counter[PoolKey]()
     for group in job.machines:
         if group.pool:
-            key = PoolKey(job.cluster_id, group.pool)
-            counts[key] = counts.get(key, 0) + group.count
+            counts[PoolKey(job.cluster_id, group.pool)] += group.count
     return counts
 
 

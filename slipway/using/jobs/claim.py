@@ -19,9 +19,6 @@ from slipway.model.labels import CODE_LABEL, REQUEST_LABEL, TEMPLATE_LABEL, labe
 GIVEN_UP = "moved"
 """The content of the claim of an attempt that was given up; any other content is a job's."""
 
-_COMPARED_LABELS = {"template": TEMPLATE_LABEL, "code": CODE_LABEL}
-"""The labels that equal requests have in common, by the names that people know."""
-
 
 class JobGoneError(ResourceError):
     """The job that ran a submission no longer exists, most likely because somebody has deleted it."""
@@ -145,8 +142,9 @@ def original(vertex: Vertex, storage: Storage, job: VertexJob) -> VertexJob | No
 
 def other_run(job: VertexJob, other: VertexJob) -> str:
     """Describe how two jobs of one request id differ; empty for two jobs of equal requests."""
+    labels = (("template", TEMPLATE_LABEL), ("code", CODE_LABEL))
     facts: list[tuple[str, object, object]] = [
-        (name, job.labels.get(key, ""), other.labels.get(key, "")) for name, key in _COMPARED_LABELS.items()
+        (name, job.labels.get(key, ""), other.labels.get(key, "")) for name, key in labels
     ]
     ours, theirs = job.parameters or {}, other.parameters or {}
     facts += [(name, ours.get(name), theirs.get(name)) for name in sorted({*ours, *theirs})]

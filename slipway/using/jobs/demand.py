@@ -3,6 +3,7 @@ one reading for every screen and verdict. Pure."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
@@ -67,11 +68,10 @@ def find_pool(part: Part, cluster: PersistentResource) -> ResourcePool | None:
 
 def by_pool(demand: Demand, cluster: PersistentResource) -> dict[str, int]:
     """Sum the machines asked of each resource pool, by its id; parts that fit none are left out."""
-    needs: dict[str, int] = {}
+    needs = Counter[str]()
     for part in demand.parts:
-        pool = find_pool(part, cluster)
-        if pool:
-            needs[pool.id] = needs.get(pool.id, 0) + part.machines
+        if pool := find_pool(part, cluster):
+            needs[pool.id] += part.machines
     return needs
 
 

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
-from slipway.base.formatting import join
+from slipway.base.formatting import few
 from slipway.google.jobs import FAILED, VertexJob
 from slipway.model.labels import RUN_LABEL, STACK_LABEL, SWEEP_LABEL, label_filter
 from slipway.using.submission.request import checked_request_id, derived_request_id
@@ -55,10 +55,7 @@ def runs_in_words(numbers: Sequence[int]) -> str:
     """Return numbers as `run 3`, `runs 0, 3, 4 and 97 more`."""
     if len(numbers) == 1:
         return f"run {numbers[0]}"
-    words = [str(number) for number in numbers[:_SHOWN_RUNS]]
-    if len(numbers) > _SHOWN_RUNS:
-        words.append(f"{len(numbers) - _SHOWN_RUNS:,} more")
-    return f"runs {join(words)}"
+    return f"runs {few(map(str, numbers), _SHOWN_RUNS)}"
 
 
 def sweep_filter(stack: str, sweep: str) -> str:
