@@ -7,18 +7,6 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Words:
-    """A forge's words: for a change, for its number, for deploying without an approval, and for deploying by hand."""
-
-    change: str = "pull request"
-    sign: str = "#"
-    insist: str = "insist (docs/review.md, 'Insisting')"
-    by_hand: str = "Actions → up → Run workflow"
-    #: A merged change may still be approved.
-    approved_late: bool = True
-
-
-@dataclass(frozen=True)
 class ForgeRow:
     """A forge. Its module in `slipway.reviewing.forges` has its name."""
 
@@ -31,7 +19,13 @@ class ForgeRow:
     files: tuple[str, ...]
     #: The starter's files that its pipelines include; a forge without them calls workflows.
     jobs: tuple[str, ...] = ()
-    words: Words = Words()
+    #: Its words for a change, for its number, for deploying without an approval, and for deploying by hand.
+    change: str = "pull request"
+    sign: str = "#"
+    insist: str = "insist (docs/review.md, 'Insisting')"
+    by_hand: str = "Actions → up → Run workflow"
+    #: A merged change may still be approved.
+    approved_late: bool = True
 
 
 GITHUB = ForgeRow("github", "GitHub", "GITHUB_ACTIONS", (".github/",))
@@ -41,14 +35,12 @@ GITLAB = ForgeRow(
     "GITLAB_CI",
     (".gitlab/", ".gitlab-ci.yml"),
     ("slipway.yml", "slipway-up.yml"),
-    Words(
-        change="merge request",
-        sign="!",
-        insist="insist (docs/gitlab.md, 'Insisting')",
-        by_hand="Build → Pipelines → New pipeline, of main",
-        # Whether GitLab lets anybody approve a merged change is not documented.
-        approved_late=False,
-    ),
+    change="merge request",
+    sign="!",
+    insist="insist (docs/gitlab.md, 'Insisting')",
+    by_hand="Build → Pipelines → New pipeline, of main",
+    # Whether GitLab lets anybody approve a merged change is not documented.
+    approved_late=False,
 )
 FORGES: Mapping[str, ForgeRow] = {row.name: row for row in (GITHUB, GITLAB)}
 FILES = tuple(file for row in FORGES.values() for file in row.files)

@@ -18,15 +18,13 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import grouped
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.forge_table import GITHUB, Words
+from slipway.reviewing.forge_table import GITHUB, ForgeRow
 from slipway.reviewing.record import Record
 from slipway.reviewing.review import Review
 from slipway.reviewing.told.redaction import hidden
 
-TOLERANCE = Decimal(1)
+_TOLERANCE = Decimal(1)
 """USD an hour by which a deployment may cost more than approved: prices and rounding move."""
-_SHOWN = 12
-"""The displayed digits of a git tree."""
 
 
 @dataclass(frozen=True)
@@ -75,9 +73,9 @@ def unannounced(reviews: Iterable[Review]) -> Iterator[GateObstacle]:
                 yield _consequence(review, part)
 
 
-def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal = TOLERANCE) -> Iterator[GateObstacle]:
+def worse(now: Iterable[Review], approved: Iterable[Review]) -> Iterator[GateObstacle]:
     """Yield what goes beyond the approval: a blocking consequence of a subject that had none, a subject that is hit
-    harder, USD an hour beyond `tolerance`. A retiring cluster's number of jobs, which moves all the time, is none."""
+    harder, USD an hour beyond the tolerance. A retiring cluster's number of jobs, which moves all the time, is none."""
     before = {review.stack: review for review in approved}
     for review in now:
         told = before.get(review.stack, Review(review.stack))
@@ -89,11 +87,11 @@ def worse(now: Iterable[Review], approved: Iterable[Review], tolerance: Decimal 
             if (was is None and part.grade is Grade.BLOCKING) or (was is not None and part.grade > was):
                 approval = "nothing of it was approved" if was is None else f"approved as {was.review_word} only"
                 yield _consequence(review, part, f" ({approval})")
-        yield from _dearer(review, told, tolerance)
+        yield from _dearer(review, told)
         yield from _unknown(review, told.incomplete)
 
 
-def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateObstacle]:
+def _dearer(now: Review, approved: Review) -> Iterator[GateObstacle]:
     if now.money is None:
         return
     money, known = now.money, approved.money
@@ -102,7 +100,7 @@ def _dearer(now: Review, approved: Review, tolerance: Decimal) -> Iterator[GateO
         ("with every pool at its maximum", money.most, known.most.after if known else money.most.before),
     ):
         more = amount.after.known - allowed.known
-        if more > tolerance:
+        if more > _TOLERANCE:
             than = f"{dollars(amount.after)}, where {dollars(allowed)} was approved"
             yield GateObstacle(now.stack, f"It costs {dollars(Price(more))} more {when}: {than}")
 
@@ -151,44 +149,40 @@ class MergeResult:
     #: It makes, or once `merged` has made, the tree; None where that came to the branch without one.
     pull_request: PullRequest | None
     merged: bool
-    words: Words = GITHUB.words
+    forge: ForgeRow = GITHUB
 
     @property
     def approvers(self) -> tuple[str, ...]:
         """The people who approved this very tree, not their own, after the last edit of the comment."""
         comment = self.pull_request.comment if self.pull_request else None
         written = comment.changed if comment else ""
-        return tuple(approval.login for approval in self._of_this_tree if approval.at >= written)
+        of_tree = (approval for approval in self._others if approval.tree == self.tree)
+        return tuple(approval.login for approval in of_tree if approval.at >= written)
 
     @property
     def objection(self) -> tuple[str, str]:
         """The reason why no approval is enough, and the way out."""
-        pull, insist = self.pull_request, self.words.insist
+        pull, insist = self.pull_request, self.forge.insist
         if pull is None:
-            return f"no {self.words.change} was merged as this commit", f"revert it and open one, or {insist}"
-        asked, others = f"{self.words.sign}{pull.number}", join(approval.login for approval in self._others)
+            return f"no {self.forge.change} was merged as this commit", f"revert it and open one, or {insist}"
+        asked, others = f"{self.forge.sign}{pull.number}", join(approval.login for approval in self._others)
         approve = f"have {asked} approved by somebody else who may write, having read its comment"
         if self.merged:
             again = "" if pull.record else f"run the review of {asked} again, "
-            late = f"{again}{approve}, and run this again" if self.words.approved_late else "revert it and open one"
+            late = f"{again}{approve}, and run this again" if self.forge.approved_late else "revert it and open one"
             approve = f"{late}; or {insist}"
         if self.approvers:
             if pull.record:
                 return f"{join(self.approvers)} approved {asked}, and the record of its review tells less", insist
             gone = f"the comment of {asked}, or the record that its run kept,"
             return f"{gone} is gone, so nobody can tell what {join(self.approvers)} approved", approve
-        if self._of_this_tree:
-            early = join(approval.login for approval in self._of_this_tree)
+        if early := join(approval.login for approval in self._others if approval.tree == self.tree):
             return f"the comment of {asked} was changed after {early} approved it", approve
         if self._others:
-            trees = join(dict.fromkeys(approval.tree[:_SHOWN] or "one that is gone" for approval in self._others))
-            why = f"{others} approved {asked} as another tree, {trees}, than this one, {self.tree[:_SHOWN]}"
+            trees = join(dict.fromkeys(approval.tree[:12] or "one that is gone" for approval in self._others))
+            why = f"{others} approved {asked} as another tree, {trees}, than this one, {self.tree[:12]}"
             return why, insist if self.merged else f"bring the branch up to date, and {approve}"
         return f"nobody else who may write has approved {asked}", approve
-
-    @property
-    def _of_this_tree(self) -> tuple[Approval, ...]:
-        return tuple(approval for approval in self._others if approval.tree == self.tree)
 
     @property
     def _others(self) -> tuple[Approval, ...]:
@@ -196,7 +190,7 @@ class MergeResult:
         return tuple(approval for approval in pull.approvals if approval.login != pull.author) if pull else ()
 
 
-def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal) -> Iterator[GateObstacle]:
+def obstacles(reviews: Iterable[Review], result: MergeResult) -> Iterator[GateObstacle]:
     """Yield the obstacles: before the merge, what needs an approval and has none; after it, also what goes beyond the
     record of its review."""
     pull = result.pull_request
@@ -212,4 +206,4 @@ def obstacles(reviews: Iterable[Review], result: MergeResult, tolerance: Decimal
         harmless = (tuple(part for part in told.consequences if part.grade < Grade.BLOCKING) for told in approved)
         pairs = zip(approved, harmless, strict=True)
         approved = tuple(replace(told, consequences=parts, incomplete=()) for told, parts in pairs)
-    yield from worse(reviews, approved, tolerance)
+    yield from worse(reviews, approved)

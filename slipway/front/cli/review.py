@@ -86,7 +86,7 @@ def command(
     from slipway.reviewing.change.files import files_of
     from slipway.reviewing.forge_table import running
     from slipway.reviewing.forges.forge import forge_of
-    from slipway.reviewing.gate import TOLERANCE, obstacles, unannounced, unapproved
+    from slipway.reviewing.gate import obstacles, unannounced, unapproved
     from slipway.reviewing.review import beside, write_all
     from slipway.reviewing.told.comment import Place, comment
     from slipway.reviewing.told.headline import plain_text
@@ -99,17 +99,17 @@ def command(
     main = {review.stack: review for review in _reviews(mains, NO_FILES, now, live=not no_live)}
     reviews = [beside(review, main[review.stack]) if review.stack in main else review for review in reviews]
     shut = unannounced(reviews) if scheduled else unapproved(reviews)
-    words = running(os.environ).words
-    why, fix = "", f"have the {words.change} approved, or change what it says"
+    row = running(os.environ)
+    why, fix = "", f"have the {row.change} approved, or change what it says"
     if scheduled:
-        fix = f"deploy main by hand ({words.by_hand}), or put back what was changed by hand"
+        fix = f"deploy main by hand ({row.by_hand}), or put back what was changed by hand"
     if head:
         from slipway.reviewing.told.places import located
 
         reviews = [located(review, Path(head)) for review in reviews]
     shown = [redacted(review) for review in reviews] if redact else reviews
     in_diff = frozenset[str]().union(*(review.addresses for review in reviews))
-    place = Place(tree, base, words.change, folder)
+    place = Place(tree, base, row.change, folder)
     result = _commented(shown, place) if forge == "comment" else None
     if output == "json":
         screen.out(screen.json_text(write_all(shown), indent=2))
@@ -119,7 +119,7 @@ def command(
         screen.out("\n\n".join(plain_text(review) for review in shown))
     if forge and not scheduled:  # Asked once the review is told: a silent forge hides nothing of it.
         result = result or forge_of(os.environ, folder).merge_result()
-        shut = obstacles(reviews, result, TOLERANCE)
+        shut = obstacles(reviews, result)
         why, fix = result.objection
     if (gate or scheduled) and (listed := list(shut)):
         if any(finding.kind and KINDS[finding.kind].failed for finding in listed):

@@ -54,7 +54,7 @@ class GitLab:
         pull = None if body is None else self._read(body)
         if merged and pull and pull.comment:
             pull = replace(pull, record=written_with(pull.comment.body, self._records(pull, tree)))
-        return MergeResult(tree, pull, merged=merged, words=GITLAB.words)
+        return MergeResult(tree, pull, merged=merged, forge=GITLAB)
 
     @refused(_FIX)
     def tell(self, result: MergeResult, body: str) -> MergeResult:

@@ -80,7 +80,7 @@ def test_money_beyond_the_tolerance_is_worse(snapshot: SnapshotAssertion) -> Non
     dearer = replace(DELETES, money=costs("2.5", "2"))
     (shut,) = worse([dearer], [DELETES])
     assert shut.sentence == snapshot
-    assert not list(worse([dearer], [DELETES], tolerance=Decimal("1.5")))
+    assert not list(worse([replace(DELETES, money=costs("2", "2"))], [DELETES]))
 
 
 def test_a_stack_that_nobody_reviewed_is_held_to_what_it_was() -> None:
@@ -139,7 +139,7 @@ def merged(*told: Review, approvals: tuple[Approval, ...] = (), merged: bool = T
 
 
 def stopped(now: Review, result: MergeResult) -> list[str]:
-    return [obstacle.kind or obstacle.sentence for obstacle in obstacles([now], result, Decimal(1))]
+    return [obstacle.kind or obstacle.sentence for obstacle in obstacles([now], result)]
 
 
 @pytest.mark.parametrize("now", [Review("prod", (GOES,)), Review("prod", incomplete=("jobs can't be read",))])
