@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.deploying.deployment.workspace_plan import CATALOG, WORK
+from slipway.deploying.deployment.workspace_plan import CATALOG, WORK, trainer_email
 from slipway.deploying.engine.drift import hand_edits
-from slipway.deploying.engine.fields import ACCOUNT_FIELDS, BUCKET_FIELDS
+from slipway.deploying.engine.fields import ACCOUNT_FIELDS, BUCKET_FIELDS, Rule
 from slipway.deploying.engine.grants import form, grants
 from slipway.deploying.engine.lifecycle import Effect, mapping
 from slipway.deploying.engine.preview import EngineStep
@@ -35,16 +35,14 @@ from slipway.model.findings.kinds import KINDS
 from slipway.model.state import BUCKETS_ELSEWHERE
 from slipway.reviewing.change.change import Change, grouped, let_go
 from slipway.reviewing.change.edits import edits_of
-from slipway.reviewing.consequence import IT, Consequence
+from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.resources import UNRULED, fate, title, told_by, unguarded
 from slipway.reviewing.rules.resources.roles import rights
 from slipway.reviewing.rules.resources.trainers import submitting_as
 from slipway.reviewing.rules.table import by_row, follows
 
-_WHO = f"Bucket {IT}"
 _UNREADABLE = "submitters can't read the results in it any more"
 _PURPOSES = {CATALOG: "for the catalog and packages", WORK: "for what jobs write"}
-_EVERYBODY = ("allUsers", "allAuthenticatedUsers")
 _UNASKED = Unknown("nobody asked", "", "")
 
 
@@ -53,11 +51,12 @@ def buckets(change: Change) -> Iterator[Consequence]:
         if touched.type == BUCKET:
             yield from _fate(touched, change)
             for bound in _bound(touched.physical, change) if touched.fate is Fate.ADOPTED else ():
-                if bound.member in _EVERYBODY:
+                if bound.member in ("allUsers", "allAuthenticatedUsers"):
                     subject = Subject("bucket", touched.physical, bound.member)
                     yield by_row("bucket-open", subject, name=subject.name, member=bound.member, role=bound.role)
             if touched.fate in (Fate.CHANGED, Fate.ADOPTED) and touched.old:
-                yield from _edited(touched, Subject("bucket", touched.physical), _WHO, _effects(touched))
+                effects = (*_let_go(touched), *_effects(touched, BUCKET_FIELDS))
+                yield from _edited(touched, Subject("bucket", touched.physical), effects)
     if change.preview is None:
         yield from _elsewhere(change)
 
@@ -70,8 +69,6 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
     yield from fate(
         touched,
         Subject("bucket", name),
-        _WHO,
-        "bucket",
         _so(touched, role, change),
         details=[
             *([away] if away else []),
@@ -85,10 +82,8 @@ def _fate(touched: Touched, change: Change) -> Iterator[Consequence]:
 
 def _so(touched: Touched, role: str, change: Change) -> str:
     match touched.fate:
-        case Fate.DELETED | Fate.REPLACED if touched.destroyed and touched.was.get("forceDestroy"):
-            return "everything in it goes with it"
         case Fate.DELETED | Fate.REPLACED if touched.destroyed:
-            return "if there is anything in it, the deployment fails there"
+            return "everything in it goes with it" if touched.was.get("forceDestroy") else ""
         case Fate.REPLACED if touched.becomes.get("name") in (touched.physical, None):
             return "two of one name are refused, so the deployment would fail"
         case Fate.FORGOTTEN if role == WORK:
@@ -98,14 +93,10 @@ def _so(touched: Touched, role: str, change: Change) -> str:
         case Fate.ADOPTED if isinstance(change.policies.get(touched.physical, _UNASKED), Unknown):
             name = touched.physical
             return f"not asked: who may use it already (`gcloud storage buckets get-iam-policy gs://{name}`)"
-        case Fate.ADOPTED:
-            return "whoever may use it already still may"
         case Fate.CREATED:
-            theirs = (change.new.work_elsewhere or {}).items()
-            return next(
-                (f"for what jobs in {region} write" for region, name in theirs if name == touched.physical),
-                _PURPOSES[role],
-            )
+            elsewhere = {name: region for region, name in (change.new.work_elsewhere or {}).items()}
+            region = elsewhere.get(touched.physical)
+            return f"for what jobs in {region} write" if region else _PURPOSES[role]
     return ""
 
 
@@ -136,11 +127,11 @@ def _elsewhere(change: Change) -> Iterator[Consequence]:
     for region, name in old.items():
         if name not in (*new.values(), *change.after.kept):
             details = (f"has the results of jobs in {region}",)
-            yield told_by(follows("bucket-forgotten"), Subject("bucket", name), _WHO, _UNREADABLE, details=details)
+            yield told_by(follows("bucket-forgotten"), Subject("bucket", name), _UNREADABLE, details=details)
 
 
 def _edited(
-    touched: Touched, subject: Subject, who: str, effects: Iterable[tuple[str, Effect]], so: str = ""
+    touched: Touched, subject: Subject, effects: Iterable[tuple[str, Effect]], so: str = ""
 ) -> Iterator[Consequence]:
     """Yield what follows from edited fields, kind by kind, the worst first, so that a headline has it. `so`: its end,
     where that is not the field's."""
@@ -148,26 +139,28 @@ def _edited(
         edits = edits_of(difference for key, _ in keyed for difference in _differences(touched, key))
         first, *others = sorted((effect for _, effect in keyed), key=lambda effect: -effect.grade)
         ends = so or (first.for_jobs if _role(touched) == WORK else "")
-        yield told_by(first, subject, who, ends, edits=edits, details=[f"it {other}" for other in others])
+        yield told_by(first, subject, ends, edits=edits, details=[f"it {other}" for other in others])
 
 
 def _differences(touched: Touched, key: str) -> Iterator[InputDifference]:
     return differences(touched.was.get(key), touched.becomes.get(key), key)
 
 
-def _effects(touched: Touched) -> Iterator[tuple[str, Effect]]:
+def _let_go(touched: Touched) -> Iterator[tuple[str, Effect]]:
     if why := unguarded(touched):
         key = "forceDestroy" if "forceDestroy" in touched.edited else "deletionPolicy"
         grade, keep = KINDS["force-destroy"].usual, "keep it protected until the deployment that is to delete it"
         if touched.fate is Fate.ADOPTED and _role(touched) == CATALOG:
             grade, keep = Grade.NOTE, ""  # Every catalog's bucket is declared so; an adopted one is for the first time.
         yield key, Effect("may be deleted with everything in it from now on", why, grade, keep, "force-destroy")
+
+
+def _effects(touched: Touched, fields: Mapping[str, Rule]) -> Iterator[tuple[str, Effect]]:
     for key in touched.edited:
         before, after = touched.was.get(key), touched.becomes.get(key)
         if not any(_differences(touched, key)):
             continue
-        rule = BUCKET_FIELDS.get(key)
-        effects = rule(before, after) if rule else [UNRULED]
+        effects: Iterable[Effect] = fields[key](before, after) if key in fields else [UNRULED]
         if key == "lifecycleRules" and _role(touched) == CATALOG and _of_others(before) == _of_others(after):
             effects = (replace(each, grade=Grade.NOTE, instead="") for each in effects)
         yield from ((key, each) for each in effects)
@@ -203,33 +196,25 @@ def _account(touched: Touched, change: Change) -> Iterator[Consequence]:
     state, address = touched.old or touched.now or touched.new, touched.name
     if state:
         project = state.inputs.get("project") or change.old.project
-        spelled = f"{state.inputs.get('accountId', '')}@{project}.iam.gserviceaccount.com"
-        address = str(state.outputs.get("email") or spelled)
+        address = str(state.outputs.get("email") or trainer_email(state.inputs.get("accountId", ""), project))
     subject, ours, so = Subject("account", address), touched.parent == WORKSPACE, ""
     announced = ours and touched.fate in (Fate.DELETED, Fate.FORGOTTEN) and bool(let_go(change, address))
     if touched.fate is Fate.ADOPTED:
-        project = change.new.project
-        so = f"not asked: what it may do already (`gcloud projects get-iam-policy {project}`)"
+        so = f"not asked: what it may do already (`gcloud projects get-iam-policy {change.new.project}`)"
     elif touched.fate is Fate.CREATED and ours:
         so = "for jobs to run as"
     sides = (change.new, change.old)
-    names = [name for side in sides for name, account in side.trainers.items() if account == address]
-    key = f"slipway:trainers.{names[0]}" if names else "slipway:workspace.trainer"
-    key = key if ours and not announced else ""
-    who = f"Account {IT}"
-    yield from fate(touched, subject, who, "account", so, field=key, announced=announced)
-    if touched.fate is Fate.CHANGED and touched.edited:
-        effects = [
-            (key, replace(effect, kind="resource-changed"))
-            for key in touched.edited
-            for effect in ACCOUNT_FIELDS.get(key, lambda *_: [UNRULED])(touched.was.get(key), touched.becomes.get(key))
-        ]
+    names = [f"trainers.{name}" for side in sides for name, of in side.trainers.items() if of == address]
+    key = f"slipway:{[*names, 'workspace.trainer'][0]}" if ours and not announced else ""
+    yield from fate(touched, subject, so, field=key, announced=announced)
+    if touched.fate is Fate.CHANGED:
+        of_fields = _effects(touched, ACCOUNT_FIELDS)
+        effects = [(key, replace(effect, kind="resource-changed")) for key, effect in of_fields]
         runs, stops = submitting_as(change.after, address), any(effect.does == "is disabled" for _, effect in effects)
-        yield from _edited(touched, subject, who, effects, f"jobs of {runs} fail" if runs and stops else "")
+        yield from _edited(touched, subject, effects, f"jobs of {runs} fail" if runs and stops else "")
 
 
 def _drift(touched: Touched) -> Iterator[Consequence]:
-    """Report a resource's manual changes, which this deployment reverts."""
     if form(touched.type) or touched.type.startswith(CLUSTER_TYPE):
         return
     if touched.parent == WORKSPACE and touched.type == OBJECT:

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from slipway.base.formatting import last_part
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
-from slipway.deploying.engine.grants import Grant, form, place, unreadable
+from slipway.deploying.engine.grants import Form, Grant, form, place, unreadable
 from slipway.deploying.engine.touched import Fate, InputDifference, Touched, texts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
@@ -34,8 +34,8 @@ def exposure(change: Change) -> Iterator[Consequence]:
     for touched in change.touched:
         if touched.new is None:
             continue
-        if form(touched.type):
-            yield from _wholesale(touched)
+        if on_form := form(touched.type):
+            yield from _wholesale(touched, on_form)
         elif opened := opening(touched):
             to, name = "anybody on the internet", touched.type.rpartition(":")[2]
             if opened.after in _ANYWHERE:
@@ -76,14 +76,11 @@ def _denied(touched: Touched, change: Change) -> Iterator[Consequence]:
         )
 
 
-def _wholesale(touched: Touched) -> Iterator[Consequence]:
+def _wholesale(touched: Touched, on_form: Form) -> Iterator[Consequence]:
     """Find bindings and policies: the engine compares them with its own last ones, and not with the present ones."""
-    on_form, inputs = form(touched.type), touched.becomes
-    assert on_form is not None
-    on, name = place(on_form, inputs)
+    (on, name), role = place(on_form, touched.becomes), str(touched.becomes.get("role", ""))
     if unreadable(touched.new) and touched.fate is not Fate.FORGOTTEN:
         yield by_row("policy-unreadable", Subject("policy", on), on=on)
-    role = str(inputs.get("role", ""))
     # An existing one was as whole before.
     if not on_form.whole or touched.fate not in _LETTING or (touched.old and touched.was.get("role") == role):
         return

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 
 from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
@@ -10,20 +10,16 @@ from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.jobs import distinct
 from slipway.model.findings.finding import Grade, Subject
-from slipway.reviewing.change.change import Change
+from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.consequence import IT, Consequence
-from slipway.reviewing.rules.resources.access import AccessChange, access, field_of, usual
-from slipway.reviewing.rules.resources.roles import above, rights
-from slipway.reviewing.rules.resources.trainers import secrets, trainers_alone
+from slipway.reviewing.rules.resources.access import TO_SUBMIT, AccessChange, access, field_of, usual
+from slipway.reviewing.rules.resources.roles import above, covers, rights
+from slipway.reviewing.rules.resources.trainers import secrets, submitting_as
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, named
 
-_ACCOUNTS = ".iam.gserviceaccount.com"
-_ENCRYPTS = "roles/cloudkms.cryptoKeyEncrypterDecrypter"
-_PEOPLE = ("user:", "group:", "domain:")
+_CRIPPLED = "submitter-crippled"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
-_WIDER: Mapping[str, tuple[str, ...]] = {"user": ("group:", "domain:"), "group": ("group:", "domain:")}
-"""Members by whom one may stay a submitter: nobody reads who is in a group or a domain."""
 
 
 def people(change: Change) -> Iterator[Consequence]:
@@ -47,53 +43,52 @@ def people(change: Change) -> Iterator[Consequence]:
 def _gone(member: AccessChange) -> Consequence:
     change, kind = member.change, member.member.partition(":")[0]
     stay, needed = change.after.people, change.after.shared.get(member.member)
-    # A person in a group that stays loses nothing.
-    others = [other for other in stay if other.startswith(_WIDER.get(kind, ()))] if kind in _WIDER else []
+    # A person in a group or a domain that stays loses nothing, and nobody reads who is in one.
+    others = [other for other in stay if kind in ("user", "group") and other.startswith(("group:", "domain:"))]
     domain = f"domain:{_domain(member.member)}"
     if domain in stay and needed is None:
         row = "submitter-gone-covered" + "-group" * (kind == "group")
         return by_row(row, Subject("member", member.member), domain=domain, field=field_of(change.new, domain))
-    row = "submitter-gone-here" if needed is not None else "submitter-gone-unless" if others else "submitter-gone"
-    row = "submitter-gone-script" if row == "submitter-gone" and kind == "serviceAccount" else row
+    end = "-unless" if others else "-script" if kind == "serviceAccount" else ""
     return by_row(
-        row,
+        f"submitter-gone{end if needed is None else '-here'}",
         Subject("member", member.member),
         so=_end(member),
         other=next(iter(others), ""),
         field=field_of(change.old, member.member),
-        details=(*jobs(member.jobs, change.now), *_of_many(member)),
+        details=(*jobs(member.theirs(change.jobs), change.now), *_of_many(member)),
         grade=Grade.WARNING if others and kind == "user" else None,
     )
 
 
 def _end(member: AccessChange) -> str:
     """Return how it ends for the roles in the project that another stack needs, or else for the member's jobs."""
-    needed = member.change.after.shared.get(member.member)
+    change, needed = member.change, member.change.after.shared.get(member.member)
     if needed:
         return f"roles in the project stay, as {who_needs(needed, '`')} them"
     if needed is not None:
         return "roles in the project stay, as nobody could tell who else needs them"
-    if not member.change.after.people:
+    if not change.after.people:
         return "nobody is left who may submit, and pools stay paid"
-    ends = ["jobs sent so far go on"] if member.jobs or _of_many(member) else []
+    ends = ["jobs sent so far go on"] if member.theirs(change.jobs) or _of_many(member) else []
+    sent = [f"`{name}`" for name, some in change.jobs_by_template.items() if member.theirs(some)]
     # A person reads of it, and a script does not.
-    by_itself = member.sent if member.member.startswith("serviceAccount:") else ()
-    ends += [f"what submits {named(f'`{name}`' for name in by_itself)} as it fails"] if by_itself else []
+    if sent and member.member.startswith("serviceAccount:"):
+        ends.append(f"what submits {named(sent)} as it fails")
     return "; ".join(ends)
 
 
 def _of_many(member: AccessChange) -> tuple[str, ...]:
-    """Return what is not known of a group's jobs."""
     unfinished = () if member.single else distinct(member.change.jobs)
     return ("not known: which unfinished jobs its members have sent",) if unfinished else ()
 
 
 def _added(member: AccessChange) -> Consequence:
     change, who = member.change, crowd(member.member)
-    stranger = _stranger(member)
-    alone = trainers_alone(change.after, member.member)
-    accounts = [change.after.trainers[name].account for name in alone] or [change.new.trainer]
-    readable = next(filter(None, (secrets(change.new, account) for account in accounts)), "")
+    stranger, instead, grade = _stranger(member)
+    trainers = {} if member.member in change.after.submitters else change.after.trainers
+    alone = [name for name, trainer in trainers.items() if member.member in trainer.submitters]
+    readable = secrets(change.new, *([trainers[name].account for name in alone] or [change.new.trainer]))
     so = f"any code of theirs can read {readable}" if readable else ""
     return by_row(
         f"{'domain' if who else 'submitter'}-added{'-alone' if alone else ''}",
@@ -103,51 +98,50 @@ def _added(member: AccessChange) -> Consequence:
         trainers=join(f"`{name}`" for name in alone),
         first=next(iter(alone), ""),
         who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, {stranger}," if stranger else IT,
-        instead=_INSTEAD.get(stranger, _A_GROUP if who else "" if not stranger else _CORRECT),
+        instead="list a group: you know who is in it" if who and grade is not Grade.WARNING else instead,
         details=(f"as submitter `{member.member}`",) if who else (),
-        grade=Grade.WARNING if stranger in _INSTEAD else Grade.BLOCKING if stranger else None,
+        grade=grade,
     )
 
 
-_NEW, _ELSEWHERE = "of a domain new here", "of another project"
-_INSTEAD = {
-    _NEW: "ask whether your organisation lets people of that domain in, else IAM refuses",
-    _ELSEWHERE: "ask who may act as that account: they may submit too",
-}
-_A_GROUP, _CORRECT = "list a group: you know who is in it", "correct the domain: a stranger may own it"
-
-
-def _stranger(member: AccessChange) -> str:
+def _stranger(member: AccessChange) -> tuple[str, str, Grade | None]:
     """Return how a person's domain differs from those of all present submitters, and an account's project from the
-    stack's; empty where one of them has it."""
-    change, before = member.change, member.change.before.people
+    stack's, with the way out and the grade; nothing where one of them has it."""
+    change, before, nothing = member.change, member.change.before.people, ("", "", None)
     if member.member.startswith("serviceAccount:"):
         project = member.member.rpartition("@")[2].partition(".")[0]
         known = {change.new.project, *(other.rpartition("@")[2].partition(".")[0] for other in before)}
-        return "" if project in known or not member.member.endswith(f"@{project}{_ACCOUNTS}") else _ELSEWHERE
+        if project in known or not member.member.endswith(f"@{project}.iam.gserviceaccount.com"):
+            return nothing
+        return "of another project", "ask who may act as that account: they may submit too", Grade.WARNING
     domain, domains = _domain(member.member), {_domain(other) for other in before} - {""}
     if not domain or not domains or any(domain == other or domain.endswith(f".{other}") for other in domains):
-        return ""
+        return nothing
     # Needed only for a new domain: importing it costs time.
     from difflib import get_close_matches
 
     near = [other for other in get_close_matches(domain, domains, 1, 0.85) if abs(len(other) - len(domain)) <= 1]
-    return f"mistyped for `{near[0]}` or a stranger's" if near else _NEW
+    if near:
+        return f"mistyped for `{near[0]}` or a stranger's", "correct the domain: a stranger may own it", Grade.BLOCKING
+    instead = "ask whether your organisation lets people of that domain in, else IAM refuses"
+    return "of a domain new here", instead, Grade.WARNING
 
 
 def _domain(member: str) -> str:
     """Return the domain of people, `acme.example`; empty for accounts."""
-    return member.rpartition("@" if "@" in member else ":")[2] if member.startswith(_PEOPLE) else ""
+    of_people = member.startswith(("user:", "group:", "domain:"))
+    return member.rpartition("@" if "@" in member else ":")[2] if of_people else ""
 
 
 def _other(member: AccessChange) -> Consequence:
     does, *others = rights(member.gets, member.loses)
-    row, grade, ends = _judged(member)
-    crowded = crowd(member.member)
+    is_account, crowded = member.member.startswith("serviceAccount:"), crowd(member.member)
+    runs = submitting_as(member.change.after, member.account) if is_account else ""
+    row, grade, ends = _judged(member, runs)
     who = _EVERYBODY.get(member.member) or (f"{IT} ({crowded})" if crowded else IT)
     if member.member.startswith(UNKNOWN):
         who = f"An account that this deployment makes (`{member.member.removeprefix(UNKNOWN).strip()}`)"
-    elif member.submitters:
+    elif runs:
         who = f"Jobs that run as `{member.account.partition('@')[0]}`"
     return by_row(
         row,
@@ -155,21 +149,23 @@ def _other(member: AccessChange) -> Consequence:
         does=does,
         who=who,
         so=ends,
-        runs=member.submitters,
+        runs=runs,
         details=(
             *others,
             *(f"gets {grant.words}" for grant in member.gets),
             *(f"loses {grant.words}" for grant in member.loses),
-            *jobs(member.jobs if member.crippled else (), member.change.now),
+            *(jobs(member.theirs(member.change.jobs), member.change.now) if row == _CRIPPLED else ()),
         ),
         grade=grade,
     )
 
 
-def _judged(member: AccessChange) -> tuple[str, Grade | None, str]:
-    """Return a member's row, its grade where that is not the kind's, and its end where the row leaves it open."""
-    runs, reads, everybody = member.submitters, member.reads, member.member in _EVERYBODY
-    if member.widens:
+def _judged(member: AccessChange, runs: str) -> tuple[str, Grade | None, str]:
+    """Return a member's row, its grade where that is not the kind's, and its end where the row leaves it open. `runs`:
+    those whose jobs run as the member."""
+    change, everybody, ours = member.change, member.member in _EVERYBODY, all(grant.ours for grant in member.loses)
+    if any(not any(covers(lost, grant) for lost in member.loses) for grant in member.gets):
+        reads = secrets(change.new, *(grant.place for grant in member.gets if grant.what == "account"))
         so = f"so {runs} may, by a job's code" if runs else f"and so may read {reads}" if reads else ""
         if everybody:
             return "public-access-by-grant", None, so
@@ -180,15 +176,17 @@ def _judged(member: AccessChange) -> tuple[str, Grade | None, str]:
         on_one = "-on-one" if all(grant.place for grant in member.gets) else ""
         # Templates ask for the trainer's roles on the project.
         return f"access-added{on_one}-by-grant", Grade.NOTE if all(map(usual, member.gets)) else None, so
-    if member.crippled:
-        return "submitter-crippled", None, ""
-    if member.lapsed:
+    if member.was and member.stays and TO_SUBMIT & {grant.role for grant in member.loses}:
+        return _CRIPPLED, None, ""
+    if ours and all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses):
         return "access-lapsed", None, ""
-    if member.was_shared:
+    accounts = (change.old.trainer, *change.old.trainers.values())
+    # It had them for another stack's sake alone.
+    if ours and not member.was and member.member in change.before.shared and member.account not in accounts:
         return "access-lapsed-shared", None, ""
     if runs:
-        sure = any(grant.ours or grant.place in member.change.new.buckets for grant in member.loses)
+        sure = any(grant.ours or grant.place in change.new.buckets for grant in member.loses)
         return "access-gone-of-jobs", Grade.BLOCKING if sure else None, ""
-    if all(grant.role == _ENCRYPTS for grant in member.loses):
+    if all(grant.role == "roles/cloudkms.cryptoKeyEncrypterDecrypter" for grant in member.loses):
         return "access-gone-of-key", None, ""
     return "access-gone", Grade.NOTE if everybody else None, ""

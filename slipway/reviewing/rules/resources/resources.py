@@ -32,7 +32,7 @@ from slipway.model.facts import CATALOG, TEMPLATE, WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import edits_of
-from slipway.reviewing.consequence import Consequence, consequence
+from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.resources.exposure import opening
 from slipway.reviewing.rules.table import ROWS, by_row, follows
 from slipway.reviewing.rules.words import named
@@ -46,18 +46,11 @@ GUARDS: Mapping[str, tuple[object, str]] = {
 """Inputs, of any type, that prevent a deletion: the guarding value, and what follows without it."""
 
 _OLD_STAYS = "is made anew; the old one stays, paid as before"
-_ANNOUNCED = "as was announced, since nothing needs it any more"
-_FAILS = "it is protected from that, so the deployment would fail"
 UNRULED = follows("edited-unruled")
-_TOLD, _QUOTA = (BUCKET, ACCOUNT), "gcp:cloudquota/sQuotaPreference:"
+_TOLD, _QUOTA = (BUCKET, ACCOUNT, CLUSTER_TYPE), "gcp:cloudquota/sQuotaPreference:"
 _BY_ITSELF = re.compile(f"{BY_ITSELF}|.*labels")
 _FOR_PEOPLE = re.compile(r"(?i)(\w*labels|tags\w*|description|displayname)\b")
-_IMAGES = "{location}-docker.pkg.dev/{project}/{repositoryId}"
-_ADMITS = "attributeCondition"
-"""The input of a workload identity provider that tells which repositories may deploy as the stack's identity."""
-_PROVIDER = "__provider"
-"""The code of a resource that the program itself makes, changes and deletes (a dynamic provider's)."""
-_IS_SECRET, _RUNS, _COMPUTED = "is secret", "the deployment runs", "the cloud computes"
+_COMPUTED = "the cloud computes"
 
 
 def resources(change: Change) -> Iterator[Consequence]:
@@ -66,7 +59,7 @@ def resources(change: Change) -> Iterator[Consequence]:
             subject = Subject("resource", title(touched), touched.name)
             naming = named(f"`{name}`" for name in _naming(touched, change))
             who = f"`{touched.physical}` ({title(touched)}{f', which jobs of {naming} name' if naming else ''})"
-            yield from fate(touched, subject, who, "other")
+            yield from fate(touched, subject, "", who=who)
             if touched.fate is Fate.CHANGED:
                 yield from _changed(touched, subject, who)
     let_go = [f"`{touched.physical}`" for touched in change.touched if _is_package(touched) and unguarded(touched)]
@@ -78,7 +71,7 @@ def _naming(touched: Touched, change: Change) -> Iterator[str]:
     """Yield the templates whose jobs name it, by the end of its full name or by where its images lie."""
     if touched.old and touched.fate is not Fate.FORGOTTEN:
         where = {"location": "", "project": change.old.project, **touched.was}
-        images = "repositoryId" in where and _IMAGES.format_map(where)
+        images = "repositoryId" in where and "{location}-docker.pkg.dev/{project}/{repositoryId}".format_map(where)
         called = re.escape(images or "/".join(touched.old.id.split("/")[-2:]))
         for name, template in change.new.templates.items():
             if "/" in called and any(re.search(rf"{called}(?![\w-])", str(offer.request)) for offer in template.offers):
@@ -87,13 +80,11 @@ def _naming(touched: Touched, change: Change) -> Iterator[str]:
 
 def _told(touched: Touched) -> bool:
     """Tell whether another rule reports it. A package that is kept for jobs concerns nobody: it stays unchanged."""
-    if form(touched.type) or touched.type in _TOLD or touched.type.startswith(CLUSTER_TYPE):
-        return True
-    if touched.type.startswith(_QUOTA) and touched.parent.startswith(OURS):
-        return True
     if _is_package(touched):
         return touched.fate is not Fate.DELETED
-    return touched.type == OBJECT and touched.parent in (CATALOG, WORKSPACE)
+    of_quota = touched.type.startswith(_QUOTA) and touched.parent.startswith(OURS)
+    of_ours = of_quota or (touched.type == OBJECT and touched.parent in (CATALOG, WORKSPACE))
+    return of_ours or touched.type.startswith(_TOLD) or form(touched.type) is not None
 
 
 def _is_package(touched: Touched) -> bool:
@@ -110,7 +101,7 @@ def _changed(touched: Touched, subject: Subject, who: str) -> Iterator[Consequen
     worst = replace(_effect(touched, edited, hidden), kind="resource-changed")
     if worst.grade is Grade.BLOCKING or edited or hidden:
         details = [f"`{path}`, which {why}" for path, why in hidden.items()]
-        yield told_by(worst, subject, who, unguarded(touched), edits=edits_of(edited), details=details)
+        yield told_by(worst, subject, unguarded(touched), who=who, edits=edits_of(edited), details=details)
 
 
 def _hidden(touched: Touched, edited: Sequence[InputDifference]) -> Iterator[tuple[str, str]]:
@@ -118,9 +109,10 @@ def _hidden(touched: Touched, edited: Sequence[InputDifference]) -> Iterator[tup
     for path in unseen(touched.diffs, edited):
         if path not in touched.put_back:
             if SECRET in str(touched.becomes.get(path, "")):
-                yield path, _IS_SECRET
+                yield path, "is secret"
             elif not _BY_ITSELF.fullmatch(path):
-                yield path, _RUNS if path == _PROVIDER else _COMPUTED
+                # `__provider` is the code of a resource that the program itself makes, changes and deletes.
+                yield path, "the deployment runs" if path == "__provider" else _COMPUTED
 
 
 def _effect(touched: Touched, edited: Sequence[InputDifference], hidden: Mapping[str, str]) -> Effect:
@@ -132,41 +124,33 @@ def _effect(touched: Touched, edited: Sequence[InputDifference], hidden: Mapping
         return follows(f"edited-permits-{'any-role' if gives_roles else 'more' if more else 'less'}")
     if unguarded(touched):
         return follows("edited-unprotected")
-    if any(_ADMITS in each.path for each in edited):
+    # The condition of a workload identity provider tells which repositories may deploy as the stack's identity.
+    if any("attributeCondition" in each.path for each in edited):
         return follows("edited-admitting")
     if all(map(_FOR_PEOPLE.match, paths)) or (not edited and set(hidden.values()) == {_COMPUTED}):
         return follows("edited-works-as-before")
-    guards = {key: value for key, (value, _) in GUARDS.items()}
-    if not hidden and all(guards.get(each.path) == each.after is not None for each in edited):
+    if not hidden and all(each.path in GUARDS and GUARDS[each.path][0] == each.after for each in edited):
         return follows("edited-guarded")
     some = [word for each in edited for word in (f"{each.path} {each.sides[1]}", top(each.path))]
     return UNRULED if hidden else follows(of_type("edited-unruled", touched, *some))
 
 
 def fate(
-    touched: Touched,
-    subject: Subject,
-    who: str,
-    what: str,
-    so: str = "",
-    *,
-    details: Iterable[str] = (),
-    field: str = "",
-    announced: bool = False,
+    touched: Touched, subject: Subject, so: str, *, details: Iterable[str] = (), announced: bool = False, **parts: str
 ) -> Iterator[Consequence]:
-    """Yield what follows from a resource's fate. `what`: `bucket`, `account` or `other`, as rows are named. `so`: its
-    end or its purpose, where that is not the row's.
-    `announced`: it was kept for jobs alone, and nothing needs it any more."""
+    """Yield what follows from a resource's fate, by its row for that kind of subject. `so`: its end or its purpose,
+    empty where that is the row's; `announced`: it was kept for jobs alone, and nothing needs it any more; `parts`: its
+    `who` and `field`."""
     if touched.fate is Fate.CHANGED or touched.by_hand:  # Reported field by field, and as drift.
         return
-    row = follows(of_type(f"{what}-{touched.fate.name.lower()}", touched))
+    row = follows(of_type(f"{subject.what}-{touched.fate}", touched))
     guarded = any(value is not False and touched.was.get(key) == value for key, (value, _) in GUARDS.items())
     if touched.fate is Fate.REPLACED and not touched.destroyed:
         row = replace(row, does=_OLD_STAYS, so="", instead="", grade=row.grade if so else Grade.WARNING)
     if announced:
-        row = replace(row, so=_ANNOUNCED, instead="", grade=Grade.NOTE)
+        row = replace(row, so="as was announced, since nothing needs it any more", instead="", grade=Grade.NOTE)
     elif touched.destroyed and (guarded or (touched.old and touched.old.protected)):
-        row = replace(row, so=_FAILS, instead="")
+        row = replace(row, so="it is protected from that, so the deployment would fail", instead="")
     elif so:
         row = replace(row, so=so)
     id_ = touched.old.id if touched.old else ""
@@ -179,7 +163,7 @@ def fate(
         *(f"because of `{path}`" for path in sorted(unshown)),
         *(("what it depends on is made anew",) if touched.fate is Fate.REPLACED and not tops else ()),
     )
-    yield told_by(row, subject, who, edits=edits_of(because), details=details, field=field)
+    yield told_by(row, subject, edits=edits_of(because), details=details, **parts)
 
 
 def of_type(row: str, touched: Touched, *more: str) -> str:
@@ -188,12 +172,11 @@ def of_type(row: str, touched: Touched, *more: str) -> str:
     return next((word for word in words if word in ROWS), row)
 
 
-def told_by(effect: Effect, subject: Subject, who: str, so: str = "", **parts: Any) -> Consequence:
-    """Return the consequence of an edited field. `so`: its end, where that is not the row's."""
-    ends, instead = so or effect.so, effect.instead
-    return consequence(
-        effect.kind, subject, effect.does, who=who, so=ends, instead=instead, grade=effect.grade, **parts
-    )
+def told_by(effect: Effect, subject: Subject, so: str = "", **parts: Any) -> Consequence:
+    """Return the consequence of an effect. `so`: its end, where that is not the effect's. A subject's own word names
+    who is hit, where `parts` don't."""
+    parts = {"who": f"{subject.what.capitalize()} {IT}", "instead": effect.instead, **parts}
+    return consequence(effect.kind, subject, effect.does, grade=effect.grade, so=so or effect.so, **parts)
 
 
 def title(touched: Touched) -> str:

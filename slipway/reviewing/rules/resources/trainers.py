@@ -59,13 +59,6 @@ def acting(facts: Facts) -> frozenset[tuple[str, str]]:
     return frozenset((trainer.account, member) for trainer in known for member in trainer.submitters)
 
 
-def trainers_alone(facts: Facts, member: str) -> tuple[str, ...]:
-    """Return the trainers that a member may act as, where the workspace's own is not among them."""
-    if member in facts.submitters:
-        return ()
-    return tuple(name for name, trainer in facts.trainers.items() if member in trainer.submitters)
-
-
 def submitters_of(facts: Facts, account: str) -> Collection[str]:
     """Return the members who may submit jobs that run as an account: the workspace's for one that is no trainer."""
     trainers = (trainer for trainer in _trainers(facts).values() if trainer.account == account)
@@ -83,9 +76,9 @@ def submitting_as(facts: Facts, account: str) -> str:
     return f"whoever submits {_names(theirs)}" if theirs else ""
 
 
-def secrets(catalog: Catalog, account: str) -> str:
-    """Return `secret `hf-token``, empty where its jobs read none."""
-    return _named_secrets(_secrets(catalog, account))
+def secrets(catalog: Catalog, *accounts: str) -> str:
+    """Return `secret `hf-token``, of the first of these accounts whose jobs read any; empty where none do."""
+    return next(filter(None, (_named_secrets(_secrets(catalog, account)) for account in accounts)), "")
 
 
 def _trainers(facts: Facts) -> Mapping[str, TrainerFacts]:

@@ -38,7 +38,7 @@ def test_what_only_the_cloud_computes_is_for_knowing_and_what_moves_by_itself_si
 
 
 @pytest.mark.parametrize(
-    "row", [row for row in ROWS if re.match(r"(edited-unruled|other-deleted|other-created) ", row)]
+    "row", [row for row in ROWS if re.match(r"(edited-unruled|resource-deleted|resource-created) ", row)]
 )
 def test_types_that_teams_have_are_told_by_what_follows(row: str) -> None:
     fate, type_, *field = row.split()
@@ -46,8 +46,8 @@ def test_types_that_teams_have_are_told_by_what_follows(row: str) -> None:
     old, new = {"name": "x"}, {"name": "x", key: value}
     step_of: Mapping[str, tuple[str, Mapping[str, Any]]] = {
         "edited-unruled": ("update", {"old": old, "new": new}),
-        "other-deleted": ("delete", {"old": old}),
-        "other-created": ("create", {"new": new}),
+        "resource-deleted": ("delete", {"old": old}),
+        "resource-created": ("create", {"new": new}),
     }
     op, sides = step_of[fate]
     (told,) = found(step(op, f"gcp:{type_.replace('.', '/x:')}", "x", **sides))
