@@ -7,14 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Annotated
+from typing import Annotated, Any
 
 from slipway.base.codec import As, At, MaybeText
 from slipway.model.findings.finding import FindingKind, Grade, Section, Shown, Subject
 from slipway.model.findings.kinds import KINDS
 from slipway.reviewing.change.edits import Edit
 
-_UNPROVEN = ("not known", "not asked")
 IT = "{it}"
 """In a phrase, the place of the subject's name: of several that are hit alike, all names stand there."""
 _SUBJECT = As(Subject.read, str, "a subject")
@@ -75,7 +74,7 @@ class Consequence:
     @property
     def end(self) -> str:
         """The end as it follows the phrase: `: 3 of the last 20 took longer`, `; not known: how long they take`."""
-        sign = ";" if self.so.startswith(_UNPROVEN) else ":"
+        sign = ";" if self.so.startswith(("not known", "not asked")) else ":"
         return f"{sign} {self.so}" if self.so else ""
 
     @property
@@ -101,21 +100,9 @@ def consequence(
     edits: Iterable[Edit] = (),
     details: Iterable[str] = (),
     grade: Grade | None = None,
-    cost: float = 0.0,
-    **phrases: str,
+    **parts: Any,
 ) -> Consequence:
-    """Return a consequence of a kind, with the kind's section and, where none is given, its usual grade. `phrases`:
-    `so`, `instead` and `field`."""
-    row = KINDS[kind]
-    return Consequence(
-        section=row.section,
-        kind=kind,
-        subject=subject,
-        grade=grade or row.usual,
-        who=who,
-        does=does,
-        edits=tuple(edits),
-        details=tuple(details),
-        cost=float(cost),
-        **phrases,
-    )
+    """Return a consequence of a kind, with the kind's section and, where none is given, its usual grade. `parts`:
+    `so`, `instead`, `field` and `cost`."""
+    row, parts = KINDS[kind], {**parts, "edits": tuple(edits), "details": tuple(details)}
+    return Consequence(row.section, kind, subject, grade or row.usual, who, does, **parts)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Iterable
 from dataclasses import replace
 from datetime import datetime
 
@@ -11,6 +11,7 @@ from slipway.deploying.deployment.summary import workspace
 from slipway.deploying.deployment.workspace_plan import SUBMITTER_ROLES
 from slipway.google.live import Unknown
 from slipway.google.quota.report import quota_text
+from slipway.google.quota.request import QuotaRequest
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.state import State
@@ -30,13 +31,7 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     after = replace(deployment.facts, catalog=as_declared(deployment.catalog))
     before = None
     if catalog is not None and catalog.stack == deployment.stack.name:
-        state = State() if isinstance(known, Unknown) else known
-        before = _before(as_declared(catalog), after, state, catalog.submitters)
-        by_id = {preference.id: preference.preferred for preference in state.preferences}
-        asked = {each.metric: by_id[each.id] for each in deployment.report.requests if each.id in by_id}
-        # A catalog of an older version does not tell whether the stack allowed code, but of a template.
-        code = bool(catalog.code) or any(template.takes_code for template in catalog.templates.values())
-        before = replace(before, quota=replace(before.quota, requests=asked or None), code=code)
+        before = _before(catalog, after, State() if isinstance(known, Unknown) else known, deployment.report.requests)
     live = replace(deployment.live, recent=UNASKED)
     reviewed = review(Change.between(deployment.stack.name, before, after, live, now))
     old = workspace(plan, now)
@@ -46,16 +41,22 @@ def preview_text(deployment: Deployment, known: State | Unknown, now: datetime, 
     return (said, quota_text(deployment.report)) if preview and deployment.report.lines and not idle else (said,)
 
 
-def _before(catalog: Catalog, after: Facts, known: State, published: Mapping[str, Collection[str]]) -> Facts:
+def _before(published: Catalog, after: Facts, known: State, requests: Iterable[QuotaRequest]) -> Facts:
     """Return the facts of the deployed stack. Parts in neither catalog nor state (how quota is checked, the policy) are
-    as in `after`: not compared. `published`: the submitters in the catalog; a former one may have roles that another
-    stack needs."""
-    current = {catalog.trainer, *catalog.buckets}
-    clusters = {cluster.id for cluster in catalog.clusters.values()}
+    as in `after`: not compared."""
+    catalog = as_declared(published)
+    current = {catalog.trainer, *catalog.buckets, *(cluster.id for cluster in catalog.clusters.values())}
     # Without its bucket there is no state: it was lost, or nothing is deployed yet.
     members = known.submitters if known.catalog_bucket else tuple(after.submitters)
-    may = {member for some in published.values() for member in some}
+    # A former submitter may have roles that another stack needs.
+    may = {member for some in published.submitters.values() for member in some}
     roles = {member: dict(SUBMITTER_ROLES) for member in members if member in may}
     listed = {*catalog.retiring, *(thing.name for thing in (*known.clusters, *known.buckets, *known.accounts))}
-    kept = {id_: thing for id_, thing in after.kept.items() if id_ in listed - current - clusters}
-    return replace(after, catalog=catalog, submitters=roles, kept=kept)
+    kept = {id_: thing for id_, thing in after.kept.items() if id_ in listed - current}
+    by_id = {preference.id: preference.preferred for preference in known.preferences}
+    quota = replace(
+        after.quota, requests={each.metric: by_id[each.id] for each in requests if each.id in by_id} or None
+    )
+    # A catalog of an older version does not tell whether the stack allowed code, but of a template.
+    code = bool(published.code) or any(template.takes_code for template in published.templates.values())
+    return replace(after, catalog=catalog, submitters=roles, kept=kept, quota=quota, code=code)

@@ -11,8 +11,6 @@ from slipway.reviewing.review import Review
 from slipway.reviewing.rules.program import refusal
 
 KIND = "check"
-_LONGEST = 300
-_UNREAD = "a stack file or a template is refused, so nothing was previewed"
 
 
 def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
@@ -29,7 +27,8 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
         theirs = [(told, fix) for where, told, fix in mistakes if where == file]
         (first, fix), *others = theirs or [("slipway check does not say why", "type slipway check")]
         told = refusal(Fault(first, fix=" ".join(fix.split())), (other for other, _ in others))
-        reviews.append(Review(stack, (told,), incomplete=(_UNREAD,)))
+        unread = "a stack file or a template is refused, so nothing was previewed"
+        reviews.append(Review(stack, (told,), incomplete=(unread,)))
     if not reviews:
         raise ConfigError(f"{source} refuses no stack", fix="review its preview")
     return tuple(reviews)
@@ -37,4 +36,4 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
 
 def _told(mistake: Mapping[str, Any]) -> str:
     key = f"{mistake['key']}: " if mistake["key"] else ""
-    return short(" ".join(f"{mistake['file']}:{mistake['line']} {key}{mistake['what']}".split()), _LONGEST)
+    return short(" ".join(f"{mistake['file']}:{mistake['line']} {key}{mistake['what']}".split()), 300)

@@ -19,10 +19,9 @@ from slipway.reviewing.change.change import Change, Side, added
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
-from slipway.reviewing.rules.clusters.fates import clusters
+from slipway.reviewing.rules.clusters.fates import adoption, clusters, retiring, still_retiring
 from slipway.reviewing.rules.clusters.jobs import unfinished
 from slipway.reviewing.rules.clusters.machines import standing_alternatives
-from slipway.reviewing.rules.clusters.others import adoption, retiring, still_retiring
 from slipway.reviewing.rules.clusters.settings import due, settings
 from slipway.reviewing.rules.money import Money, costs, money
 from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
@@ -41,8 +40,7 @@ _LONGEST_STEP, _MOST_QUOTED, _MOST_ADDRESSES = 300, 10, 1000
 _ODD = (ArithmeticError, AttributeError, LookupError, RecursionError, TypeError, ValueError)
 """The errors of reading a publication that Slipway itself never writes."""
 
-Comparison = Callable[[Change], Iterable[Consequence]]
-COMPARISONS: tuple[Comparison, ...] = (
+COMPARISONS: tuple[Callable[[Change], Iterable[Consequence]], ...] = (
     clusters,
     adoption,
     retiring,
@@ -112,10 +110,6 @@ class Review:
         return tuple(part for part in self.consequences if part.key not in self.on_main)
 
     @property
-    def worst(self) -> Grade | None:
-        return max((part.grade for part in self.consequences), default=None)
-
-    @property
     def silent(self) -> bool:
         return not (self.consequences or self.incomplete or self.quoted)
 
@@ -124,11 +118,11 @@ def review(change: Change) -> Review:
     """Return the review. Never raises for a program under review: parts that can't be compared are told."""
     unable: list[str] = []
 
-    def told(look: Callable[[Change], Iterable[T]]) -> tuple[T, ...]:
+    def told(look: Callable[[Change], Iterable[T]], name: str = "") -> tuple[T, ...]:
         try:
             return tuple(look(change))
         except _ODD as problem:
-            name = look.__name__.replace("_", " ")
+            name = name or look.__name__.replace("_", " ")
             unable.append(f"{name} could not be compared: the program says what no version of slipway does ({problem})")
             return ()
 
@@ -146,9 +140,11 @@ def review(change: Change) -> Review:
     same = published is not None and not new.dirty and bool(new.commit) and published.under_way == new.commit
     begun = replacing(published) if published and same else None
     missing = (preview.why,) if preview and preview.why else ()
-    amounts, stands = told(_amounts), told(_quota)
-    looks = (standing_violations, still_retiring, standing_alternatives, due)
-    standing = [line for look in looks for line in told(look)]
+    amounts = told(lambda change: [money(change)], "amounts") if Side.AFTER not in change.unknown else ()
+    stands = told(lambda change: [quota_in_words(change)], "quota")
+    standing = [
+        line for look in (standing_violations, still_retiring, standing_alternatives, due) for line in told(look)
+    ]
     cut_short = ("a deployment of this commit did not come to its end, and the next one goes on with it",)
     return Review(
         stack=change.stack,
@@ -188,15 +184,6 @@ def _stray(change: Change) -> str:
     return "" if new.revision == deployed else f"This is {new.revision}, and {deployed} is deployed"
 
 
-def _amounts(change: Change) -> Iterator[Money]:
-    if Side.AFTER not in change.unknown:
-        yield money(change)
-
-
-def _quota(change: Change) -> Iterator[str]:
-    yield quota_in_words(change)
-
-
 def beside(yours: Review, main: Review) -> Review:
     """Mark consequences that are on main already; `main` is the review of the base branch alone.
 
@@ -217,17 +204,15 @@ def beside(yours: Review, main: Review) -> Review:
 
 def _quoted(preview: Preview) -> Iterator[str]:
     """Return the program's warnings, which may say anything: they are cut, and few."""
-    more = len(preview.warnings) - _MOST_QUOTED
-    yield from (short(" ".join(warning.split()), _LONGEST_STEP) for warning in preview.warnings[:_MOST_QUOTED])
-    if more > 0:
-        yield f"and {more} more, in the log of the preview"
+    yield from (short(warning, _LONGEST_STEP) for warning in preview.warnings[:_MOST_QUOTED])
+    if more := preview.warnings[_MOST_QUOTED:]:
+        yield f"and {len(more)} more, in the log of the preview"
 
 
 def planned(preview: Preview) -> Iterator[str]:
     """Yield `create gcp:storage/bucket:Bucket work`; components are nothing in the cloud."""
-    done = (step for step in preview.steps if not step.component)
-    ordered = sorted(done, key=lambda step: (step.op, step.type, step.name))
-    return (short(" ".join(f"{step.op} {step.type} {step.name}".split()), _LONGEST_STEP) for step in ordered)
+    done = sorted((step.op, step.type, step.name) for step in preview.steps if not step.component)
+    yield from (short(" ".join(words), _LONGEST_STEP) for words in done)
 
 
 SCHEMA = 2
@@ -239,7 +224,8 @@ _KEYS = (*_BEFORE, "consequences", "standing", "plan", "notes", "onMain")
 
 def write(review: Review) -> dict[str, Any]:
     """Return the JSON. Amounts are USD an hour."""
-    worst = review.worst and review.worst.review_word
+    grades = [part.grade for part in review.consequences]
+    worst = max(grades).review_word if grades else None
     return {**dict.fromkeys(_KEYS), "schema": SCHEMA, "kind": KIND, "worst": worst, **codec.document(review)}
 
 

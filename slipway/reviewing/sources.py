@@ -12,14 +12,12 @@ from slipway.base.formatting import quoted
 if TYPE_CHECKING:
     from slipway.deploying.engine.preview import Preview
 
-STDIN = "-"
-
 
 def text_of(source: str, fix: str = "name a file, or - for stdin", *, strict: bool = False) -> str:
     """Return the whole text. A mark replaces bytes that are not text; `strict` refuses them. Raises ConfigError."""
     errors = "strict" if strict else "replace"
     try:
-        return sys.stdin.read() if source == STDIN else Path(source).read_text(encoding="utf-8", errors=errors)
+        return sys.stdin.read() if source == "-" else Path(source).read_text(encoding="utf-8", errors=errors)
     except (OSError, UnicodeDecodeError) as problem:
         why = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
         raise ConfigError(f"{quoted(source)} can't be read", why=why, fix=fix) from problem

@@ -32,13 +32,6 @@ from slipway.using.context import BRIEF
 if TYPE_CHECKING:
     from slipway.operating.history.model import History
 
-MOST_JOBS = 10_000
-"""The most jobs that are replayed, the newest, in a few seconds."""
-_LEAST = timedelta(days=1)
-"""The least time from which the cost of a month is told."""
-_SECONDS = 20.0
-"""The most seconds that a review waits for the history."""
-
 
 def same_machines(old: Catalog, new: Catalog) -> bool:
     return old.clusters.keys() == new.clusters.keys() and all(
@@ -61,7 +54,7 @@ def begin(preview: Preview, connection: Connection, now: datetime) -> Callable[[
             found.append(read_history(connection.with_policy(BRIEF), catalog, now - timedelta(days=DAYS), now))
 
     def result() -> History | None:
-        thread.join(_SECONDS)
+        thread.join(20.0)
         return next(iter(found), None)
 
     # A daemon, which an executor's threads are not: the process ends without it.
@@ -82,8 +75,9 @@ def replays(old: Catalog, new: Catalog, history: History | None) -> Iterator[Con
         return
     from slipway.operating.whatif.comparison import Replayer, jobs_of
 
-    replayer = Replayer.of(lately(history, MOST_JOBS), old)
-    if replayer.time < _LEAST or not replayer.calibration.trusted:
+    # As many are replayed in a few seconds. Less than a day tells no cost of a month.
+    replayer = Replayer.of(lately(history, 10_000), old)
+    if replayer.time < timedelta(days=1) or not replayer.calibration.trusted:
         return
     under = replayer.under(new)
     before = replayer.outcome(replayer.pools(old.clusters.values()))

@@ -147,7 +147,7 @@ def _shift(change: Change, kind: str, when: str, amount: Amount, *, steep: bool)
         instead=_INSTEAD[kind] if steep or asks else "",
         edits=(Edit(when, dollars(amount.before), dollars(amount.after)),),
         grade=Grade.BLOCKING if asks else Grade.WARNING if steep else None,
-        cost=float(amount.difference),
+        cost=Price(amount.difference),
     )
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from pathlib import Path
+from typing import Any
 
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.model.prices import Price
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.consequence import IT, Consequence, consequence
 
@@ -31,18 +33,17 @@ def by_row(
     edits: Iterable[Edit] = (),
     details: Iterable[str] = (),
     grade: Grade | None = None,
-    cost: float = 0.0,
+    cost: Price | None = None,
     field: str = "",
     **values: object,
 ) -> Consequence:
     """Return the consequence of a row, with these values in its phrases. `grade` and `field`: where they are not the
-    row's."""
+    row's; `cost`: USD an hour."""
     told = ROWS[row]
-    filled = {part: told[part].format_map({"it": IT, **values}) for part in _PARTS if part in told}
-    filled |= {"field": field} if field else {}
-    return consequence(
-        told["kind"], subject, edits=edits, details=details, grade=grade or usual_grade(told), cost=cost, **filled
-    )
+    parts: dict[str, Any] = {"edits": edits, "details": details, "cost": float(cost.known) if cost else 0.0}
+    parts |= {part: told[part].format_map({"it": IT, **values}) for part in _PARTS if part in told}
+    parts |= {"field": field} if field else {}
+    return consequence(told["kind"], subject, grade=grade or usual_grade(told), **parts)
 
 
 def follows(row: str | Row, *, grade: Grade | None = None, details: tuple[str, ...] = (), **words: object) -> Effect:

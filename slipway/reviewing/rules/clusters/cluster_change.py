@@ -27,11 +27,6 @@ from slipway.reviewing.rules.clusters.engine import destroyed, undeclared
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import have_ended
 
-_REGION = "region"
-"""The key of a cluster's edited region. The stack file has no such key: an alternative brings its region along."""
-_MOVES = ("gcp:project", "gcp:region")
-"""The keys by which the stack itself moves, with all clusters."""
-
 
 @dataclass(frozen=True)
 class ClusterChange:
@@ -56,9 +51,9 @@ class ClusterChange:
 
     @property
     def key(self) -> str:
-        """The place of the first edit, below the cluster's entry."""
+        """The place of the first edit, below the cluster's entry. An alternative alone brings another region along."""
         key = next((edit.key for edit in self.edits), "")
-        return "alternatives" if key == _REGION else key
+        return "alternatives" if key == "region" else key
 
     @property
     def stays(self) -> bool:
@@ -66,7 +61,6 @@ class ClusterChange:
 
     @property
     def gone(self) -> bool:
-        """Tell whether the old one is no longer in the cloud."""
         return self.read and self.old_in_cloud is None
 
     @property
@@ -76,9 +70,8 @@ class ClusterChange:
     @property
     def is_replaced(self) -> bool:
         """Tell whether a new one is made while the old one holds machines."""
-        is_made = not (self.stays or self.new_in_cloud)
-        old_holds = not (self.gone or self.failed)
-        return self.old is not None and self.new is not None and is_made and old_holds
+        holds = self.old is not None and not (self.gone or self.failed)
+        return holds and self.new is not None and not (self.stays or self.new_in_cloud)
 
     @property
     def in_place(self) -> bool:
@@ -105,13 +98,12 @@ class ClusterChange:
 @once
 def cluster_changes(change: Change) -> tuple[ClusterChange, ...]:
     """Return a value for each name, also for unchanged clusters; none where a side is unknown."""
-    return () if change.unknown else tuple(_compared(change))
-
-
-def _compared(change: Change) -> Iterator[ClusterChange]:
-    before, after = change.old, change.new
-    sides = ((before.project, after.project), (before.region, after.region))
-    moved = tuple(Edit(key, *side) for key, side in zip(_MOVES, sides, strict=True) if side[0] != side[1])
+    if change.unknown:
+        return ()
+    before, after, compared = change.old, change.new, []
+    # By these keys the stack itself moves, with all clusters.
+    sides = {"gcp:project": (before.project, after.project), "gcp:region": (before.region, after.region)}
+    moved = tuple(Edit(key, *side) for key, side in sides.items() if side[0] != side[1])
     living, stay, doomed = change.living or {}, staying(change), {*destroyed(change), *undeclared(change)}
     for name in dict.fromkeys((*before.clusters, *after.clusters)):
         of_name = (side.clusters.get(name) for side in (before, after))
@@ -122,10 +114,10 @@ def _compared(change: Change) -> Iterator[ClusterChange]:
         edited: tuple[Edit, ...] = ()
         if old and new:
             regions = (old.region or before.region, new.region or after.region)
-            far = (Edit(_REGION, *regions),) if (old.region or new.region) and regions[0] != regions[1] else ()
+            far = (Edit("region", *regions),) if (old.region or new.region) and regions[0] != regions[1] else ()
             edited = (*moved, *far, *edits(old, new))
         # Where the stack moves, its old project or region was not read: nothing is known of the clusters there.
-        yield ClusterChange(
+        both = ClusterChange(
             name=name,
             old=old,
             new=new,
@@ -139,6 +131,8 @@ def _compared(change: Change) -> Iterator[ClusterChange]:
             dormant_before=before.dormant.get(name),
             dormant_after=after.dormant.get(name),
         )
+        compared.append(both)
+    return tuple(compared)
 
 
 @once
@@ -224,10 +218,7 @@ def key_of(name: str, key: str) -> str:
     return key if key.startswith("gcp:") else f"slipway:persistentResources.{name}.{key}".rstrip(".")
 
 
-def of_cluster(
-    row: str, name: str, *, part: str = "", key: str | None = None, cost: Price | None = None, **parts: Any
-) -> Consequence:
-    """Return a row's consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry. `cost`:
-    USD an hour."""
+def of_cluster(row: str, name: str, *, part: str = "", key: str | None = None, **parts: Any) -> Consequence:
+    """Return a row's consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry."""
     field = "" if key is None else key_of(name, key)
-    return by_row(row, Subject("cluster", name, part), field=field, cost=float(cost.known) if cost else 0.0, **parts)
+    return by_row(row, Subject("cluster", name, part), field=field, **parts)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched, said
 from slipway.deploying.generations.action import What
 from slipway.deploying.generations.published_clusters import departures
 from slipway.google.answers import MISREAD
-from slipway.google.clusters import PersistentResource, ResourcePool
+from slipway.google.clusters import PersistentResource
 from slipway.google.jobs import distinct
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
@@ -18,13 +17,19 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import NAME_LABEL
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.machines.table import regions
-from slipway.model.prices import Price, dollars, per_hour
+from slipway.model.prices import UNKNOWN, Price, dollars, per_hour
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, machines, named, owned
+
+_KEEPS = {
+    "stays": ("goes when it leaves the stack", "stays in the cloud, paid, when it leaves the stack"),
+    "protected": ("can be deleted", "can't be deleted, so the deployment that would fails"),
+}
+"""Ways to keep a cluster from its end, by the engine's word: what follows without one, and with it."""
 
 
 def deletions(change: Change) -> Iterator[Consequence]:
@@ -72,7 +77,7 @@ def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None,
         Subject("cluster", name),
         jobs=owned(on_it, "") or "A job that no list shows yet",
         details=(f"its id is `{id_}`", *filter(None, (_lacks(there),)), *_causes(gone), *jobs(on_it, change.now)),
-        cost=float(sum(per_hour(some, region or change.old.region).known for region, some in held)),
+        cost=sum((per_hour(some, region or change.old.region) for region, some in held), Price()),
     )
 
 
@@ -84,17 +89,18 @@ def _destruction(
         return  # It is reported as a removal.
     retired, itself = id_ in change.retiring, Subject("cluster", id_)
     declared = id_ in after.kept or after.catalog.cluster_named(id_) is not None
+    also = f", and {lacks}" if (lacks := _lacks(there)) else ""
     if declared and gone:
         row, field = "deleted" if gone.fate is Fate.DELETED else "replaced", next(iter(gone.replaces), "")
         itself, details = Subject("cluster", name), _causes(gone)
-        yield by_row(f"{row}-declared", itself, also=_also(there), details=details, field=field)
+        yield by_row(f"{row}-declared", itself, also=also, details=details, field=field)
     elif there and there.failed and retired:
         yield by_row("retired-failed", itself)
     elif retired and not declared:
         yield by_row("retired-idle", itself, name=name, details=before_creates(id_, change))
     elif gone and was is None:
         gpus = there is None or any(group.machine.accelerator for group in there.machines)
-        yield by_row("deleted-unknown", itself, also=_also(there), grade=None if gpus else Grade.WARNING)
+        yield by_row("deleted-unknown", itself, also=also, grade=None if gpus else Grade.WARNING)
 
 
 def _lacks(there: PersistentResource | None) -> str:
@@ -104,18 +110,13 @@ def _lacks(there: PersistentResource | None) -> str:
     return f"its {machines(held)} may not come again" if scarce else ""
 
 
-def _also(there: PersistentResource | None) -> str:
-    return f", and {_lacks(there)}" if _lacks(there) else ""
-
-
 def _causes(gone: Touched | None) -> tuple[str, ...]:
     return tuple(f"because of `{path}`" for path in gone.replaces) if gone else ()
 
 
 def _name(id_: str, change: Change) -> str:
-    for catalog in (change.old, change.new):
-        if cluster := catalog.cluster_named(id_):
-            return cluster.name
+    if cluster := change.old.cluster_named(id_) or change.new.cluster_named(id_):
+        return cluster.name
     there = (change.living or {}).get(id_)
     if id_ in change.before.kept:
         return change.before.kept[id_].role
@@ -136,14 +137,8 @@ def unsaid_clusters(change: Change) -> Iterator[Consequence]:
             if step.diffs:
                 details = (*jobs(change.jobs_on(step.physical), change.now), *(f"`{path}`" for path in step.diffs))
                 yield by_row("updated-alive", itself, details=details)
-            does, old, new = [], step.old, step.new
-            if old and new and old.stays != new.stays:
-                stays = "stays in the cloud, paid, when" if new.stays else "goes when"
-                does.append(f"{stays} it leaves the stack")
-            if old and new and old.protected != new.protected:
-                never = "can't be deleted, so the deployment that would fails"
-                does.append(never if new.protected else "can be deleted")
-            if does:
+            sides = [(getattr(step.old, key), getattr(step.new, key), words) for key, words in _KEEPS.items()]
+            if does := [words[now] for was, now, words in sides if was != now]:
                 yield by_row("kept-otherwise", itself, does=does[0], details=does[1:])
 
 
@@ -152,39 +147,32 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
     itself, cluster = Subject("cluster", id_), catalog.cluster_named(id_)
     if id_ in change.after.kept:
         return
+    try:
+        asked = PersistentResource.read(step.becomes)
+    except MISREAD:
+        asked = None
     if cluster is None:
-        row, (has, cost) = "adopted" if step.fate is Fate.ADOPTED else "made", _machines(step.becomes, catalog)
-        yield by_row(f"unsaid-{row}", itself, machines=has, cost_of=dollars(cost), cost=float(cost.known))
+        pools = asked.pools if asked else ()
+        groups = [MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools]
+        has = machines(groups) or ("no machine yet" if pools else "machines that nobody can tell")
+        cost = per_hour(groups, str(step.becomes.get("location") or catalog.region)) if pools else UNKNOWN
+        row = f"unsaid-{'adopted' if step.fate is Fate.ADOPTED else 'made'}"
+        yield by_row(row, itself, machines=has, cost_of=dollars(cost), cost=cost)
     elif cluster.adopted:
         yield by_row("unsaid-own", itself)
-    elif differences := tuple(_differences(step, cluster, catalog)):
+    elif differences := tuple(_differences(step, asked, cluster, catalog)):
         yield by_row("cluster-unsaid", itself, edits=differences)
 
 
-def _machines(inputs: Mapping[str, Any], catalog: Catalog) -> tuple[str, Price]:
-    try:
-        pools = [ResourcePool.read(body) for body in inputs.get("resourcePools") or ()]
-    except MISREAD:
-        pools = []
-    if not pools:
-        return "machines that nobody can tell", Price(complete=False)
-    groups = [MachineGroup(pool.machine, max(pool.replicas, pool.min or 0)) for pool in pools]
-    cost = per_hour(groups, str(inputs.get("location") or catalog.region))
-    return machines(groups) or "no machine yet", cost
-
-
-def _differences(step: Touched, cluster: Cluster, catalog: Catalog) -> Iterator[Edit]:
+def _differences(step: Touched, asked: PersistentResource | None, cluster: Cluster, catalog: Catalog) -> Iterator[Edit]:
     """Yield what the program says and what the engine is asked for. A cluster that the engine takes over keeps its
     labels and its display name, whatever the program says."""
     sides = {"project": catalog.project, "location": cluster.region or catalog.region}
     for key, place in sides.items():
         if (asked_for := step.becomes.get(key)) != place:
             yield Edit(key, place, "" if asked_for is None else said(asked_for).strip("`"))
-    try:
-        asked = PersistentResource.read(step.becomes).spec
-    except MISREAD:
+    if asked is None:
         yield Edit("resourcePools", "", "its fields can't be read")
-        return
-    for field in departures(cluster, asked, catalog.stack):
+    for field in departures(cluster, asked.spec, catalog.stack) if asked else ():
         if not (step.fate is Fate.ADOPTED and field.key.startswith(NAMES)):
             yield Edit(field.key, field.before, field.after)

@@ -1,24 +1,27 @@
-"""Fates of clusters: a table from the fate of a name to its fixed phrases."""
+"""Fates of clusters, as the table of rules words them: of the current ones under a name, of those that somebody else
+made, and of those that retire or failed."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
 from slipway.base.formatting import counted, last_part, short
+from slipway.deploying.generations.action import What
+from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.withdrawal import replacing
-from slipway.model.cluster_fields import CLUSTER, machines_in_words
-from slipway.model.findings.finding import Grade
+from slipway.model.cluster_fields import CLUSTER, NAMES, machines_in_words
+from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
 from slipway.reviewing.rules.clusters.engine import before_creates
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
-from slipway.reviewing.rules.table import ROWS
+from slipway.reviewing.rules.table import ROWS, by_row
 from slipway.reviewing.rules.words import have_ended, jobs, machines, named
 
 _WASTE = 10
@@ -27,8 +30,6 @@ _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
 _FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short", "failed", "spent")
 """Fates by which machines must be found with nothing in their place."""
-_LAST = {"retires": "it", "returns": "the newer cluster"}
-"""The cluster on which jobs finish, by its fate, where it is not the old one."""
 _AGAIN = ("by-hand", "first", "cut-short", "failed", "spent")
 """Fates of which the kind depends on whether the entry was edited."""
 _PAID = (*_FOUND, "there", "beside", "wasted")
@@ -45,28 +46,24 @@ def clusters(change: Change) -> Iterator[Consequence]:
         # An unchanged cluster that is gone is made again, if the engine says so where it was asked.
         again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
         if not cluster.stays or again:
-            yield _told(cluster, fate, listed, change)
+            paid = cluster.old if fate.startswith("in-place") or (cluster.new is None and fate != "gone") else None
+            paid = cluster.new if fate in _PAID else paid
+            yield of_cluster(
+                f"fate-{fate}{'-edited' if fate in _AGAIN and cluster.edits else ''}",
+                cluster.name,
+                edits=cluster.edits,
+                details=_details(cluster, fate, change),
+                grade=_grade(cluster, fate),
+                key=None if cluster.stays else cluster.key,
+                cost=price(paid) if paid else None,
+                **_values(cluster, listed, change),
+            )
         yield from _needed(cluster, change)
         if cluster.jobs and cluster.retires and not (cluster.stays or cluster.in_place):
-            last = _LAST.get(fate, "the old cluster")
+            last = {"retires": "it", "returns": "the newer cluster"}.get(fate, "the old cluster")
             yield of_cluster("jobs-finish-on-old", cluster.name, last=last, details=jobs(cluster.jobs, change.now))
     yield from new_machines(listed, change)
     yield from pools(listed, change)
-
-
-def _told(cluster: ClusterChange, fate: str, listed: Sequence[ClusterChange], change: Change) -> Consequence:
-    paid = cluster.old if fate.startswith("in-place") or (cluster.new is None and fate != "gone") else None
-    paid = cluster.new if fate in _PAID else paid
-    return of_cluster(
-        f"fate-{fate}{'-edited' if fate in _AGAIN and cluster.edits else ''}",
-        cluster.name,
-        edits=cluster.edits,
-        details=_details(cluster, fate, change),
-        grade=_grade(cluster, fate),
-        key=None if cluster.stays else cluster.key,
-        cost=price(paid) if paid else None,
-        **_values(cluster, listed, change),
-    )
 
 
 def _fate(cluster: ClusterChange, change: Change) -> str:
@@ -175,11 +172,8 @@ def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]
 
 
 def _grade(cluster: ClusterChange, fate: str) -> Grade | None:
-    """Return the grade where it is not the kind's."""
     old, dormant, doomed = cluster.old, cluster.dormant_after, cluster.jobs and not cluster.retires
     match fate:
-        case "failed" | "gone" | "cleared":
-            return Grade.NOTE  # It was deployed, and only its cost returns; or nothing is lost.
         case "wasted":
             return None if any(edit.key == "generation" for edit in cluster.edits) else Grade.BLOCKING
         case "in-place" | "in-place-busy":
@@ -209,3 +203,48 @@ def _needed(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
         keys = named(f"`{edit.key.removeprefix('labels.')}`" for edit in labels)
         row = "labels-gone" if not all(edit.after for edit in labels) else "labels-other"
         yield of_cluster(row, cluster.name, part="labels", key=labels[0].key, keys=keys)
+
+
+def adoption(change: Change) -> Iterator[Consequence]:
+    before, after = change.old.clusters, change.new.clusters
+    for name in dict.fromkeys((*before, *after)):
+        old, new = before.get(name), after.get(name)
+        same = old is not None and new is not None and old.id == new.id
+        if new and new.adopted and not same:
+            row, was = ("cluster-adopted-instead", old.id) if old else ("cluster-adopted", "")
+            yield of_cluster(row, name, id=new.id, old=was, details=of.pools_of(new), key="id")
+        elif old and new and new.adopted:
+            seen = [edit for edit in of.edits(old, new) if not edit.key.startswith(NAMES)]
+            if seen:
+                yield of_cluster("cluster-adopted-otherwise", name, id=new.id, edits=seen, key=seen[0].key)
+        if old and old.adopted and not same:
+            lives, here = change.live.clusters, ("", change.old.region)
+            # Another region may have a different cluster with that id.
+            there = isinstance(lives, Unknown) or any(each.id == old.id and each.region in here for each in lives)
+            row, on_it = "cluster-left" if there or change.live.skipped else "cluster-left-gone", change.jobs_on(old.id)
+            yield of_cluster(row, name, id=old.id, details=jobs(on_it, change.now), key="")
+
+
+def still_retiring(change: Change) -> Iterator[str]:
+    for action in of.staying(change).values():
+        if action.id in change.before.kept:
+            yield f"`{action.id}`, an older `{action.cluster}`, {of.ends(action)}"
+
+
+def retiring(change: Change) -> Iterator[Consequence]:
+    """Find remaining clusters that were never on offer, nor kept before, as an unfinished deployment made them, or its
+    catalog is lost; and those that are overdue now."""
+    before = change.before.kept
+    known = {*change.retiring, *(cluster.id for cluster in change.old.clusters.values())}
+    for action in of.staying(change).values() if not change.unknown else ():
+        subject = Subject("cluster", action.id)
+        on_it = [f"`{job.display_name}`" for job in action.jobs]
+        if action.id not in known:
+            row = "taken-over-at-first" if change.first else "taken-over"
+            yield by_row(row, subject, end=of.ends(action), details=on_it)
+        if action.overdue and not (action.id in before and before[action.id].overdue):
+            field = key_of(action.cluster, "retireWithin")
+            yield by_row("cluster-overdue", subject, cluster=action.cluster, details=on_it, field=field)
+    for action in change.of(What.CLEAR):
+        error = action.living.error if action.living else ""
+        yield of_cluster("cleared-failed", action.cluster, id=action.id, error=error)

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from slipway.base.formatting import last_part
 from slipway.deploying.engine.grants import form, grants, place
 from slipway.deploying.engine.preview import Resource
 from slipway.deploying.engine.touched import Fate
@@ -21,7 +22,6 @@ from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import have_ended, jobs, owned
 
-_CONTENT = re.compile("source|content|detectMd5hash")
 PACKAGE, VERSION = "gcp:storage/bucketObject:", "gcp:secretmanager/secretVersion:"
 _NEEDS: Mapping[str, Mapping[str, Any]] = {
     row["what"]: row for row in json.loads(Path(__file__).with_name("needs.json").read_text("utf-8"))
@@ -47,21 +47,19 @@ def unfinished(change: Change) -> Iterator[Consequence]:
 
 def _gone(change: Change) -> Iterator[Consequence]:
     for step in change.touched:
-        off = step.fate is Fate.CHANGED and _off(step.new) and not _off(step.old)
+        off = step.fate is Fate.CHANGED and _off(step.becomes) and not _off(step.was)
         if step.old is None or not (step.destroyed or off):
             continue
         happens = "is disabled" if off else "is deleted" if step.fate is Fate.DELETED else "is deleted and made anew"
         for what, row in _NEEDS.items():
             name = name_of(step.old, what, change) if step.type.startswith(tuple(row["types"])) else ""
-            may_be_rewritten = step.new if step.type.startswith((PACKAGE, VERSION)) else None
             # A resource that is written anew under its name exists again, which is reported elsewhere.
-            rewritten = may_be_rewritten and name_of(may_be_rewritten, what, change) == name
-            if off or not rewritten:
-                yield from _lost(what, name, f", which {happens}", users(change, what, name), change)
+            anew = step.new and step.type.startswith((PACKAGE, VERSION)) and name_of(step.new, what, change) == name
+            if off or not anew:
+                yield from _lost(what, name, f", which {happens}", change)
 
 
-def _off(resource: Resource | None) -> bool:
-    inputs = resource.inputs if resource else {}
+def _off(inputs: Mapping[str, Any]) -> bool:
     return inputs.get("disabled") is True or inputs.get("enabled") is False
 
 
@@ -84,11 +82,9 @@ def _revoked(change: Change) -> Iterator[Consequence]:
 
 
 def _shut_out(account: str, what: str, name: str, right: str, change: Change) -> Iterator[Consequence]:
-    theirs = [job for job in change.jobs if job.service_account == account]
-    if concerned := [job for job in theirs if not what or job in users(change, what, name)]:
-        thing, details = what or "account", jobs(concerned, change.now)
-        subject = Subject(thing, name or account)
-        yield by_row(f"shut-out-of-{thing}", subject, right=right, jobs=owned(concerned, ""), details=details)
+    theirs = [job for job in (users(change, what, name) if what else change.jobs) if job.service_account == account]
+    thing = what or "account"
+    yield from _hit(f"shut-out-of-{thing}", Subject(thing, name or account), theirs, change, right=right)
 
 
 def _unkept(change: Change) -> Iterator[Consequence]:
@@ -96,37 +92,36 @@ def _unkept(change: Change) -> Iterator[Consequence]:
         return  # The engine's steps tell what is deleted.
     old, new = change.old, change.new
     accounts = {old.trainer, *old.trainers.values()} - {new.trainer, *new.trainers.values()}
-    gone = [("account", name) for name in sorted(accounts)]
-    gone += [("bucket", name) for name in sorted({*old.buckets} - {*new.buckets})]
-    for what, name in gone:
-        if name not in change.after.kept:
-            theirs = [job for job in change.jobs if name and job.needs(name)]
-            yield from _lost(what, name, ", which nothing keeps", theirs, change)
+    for what, gone in (("account", accounts), ("bucket", {*old.buckets} - {*new.buckets})):
+        for name in sorted(gone - {*change.after.kept}):
+            yield from _lost(what, name, ", which nothing keeps", change)
 
 
 def _other_next_time(change: Change) -> Iterator[Consequence]:
+    of_content = re.compile("source|content|detectMd5hash").match
     for step in change.touched:
         if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
             what, name = "secret", str(step.new.inputs.get("secret", ""))
-        elif step.type.startswith(PACKAGE) and any(map(_CONTENT.match, (*step.diffs, *step.replaces))):
+        elif step.type.startswith(PACKAGE) and any(map(of_content, (*step.diffs, *step.replaces))):
             was, becomes = (side and name_of(side, "package", change) for side in (step.old, step.new))
             what, name = "package", becomes if becomes and was == becomes else ""
         else:
             continue
-        if theirs := users(change, what, name):
-            details = jobs(theirs, change.now)
-            yield by_row(f"restart-with-{what}", Subject(name), jobs=owned(theirs, ""), details=details)
+        yield from _hit(f"restart-with-{what}", Subject(name), users(change, what, name), change)
 
 
-def _lost(what: str, name: str, which: str, theirs: Sequence[VertexJob], change: Change) -> Iterator[Consequence]:
-    if theirs:
-        details = jobs(theirs, change.now)
-        yield by_row(f"lose-{what}", Subject(what, name), which=which, jobs=owned(theirs, ""), details=details)
+def _lost(what: str, name: str, which: str, change: Change) -> Iterator[Consequence]:
+    yield from _hit(f"lose-{what}", Subject(what, name), users(change, what, name), change, which=which)
+
+
+def _hit(row: str, subject: Subject, hit: Sequence[VertexJob], change: Change, **values: Any) -> Iterator[Consequence]:
+    if hit:
+        yield by_row(row, subject, jobs=owned(hit, ""), details=jobs(hit, change.now), **values)
 
 
 def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:
     """Return unfinished jobs that need the thing of that word and name."""
-    known_as = _last(name) if what == "secret" else name
+    known_as = last_part(name) if what == "secret" else name
     return tuple(job for job in change.jobs if known_as in _names(job, what, change)) if name else ()
 
 
@@ -141,7 +136,7 @@ def _names(job: VertexJob, what: str, change: Change) -> Iterable[str]:
         case "secret":
             return (secret_in(text) for pool in job.worker_pools for text in pool.env if "__SECRET=" in text)
         case "reservation":
-            return (*job.reservations, *map(_last, job.reservations))
+            return (*job.reservations, *map(last_part, job.reservations))
         case "images":
             return ("/".join((*pool.image.split("/")[:3], "")) for pool in job.worker_pools)
         case _:
@@ -152,10 +147,12 @@ def _networks(job: VertexJob, change: Change) -> Iterator[str]:
     """Yield networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
     cluster, template = change.old.cluster_named(job.persistent_resource_id), change.old.templates.get(job.template)
     if cluster:
-        yield from map(_last, (cluster.network, cluster.psc.network_attachment if cluster.psc else "", cluster.kms_key))
+        yield from map(
+            last_part, (cluster.network, cluster.psc.network_attachment if cluster.psc else "", cluster.kms_key)
+        )
     for spec in (offer.spec for offer in (template.offers if template else ())):
         attachment = spec.get("pscInterfaceConfig", {}).get("networkAttachment", "")
-        yield from map(_last, (str(spec.get("network", "")), str(attachment)))
+        yield from map(last_part, (str(spec.get("network", "")), str(attachment)))
 
 
 def name_of(resource: Resource, what: str, change: Change) -> str:
@@ -165,11 +162,10 @@ def name_of(resource: Resource, what: str, change: Change) -> str:
         return str(email)
     if full := _NEEDS[what].get("called"):
         return str(full.format_map(values))
-    return str(values["secretId"] or values["secret"] if what == "secret" else values["name"] or _last(resource.id))
+    return str(values["secretId"] or values["secret"] if what == "secret" else values["name"] or last_part(resource.id))
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:
-    """Return the full paths that some offer names."""
     return frozenset(
         str(path)
         for template in catalog.templates.values()
@@ -177,7 +173,3 @@ def reservations(catalog: Catalog) -> frozenset[str]:
         for pool in offer.spec.get("workerPoolSpecs", ())
         for path in pool.get("machineSpec", {}).get("reservationAffinity", {}).get("values", ())
     )
-
-
-def _last(path: str) -> str:
-    return path.rstrip("/").rsplit("/", 1)[-1]

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Any
 
 from slipway.base.formatting import join, span, usd
 from slipway.deploying.generations.action import What
@@ -15,14 +14,8 @@ from slipway.model.prices import Price, dollars, signed
 from slipway.reviewing.change.change import Change, come_by_time, gone_by_time
 from slipway.reviewing.change.usual import machine_types, timeout_of, without_cluster
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import (
-    ClusterChange,
-    minimum_machines,
-    of_cluster,
-    price,
-    scarce,
-    within,
-)
+from slipway.reviewing.rules.clusters import cluster_change as of
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, of_cluster, price, scarce
 from slipway.reviewing.rules.templates.usage import facts
 from slipway.reviewing.rules.words import have_ended, machines, named
 
@@ -36,13 +29,12 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
         if cluster.new and cluster.is_replaced:
             yield from _anew(cluster, cluster.new, change)
         yield from _alternatives(cluster, change)
-        wanted = minimum_machines(cluster.new) if cluster.new and not (cluster.old or cluster.new_in_cloud) else ()
+        wanted = of.minimum_machines(cluster.new) if cluster.new and not (cluster.old or cluster.new_in_cloud) else ()
         # Neither a new name nor a season hands scarce machines on.
         for other, old in going:
             if not {group.machine for group in wanted} & {group.machine for group in other.held}:
                 continue
-            beside = "renamed-beside-later" if other.retires else "renamed-beside-now"
-            row = "renamed" if old.id in change.ids(What.DELETE_FIRST) else beside
+            row = "renamed" if old.id in change.ids(What.DELETE_FIRST) else "renamed-beside"
             yield of_cluster(
                 "renamed-in-turn" if cluster.name in come and other.name in gone else row,
                 cluster.name,
@@ -57,12 +49,11 @@ def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Co
 
 
 def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Consequence]:
-    name, anew, up = cluster.name, machines(minimum_machines(new)), machines(cluster.held)
+    name, anew, up = cluster.name, machines(of.minimum_machines(new)), machines(cluster.held)
     if anew or up:
         row = "found-in-place" if cluster.in_place else "found-or-alternatives" if new.alternatives else "found-beside"
-        values: dict[str, Any] = {"found": anew, "up": up, "within": within(new)}
-        grade = None if scarce(new) else Grade.NOTE
-        yield of_cluster(row if anew else "found-later", name, grade=grade, key=cluster.key, **values)
+        row, grade = row if anew else "found-later", None if scarce(new) else Grade.NOTE
+        yield of_cluster(row, name, grade=grade, key=cluster.key, found=anew, up=up, within=of.within(new))
     yield of_cluster("image-cache-empty", name)
     if cluster.held and not cluster.in_place:
         more = price(new)
@@ -91,7 +82,7 @@ def _longest(cluster: ClusterChange, paid: Price, change: Change) -> str:
         template = None if job.kind.has_trials else change.old.templates.get(job.template)
         since = job.start_time or change.now
         left.append((since - change.now).total_seconds() + timeout_of(template) if template else 0)
-    if not left or min(left) <= 0:
+    if min(left, default=0) <= 0:
         return ""
     most, whose = usd(float(paid.known) * max(left) / 3600), "their" if left[1:] else "its"
     return f"; {whose} timeout ends that in {span(max(left))}, {most} at most in all"
@@ -107,12 +98,12 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
         if cluster.old and (before or cluster.old.alternative):
             yield of_cluster("alternatives-gone", name, key="alternatives")
         return
-    made = not cluster.new_in_cloud and not (cluster.stays and not cluster.gone)
-    if not made and not (cluster.stays and listed != before):
+    made = not cluster.new_in_cloud and (cluster.gone or not cluster.stays)
+    if not (made or (cluster.stays and listed != before)):
         return
     may = [_option(new, number, other, home=change.new.region) for number, other in enumerate(listed, 1)]
-    offers = (offer for template in change.new.templates.values() for offer in template.offers)
-    asked = {kind for offer in offers for kind in machine_types(offer)}
+    templates = change.new.templates.values()
+    asked = {kind for template in templates for offer in template.offers for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
     lacking = sorted(types.keys() - asked)
     unfit = f"no template asks for {join(f'`{kind}`' for kind in lacking)}" if lacking else ""
@@ -128,8 +119,8 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     ends = f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else ""
     so = facts(unfit, f"up to {signed(dearer.known)}" if dearer.known > 0 else "", ends)
     grade = Grade.BLOCKING if unfit and lost and cluster.scarce else None
-    announced = was is not None and alike(listed, was.alternatives)
-    row = "cluster-may-still-become" if announced else f"cluster-may-become{'-and-old-goes' if lost else ''}"
+    row = f"cluster-may-become{'-and-old-goes' if lost else ''}"
+    row = "cluster-may-still-become" if was and alike(listed, was.alternatives) else row
     yield of_cluster(row, name, so=so, details=(*may, *then), grade=grade, key="alternatives", cost=dearer)
 
 
@@ -154,14 +145,11 @@ def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
 def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str) -> str:
     """Return `alternative 2 in us-east4: 1–4 a2-highgpu-8g, $33.93/h idle instead of $96.03/h, …`."""
     where, far = (f" in {other.region}", f", {_far(home)}") if other.region else ("", "")
-    differs = tuple(
-        f"{pool.name} {machines_in_words(pool)}"
-        for pool in other.pools
-        if compare_pools(pool.name, first.pool(pool.name), pool)
-    )
+    differing = (pool for pool in other.pools if compare_pools(pool.name, first.pool(pool.name), pool))
+    differs = named(f"{pool.name} {machines_in_words(pool)}" for pool in differing)
     first_idle, idle = price(first), price(other)
     more = "" if idle == first_idle else f" instead of {dollars(first_idle)}"
-    return f"alternative {number}{where}: {named(differs) or 'the same machines'}, {dollars(idle)} idle{more}{far}"
+    return f"alternative {number}{where}: {differs or 'the same machines'}, {dollars(idle)} idle{more}{far}"
 
 
 def _far(home: str) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 from slipway.base.formatting import counted
 from slipway.google.catalog.lookup import unused_pools
 from slipway.model.capacity import POOL
-from slipway.model.catalog.clusters import Cluster, Pool
+from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
@@ -44,9 +44,9 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
                 place = cluster.name, after.name
                 yield from (*_given_back(place, pool, after), *_most(place, pool, after, change))
                 continue
-            place, others = (cluster.name, pool.name), [each for each in new.pools if each.name not in renamed.values()]
+            place, kept = (cluster.name, pool.name), renamed.values()
             # Several pools, smaller than one and of the same machines, may come in its place.
-            parts = [each for each in others if each.machine == pool.machine]
+            parts = [each for each in new.pools if each.machine == pool.machine and each.name not in kept]
             if len(parts) > 1 and all(part.max < pool.max for part in parts):
                 yield _split(place, pool, parts, change)
             else:
@@ -89,7 +89,7 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     row = f"{'unused-' if unused else ''}pool-gone-{'empty' if not held else 'scarce' if gpus else 'plain'}"
     grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
     edits = (Edit(pool.name, machines_in_words(pool), ""),)
-    return _of_pool(row, place, held=held, grade=grade, edits=edits, cost=_idle_cost(pool))
+    return _of_pool(row, place, held=held, grade=grade, edits=edits, cost=pool.price_per_hour * pool.min)
 
 
 def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
@@ -106,7 +106,7 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             free="it has grown" if new.autoscaled else "others have ended",
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
-            cost=_idle_cost(old),
+            cost=old.price_per_hour * old.min,
         )
 
 
@@ -173,24 +173,23 @@ def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Itera
 
 
 def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
-    clusters = _clusters(change.new)
+    pools, before = _pools(change.new), _pools(change.old)
     for place in sorted(_idle(change.new) - idle):
-        pool, known = _pool(clusters, place), _pool(change.old.clusters, place) is not None
-        if pool and pool.max:
-            paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
-            hits = {name: old for name, old in change.old.templates.items() if _takes(old, place)}
-            stays = change.old.clusters.get(place[0]) == change.new.clusters.get(place[0])
-            fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
-            monthly = f"${paid.known * HOURS_OF_A_MONTH:,.0f}{'' if paid.complete else ' and more'}"
-            yield _of_pool(
-                "pool-unused-unlisted" if fits and pool.min else "pool-unused" if pool.min else "pool-unused-empty",
-                place,
-                templates=named(map("`{}`".format, fits)),
-                monthly=monthly if paid.known else "an unknown amount",
-                details=[f"`{name}` ran on it" for name in hits],
-                grade=Grade.BLOCKING if known and pool.min and (gpus or paid.known >= _MUCH) else None,
-                cost=_idle_cost(pool),
-            )
+        pool = pools[place]
+        paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
+        hits = {name: old for name, old in change.old.templates.items() if _takes(old, place)}
+        stays = change.old.clusters.get(place[0]) == change.new.clusters.get(place[0])
+        fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
+        monthly = f"${paid.known * HOURS_OF_A_MONTH:,.0f}{'' if paid.complete else ' and more'}"
+        yield _of_pool(
+            "pool-unused-unlisted" if fits and pool.min else "pool-unused" if pool.min else "pool-unused-empty",
+            place,
+            templates=named(map("`{}`".format, fits)),
+            monthly=monthly if paid.known else "an unknown amount",
+            details=[f"`{name}` ran on it" for name in hits],
+            grade=Grade.BLOCKING if place in before and pool.min and (gpus or paid.known >= _MUCH) else None,
+            cost=paid,
+        )
 
 
 def _takes(template: Template, place: _Place) -> bool:
@@ -205,11 +204,12 @@ def _unlists(old: Template, new: Template | None) -> bool:
 
 def _minimum_below_default(change: Change) -> Iterator[Consequence]:
     old, new = change.old, change.new
+    old_pools, pools = _pools(old), _pools(new)
     waiting: dict[_Place, tuple[Pool, Pool, dict[str, int]]] = {}
     for name, template in new.templates.items():
         before = taken(old.templates[name]) if name in old.templates else {}
         for place, needs in taken(template).items():
-            was, pool = _pool(old.clusters, place), _pool(new.clusters, place)
+            was, pool = old_pools.get(place), pools.get(place)
             if was and pool and place in before and needs > pool.min and before[place] <= was.min:
                 waiting.setdefault(place, (was, pool, {}))[2][name] = needs
     for place, (was, pool, needs_of) in waiting.items():
@@ -240,38 +240,25 @@ def _beyond(place: _Place, pool: Pool, needs_of: Mapping[str, int], change: Chan
 
 
 def _idle(catalog: Catalog) -> frozenset[_Place]:
-    pools_by_place = {
-        (name, pool.name): pool
-        for name, cluster in _clusters(catalog).items()
-        if not cluster.adopted
-        for pool in cluster.pools
-    }
-    # Offers on a dormant cluster name no pools, and use it when it is there.
-    offers = (offer for template in catalog.templates.values() for offer in template.offers)
-    awaited = {offer.dormant for offer in offers}
-    unused = unused_pools(pools_by_place, catalog.templates.values())
+    pools = _pools(catalog)
+    unused = unused_pools(pools, catalog.templates.values())
     # Of equal pools an offer names the first, and jobs find room on each.
-    used = {(place[0], pool.machine) for place, pool in pools_by_place.items() if place not in unused}
-    alone = (place for place in unused if (place[0], pools_by_place[place].machine) not in used)
-    return frozenset(place for place in alone if place[0] not in awaited)
+    used = {(place[0], pool.machine) for place, pool in pools.items() if place not in unused}
+    # Offers on a dormant cluster name no pools, and use it when it is there.
+    awaited = {offer.dormant for template in catalog.templates.values() for offer in template.offers}
+    others = awaited | {name for name, cluster in catalog.clusters.items() if cluster.adopted}
+    alone = (place for place in unused if (place[0], pools[place].machine) not in used)
+    return frozenset(place for place in alone if place[0] not in others)
 
 
-def _clusters(catalog: Catalog) -> Mapping[str, Cluster]:
-    return {**{cluster.name: cluster for cluster in catalog.coming}, **catalog.clusters}
-
-
-def _pool(clusters: Mapping[str, Cluster], place: _Place) -> Pool | None:
-    cluster, pool = place
-    return clusters[cluster].pool(pool) if cluster in clusters else None
+def _pools(catalog: Catalog) -> Mapping[_Place, Pool]:
+    clusters = {**{cluster.name: cluster for cluster in catalog.coming}, **catalog.clusters}
+    return {(name, pool.name): pool for name, cluster in clusters.items() for pool in cluster.pools}
 
 
 def _both(old: Pool, new: Pool) -> tuple[Edit, ...]:
     """Return the pool's machines before and after: `workers` `1–4 a3-highgpu-8g` → `1–6 a3-highgpu-8g`."""
     return (Edit(new.name, machines_in_words(old), machines_in_words(new)),)
-
-
-def _idle_cost(pool: Pool) -> float:
-    return float((pool.price_per_hour * pool.min).known)
 
 
 def _size(pool: Pool, end: str) -> str:

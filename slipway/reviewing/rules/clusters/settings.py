@@ -1,7 +1,4 @@
-"""Settings of clusters' entries that change nothing of what runs: seasons, replacement and limits of time.
-
-A setting is a row: its phrase for a new value, the one for none, and the edits that take something from people.
-"""
+"""Settings of clusters' entries that change nothing of what runs: seasons, replacement and limits of time."""
 
 from __future__ import annotations
 
@@ -10,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from slipway.base.formatting import join, span
 from slipway.deploying.deployment.schedule import dates, prepared
@@ -29,58 +26,28 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import (
-    costs,
-    edits,
-    minimum_machines,
-    of_cluster,
-    pools_of,
-    price,
-)
+from slipway.reviewing.rules.clusters.cluster_change import costs, edits, minimum_machines, of_cluster, pools_of, price
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.words import in_words
 
 _SOON = timedelta(days=7)
 """A cluster that ends sooner is taken from people who have jobs in hand."""
-_SEASON, _MODE = "season-changed", "cluster-protection"
-
-
-class _Setting(NamedTuple):
-    """A setting, which has rows for no value and for any, or for each value."""
-
-    kind: str
-    key: str
-    value: Callable[[Cluster], Any]
-    #: Whether a value takes something from people, compared with the one before.
-    harms: Callable[[Any, Any], bool] | None = None
-
-    def words(self, side: Cluster) -> str:
-        value = self.value(side)
-        if isinstance(value, datetime):
-            return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
-        return span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
-
-    def row(self, edit: Edit, *, harms: bool = False) -> str:
-        turned = f"{self.key}-{edit.before}-{edit.after}"
-        rows = (f"{self.key}-harmful" if harms else "", turned, f"{self.key}-{edit.after or 'none'}")
-        return next((row for row in rows if row in ROWS), f"{self.key}-any")
-
-    def harmful(self, was: Any, value: Any) -> bool:
-        return self.harms is not None and value is not None and (was is None or self.harms(value, was))
-
-
+_DATED = ("until", "idleLimit", "from")
+"""The settings of a season."""
 _DEFAULT = timedelta(seconds=CREATE_WITHIN_S)
 _TOO_LONG = timedelta(hours=2, minutes=30)
 """A wait that the run of a workflow, which ends after three hours, hardly outlives."""
-_SETTINGS = (
-    _Setting(_SEASON, "until", lambda of: of.season.ends, operator.lt),
-    _Setting(_SEASON, "idleLimit", lambda of: of.season.idle_limit, operator.lt),
-    _Setting(_SEASON, "from", lambda of: of.season.begins, operator.gt),
-    _Setting(_MODE, "replacement", lambda of: of.replacement, lambda mode, was: mode not in (was, PROTECT)),
-    _Setting(_MODE, "retireWithin", lambda of: of.retire_within),
-    _Setting(_MODE, "createWithin", lambda of: of.create_within or _DEFAULT, lambda wait, _: wait >= _TOO_LONG),
+_SETTINGS: tuple[tuple[str, Callable[[Cluster], Any], Callable[[Any, Any], bool] | None], ...] = (
+    ("until", lambda of: of.season.ends, operator.lt),
+    ("idleLimit", lambda of: of.season.idle_limit, operator.lt),
+    ("from", lambda of: of.season.begins, operator.gt),
+    ("replacement", lambda of: of.replacement, lambda mode, was: mode not in (was, PROTECT)),
+    ("retireWithin", lambda of: of.retire_within, None),
+    ("createWithin", lambda of: of.create_within or _DEFAULT, lambda wait, _: wait >= _TOO_LONG),
 )
+"""By key, a setting's value, and whether that takes something from people, compared with the one before. It
+has rows for no value and for any, or for each value."""
 
 
 def settings(change: Change) -> Iterator[Consequence]:
@@ -88,7 +55,6 @@ def settings(change: Change) -> Iterator[Consequence]:
     before, after, coming = _all(change.old), _all(change.new), _coming(change)
     for name in dict.fromkeys((*before, *after)):
         old, new, events = before.get(name), after.get(name), coming.get(name, ())
-        asleep = isinstance(new, DormantCluster)
         if new is None:
             if isinstance(old, DormantCluster):
                 yield of_cluster("season-given-up", name, key="")
@@ -103,10 +69,8 @@ def settings(change: Change) -> Iterator[Consequence]:
         else:
             yield from _edited(old, new, events, change)
             # No other rule tells the edits of a cluster that comes or goes by its dates.
-            remade = [*_remade(old, new)] if asleep or isinstance(old, DormantCluster) else []
-            if remade:
-                key = remade[0].key
-                yield of_cluster("season-remade", name, so=_reason(new), edits=remade, grade=Grade.NOTE, key=key)
+            if DormantCluster in (type(old), type(new)) and (remade := [*_remade(old, new)]):
+                yield of_cluster("season-remade", name, so=_reason(new), edits=remade, key=remade[0].key)
             if lacks := _lacks(new) - _lacks(old):
                 yield of_cluster("season-waits", name, quota=join(map(in_words, sorted(lacks))), key="")
     was, ready = _ready(change)
@@ -123,27 +87,36 @@ def _edited(
 ) -> Iterator[Consequence]:
     """Yield the settings that differ. `fresh`: the cluster is new, so that nobody had it without them."""
     was_asleep, asleep = (isinstance(side, DormantCluster) for side in (old, new))
-    for row in _SETTINGS:
-        was, value, dated = row.value(old), row.value(new), row.kind == _SEASON
+    for key, value_of, takes in _SETTINGS:
+        was, value, dated = value_of(old), value_of(new), key in _DATED
         if was == value or (not dated and bool(old.adopted) != bool(new.adopted)):
             continue
-        harms = not fresh and row.harmful(was, value) and not (dated and was_asleep and asleep)
-        so, dearer = ("", False) if fresh else _shift(row, old, new, change.now)
-        soon = harms and row.key == "until" and value - change.now < _SOON
+        harms = takes is not None and value is not None and (was is None or takes(value, was))
+        harms = harms and not fresh and not (dated and was_asleep and asleep)
+        so, dearer = ("", False) if fresh else _shift(key, was, value, new, change.now)
+        soon = harms and key == "until" and value - change.now < _SOON
         away = [f"then {line}" for line in without_cluster(change.new, new.name)] if harms and dated else []
-        edit = Edit(row.key, row.words(old), row.words(new))
+        edit = Edit(key, _words(was), _words(value))
+        worse = f"{key}-harmful" if harms and not (dated and asleep) else ""
+        rows = (worse, f"{key}-{edit.before}-{edit.after}", f"{key}-{edit.after or 'none'}", f"{key}-any")
         yield of_cluster(
-            row.row(edit, harms=harms and not (dated and asleep)),
+            next(row for row in rows if row in ROWS),
             new.name,
-            part=row.key,
+            part=key,
             value=edit.after,
             so=so,
             quota=_of_both(new, change) if value == ROLLOVER else "",
             edits=[edit],
             details=(*away, *(events if dated else ())),
             grade=Grade.BLOCKING if soon else None if harms or dearer else Grade.NOTE,
-            key=row.key,
+            key=key,
         )
+
+
+def _words(value: Any) -> str:
+    if isinstance(value, datetime):
+        return f"{value.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return span(value.total_seconds()) if isinstance(value, timedelta) else value or ""
 
 
 def _lacks(cluster: Cluster) -> set[str]:
@@ -155,26 +128,23 @@ def _of_both(cluster: Cluster, change: Change) -> str:
     for need in drawn_by(ON_DEMAND, minimum_machines(cluster)):
         limit = change.live.limit(need.metric)
         if limit and limit.limit < 2 * need.amount:
-            return (
-                f" (at least {2 * need.amount:,} {in_words(need.metric)} of {limit.limit:,}, so the second is refused)"
-            )
+            needed = f"at least {2 * need.amount:,} {in_words(need.metric)} of {limit.limit:,}"
+            return f" ({needed}, so the second is refused)"
     return ""
 
 
-def _shift(row: _Setting, old: Cluster, new: Cluster, now: datetime) -> tuple[str, bool]:
+def _shift(key: str, was: Any, value: Any, new: Cluster, now: datetime) -> tuple[str, bool]:
     """Return how much longer a cluster is wanted, or why it is dormant; and whether that costs notably more."""
-    was, value = row.value(old), row.value(new)
-    if row.kind == _SEASON and was and value and (row.key == "from" or not isinstance(new, DormantCluster)):
+    if key in _DATED and was and value and (key == "from" or not isinstance(new, DormantCluster)):
         longer = (value - was).total_seconds()
-        if longer < 0 or row.key == "from":
-            shift = f"{span(abs(longer))} {'earlier' if longer < 0 else 'later'} than before"
-            return "" if row.key == "idleLimit" else shift, False
-        so_far = was - now if row.key == "until" else was
+        if longer < 0 or key == "from":
+            return f"{span(abs(longer))} {'earlier' if longer < 0 else 'later'} than before", False
+        so_far = was - now if key == "until" else was
         before, more = (price(new) * (Decimal(max(seconds, 0)) / 3600) for seconds in (so_far.total_seconds(), longer))
         steep = is_steep(before.known, (before + more).known)
         return f"{span(longer)} later, {dollars(more, per='')} more with nothing running", steep
-    bound = row.kind == _MODE or value or new.season.ends or new.season.idle_limit
-    if bound or row.key == "from" or isinstance(new, DormantCluster):
+    bound = key not in _DATED or value or new.season.ends or new.season.idle_limit
+    if bound or key == "from" or isinstance(new, DormantCluster):
         return _reason(new), False
     return f"{costs(new)}, until somebody takes it out", price(new).known > 0
 

@@ -23,9 +23,8 @@ from slipway.reviewing.change.reading import _elsewhere
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.review import review
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
-from slipway.reviewing.rules.clusters.fates import clusters
+from slipway.reviewing.rules.clusters.fates import adoption, clusters, retiring
 from slipway.reviewing.rules.clusters.machines import standing_alternatives
-from slipway.reviewing.rules.clusters.others import adoption, retiring
 from tests.slipway.reviewing.builders import (
     H100,
     NOW,
