@@ -39,9 +39,7 @@ class GateObstacle:
 
 
 def _consequence(review: Review, part: Consequence, how: str = "") -> GateObstacle:
-    return GateObstacle(
-        review.stack, f"{part.sentence if part.does else f'{part.kind}, {part.subject}'}{how}", *part.key
-    )
+    return GateObstacle(review.stack, f"{part.sentence}{how}", *part.key)
 
 
 def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[GateObstacle]:

@@ -20,8 +20,6 @@ from slipway.base.codec import from_json
 from slipway.base.errors import ConfigError
 from slipway.reviewing.review import Review, read_all, write
 
-_LARGEST = 32_000_000
-
 
 @dataclass(frozen=True)
 class Record:
@@ -64,7 +62,7 @@ def unpacked(packed: bytes, name: str) -> Record:
 
     try:
         with zipfile.ZipFile(io.BytesIO(packed)) as archive, archive.open(name) as file:
-            return Record(from_json(file.read(_LARGEST)))
+            return Record(from_json(file.read(32_000_000)))
     except (zipfile.BadZipFile, KeyError, ValueError, RecursionError):
         return Record(None)
 

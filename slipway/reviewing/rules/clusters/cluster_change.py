@@ -166,9 +166,8 @@ def price(cluster: Cluster | PricedAlternative, *, most: bool = False) -> Price:
 def costs(cluster: Cluster) -> str:
     """Return `with nothing running it costs $2.35/h, $1,719 a month`."""
     hourly = price(cluster)
-    if hourly.known:
-        return f"with nothing running it costs {with_month(hourly)}"
-    return "idle it costs nothing" if hourly.complete else "what it costs is in no price list"
+    known = f"with nothing running it costs {with_month(hourly)}"
+    return "what it costs is in no price list" if hourly.unknown else known
 
 
 def within(cluster: Cluster) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from slipway.deploying.engine.touched import CLUSTER_TYPE, Fate, Touched, said
-from slipway.deploying.generations.action import What
 from slipway.deploying.generations.published_clusters import departures
 from slipway.google.answers import MISREAD
 from slipway.google.clusters import PersistentResource
@@ -23,7 +22,7 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import jobs, machines, named, owned
+from slipway.reviewing.rules.words import jobs, machines, owned
 
 _KEEPS = {
     "stays": ("goes when it leaves the stack", "stays in the cloud, paid, when it leaves the stack"),
@@ -62,12 +61,6 @@ def undeclared(change: Change) -> Iterator[str]:
         yield from (id_ for id_ in (*ours, *change.retiring) if id_ not in declared)
 
 
-def before_creates(id_: str, change: Change) -> tuple[str, ...]:
-    """Return `it goes before h100-4c57032`, for a cluster that need not wait until that is made."""
-    first = id_ in change.ids(What.DELETE_FIRST)
-    return (f"it goes before {named(f'`{action.id}`' for action in change.of(What.CREATE))}",) if first else ()
-
-
 def _cancelled(id_: str, gone: Touched | None, there: PersistentResource | None, change: Change) -> Consequence:
     on_it, name = distinct(change.jobs_on(id_)), _name(id_, change)
     # All of the cluster's machines are lost, or, where they are unknown, those of its jobs.
@@ -97,7 +90,7 @@ def _destruction(
     elif there and there.failed and retired:
         yield by_row("retired-failed", itself)
     elif retired and not declared:
-        yield by_row("retired-idle", itself, name=name, details=before_creates(id_, change))
+        yield by_row("retired-idle", itself, name=name)
     elif gone and was is None:
         gpus = there is None or any(group.machine.accelerator for group in there.machines)
         yield by_row("deleted-unknown", itself, also=also, grade=None if gpus else Grade.WARNING)

@@ -18,7 +18,6 @@ from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
-from slipway.reviewing.rules.clusters.engine import before_creates
 from slipway.reviewing.rules.clusters.machines import new_machines
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, by_row
@@ -30,8 +29,6 @@ _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
 _FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short", "failed", "spent")
 """Fates by which machines must be found with nothing in their place."""
-_AGAIN = ("by-hand", "first", "cut-short", "failed", "spent")
-"""Fates of which the kind depends on whether the entry was edited."""
 _PAID = (*_FOUND, "there", "beside", "wasted")
 """Fates after which the new cluster is paid."""
 
@@ -48,8 +45,9 @@ def clusters(change: Change) -> Iterator[Consequence]:
         if not cluster.stays or again:
             paid = cluster.old if fate.startswith("in-place") or (cluster.new is None and fate != "gone") else None
             paid = cluster.new if fate in _PAID else paid
+            edited = f"fate-{fate}-edited"
             yield of_cluster(
-                f"fate-{fate}{'-edited' if fate in _AGAIN and cluster.edits else ''}",
+                edited if cluster.edits and edited in ROWS else f"fate-{fate}",
                 cluster.name,
                 edits=cluster.edits,
                 details=_details(cluster, fate, change),
@@ -70,8 +68,7 @@ def _fate(cluster: ClusterChange, change: Change) -> str:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_before
     retires, lost = cluster.retires, cluster.gone or cluster.failed
     if new is None:
-        goes = "retires" if retires else "deleted"
-        return "gone" if cluster.gone else "cleared" if cluster.failed else goes
+        return "gone" if cluster.gone else "cleared" if cluster.failed else "retires" if retires else "deleted"
     if old is None and dormant:
         begun = "season" if new.season.begins else "made"
         return "awaited" if dormant.awaited else "wanted" if dormant.why == "idle" else begun
@@ -152,12 +149,8 @@ def _end(cluster: ClusterChange, when: str) -> str:
 
 def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
-    if dormant and old and new is None:
-        if dormant.why == "idle":
-            yield "given up for want of jobs"
-        elif not dormant.awaited:
-            yield dormant.reason().of("it")
-        yield from before_creates(old.id, change)
+    if dormant and old and new is None and not dormant.awaited:
+        yield "given up for want of jobs" if dormant.why == "idle" else dormant.reason().of("it")
     if fate in ("returns", "falls-back") and new:
         yield f"its id is `{new.id}`"
     elif fate in ("beside", "wasted", "followed", "taken", "taken-idle") and old:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -17,7 +16,7 @@ from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.model import Catalog
 from slipway.model.findings.finding import Subject
 from slipway.reviewing.change.change import Change
-from slipway.reviewing.change.usual import secret_in
+from slipway.reviewing.change.usual import posted_pools, secret_in
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import have_ended, jobs, owned
@@ -33,7 +32,7 @@ know it by that, and the role on it by which jobs' accounts usually use it."""
 def unfinished(change: Change) -> Iterator[Consequence]:
     """Yield the worst consequence of each subject, once."""
     found: dict[tuple[str, str], Consequence] = {}
-    for lost in (*_gone(change), *_revoked(change), *_unkept(change)):
+    for lost in (*_gone(change), *_revoked(change)):
         found.setdefault(lost.key, lost)
     yield from found.values()
     for kept in change.after.kept.values():
@@ -42,7 +41,10 @@ def unfinished(change: Change) -> Iterator[Consequence]:
             until = have_ended(on_it, "") if on_it else "its jobs have ended"
             details = jobs(on_it, change.now) or [f"`{name}`" for name in kept.jobs.values()]
             yield by_row("kept-for-jobs", Subject(kept.kind, kept.id), until=until, details=details)
-    yield from _other_next_time(change)
+    for step in change.touched:
+        if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
+            secret = str(step.new.inputs.get("secret", ""))
+            yield from _hit("restart-with-secret", Subject(secret), users(change, "secret", secret), change)
 
 
 def _gone(change: Change) -> Iterator[Consequence]:
@@ -56,7 +58,8 @@ def _gone(change: Change) -> Iterator[Consequence]:
             # A resource that is written anew under its name exists again, which is reported elsewhere.
             anew = step.new and step.type.startswith((PACKAGE, VERSION)) and name_of(step.new, what, change) == name
             if off or not anew:
-                yield from _lost(what, name, f", which {happens}", change)
+                lost = users(change, what, name)
+                yield from _hit(f"lose-{what}", Subject(what, name), lost, change, which=f", which {happens}")
 
 
 def _off(inputs: Mapping[str, Any]) -> bool:
@@ -87,33 +90,6 @@ def _shut_out(account: str, what: str, name: str, right: str, change: Change) ->
     yield from _hit(f"shut-out-of-{thing}", Subject(thing, name or account), theirs, change, right=right)
 
 
-def _unkept(change: Change) -> Iterator[Consequence]:
-    if change.preview and change.preview.complete:
-        return  # The engine's steps tell what is deleted.
-    old, new = change.old, change.new
-    accounts = {old.trainer, *old.trainers.values()} - {new.trainer, *new.trainers.values()}
-    for what, gone in (("account", accounts), ("bucket", {*old.buckets} - {*new.buckets})):
-        for name in sorted(gone - {*change.after.kept}):
-            yield from _lost(what, name, ", which nothing keeps", change)
-
-
-def _other_next_time(change: Change) -> Iterator[Consequence]:
-    of_content = re.compile("source|content|detectMd5hash").match
-    for step in change.touched:
-        if step.new and step.type.startswith(VERSION) and step.fate is not Fate.CHANGED:
-            what, name = "secret", str(step.new.inputs.get("secret", ""))
-        elif step.type.startswith(PACKAGE) and any(map(of_content, (*step.diffs, *step.replaces))):
-            was, becomes = (side and name_of(side, "package", change) for side in (step.old, step.new))
-            what, name = "package", becomes if becomes and was == becomes else ""
-        else:
-            continue
-        yield from _hit(f"restart-with-{what}", Subject(name), users(change, what, name), change)
-
-
-def _lost(what: str, name: str, which: str, change: Change) -> Iterator[Consequence]:
-    yield from _hit(f"lose-{what}", Subject(what, name), users(change, what, name), change, which=which)
-
-
 def _hit(row: str, subject: Subject, hit: Sequence[VertexJob], change: Change, **values: Any) -> Iterator[Consequence]:
     if hit:
         yield by_row(row, subject, jobs=owned(hit, ""), details=jobs(hit, change.now), **values)
@@ -127,18 +103,14 @@ def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:
 
 def _names(job: VertexJob, what: str, change: Change) -> Iterable[str]:
     match what:
-        case "account":
-            return (job.service_account,)
-        case "bucket":
-            return job.buckets
+        case "account" | "bucket":
+            return (job.service_account, *job.buckets)
         case "package":
             return job.needed
         case "secret":
             return (secret_in(text) for pool in job.worker_pools for text in pool.env if "__SECRET=" in text)
         case "reservation":
             return (*job.reservations, *map(last_part, job.reservations))
-        case "images":
-            return ("/".join((*pool.image.split("/")[:3], "")) for pool in job.worker_pools)
         case _:
             return _networks(job, change)
 
@@ -147,9 +119,8 @@ def _networks(job: VertexJob, change: Change) -> Iterator[str]:
     """Yield networks, attachments and keys of its cluster and its template, as deployed: no list tells a job's own."""
     cluster, template = change.old.cluster_named(job.persistent_resource_id), change.old.templates.get(job.template)
     if cluster:
-        yield from map(
-            last_part, (cluster.network, cluster.psc.network_attachment if cluster.psc else "", cluster.kms_key)
-        )
+        attachment = cluster.psc.network_attachment if cluster.psc else ""
+        yield from map(last_part, (cluster.network, attachment, cluster.kms_key))
     for spec in (offer.spec for offer in (template.offers if template else ())):
         attachment = spec.get("pscInterfaceConfig", {}).get("networkAttachment", "")
         yield from map(last_part, (str(spec.get("network", "")), str(attachment)))
@@ -166,10 +137,7 @@ def name_of(resource: Resource, what: str, change: Change) -> str:
 
 
 def reservations(catalog: Catalog) -> frozenset[str]:
-    return frozenset(
-        str(path)
-        for template in catalog.templates.values()
-        for offer in template.offers
-        for pool in offer.spec.get("workerPoolSpecs", ())
-        for path in pool.get("machineSpec", {}).get("reservationAffinity", {}).get("values", ())
-    )
+    offers = (offer for template in catalog.templates.values() for offer in template.offers)
+    pools = (pool for offer in offers for pool in posted_pools(offer))
+    affinities = (pool.get("machineSpec", {}).get("reservationAffinity", {}) for pool in pools)
+    return frozenset(str(path) for affinity in affinities for path in affinity.get("values", ()))

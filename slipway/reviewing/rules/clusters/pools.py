@@ -69,9 +69,8 @@ def _of_pool(row: str, place: _Place, *, key: str = "", part: str = "", **values
 
 def _split(place: _Place, pool: Pool, parts: list[Pool], change: Change) -> Consequence:
     most = max(part.max for part in parts)
-    # As deployed: the new offers take one of the parts.
-    hits = {name for name, template in change.old.templates.items() if largest(template, *place) > most}
-    names = [name for name in change.new.templates if name in hits]
+    old = change.old.templates  # The new offers take one of the parts.
+    names = [name for name in change.new.templates if name in old and largest(old[name], *place) > most]
     return _of_pool(
         "pool-split-hits" if names else "pool-split",
         place,

@@ -19,7 +19,6 @@ from slipway.deploying.engine.touched import (
     CLUSTER_TYPE,
     OBJECT,
     Fate,
-    InputDifference,
     Touched,
     differences,
     top,
@@ -135,15 +134,12 @@ def _edited(
 ) -> Iterator[Consequence]:
     """Yield what follows from edited fields, kind by kind, the worst first, so that a headline has it. `so`: its end,
     where that is not the field's."""
+    was, becomes = touched.was, touched.becomes
     for keyed in grouped(effects, lambda pair: pair[1].kind).values():
-        edits = edits_of(difference for key, _ in keyed for difference in _differences(touched, key))
+        edits = edits_of(each for key, _ in keyed for each in differences(was.get(key), becomes.get(key), key))
         first, *others = sorted((effect for _, effect in keyed), key=lambda effect: -effect.grade)
         ends = so or (first.for_jobs if _role(touched) == WORK else "")
         yield told_by(first, subject, ends, edits=edits, details=[f"it {other}" for other in others])
-
-
-def _differences(touched: Touched, key: str) -> Iterator[InputDifference]:
-    return differences(touched.was.get(key), touched.becomes.get(key), key)
 
 
 def _let_go(touched: Touched) -> Iterator[tuple[str, Effect]]:
@@ -158,7 +154,7 @@ def _let_go(touched: Touched) -> Iterator[tuple[str, Effect]]:
 def _effects(touched: Touched, fields: Mapping[str, Rule]) -> Iterator[tuple[str, Effect]]:
     for key in touched.edited:
         before, after = touched.was.get(key), touched.becomes.get(key)
-        if not any(_differences(touched, key)):
+        if not any(differences(before, after, key)):
             continue
         effects: Iterable[Effect] = fields[key](before, after) if key in fields else [UNRULED]
         if key == "lifecycleRules" and _role(touched) == CATALOG and _of_others(before) == _of_others(after):

@@ -13,7 +13,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import edits_of
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.resources.roles import denied
+from slipway.reviewing.rules.resources.roles import CAN_NOT, allowed
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, named
 
@@ -91,7 +91,7 @@ def _wholesale(touched: Touched, on_form: Form) -> Iterator[Consequence]:
     yield by_row(
         "binding-whole",
         Subject("others", "with", f"{role} on {on}"),
-        denied=denied(Grant("", role, on, on_form.what, name)),
+        denied=allowed(Grant("", role, on, on_form.what, name), CAN_NOT),
         role=role,
         grade=Grade.BLOCKING if of_submitters else None,
     )

@@ -8,7 +8,6 @@ from slipway.authoring.policy.rules import crowd
 from slipway.base.formatting import join
 from slipway.deploying.deployment.shared_grants import who_needs
 from slipway.deploying.engine.preview import UNKNOWN
-from slipway.google.jobs import distinct
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change, lapsed
 from slipway.reviewing.consequence import IT, Consequence
@@ -50,19 +49,22 @@ def _gone(member: AccessChange) -> Consequence:
         row = "submitter-gone-covered" + "-group" * (kind == "group")
         return by_row(row, Subject("member", member.member), domain=domain, field=field_of(change.new, domain))
     end = "-unless" if others else "-script" if kind == "serviceAccount" else ""
+    sent, unread = member.theirs(change.jobs), "not known: which unfinished jobs its members have sent"
+    of_many = [unread] if change.jobs and not member.single else []
     return by_row(
         f"submitter-gone{end if needed is None else '-here'}",
         Subject("member", member.member),
-        so=_end(member),
+        so=_end(member, goes_on=bool(sent or of_many)),
         other=next(iter(others), ""),
         field=field_of(change.old, member.member),
-        details=(*jobs(member.theirs(change.jobs), change.now), *_of_many(member)),
+        details=(*jobs(sent, change.now), *of_many),
         grade=Grade.WARNING if others and kind == "user" else None,
     )
 
 
-def _end(member: AccessChange) -> str:
-    """Return how it ends for the roles in the project that another stack needs, or else for the member's jobs."""
+def _end(member: AccessChange, *, goes_on: bool) -> str:
+    """Return how it ends for the roles in the project that another stack needs, or else for the member's jobs, some of
+    which go on."""
     change, needed = member.change, member.change.after.shared.get(member.member)
     if needed:
         return f"roles in the project stay, as {who_needs(needed, '`')} them"
@@ -70,17 +72,12 @@ def _end(member: AccessChange) -> str:
         return "roles in the project stay, as nobody could tell who else needs them"
     if not change.after.people:
         return "nobody is left who may submit, and pools stay paid"
-    ends = ["jobs sent so far go on"] if member.theirs(change.jobs) or _of_many(member) else []
+    ends = ["jobs sent so far go on"] if goes_on else []
     sent = [f"`{name}`" for name, some in change.jobs_by_template.items() if member.theirs(some)]
     # A person reads of it, and a script does not.
     if sent and member.member.startswith("serviceAccount:"):
         ends.append(f"what submits {named(sent)} as it fails")
     return "; ".join(ends)
-
-
-def _of_many(member: AccessChange) -> tuple[str, ...]:
-    unfinished = () if member.single else distinct(member.change.jobs)
-    return ("not known: which unfinished jobs its members have sent",) if unfinished else ()
 
 
 def _added(member: AccessChange) -> Consequence:

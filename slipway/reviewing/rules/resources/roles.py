@@ -27,24 +27,17 @@ _GROWING = (("storage.objectCreator", "storage.objectUser"), ("storage.objectVie
 _ABOVE = re.compile(
     r"roles/(owner|editor|iam\.(serviceAccount(OpenId)?TokenCreator|workloadIdentityUser)|(?i:.*admin.*))"
 )
-_LONGEST = 40
-"""The characters of a condition in a sentence."""
-_CAN, _CAN_NOT = {"every": "every", "and": "and"}, {"every": "any", "and": "or"}
+_CAN, CAN_NOT = {"every": "every", "and": "and"}, {"every": "any", "and": "or"}
 _OF_ONE = frozenset({"roles/iam.serviceAccountUser", "roles/secretmanager.secretAccessor"})
 
 
 def allowed(grant: Grant, words: Mapping[str, str] = _CAN) -> str:
-    """Return `read every object of bucket `results``."""
+    """Return `read every object of bucket `results``; by CAN_NOT, `read any object of bucket `results``."""
     row = _ROWS.get(grant.role.removeprefix("roles/"), _ANY_OTHER)
     of_all = row["of"] and grant.what in ("", "folder", "organisation")
     on = f"{words['every']} {row['of']} of {grant.on}" if of_all else grant.on
     phrase = row["allows"].format(on, role=grant.role, **words)
-    return f"{phrase}, under condition `{short(grant.condition, _LONGEST)}`" if grant.condition else phrase
-
-
-def denied(grant: Grant) -> str:
-    """Return `read any object of bucket `results``, in the form that follows `can no longer`."""
-    return allowed(grant, _CAN_NOT)
+    return f"{phrase}, under condition `{short(grant.condition)}`" if grant.condition else phrase
 
 
 def covers(larger: Grant, smaller: Grant) -> bool:
@@ -61,13 +54,13 @@ def rights(gets: Sequence[Grant], loses: Sequence[Grant]) -> Iterator[str]:
     for grant in gets:
         if grant not in fewer:
             before = next((lost for lost in loses if (lost.role, lost.on) == (grant.role, grant.on)), None)
-            ends = f", without condition `{short(before.condition, _LONGEST)}` now" if before else ""
+            ends = f", without condition `{short(before.condition)}` now" if before else ""
             yield f"may {allowed(grant)}{ends}"
     yield from (f"may only {allowed(grant)}" for grant in fewer)
     for lost in loses:
         rest = (*gets, *(grant for grant in loses if grant is not lost))
         if not any(covers(other, lost) for other in rest) and not any(covers(lost, grant) for grant in fewer):
-            yield f"can no longer {denied(lost)}"
+            yield f"can no longer {allowed(lost, CAN_NOT)}"
 
 
 def above(grant: Grant) -> bool:

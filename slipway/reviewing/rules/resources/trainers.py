@@ -69,9 +69,6 @@ def submitting_as(facts: Facts, account: str) -> str:
     """Return `every submitter`: those whose jobs run as an account. Empty for an account that no job runs as."""
     if account == facts.catalog.trainer:
         return "every submitter"
-    for name, trainer in facts.trainers.items():
-        if trainer.account == account:
-            return f"whoever submits as trainer `{name}`"
     theirs = [name for name, template in facts.catalog.templates.items() if account in _accounts(template)]
     return f"whoever submits {_names(theirs)}" if theirs else ""
 
