@@ -5,7 +5,6 @@ A rule fills in one fixed phrase for each part. Only `slipway.reviewing.told` or
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Annotated, Any
 
@@ -92,17 +91,10 @@ def named(phrase: str, names: str) -> str:
 
 
 def consequence(
-    kind: str,
-    subject: Subject,
-    does: str,
-    *,
-    who: str = IT,
-    edits: Iterable[Edit] = (),
-    details: Iterable[str] = (),
-    grade: Grade | None = None,
-    **parts: Any,
+    kind: str, subject: Subject, does: str, *, who: str = IT, grade: Grade | None = None, **parts: Any
 ) -> Consequence:
-    """Return a consequence of a kind, with the kind's section and, where none is given, its usual grade. `parts`:
-    `so`, `instead`, `field` and `cost`."""
-    row, parts = KINDS[kind], {**parts, "edits": tuple(edits), "details": tuple(details)}
+    """Return a consequence of a kind, with the kind's section and, where none is given, its usual grade. `parts`: its
+    other fields; `edits` and `details` may be any iterables."""
+    row = KINDS[kind]
+    parts |= {key: tuple(parts[key]) for key in ("edits", "details") if key in parts}
     return Consequence(row.section, kind, subject, grade or row.usual, who, does, **parts)

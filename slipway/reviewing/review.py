@@ -185,10 +185,8 @@ def _stray(change: Change) -> str:
 
 
 def beside(yours: Review, main: Review) -> Review:
-    """Mark consequences that are on main already; `main` is the review of the base branch alone.
-
-    A consequence that this change makes worse, or different, is this change's.
-    """
+    """Mark consequences that are on main already, unless this change makes them worse, or different. `main`: the review
+    of the base branch alone."""
     there = {part.key: part for part in main.consequences}
     both = (
         part.key

@@ -158,8 +158,7 @@ def _made(step: Touched, change: Change) -> Iterator[Consequence]:
 
 
 def _differences(step: Touched, asked: PersistentResource | None, cluster: Cluster, catalog: Catalog) -> Iterator[Edit]:
-    """Yield what the program says and what the engine is asked for. A cluster that the engine takes over keeps its
-    labels and its display name, whatever the program says."""
+    """Yield what the program says and what the engine is asked for. A cluster that it takes over keeps its names."""
     sides = {"project": catalog.project, "location": cluster.region or catalog.region}
     for key, place in sides.items():
         if (asked_for := step.becomes.get(key)) != place:

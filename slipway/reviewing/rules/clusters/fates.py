@@ -29,8 +29,6 @@ _OF_MACHINES = ("pools.", "region", "gcp:")
 """The beginnings of keys whose edits ask for other machines, another number of them, or another place."""
 _FOUND = ("made", "season", "awaited", "wanted", "by-hand", "first", "cut-short", "failed", "spent")
 """Fates by which machines must be found with nothing in their place."""
-_PAID = (*_FOUND, "there", "beside", "wasted")
-"""Fates after which the new cluster is paid."""
 
 
 def clusters(change: Change) -> Iterator[Consequence]:
@@ -44,7 +42,7 @@ def clusters(change: Change) -> Iterator[Consequence]:
         again = cluster.gone and cluster.new is not None and (steps is None or cluster.new.id in made)
         if not cluster.stays or again:
             paid = cluster.old if fate.startswith("in-place") or (cluster.new is None and fate != "gone") else None
-            paid = cluster.new if fate in _PAID else paid
+            paid = cluster.new if fate in (*_FOUND, "there", "beside", "wasted") else paid
             edited = f"fate-{fate}-edited"
             yield of_cluster(
                 edited if cluster.edits and edited in ROWS else f"fate-{fate}",

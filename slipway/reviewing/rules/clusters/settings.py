@@ -169,8 +169,7 @@ def due(change: Change) -> Iterator[str]:
 
 @once
 def _ready(change: Change) -> tuple[Mapping[str, Readiness], ...]:
-    """Return which clusters that are to come have their quota, without this change, and with it and what it asks
-    for."""
+    """Return which coming clusters have their quota: without this change, and with it and what it asks for."""
     asked = change.after.quota.requests or {}
     sides = ((change.before, change.actions_before, dict[str, int]()), (change.after, change.actions, asked))
     return tuple(

@@ -24,9 +24,8 @@ from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import named
 
 TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
-# The roles that the workspace grants on its buckets and its account, and to submitters on the project.
+# The roles that the workspace grants on its buckets and its account.
 _ON_PLACES = frozenset({ACT_AS, *(f"roles/storage.object{suffix}" for suffix in ("Viewer", "Creator", "User"))})
-_ON_PROJECT = frozenset(SUBMITTER_ROLES.values())
 
 
 @dataclass(frozen=True)
@@ -82,7 +81,7 @@ def access(change: Change) -> Iterator[AccessChange]:
 
 
 def usual(grant: Grant) -> bool:
-    return grant.ours and grant.role in (_ON_PLACES if grant.place else _ON_PROJECT)
+    return grant.ours and grant.role in (_ON_PLACES if grant.place else SUBMITTER_ROLES.values())
 
 
 def _less_told(access: AccessChange, told: frozenset[tuple[str, str]]) -> AccessChange:

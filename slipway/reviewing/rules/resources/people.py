@@ -17,7 +17,6 @@ from slipway.reviewing.rules.resources.trainers import secrets, submitting_as
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.words import jobs, named
 
-_CRIPPLED = "submitter-crippled"
 _EVERYBODY = {"allUsers": "Anybody on the internet", "allAuthenticatedUsers": "Anybody with a Google account"}
 
 
@@ -63,8 +62,7 @@ def _gone(member: AccessChange) -> Consequence:
 
 
 def _end(member: AccessChange, *, goes_on: bool) -> str:
-    """Return how it ends for the roles in the project that another stack needs, or else for the member's jobs, some of
-    which go on."""
+    """Return how it ends for the roles that another stack needs, or else for the member's jobs, if some go on."""
     change, needed = member.change, member.change.after.shared.get(member.member)
     if needed:
         return f"roles in the project stay, as {who_needs(needed, '`')} them"
@@ -151,15 +149,14 @@ def _other(member: AccessChange) -> Consequence:
             *others,
             *(f"gets {grant.words}" for grant in member.gets),
             *(f"loses {grant.words}" for grant in member.loses),
-            *(jobs(member.theirs(member.change.jobs), member.change.now) if row == _CRIPPLED else ()),
+            *(jobs(member.theirs(member.change.jobs), member.change.now) if row == "submitter-crippled" else ()),
         ),
         grade=grade,
     )
 
 
 def _judged(member: AccessChange, runs: str) -> tuple[str, Grade | None, str]:
-    """Return a member's row, its grade where that is not the kind's, and its end where the row leaves it open. `runs`:
-    those whose jobs run as the member."""
+    """Return a member's row, its grade where that is not the kind's, and its end. `runs`: whose jobs run as it."""
     change, everybody, ours = member.change, member.member in _EVERYBODY, all(grant.ours for grant in member.loses)
     if any(not any(covers(lost, grant) for lost in member.loses) for grant in member.gets):
         reads = secrets(change.new, *(grant.place for grant in member.gets if grant.what == "account"))
@@ -174,7 +171,7 @@ def _judged(member: AccessChange, runs: str) -> tuple[str, Grade | None, str]:
         # Templates ask for the trainer's roles on the project.
         return f"access-added{on_one}-by-grant", Grade.NOTE if all(map(usual, member.gets)) else None, so
     if member.was and member.stays and TO_SUBMIT & {grant.role for grant in member.loses}:
-        return _CRIPPLED, None, ""
+        return "submitter-crippled", None, ""
     if ours and all(lapsed(change, member.account, grant.role, grant.place) for grant in member.loses):
         return "access-lapsed", None, ""
     accounts = (change.old.trainer, *change.old.trainers.values())

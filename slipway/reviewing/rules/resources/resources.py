@@ -62,8 +62,7 @@ def resources(change: Change) -> Iterator[Consequence]:
             yield from fate(touched, subject, "", who=who)
             if touched.fate is Fate.CHANGED:
                 yield from _changed(touched, subject, who)
-    let_go = [f"`{touched.physical}`" for touched in change.touched if _is_package(touched) and unguarded(touched)]
-    if let_go:
+    if let_go := [f"`{touched.physical}`" for touched in change.touched if _is_package(touched) and unguarded(touched)]:
         yield by_row("packages-let-go", Subject("packages"), details=let_go)
 
 
