@@ -171,12 +171,9 @@ class _HistoryReader:
 
     def _versions(self) -> tuple[StoredObject, ...]:
         """Return the version of the catalog in force at the beginning, and all later ones."""
-        listed = (
-            version
-            for version in self._storage.objects(self._published, versions=True)
-            if version.at == self._published
-        )
-        versions = sorted((version for version in listed if version.created), key=_created)[-MOST_VERSIONS:]
+        listed = self._storage.objects(self._published, versions=True)
+        dated = (version for version in listed if version.at == self._published and version.created)
+        versions = sorted(dated, key=_created)[-MOST_VERSIONS:]
         in_force = [version for version in versions if _created(version) <= self._since][-1:]
         if len(versions) == MOST_VERSIONS and not in_force:
             newest = f"only the newest {MOST_VERSIONS} are kept"

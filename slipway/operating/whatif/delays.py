@@ -63,16 +63,16 @@ def measure(history: History, load: PastLoad) -> MeasuredDelays:
     """
     starting, growing = list[_Wait](), list[_Wait]()
     for job in history.jobs:
-        job_load = load.of(job)
-        if job_load is None or job.created is None or job.started is None or job.waited is None:
+        pools = load.of(job)
+        if not pools or job.created is None or job.started is None or job.waited is None:
             continue
-        if job_load.calm:
+        if all(pool.calm for pool in pools):
             starting.append((job.machine_types, job.waited))
-        elif job_load.full:
-            freed = [load.held[pool.key].at_most_since(pool.most - pool.count, job.started) for pool in job_load.pools]
+        elif any(pool.full for pool in pools):
+            freed = [load.held[pool.key].at_most_since(pool.most - pool.count, job.started) for pool in pools]
             if known := [moment for moment in freed if moment is not None and moment >= job.created]:
                 starting.append((job.machine_types, (job.started - max(known)).total_seconds()))
-        elif job_load.grew:
+        elif any(pool.grew for pool in pools):
             growing.append((job.machine_types, job.waited))
     start, starts = _medians(starting, ASSUMED.start)
     without_start = []

@@ -39,17 +39,17 @@ class PastLoad:
             self.demand[key] = Levels((job.name, job.created, job.ended, count) for job, count in asks[key])
             self.held[key] = Levels((job.name, job.started, job.ended, count) for job, count in asks[key])
 
-    def of(self, job: PastJob) -> JobLoad | None:
-        """Return a job's load: its pools when it was created; None where they are not known."""
+    def of(self, job: PastJob) -> list[PoolLoad]:
+        """Return the pools that a job asked for, when it was created; none where they are not known."""
         asked = machines_by_pool(job)
-        if not asked or job.created is None or not asked.keys() <= self.bounds.keys():
-            return None
+        if job.created is None or not asked.keys() <= self.bounds.keys():
+            return []
         parts = []
         for key, count in asked.items():
             least, most = bounds_at(self.bounds[key], job.created)
             now, lately = self.demand[key].met(job.name, job.created)
             parts.append(PoolLoad(key=key, count=count, least=least, most=most, now=now, lately=lately))
-        return JobLoad(tuple(parts))
+        return parts
 
     def had_room(self, machines: Mapping[MachineSpec, int], at: datetime) -> bool:
         """Tell whether some cluster that was deployed then could have taken machines, beside the demand of others."""
@@ -84,27 +84,20 @@ class PoolLoad:
     #: The highest recent demand of others.
     lately: int
 
-
-@dataclass(frozen=True)
-class JobLoad:
-    """All pools whose machines a job asks for."""
-
-    pools: tuple[PoolLoad, ...]
-
     @property
     def calm(self) -> bool:
-        """Tell whether the job asked for no more than pools keep."""
-        return all(pool.now + pool.count <= pool.least for pool in self.pools)
+        """Tell whether the job asked for no more than the pool keeps."""
+        return self.now + self.count <= self.least
 
     @property
     def full(self) -> bool:
-        """Tell whether the job asked for more than some pool may have."""
-        return any(pool.now + pool.count > pool.most for pool in self.pools)
+        """Tell whether the job asked for more than the pool may have."""
+        return self.now + self.count > self.most
 
     @property
     def grew(self) -> bool:
-        """Tell whether some pool had to grow: the demand was more than can have been up."""
-        return not self.full and any(pool.now + pool.count > max(pool.least, pool.lately) for pool in self.pools)
+        """Tell whether the pool had to grow: the demand was more than can have been up."""
+        return self.now + self.count > max(self.least, self.lately)
 
 
 def machines_by_pool(job: PastJob) -> dict[PoolKey, int]:

@@ -145,8 +145,8 @@ def _was_chosen(first: PastJob, ran: PastJob, routes: tuple[Route, ...], load: P
     if len(routes) == 1 or first is not ran or ran.created is None:
         return False
     if routes[place].on_pool:
-        job_load = load.of(ran)
-        return job_load is not None and job_load.full and routes[place].wait is None and place + 1 < len(routes)
+        full = any(pool.full for pool in load.of(ran))
+        return full and routes[place].wait is None and place + 1 < len(routes)
     if not any(route.on_pool for route in routes[:place]):
         return False
     machines = Counter[MachineSpec]()

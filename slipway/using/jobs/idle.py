@@ -76,6 +76,7 @@ def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> I
         for time in times
     )
     idle = sum(time.idle * time.stands_for for time in times) / count
+    unused = round(sum(time.stands_for for time in times if 0 < time.measured == time.idle))
     return IdleAccelerators(
         accelerators=tuple(dict.fromkeys(str(pool.machine.accelerator) for pool in pools)),
         count=count,
@@ -83,9 +84,7 @@ def idle_accelerators(usage: Utilization, job: VertexJob, account: JobCost) -> I
         measured_seconds=min(measured, paid),
         idle_seconds=min(idle, paid),
         share=idle / measured,
-        unused=None
-        if job.kind.has_trials
-        else round(sum(time.stands_for for time in times if 0 < time.measured == time.idle)),
+        unused=None if job.kind.has_trials else unused,
         cost=sum(each, Price()),
         of_cost=account.cost,
     )

@@ -24,9 +24,7 @@ from slipway.using.sweeps.sweep_sender import SECONDS_PER_CALL
 from slipway.using.sweeps.sweep_submitter import SubmittedSweep
 
 _SHOWN_REASONS = 5
-_AT_A_LOOK = 8
-_AGAIN_S = 2.0
-"""Seconds until the service is asked again that was away."""
+_AT_A_LOOK, _AGAIN_S = 8, 2.0
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,6 @@ from slipway.using.sweeps.rate_limit import RateLimiter
 from slipway.using.sweeps.runs import Run
 from slipway.using.sweeps.sweep_journal import SweepJournal
 
-Look = Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
-
 _REFUSALS_IN_A_ROW = 10
 _RESENDS = 5
 _SYNC_EVERY = 1.0
@@ -82,7 +80,7 @@ class PendingRun:
 class SweepSender:
     create: Callable[[Request], VertexJob]
     #: Returns the names of listed jobs by request id, and the number of calls.
-    look: Look
+    look: Callable[[Iterable[Request]], tuple[Mapping[str, str], int]]
     request: Callable[[Run], Request]
     journal: SweepJournal
     #: Submissions a minute in each region, 0 for no limit.

@@ -228,8 +228,7 @@ def _forecast(reading: SweepReading, taken: Mapping[int, Candidate], counts: Cou
     for group, runs in counts.items():
         of_region[taken[group].region] += runs
     slowest = max((seconds_to_send(runs, rate) for runs in of_region.values()), default=0.0)
-    sent = {group: taken[group] for group in sorted(counts)}
-    shares = _shares(reading, sent, counts)
+    shares = _shares(reading, taken, counts)
     return Forecast(runs=counts.total(), shares=shares, seconds_to_send=slowest, unread=unread)
 
 
