@@ -23,7 +23,7 @@ from slipway.deploying.deployment.removal import LOOK_EVERY_S, WITHIN_S, GracePe
 from slipway.deploying.deployment.shared_grants import must_be_unneeded
 from slipway.deploying.deployment.workspace_plan import SharedGrant
 from slipway.google.live import InUse, Unknown
-from slipway.google.unfinished_jobs import losses_of_cluster, losses_of_stack, must_be_idle
+from slipway.google.unfinished_jobs import must_be_idle
 from slipway.model.state import ACCOUNT, BUCKET, CLUSTER, OBJECT, State, StateGrant, grant_of
 
 from .engine import in_thread
@@ -124,12 +124,7 @@ def hold(
 
 def check(subject: GuardSubject, use_of: UseOf) -> InUse:
     """Return the use of the subject, when no job needs it. Raises SlipwayError when one does, or nobody can tell."""
-
-    def losses(use: InUse) -> str:
-        if subject.cluster:
-            return losses_of_cluster(use)
-        if subject.names:
-            return f"{', '.join(job.display_name for job in use.jobs)}: deleting it would take away what they need"
-        return losses_of_stack(use)
-
-    return must_be_idle(use_of(subject), f"{subject} is not deleted", losses)
+    losses, use = "", use_of(subject)
+    if isinstance(use, InUse) and subject.names and not subject.cluster:
+        losses = f"{', '.join(job.display_name for job in use.jobs)}: deleting it would take away what they need"
+    return must_be_idle(use, f"{subject} is not deleted", losses=losses)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from slipway.base.errors import PolicyError, ResourceError
 from slipway.base.formatting import join
@@ -15,13 +15,8 @@ _LOST = "they run elsewhere, and taking the stack down would take away what they
 _MOST_COMMANDS = 20
 
 
-def losses_of_cluster(use: InUse) -> str:
-    """Return why jobs keep their cluster."""
-    return f"{', '.join(job.display_name for job in use.jobs)}: {_CANCELLED}"
-
-
-def losses_of_stack(use: InUse) -> str:
-    """Return why jobs keep a whole stack.
+def _losses(use: InUse) -> str:
+    """Return why jobs keep a cluster or a whole stack.
 
     Those on a cluster of its own would be cancelled; those on an adopted one, or on machines of their own, would lose
     its account or buckets. Where the stack's clusters are not known, any counts as its own.
@@ -38,22 +33,23 @@ def losses_of_stack(use: InUse) -> str:
 def must_be_idle(
     use: InUse | Unknown,
     stays: str,
-    losses: Callable[[InUse], str] = losses_of_cluster,
     *,
+    losses: str = "",
     then: str = "then again",
     instead: str = "",
 ) -> InUse:
     """Return the use of a resource that is to be deleted, when no job needs it.
 
-    `stays` is the phrase that it is not deleted. `then`: what to do when the jobs have ended; `instead` of ending them,
-    another way. Raises PolicyError when a job needs it, ResourceError when that can't be told.
+    `stays` is the phrase that it is not deleted, `losses` the loss of jobs with another resource than a cluster or a
+    stack. `then`: what to do when the jobs have ended; `instead` of ending them, another way. Raises PolicyError when a
+    job needs it, ResourceError when that can't be told.
     """
     if isinstance(use, Unknown):
         what = f"{stays}: can't tell whether jobs run on it"
         raise ResourceError(what, why=str(use), fix=f"correct that, {then}")
     if use.jobs:
         count = f"{len(use.jobs)} {'job has' if len(use.jobs) == 1 else 'jobs have'} not ended"
-        raise PolicyError(f"{stays}: {count}", why=losses(use), fix=instead or ways_out(use.jobs, then))
+        raise PolicyError(f"{stays}: {count}", why=losses or _losses(use), fix=instead or ways_out(use.jobs, then))
     if use.busy_without_job:
         fix = instead or f"wait until slipway pools shows no machine in use, {then}"
         why = f"the service says so of {join(use.busy_without_job)}; {_CANCELLED}"
