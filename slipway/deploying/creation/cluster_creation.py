@@ -17,7 +17,7 @@ from slipway.base.clock import poll
 from slipway.base.errors import PolicyError, ResourceError, SlipwayError, Timeout
 from slipway.base.formatting import join, span
 from slipway.deploying.creation.creation_context import CreationContext, CreationPolicy
-from slipway.google.clusters import Operation, PersistentResource
+from slipway.google.clusters import RUNNING_STATES, Operation, PersistentResource
 from slipway.google.failures import CloudError, Conflict, NoAnswer, NotFound, Unreachable
 from slipway.google.vertex import Vertex
 from slipway.model.cluster import CurrentCluster
@@ -25,7 +25,6 @@ from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.season import moment_in_words
 
 _AGAIN = frozenset({408, 429, 500, 502, 503, 504})
-_READY = frozenset({"RUNNING", "UPDATING"})
 # gRPC codes of a failed creation that no second try can correct: a wrong field, a missing key, role or condition.
 _HOPELESS = frozenset({3, 5, 7, 9, 12, 16})
 _MOST_DOUBLED = 20  # The pause is long enough by then, and an unbounded power would exceed any number of seconds.
@@ -211,7 +210,7 @@ class ClusterCreation:
             except AgainError as trouble:
                 self._may_go_on(trouble, self.cloud.now() - seen)
                 living, state = None, f"can't be read: {trouble.why}"
-            if state in _READY:
+            if state in RUNNING_STATES:
                 self.cloud.say(f"cluster {id_} runs{f' after {span(spent)}' if spent >= 1 else ''}")
                 return
             if living and state == "ERROR":

@@ -13,6 +13,7 @@ from slipway.google.catalog.document import PublishedCatalog, as_published
 from slipway.google.clusters import RUNNING_STATES, PersistentResource
 from slipway.google.jobs import VertexJob
 from slipway.google.live import Live, Unknown
+from slipway.google.quota.seasons import offered
 from slipway.model.catalog import clusters
 from slipway.model.catalog.forms import Removed
 from slipway.model.catalog.model import Catalog
@@ -111,25 +112,9 @@ def decide(
 def of_catalog(catalog: Catalog, deployed: Catalog | None, live: Live, now: datetime) -> tuple[Action, ...]:
     """Return the actions of the deployment that publishes `catalog` where `deployed` was published before. Where the
     living clusters could not be read, those that are no longer declared have no action."""
-    living = {} if isinstance(live.clusters, Unknown) else {cluster.id: cluster for cluster in live.clusters}
-    current = [
-        CurrentCluster(
-            spec=cluster,
-            id=cluster.id,
-            fingerprint="",
-            import_=cluster.id in living,
-            state=living[cluster.id].state if cluster.id in living else "",
-        )
-        for cluster in catalog.clusters.values()
-    ]
+    current = offered(catalog, () if isinstance(live.clusters, Unknown) else live.clusters)
     dormant = [
-        Dormancy(
-            spec=cluster,
-            id=cluster.id,
-            why=cluster.why,
-            since=cluster.since,
-            lacks=dict.fromkeys(cluster.lacks or (), ""),
-        )
+        Dormancy(cluster, cluster.id, cluster.why, cluster.since, lacks=dict.fromkeys(cluster.lacks or (), ""))
         for cluster in catalog.dormant.values()
     ]
     published = as_published(deployed) if deployed else None

@@ -13,6 +13,7 @@ from slipway.deploying.deployment.deletion_guard import needed_by_others
 from slipway.deploying.deployment.removal import in_words
 from slipway.deploying.deployment.shared_grants import by_member
 from slipway.deploying.deployment.workspace_plan import SharedGrant
+from slipway.deploying.generations.generations import free_id
 from slipway.deploying.generations.protection import undeletable
 from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import PersistentResource
@@ -20,7 +21,7 @@ from slipway.google.connection import connect
 from slipway.google.credentials import identity
 from slipway.google.live import Unknown
 from slipway.google.live_reader import LiveScope, Reader
-from slipway.model.fingerprint import cluster_id, fingerprint_of
+from slipway.model.fingerprint import fingerprint_of
 from slipway.model.state import State, stack_locations
 
 Clusters = tuple[PersistentResource, ...]
@@ -120,9 +121,7 @@ class Destruction:
             by_name |= {_named(cluster.id, place): cluster for cluster in listed}
         ids = {cluster.id for cluster in by_name.values()}
         for name, fingerprint, place in self._declared:
-            n = 1
-            while (id_ := cluster_id(name, fingerprint, n)) in ids:
-                n += 1
+            id_ = free_id(name, fingerprint, ids)
             cluster = self._readers[place].cluster(id_)
             if isinstance(cluster, Unknown):
                 return cluster

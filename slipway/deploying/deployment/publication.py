@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import Any
 
 from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.compile import request
@@ -33,8 +33,6 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, hourly
 from slipway.model.secret import secret_version
 from slipway.model.submit_task import submit_tasks
-
-Held = TypeVar("Held")
 
 
 def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileContext:
@@ -197,7 +195,7 @@ def template_entry(
         name=template.name,
         summary=template.summary,
         kind=template.kind,
-        roles=_roles(template.worker_pools),
+        roles=_aligned(template.worker_pools, (worker.role for worker in template.worker_pools)),
         parameters=parameters,
         offers=tuple(
             _offer(template, placement, verdicts[placement.label], context, uris, checked) for placement in placements
@@ -253,7 +251,7 @@ def _offer(
         available=verdict.available,
         why=verdict.why,
         cluster=there.name if there else "",
-        pools=_aligned(workers, [pool.name for pool in placement.pools], "") if there else (),
+        pools=_aligned(workers, (pool.name for pool in placement.pools)) if there else (),
         price_per_hour=_usual_price(template, placement, (cluster.region if cluster else "") or context.region),
         request=request(
             template,
@@ -270,21 +268,17 @@ def _offer(
         kind=placement.kind,
         when={name: tuple(values) for name, values in placement.case.when.items()},
         wait=template.waits.get(placement.capacity_type),
-        roles=_roles(workers),
+        roles=_aligned(workers, (worker.role for worker in workers)),
         note=CAPACITY_TYPES[placement.capacity_type].differs,
         lacks_quota=verdict.lacks_quota,
         dormant=cluster.name if cluster and not there else "",
     )
 
 
-def _roles(workers: tuple[WorkerPool, ...]) -> tuple[str, ...]:
-    return _aligned(workers, [worker.role for worker in workers], "")
-
-
-def _aligned(workers: tuple[WorkerPool, ...], values: list[Held], gap: Held) -> tuple[Held, ...]:
-    """Return a value for each place in the request, `gap` where a worker pool is skipped."""
-    at = dict(zip(places(workers), values, strict=True))
-    return tuple(at.get(place, gap) for place in range(max(at) + 1))
+def _aligned(workers: tuple[WorkerPool, ...], names: Iterable[str]) -> tuple[str, ...]:
+    """Return a name for each place in the request, an empty one where a worker pool is skipped."""
+    at = dict(zip(places(workers), names, strict=True))
+    return tuple(at.get(place, "") for place in range(max(at) + 1))
 
 
 def _usual_price(template: JobTemplate, placement: Placement, region: str) -> Price:

@@ -6,7 +6,7 @@ machines that exist are not given away for machines that may be available now.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Container, Iterable, Iterator, Mapping
 from dataclasses import replace
 from datetime import datetime, timedelta
 from itertools import count
@@ -67,7 +67,7 @@ def current_generation(
         option, fingerprint = options[place]
         return CurrentCluster(option, best.id, fingerprint, import_=True, state=best.state)
     first, *others = (
-        CurrentCluster(option, _free_id(spec.name, fingerprint, clusters), fingerprint, import_=False)
+        CurrentCluster(option, free_id(spec.name, fingerprint, clusters), fingerprint, import_=False)
         for option, fingerprint in options
     )
     return replace(first, alternatives=tuple(others))
@@ -124,7 +124,8 @@ def unlike(current: CurrentCluster, cluster: PersistentResource) -> str:
     )
 
 
-def _free_id(name: str, fingerprint: str, clusters: Mapping[str, PersistentResource]) -> str:
+def free_id(name: str, fingerprint: str, clusters: Container[str]) -> str:
+    """Return the first id of a cluster that none of the clusters, by id, has."""
     ids = (cluster_id(name, fingerprint, n) for n in count(1))
     return next(id_ for id_ in ids if id_ not in clusters)
 

@@ -5,11 +5,12 @@ Coming clusters draw nothing until then. Limits, and the draw of others, count a
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
 
 from slipway.base.formatting import join
+from slipway.google.clusters import PersistentResource
 from slipway.google.live import Live, Unknown
 from slipway.google.quota.assessment import assess
 from slipway.google.quota.findings import UNKNOWN
@@ -158,22 +159,20 @@ def _asked(line: QuotaRow, asked: Mapping[str, int]) -> QuotaRow:
     return replace(line, requested=Requested("new", amount))
 
 
+def offered(catalog: Catalog, living: Iterable[PersistentResource]) -> tuple[CurrentCluster, ...]:
+    """Return the clusters of a catalog's offers, with the states of those that live."""
+    states = {cluster.id: cluster.state for cluster in living}
+    return tuple(
+        CurrentCluster(cluster, cluster.id, "", import_=cluster.id in states, state=states.get(cluster.id, ""))
+        for cluster in catalog.clusters.values()
+    )
+
+
 def judge(catalog: Catalog, live: Live, now: datetime, draws: tuple[OfferDraw, ...] = ()) -> QuotaReport:
     """Report on the catalog's deployed clusters and its offers, and on those of coming seasons. Pure."""
     alive = () if isinstance(live.clusters, Unknown) else live.clusters
-    states = {cluster.id: cluster.state for cluster in alive}
-    current = tuple(
-        CurrentCluster(
-            spec=cluster,
-            id=cluster.id,
-            fingerprint="",
-            import_=cluster.id in states,
-            state=states.get(cluster.id, ""),
-        )
-        for cluster in catalog.clusters.values()
-    )
-    offered = {cluster.id for cluster in current}
-    old = superseded(alive, catalog.stack, offered)
+    current = offered(catalog, alive)
+    old = superseded(alive, catalog.stack, {cluster.id for cluster in current})
     report = assess(current, live, region=catalog.region, offers=draws, mode="warn", preview=True, old=old)
     coming = [CurrentCluster(spec=cluster, id=cluster.id, fingerprint="", import_=False) for cluster in catalog.coming]
     return with_coming(report, readiness(current, coming, live, region=catalog.region, now=now, old=old))
