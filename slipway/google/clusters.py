@@ -20,8 +20,6 @@ STEADY = "RUNNING"
 
 @dataclass(frozen=True)
 class ResourcePool:
-    """A resource pool."""
-
     id: str
     machine: MachineSpec
     #: The machines that are up now.
@@ -119,10 +117,6 @@ class PersistentResource(Regional):
         from slipway.model.fingerprint import cluster_id, is_id_of  # A submission does without its import.
 
         return is_id_of(self.id, cluster_id(name, fingerprint))
-
-    def was_there(self, at: datetime) -> bool:
-        """Tell whether the cluster existed at a time. Jobs that ended before had another cluster with the same id."""
-        return self.create_time is None or self.create_time <= at
 
     @property
     def machines(self) -> tuple[MachineGroup, ...]:

@@ -26,8 +26,6 @@ _TOKEN_RETRIES = 3
 
 
 class _Bearer:
-    """The authorisation by a plain token."""
-
     def __init__(self, token: str) -> None:
         self._token = token
 
@@ -115,13 +113,23 @@ def authorised(environ: Mapping[str, str]) -> Transport:
     return Transport(environ, _login(token, target, service), headers, trust)
 
 
-def _login(token: str, target: str, service: _TokenService) -> _Login:
-    from google.auth.exceptions import GoogleAuthError
+def _login(token: str, target: str, service: Any) -> _Login:
+    import google.auth
+    from google.auth import exceptions, impersonated_credentials
+    from google.oauth2.credentials import Credentials
 
     try:
-        return _Login(_google_credentials(token, target, service), service)
-    except GoogleAuthError as problem:
+        if token:
+            source: Any = Credentials(token=token)  # type: ignore[no-untyped-call]
+        else:
+            source, _ = google.auth.default(scopes=SCOPES, request=service)
+        if target:
+            source = impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]
+                source_credentials=source, target_principal=target, target_scopes=list(SCOPES)
+            )
+    except exceptions.GoogleAuthError as problem:
         raise no_credentials(problem) from problem
+    return _Login(source, service)
 
 
 def _with_client_certificate(environ: Mapping[str, str]) -> ssl.SSLContext:
@@ -148,25 +156,6 @@ def identity(environ: Mapping[str, str]) -> str:
     if environ.get("GOOGLE_OAUTH_ACCESS_TOKEN"):
         return "the identity of GOOGLE_OAUTH_ACCESS_TOKEN"
     return "the application default credentials"
-
-
-def _google_credentials(token: str, target: str, service: Any) -> Any:
-    source: Any
-    if token:
-        from google.oauth2.credentials import Credentials as TokenCredentials
-
-        source = TokenCredentials(token=token)  # type: ignore[no-untyped-call]
-    else:
-        import google.auth
-
-        source, _ = google.auth.default(scopes=SCOPES, request=service)
-    if not target:
-        return source
-    from google.auth import impersonated_credentials
-
-    return impersonated_credentials.Credentials(  # type: ignore[no-untyped-call]
-        source_credentials=source, target_principal=target, target_scopes=list(SCOPES)
-    )
 
 
 def no_credentials(problem: Exception) -> AuthError:

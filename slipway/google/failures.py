@@ -227,7 +227,6 @@ class NoAnswer(CloudError):
     """A lost answer. Where it leaves open whether a job was made, the submission says so, with its own exit code."""
 
     exit_code = 1
-    usual = "try again"
 
 
 class Garbled(CloudError):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 
@@ -311,7 +311,7 @@ class VertexJob(Regional):
 
     @classmethod
     def read(cls, body: Json, kind: JobKind = CUSTOM_JOB) -> VertexJob:
-        spec, trials = kind.living(body)
+        (spec, trials), text = kind.living(body), json.dumps(body)
         max_wait = spec.get("scheduling", {}).get("maxWaitDuration")
         return cls(
             name=plain(body.get("name", "")),
@@ -342,7 +342,7 @@ class VertexJob(Regional):
             tensorboard=str(spec.get("tensorboard", "")),
             max_trials=int(body.get("maxTrialCount") or 0),
             model_name=str(body.get("modelToUpload", {}).get("displayName", "")),
-            buckets=frozenset(_buckets(body)),
+            buckets=frozenset(name for pattern in _BUCKETS for name in pattern.findall(text)),
             tuned=tuple(searched(body.get("studySpec", {}).get("parameters", ()))),
             tasks=tasks_of(body),
             shells=dict(body.get("webAccessUris", {})),
@@ -375,12 +375,6 @@ def last_ends(jobs: Iterable[VertexJob]) -> Mapping[str, datetime]:
         if job.end_time and cluster:
             ends[cluster] = max(job.end_time, ends.get(cluster, job.end_time))
     return ends
-
-
-def _buckets(body: Json) -> Iterator[str]:
-    text = json.dumps(body)
-    for pattern in _BUCKETS:
-        yield from pattern.findall(text)
 
 
 def _model(body: Json) -> str:

@@ -74,8 +74,6 @@ class Increase(StrEnum):
 
 @dataclass(frozen=True)
 class QuotaLimit:
-    """A quota's limit in a region."""
-
     #: Without the service's name.
     metric: str
     region: str
@@ -134,7 +132,6 @@ class Live:
         return None if isinstance(self.limits, Unknown) else self.limits.get(metric)
 
     def without(self, ids: Iterable[str]) -> Live:
-        """Return the live resources without these clusters."""
         gone = frozenset(ids)
         if isinstance(self.clusters, Unknown) or not gone:
             return self

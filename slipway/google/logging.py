@@ -14,8 +14,6 @@ from slipway.google.session import Session
 
 @dataclass(frozen=True)
 class LogEntry:
-    """A line of a log."""
-
     timestamp: datetime | None
     #: The timestamp as the service wrote it.
     stamp: str

@@ -30,8 +30,6 @@ _BODIES: Mapping[str, Mapping[str, Any]] = {
 
 @dataclass(frozen=True)
 class Context:
-    """A context."""
-
     name: str
     etag: str
     #: As the service has it, keys that are unknown here included.

@@ -19,8 +19,6 @@ ACCELERATOR, ACCELERATOR_MEMORY = "accelerator/utilization", "accelerator/memory
 
 @dataclass(frozen=True)
 class Point:
-    """A sample."""
-
     at: Annotated[datetime, At("time")]
     #: A share, 0 to 1.
     value: float

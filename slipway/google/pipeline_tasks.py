@@ -32,11 +32,6 @@ class PipelineTask:
         """The seconds that it ran, once it has ended."""
         return (self.end_time - self.start_time).total_seconds() if self.start_time and self.end_time else None
 
-    @property
-    def depth(self) -> int:
-        """The number of graphs around it."""
-        return self.path.count(".")
-
 
 def tasks_of(body: Json) -> tuple[PipelineTask, ...]:
     """Return the tasks in a job's answer by their starts, each after the graph that it is in."""

@@ -20,8 +20,6 @@ PREFIX = "custom_model_training_"
 
 @dataclass(frozen=True)
 class QuotaInfo:
-    """A quota."""
-
     #: Begins with the service's name.
     metric: str
     #: Each with the locations where it holds, most specific first; -1 is unlimited.

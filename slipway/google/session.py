@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Generator, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from traceback import walk_tb
 from typing import Any
 
 import urllib3.exceptions
@@ -230,12 +231,7 @@ def _while_connecting(problem: BaseException) -> bool:
     """Tell whether the error rose before anything could be sent."""
     # Only the traceback proves that: urllib3 uses ProxyError for an answer lost behind a proxy as well as for a missing
     # proxy.
-    step = problem.__traceback__
-    while step:
-        if step.tb_frame.f_code in _CONNECTS:
-            return True
-        step = step.tb_next
-    return False
+    return any(frame.f_code in _CONNECTS for frame, _ in walk_tb(problem.__traceback__))
 
 
 def _causes(problem: BaseException) -> Iterator[BaseException]:

@@ -49,8 +49,6 @@ class EndlessAnswer(HTTPError):  # noqa: N818 - likewise
 
 
 class Authorisation(Protocol):
-    """The caller's credentials."""
-
     def headers(self, method: str, url: str) -> Mapping[str, str]: ...
 
     def renewed(self) -> bool:

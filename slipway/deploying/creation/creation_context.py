@@ -50,8 +50,6 @@ class CreationPolicy:
 
 @dataclass(frozen=True)
 class CreationContext:
-    """The world of a stack's creations."""
-
     stack: str
     vertex: Vertex
     #: Returns the use of a cluster, by its full name.
@@ -128,11 +126,8 @@ class _Missing:
 
     @property
     def outlook(self) -> Literal["undecided", "too little", "refused"]:
-        """The outlook of the request.
-
-        It is undecided also while a grant is not in force yet. It is too little where an existing request of somebody
-        else was used unchanged.
-        """
+        """The request is undecided also while a grant is not in force yet, and too little where an existing one of
+        somebody else was used unchanged."""
         asked = self.asked
         if asked is None or asked.state not in ("pending", "granted"):
             return "refused"

@@ -67,8 +67,6 @@ Packages = Mapping[str, Mapping[Code, SourcePackage]]
 
 @dataclass(frozen=True)
 class ProvenStack:
-    """A stack with its templates, which are proven."""
-
     stack: Stack
     templates: Mapping[str, JobTemplate]
     placements: Mapping[str, tuple[Placement, ...]]
@@ -268,14 +266,7 @@ def _line(line: QuotaRow) -> QuotaLine:
 
 
 def _kept(retiring: Action | RetiringWorkspaceResource) -> Kept:
-    jobs = {job.name: job.display_name for job in retiring.jobs}
+    jobs, why = {job.name: job.display_name for job in retiring.jobs}, retiring.why.value
     if isinstance(retiring, Action):
-        return Kept(
-            id=retiring.id,
-            kind="cluster",
-            role=retiring.cluster,
-            retiring=retiring.why.value,
-            jobs=jobs,
-            overdue=retiring.overdue,
-        )
-    return Kept(id=retiring.name, kind=retiring.kind, role=retiring.role, retiring=retiring.why.value, jobs=jobs)
+        return Kept(retiring.id, "cluster", retiring.cluster, why, jobs, overdue=retiring.overdue)
+    return Kept(retiring.name, retiring.kind, retiring.role, why, jobs)

@@ -84,12 +84,8 @@ def interim(plan: Plan, live: Live, catalog_of: Callable[[Plan], Catalog]) -> Ca
 def _plan_of_existing(
     plan: Plan, *, predecessors: Mapping[str, Cluster], declared: Collection[str], made: Collection[str]
 ) -> Plan:
-    """Return the plan of the existing clusters, while only some of those to be made run.
-
-    `predecessors`: the usable clusters of the published catalog, by name.
-    `declared`: the names in the stack file.
-    `made`: the first ids of the new clusters that run.
-    """
+    """Return the plan of the existing clusters, while of the new ones only those `made` run, by their first ids. Usable
+    `predecessors` by name; `declared`: the names in the stack file."""
     current, dormant = [], list(plan.dormant)
     living = {name: CurrentCluster(former, former.id, "", import_=True) for name, former in predecessors.items()}
     for cluster in plan.current:
@@ -112,8 +108,6 @@ def _loses(before: Template, now: Template, clusters: Collection[str]) -> bool:
 
 @dataclass(frozen=True)
 class DeploymentCatalogs:
-    """The catalogs of a deployment."""
-
     #: The published one at the beginning of the deployment.
     before: Catalog | None
     #: The one while clusters are being made.

@@ -53,14 +53,11 @@ def read_and_plan(
     writers: Collection[str] = (),
     known: State | Unknown = _NOTHING,
 ) -> tuple[Live, Plan]:
-    """Read the live resources, and the limits of some quota metrics, and plan.
+    """Read the live resources, and the limits of these quota metrics, and plan.
 
-    `metrics`: the quota metrics.
-    `writers`: the trainers, by name, whose jobs write metrics.
-    `known`: the engine's state of the stack.
-
-    Outside of preview, wait for clusters that are still being made. Where `now` is far from the cloud's own time, the
-    cloud's counts.
+    `writers`: the trainers, by name, whose jobs write metrics; `known`: the engine's state of the stack. Outside of
+    preview, wait for clusters that are still being made. Where `now` is far from the cloud's own time, the cloud's
+    counts.
 
     Raises ResourceError when the live resources can't be told or forbid the plan, PolicyError for a change of a
     protected cluster, or for an in-place replacement of one in use; AuthError without credentials.

@@ -105,8 +105,6 @@ _AGAIN = "deploy again: it goes on from there"
 
 @dataclass
 class Removal:
-    """A removal of clusters."""
-
     #: The full names of the clusters.
     names: Sequence[str]
     vertex: Vertex
@@ -116,9 +114,8 @@ class Removal:
     warn: Callable[[str], None]
     now: Callable[[], float]
     pause: Callable[[float], object]
-    #: None where no catalog offers the clusters.
+    #: None, as `catalog` is, where no catalog offers the clusters.
     grace: GracePeriod | None = None
-    #: None where no catalog offers the clusters.
     catalog: InterimCatalog | None = None
     why: str = ""
     #: The seconds for which a cluster in another than a deletable state is waited for.

@@ -7,7 +7,7 @@ can't be told it stays too, which is reported. Pure.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from slipway.base.errors import PolicyError
@@ -43,10 +43,8 @@ def rights(
     """Return the rights on the resources that two stacks can share: the project, work buckets, and accounts that
     somebody else made.
 
-    `submitters`: members by the address of the trainer that they submit as.
-    `works`: the work buckets, that of the stack's own region first.
-    `accounts`: the trainers' addresses.
-    `writers`: those of them that write metrics.
+    `submitters` by the address of the trainer that they submit as; `works`: the work buckets, that of the stack's own
+    region first; `accounts`: the trainers' addresses, `writers` those that write metrics.
     """
     listed: list[Right] = []
     for account, members in submitters.items():
@@ -119,7 +117,8 @@ def shared(
         f"stack {name} has clusters here, and no catalog in a bucket that it made"
         for name in sorted({*seen} - {"", stack} - named)
     )
-    needs = {catalog.stack: _needs(catalog) for catalog in _whole(catalogs.values()) if catalog.project == project}
+    readable = (catalog.whole for catalog in catalogs.values() if isinstance(catalog, PublishedCatalog))
+    needs = {whole.stack: _needs(whole) for whole in readable if whole and whole.project == project}
     staying = []
     for grant in grants:
         stacks = tuple(sorted(name for name, needed in needs.items() if _right(grant) in needed))
@@ -160,10 +159,6 @@ def who_needs(stacks: Sequence[str], quote: str = "") -> str:
 
 def _right(grant: StateGrant) -> Right:
     return grant.role, grant.member.lower(), grant.on
-
-
-def _whole(catalogs: Iterable[PublishedCatalog | Unknown]) -> Iterator[Catalog]:
-    return (catalog.whole for catalog in catalogs if isinstance(catalog, PublishedCatalog) and catalog.whole)
 
 
 def _unread(at: str, catalog: PublishedCatalog | Unknown) -> str:

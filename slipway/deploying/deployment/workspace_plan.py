@@ -174,14 +174,13 @@ def _unasked(
     """Yield the other trainers' accounts, or the buckets in other regions, that are no longer declared."""
     for logical, name in _of(role, known).items():
         if name not in wanted.values():
-            kept = name in adopted or name in others_accounts(known)
             yield RetiringWorkspaceResource(
                 role=role,
                 logical=logical,
                 name=name,
                 jobs=_users(name, jobs),
                 grants=_grants(name, known),
-                adopted=kept,
+                adopted=name in adopted or name in others_accounts(known),
             )
 
 

@@ -33,10 +33,8 @@ class NextDeployment(StrEnum):
 def drift(on: Subject, field: str, sentence: str, then: NextDeployment, fix: str = "", **facts: Any) -> Finding:
     """Return a finding of drift.
 
-    `on`: the resource.
-    `field`: its changed field, empty for all of it.
-    `sentence`: the change, without amounts that move by themselves: findings are compared by it.
-    `fix`: a command that undoes what no deployment does; empty where there is none.
+    `field` is empty for a whole resource. `sentence` has no amounts that move by themselves: findings are compared by
+    it. `fix`: a command that undoes what no deployment does.
     """
     means = f"the next deployment {then.value}"
     return KINDS["drift"].of(on, sentence, fix, means, field=field, then=then, **facts)

@@ -49,7 +49,8 @@ def lifecycle(before: Any, after: Any) -> Iterator[Effect]:
     if len(gone) == len(added) == 1 and gone[0].get("action") == added[0].get("action"):
         until = _when(gone[0]) if _what(gone[0]) == _what(added[0]) else f"{_what(gone[0])} {_when(gone[0])}".rstrip()
         does = f"{_rule(added[0])}, until now {until}"
-    worse = [rule for rule in added if _deletes(rule) and not any(_milder(rule, earlier) for earlier in gone)]
+    deleting = [rule for rule in added if _action(rule) == "Delete"]
+    worse = [rule for rule in deleting if not any(_milder(rule, earlier) for earlier in gone)]
     if worse:
         aged = any(mapping(rule.get("condition")).get("age") for rule in worse)
         of_all = not all(map(_ends, worse))
@@ -64,7 +65,7 @@ def lifecycle(before: Any, after: Any) -> Iterator[Effect]:
         return
     # Several rules may move objects to colder classes: the costs of the first are enough to know.
     cold = (cost_of_class(mapping(rule.get("action")).get("storageClass")) for rule in added)
-    so = next(filter(None, cold), "they stay, and are paid for" if any(map(_deletes, gone)) else "")
+    so = next(filter(None, cold), "they stay, and are paid for" if "Delete" in map(_action, gone) else "")
     grade = Grade.NOTE if all(_action(rule) == _CLEANS for rule in (*gone, *added)) else Grade.WARNING
     yield Effect(does, so, grade, kind="lifecycle-changed")
 
@@ -77,10 +78,6 @@ def _milder(rule: Mapping[str, Any], before: Mapping[str, Any]) -> bool:
 
 def _action(rule: Mapping[str, Any]) -> str:
     return str(mapping(rule.get("action")).get("type"))
-
-
-def _deletes(rule: Mapping[str, Any]) -> bool:
-    return _action(rule) == "Delete"
 
 
 def _rule(body: Mapping[str, Any]) -> str:

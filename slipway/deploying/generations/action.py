@@ -70,8 +70,6 @@ DELETE = (What.DELETE_FIRST, What.DELETE_LAST)
 
 @dataclass(frozen=True)
 class Action:
-    """A step about one cluster."""
-
     #: The cluster's name in the stack file.
     cluster: str
     id: str

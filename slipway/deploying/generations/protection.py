@@ -24,8 +24,6 @@ _NONE: Mapping[str, str] = {}
 
 @dataclass(frozen=True)
 class Refusal:
-    """A refusal, as the parts of its error."""
-
     what: str
     why: str
     fix: str

@@ -74,7 +74,15 @@ def read(content: bytes | str, source: str) -> Catalog:
     """
     try:
         body = _parsed(content)
-        _check_schema(body.get("schema"), source)
+        schema = body.get("schema")
+        if not isinstance(schema, int) or isinstance(schema, bool) or schema < SCHEMA:
+            raise ValueError(f"schema is {schema!r}, where {SCHEMA} is expected")
+        if schema > SCHEMA:
+            raise ConfigError(
+                f"the catalog {source} has schema {schema}, newer than this slipway reads (schema {SCHEMA})",
+                why="it was published by a newer version",
+                fix=updating(),
+            )
         catalog = _catalog(body)
     except (ValueError, RecursionError) as problem:
         raise ConfigError(f"the catalog {source} can't be read", why=str(problem), fix=_ANOTHER) from None
@@ -175,14 +183,3 @@ def _number(text: str) -> float:
     if wrong := unfit(float(text)):
         raise ValueError(f"{text} {wrong}")
     return float(text)
-
-
-def _check_schema(schema: object, source: str) -> None:
-    if not isinstance(schema, int) or isinstance(schema, bool) or schema < SCHEMA:
-        raise ValueError(f"schema is {schema!r}, where {SCHEMA} is expected")
-    if schema > SCHEMA:
-        raise ConfigError(
-            f"the catalog {source} has schema {schema}, newer than this slipway reads (schema {SCHEMA})",
-            why="it was published by a newer version",
-            fix=updating(),
-        )

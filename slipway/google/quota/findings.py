@@ -66,7 +66,6 @@ def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
 
 
 def unreachable_maxima(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
-    """Find pools that can't reach their maximum."""
     for line in lines:
         if line.at_most and not line.short:
             yield KINDS["quota-short-at-most"].of(

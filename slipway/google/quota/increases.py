@@ -51,7 +51,6 @@ def preference_of(live: Live, metric: str) -> QuotaPreference | None:
 
 
 def became_of(preference: QuotaPreference) -> Requested:
-    """Return the outcome of a request."""
     asked, granted = preference.preferred, preference.granted
     if preference.reconciling:
         return Requested("pending", asked=asked, granted=granted)
@@ -121,8 +120,6 @@ def _request(
 
 @dataclass(frozen=True)
 class Ask:
-    """A request to send."""
-
     metric: str
     #: The present one.
     limit: int

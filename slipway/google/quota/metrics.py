@@ -147,7 +147,6 @@ ALL_SHORT_COMMAND = "slipway quota --request --contact EMAIL"
 
 
 def request_command(metric: str, limit: int) -> str:
-    """Return the command that asks for that limit."""
     return f"slipway quota --request {metric}={limit} --contact EMAIL"
 
 

@@ -47,8 +47,6 @@ class OfferDraw:
 
 @dataclass(frozen=True)
 class OfferVerdict:
-    """The verdict on an offer."""
-
     available: bool
     #: The reason why the offer is not available, as text; for an available one, the unknown part.
     why: str = ""
@@ -126,8 +124,6 @@ class QuotaRow:
 
 @dataclass(frozen=True)
 class QuotaReport:
-    """The verdict on a stack's quota."""
-
     lines: tuple[QuotaRow, ...] = ()
     #: The blocking ones stop the deployment.
     findings: tuple[Finding, ...] = ()

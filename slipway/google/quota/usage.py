@@ -87,9 +87,7 @@ def usage(
     trials that may run at once, and the custom jobs of its trials are not counted again.
     """
     trial_prefixes = tuple(f"{job.display_name}-trial-" for job in jobs if job.kind.has_trials and not job.ended)
-    by_own: Counter[str] = Counter()
-    by_old: Counter[str] = Counter()
-    by_others: Counter[str] = Counter()
+    by_own, by_old, by_others = (Counter[str]() for _ in range(3))
     uncounted: list[str] = []
     for cluster in clusters:
         if cluster.failed:

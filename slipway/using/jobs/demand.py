@@ -87,5 +87,6 @@ def machines_on(job: VertexJob, pool: str, cluster: PersistentResource) -> int:
 
 def last_end(jobs: Iterable[VertexJob], pool: str, cluster: PersistentResource) -> datetime | None:
     """Return the end of the last job on a pool while its cluster was there; None where none of these jobs was on it."""
-    ends = (job.end_time for job in on_pool(jobs, pool, cluster))
-    return max((end for end in ends if end and cluster.was_there(end)), default=None)
+    ends, made = (job.end_time for job in on_pool(jobs, pool, cluster)), cluster.create_time
+    # Jobs that ended before had another cluster with the same id.
+    return max((end for end in ends if end and (made is None or made <= end)), default=None)

@@ -48,7 +48,7 @@ _EVENTS: tuple[Column[JobEvent], ...] = (
     Column("THE SERVICE SAID", lambda event: event.text, wraps=True),
 )
 _TASKS: tuple[Column[PipelineTask], ...] = (
-    Column("TASK", lambda task: "· " * task.depth + task.path.rpartition(".")[2]),
+    Column("TASK", lambda task: "· " * task.path.count(".") + task.path.rpartition(".")[2]),
     Column("STATE", lambda task: task.state),
     Column("RAN", lambda task: exact(task.ran) if task.ran is not None else "–"),
     Column("ERROR", lambda task: task.error, wraps=True),
