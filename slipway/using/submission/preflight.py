@@ -141,23 +141,20 @@ class Preflight:
             return JudgedCandidate(candidate, verdict)
         offer, earlier = candidate.offer, _or_none(self._earlier) or ()
         cluster = _or_none(self._clusters[offer.cluster]) if offer.cluster else None
-        active = self._jobs if offer.cluster else self._quota_users
-        known = (*earlier, *(_or_none(active[candidate.region]) or ()))
+        active = _or_none((self._jobs if offer.cluster else self._quota_users)[candidate.region]) or ()
+        known = (*earlier, *active)
         if times := wait_times(known, offer.capacity_type, candidate.demand, verdict.outcome, cluster, self._now):
             verdict = replace(verdict, text=f"{verdict.text} {times.here}")
         if offer.cluster:
             if verdict.outcome is Outcome.FULL and cluster is not None:
-                verdict = self._with_usual_room(candidate, verdict, cluster)
+                from slipway.using.jobs.usual_end import usual_room
+
+                succeeded = _or_none(self._succeeded[candidate.region]) or ()
+                if room := usual_room(candidate.demand, cluster, active, succeeded, self._now):
+                    verdict = replace(verdict, text=f"{verdict.text}; {room}")
             return JudgedCandidate(candidate, verdict)
         times = run_times(earlier, offer.capacity_type, candidate.demand, self._now)
         return JudgedCandidate(candidate, verdict, times=times)
-
-    def _with_usual_room(self, candidate: Candidate, verdict: Verdict, cluster: PersistentResource) -> Verdict:
-        from slipway.using.jobs.usual_end import usual_room
-
-        active, succeeded = _or_none(self._jobs[candidate.region]), _or_none(self._succeeded[candidate.region])
-        room = usual_room(candidate.demand, cluster, active or (), succeeded or (), self._now)
-        return replace(verdict, text=f"{verdict.text}; {room}") if room else verdict
 
     def _on_pool(self, candidate: Candidate) -> Verdict:
         name, catalog = candidate.offer.cluster, self._catalog

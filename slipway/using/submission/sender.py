@@ -190,7 +190,10 @@ class Sender:
             problem.fix = (
                 "\nand ".join(f"ask for more: {command}" for command in short) or "see what is short: slipway quota"
             )
-        problem.fix = _lost_account(request, problem) or problem.fix
+        account = request.kind.spec_of(request.body).get("serviceAccount", "")
+        if account and account in problem.message:
+            again = f"if it was deleted: make up STACK={request.stack}, which makes it again"
+            problem.fix = f"{problem.fix}\n{again}".lstrip()
 
     def _search(self, request: Request, within: float) -> Attempt | None:
         """Look for the job for `within` seconds and at least once, because a list may lag behind an answer.
@@ -232,14 +235,6 @@ class Sender:
             why=f"{why}; no job of request {request.id} is listed",
             risk=f"looks again first; {request.when_twice}",
         )
-
-
-def _lost_account(request: Request, problem: CloudError) -> str:
-    """Return what to do where a refusal names the account that the job was to run as; empty for other refusals."""
-    account = request.kind.spec_of(request.body).get("serviceAccount", "")
-    if not account or account not in problem.message:
-        return ""
-    return f"{problem.fix}\nif it was deleted: make up STACK={request.stack}, which makes it again".lstrip()
 
 
 def _gone(request: Request, why: str) -> JobGoneError:
