@@ -86,10 +86,6 @@ def _machines(job: VertexJob) -> str:
     return join(pools)
 
 
-def _image(job: VertexJob) -> str:
-    return join(dict.fromkeys(pool.image for pool in job.worker_pools if pool.replicas))
-
-
 def _sweep(job: VertexJob) -> str:
     sweep = job.labels.get(SWEEP_LABEL, "")
     return f"{sweep}, run {job.labels.get(RUN_LABEL, '?')}" if sweep else ""
@@ -99,7 +95,7 @@ _OF_JOBS: tuple[tuple[str, str, Callable[[VertexJob], str]], ...] = (
     ("code", "template", lambda job: job.template),
     ("code", "commit", lambda job: str(job.revision)),
     ("code", "package", _code),
-    ("code", "image", _image),
+    ("code", "image", lambda job: join(dict.fromkeys(pool.image for pool in job.worker_pools if pool.replicas))),
     ("code", "kind", lambda job: job.kind.name),
     ("code", "experiment", lambda job: last_part(job.experiment)),
     ("code", "sweep", _sweep),

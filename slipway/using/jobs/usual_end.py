@@ -23,7 +23,6 @@ from slipway.using.jobs.earlier_jobs import FEWEST, SINCE, runs
 class UsualRoom:
     """The range in which a full pool usually has room."""
 
-    #: The time of the reading, from which the range is told.
     now: datetime
     earliest: datetime
     #: None where only the beginning is known.

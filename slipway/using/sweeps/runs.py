@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from operator import itemgetter
 
 from slipway.base.formatting import few
 from slipway.google.jobs import FAILED, VertexJob
@@ -20,6 +21,7 @@ _SUCCEEDED = "JOB_STATE_SUCCEEDED"
 
 ChooseJob = Callable[[list[VertexJob]], VertexJob]
 """A function that chooses the job that ran among several jobs of an attempt; the first is the most likely one."""
+most_likely: ChooseJob = itemgetter(0)
 
 _SHOWN_RUNS = 5
 _SHOWN = "the id that was shown when the sweep was submitted; slipway jobs list shows the newest jobs"
@@ -94,10 +96,6 @@ class KnownRuns:
         """Return these without `runs`, as if they were never sent."""
         jobs = {run: job for run, job in self.jobs.items() if run not in runs}
         return replace(self, jobs=jobs, forgotten=self.forgotten.union(runs))
-
-
-def most_likely(jobs: list[VertexJob]) -> VertexJob:
-    return jobs[0]
 
 
 def known_runs(
