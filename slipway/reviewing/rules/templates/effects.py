@@ -151,12 +151,14 @@ def arguments(difference: Difference) -> Effect:
     together = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
         of = join(f"`{name}`" for each in together for name in names(each))
+        anew = difference.template.on_spot and difference.template.new.checkpoints
         own = all(f"gs://({WORK_BUCKET})" in each for each in together)
         row = "arguments-shared" if own else "arguments-shared-elsewhere"
         return follows(
             row if together else "arguments-results",
             flags=_flags(lost),
             lost=join(map(shown, lost)),
+            details=("a job that loses its Spot machine begins anew",) if anew else (),
             new=_values(together),
             all=f"all with the same {of}" if of else "all",
             goes_on=", or goes on from its checkpoint" if difference.template.new.checkpoints else "",
@@ -291,14 +293,17 @@ def timeout(difference: Difference) -> Effect:
         row = "timeout-much-longer" if new >= 2 * old else "timeout-longer"
         return follows(f"{row}-pool" if held else row, pools=join(held), new=span(new), old=span(old))
     now = difference.template.change.now
-    ran = [
-        end - job.start_time
+    ran = {
+        job.typed: (end - job.start_time).total_seconds()
         for job in difference.template.used.jobs
         if job.start_time and (end := (job.end_time or job.update_time) if job.ended else now)
-    ]
-    longer = sum(time.total_seconds() > new for time in ran)
-    seen = f"{longer or 'none'} of the last {len(ran)} took longer"
-    took = seen if ran else "not known: how long they take, as none ran lately"
+    }
+    longer = sum(seconds > new for seconds in ran.values())
+    took = f"none of the last {len(ran)} took longer" if ran else "not known: how long they take, as none ran lately"
+    if longer:
+        longest = max(ran, key=lambda name: ran[name])
+        took = f"`{longest}` took {span(ran[longest])}"
+        took += f", and {longer - 1} more of the last {len(ran)} longer than that limit" if longer > 1 else ""
     trials = difference.template.new.kind == TUNING_JOB.name
     return follows(
         "timeout-shorter-restarts" if difference.template.new.checkpoints else "timeout-shorter",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
@@ -16,7 +16,7 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import by_hour, compete, cost, costs, is_dear, machine_types, served, way, whose
+from slipway.reviewing.change.usual import by, by_hour, compete, cost, costs, is_dear, machine_types, served, way, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
@@ -43,7 +43,8 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     for label in after:
         if label not in same:
             yield _added(template, label, before, after)
-    yield from _order(template, before, after)
+    now = {old: label for label, old in same.items()}
+    yield from _order(template, {now.get(label, label): offer for label, offer in before.items()}, after)
     for label, old in same.items():
         if label not in opened:
             yield from _kept(template, after[label], old, before[old], after)
@@ -90,12 +91,14 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
     if was.wait != offer.wait and before != now:
         nowhere = offer.capacity_type != FLEX_START and not _rest(offer, after)
         stays = "their `submit` command has to stay for that" if now is not None and offer.wait else ""
+        ends = offer.capacity_type == FLEX_START and now is not None and _rest(offer, after)
+        alone = ["with `--capacity flex-start` they fail then, unpaid"] if ends else []
         words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
         yield _tells(
             template,
             "fallback-wait-nowhere" if nowhere else "fallback-wait-ends" if before is None else "fallback-wait",
             offer,
-            details=waited(template, offer, now),
+            details=(*waited(template, offer, now), *alone),
             now=words[1],
             before=words[0],
             type=offer.capacity_type,
@@ -110,7 +113,8 @@ def _unavailable(template: TemplateChange, offer: Offer, after: Offers) -> Itera
     beside = [each for each in after.values() if compete(each, offer)]
     rest = [each for each in beside if each.available]
     if rest or waits or not offer.when:
-        so = facts(_closed(offer, template.becomes), f"they cost {costs(rest, template.becomes)}" if rest else "")
+        cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
+        so = facts(_closed(offer, template.becomes), cost_more, _refused(offer, rest))
         yield _tells(template, "offer-unavailable", offer, so=so, grade=None if waits else Grade.BLOCKING)
     elif offer is beside[0]:
         used = template.used.having(lambda job: is_case(job, offer.when))
@@ -161,7 +165,11 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         ranks = list(before.values())
         place = ranks.index(offer)
         was_last = not any(label in after and compete(each, offer) for label, each in [*before.items()][place + 1 :])
-        ends = after_wait(left[-1], after) if was_last and (left[1:] or patience(left[0]) is None) else ""
+        ends = ""
+        if was_last and left[1:] and patience(left[-1]) is not None:
+            ends = f"{by(left[-1])} {_ends(template, left[-1], after)}"
+        elif was_last and patience(left[-1]) is None:
+            ends = after_wait(left[-1], after)
         sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
         next_, they = left, "they cost"
         if sooner and left[: len(sooner)] == sooner != left and sooner[-1].capacity_type == POOL:
@@ -174,12 +182,18 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         template,
         "offer-gone",
         offer,
-        so=facts(*seen[:1], f"by default {so}" if seen and so else so),
+        so=facts(*seen[:1], f"by default {so}" if seen and so else so, _refused(offer, rivals)),
         details=(*seen[1:], *(f"{way(each)} can't start: {_why(each, template.becomes)}" for each in shut)),
         used=used,
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=None if offer.available else Grade.NOTE,
     )
+
+
+def _refused(offer: Offer, rest: Iterable[Offer]) -> str:
+    """Return that a capacity type is refused to those who name it, where none of its ways is left."""
+    left = any(each.capacity_type == offer.capacity_type for each in rest)
+    return "" if left else f"`--capacity {offer.capacity_type}` is refused"
 
 
 def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -> str:
@@ -288,6 +302,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         # Of the ways that are overtaken, the one that was tried first counts.
         offer, then = after[first], min(others, key=[*before].index)
         sooner = [after[label] for label, later in overtaken.items() if then in later]
+        sooner_on_pool = offer.capacity_type != POOL and any(after[label].capacity_type == POOL for label in others)
         both = [[label for label in side if label in before and label in after] for side in (before, after)]
         sides = [", ".join(label for label in side if compete(after[label], offer)) for side in both]
         yield _tells(
@@ -302,6 +317,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
                 f"{_GRANTED * offer.lacks_quota}they cost {_in_place_of(template, after[then], sooner)}",
                 _ends(template, offer, after, tries=""),
             ),
+            details=["machines of their own take minutes to come, those of a pool none"] if sooner_on_pool else (),
             edits=(Edit("capacity_types", *sides),),
         )
 
