@@ -10,7 +10,7 @@ from slipway.base.formatting import join, span
 from slipway.deploying.generations.action import What
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, POOL, RESERVATION, SPOT
+from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
@@ -303,6 +303,8 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         offer, then = after[first], min(others, key=[*before].index)
         sooner = [after[label] for label, later in overtaken.items() if then in later]
         sooner_on_pool = offer.capacity_type != POOL and any(after[label].capacity_type == POOL for label in others)
+        ends = offer.capacity_type in (ON_DEMAND, SPOT) and patience(offer) is None
+        no_wait = ends and any(after[label].capacity_type == FLEX_START for label in others)
         both = [[label for label in side if label in before and label in after] for side in (before, after)]
         sides = [", ".join(label for label in side if compete(after[label], offer)) for side in both]
         yield _tells(
@@ -317,7 +319,10 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
                 f"{_GRANTED * offer.lacks_quota}they cost {_in_place_of(template, after[then], sooner)}",
                 _ends(template, offer, after, tries=""),
             ),
-            details=["machines of their own take minutes to come, those of a pool none"] if sooner_on_pool else (),
+            details=[
+                *["machines of their own take minutes to come, those of a pool none"] * sooner_on_pool,
+                *["one that finds no machine fails, and does not wait by flex-start"] * no_wait,
+            ],
             edits=(Edit("capacity_types", *sides),),
         )
 

@@ -11,7 +11,7 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import account_of, cost, is_dear, machine_types, secrets_of
+from slipway.reviewing.change.usual import account_of, cost, is_dear, machine_types, secrets_of, takes, usual_values
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
@@ -63,6 +63,11 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
     row = "template-added" if can else "template-added-idle"
     brings = () if template.change.first else tuple(_brings(template))
     run = [f"a run costs {cost(offer, template.becomes)}, for up to {template.limit}" for offer in can[:1]]
+    for offer in can[:1]:
+        pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
+        for name, count in takes(offer, usual_values(template.new)).items():
+            if name in pools and count == pools[name].max:
+                run.append(f"it takes all {count} machines of `{offer.cluster}/{name}`, and others wait")
     anew = [f"one that loses its Spot machine {template.again}"] if can and template.on_spot else []
     grade = Grade.BLOCKING if brings else Grade.WARNING if any(map(is_dear, can[:1])) else None
     yield template.tells(row, brings="" if template.change.first else facts(*brings, *run, *anew), grade=grade)
