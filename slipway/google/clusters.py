@@ -49,10 +49,6 @@ class ResourcePool:
             replicas=self.replicas,
         )
 
-    @property
-    def without_machines(self) -> ResourcePool:
-        return replace(self, replicas=0, used=0, min=self.floor, max=self.ceiling)
-
     @classmethod
     def read(cls, body: Json) -> ResourcePool:
         scaling = body.get("autoscalingSpec", {})
@@ -150,11 +146,8 @@ class PersistentResource(Regional):
 
 @dataclass(frozen=True)
 class Operation:
-    """A long-running operation of the service."""
-
     name: str
     done: bool
-    #: Empty without an error.
     error: str = ""
     #: gRPC's, 0 without an error.
     error_code: int = 0

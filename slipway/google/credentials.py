@@ -150,12 +150,8 @@ def _with_client_certificate(environ: Mapping[str, str]) -> ssl.SSLContext:
 
 def identity(environ: Mapping[str, str]) -> str:
     """Return the caller's name, as far as the environment tells."""
-    target = environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT", "")
-    if target:
-        return target
-    if environ.get("GOOGLE_OAUTH_ACCESS_TOKEN"):
-        return "the identity of GOOGLE_OAUTH_ACCESS_TOKEN"
-    return "the application default credentials"
+    token = "the identity of GOOGLE_OAUTH_ACCESS_TOKEN" if environ.get("GOOGLE_OAUTH_ACCESS_TOKEN") else ""
+    return environ.get("GOOGLE_IMPERSONATE_SERVICE_ACCOUNT") or token or "the application default credentials"
 
 
 def no_credentials(problem: Exception) -> AuthError:

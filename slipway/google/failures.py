@@ -79,7 +79,6 @@ class Call:
 
     #: Continues "could not …".
     doing: str
-    #: The permission that the call needs.
     permission: str = ""
     #: The resource that the permission is granted on.
     on: str = ""
@@ -89,7 +88,6 @@ class Call:
 class Answer:
     """A service's refusal."""
 
-    #: HTTP's.
     status: int
     reason: str
     message: str

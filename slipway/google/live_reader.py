@@ -40,7 +40,6 @@ class Recent:
     """The newest jobs of the last `days`, ended ones too."""
 
     days: int
-    #: The number of jobs at most.
     most: int
     #: Empty for jobs of all stacks.
     stack: str = ""
@@ -83,7 +82,6 @@ class LiveScope:
     spared: Mapping[str, str] = field(default_factory=dict)
     #: Other stacks' catalogs matter.
     neighbours: bool = False
-    #: The kinds of the jobs that are read.
     kinds: tuple[JobKind, ...] = tuple(KINDS.values())
 
 

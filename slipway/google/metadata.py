@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
@@ -129,12 +130,9 @@ class Metadata:
     def _make_store(self, store: str) -> None:
         call = _call(f"create the metadata store {last_part(store)}", "metadataStores.create", store)
         parent = store.partition("/metadataStores/")[0]
-        try:
-            self._session.post(
-                f"{self._base}{parent}/metadataStores", call, {}, {"metadataStoreId": last_part(store)}, idempotent=True
-            )
-        except Conflict:
-            return
+        params = {"metadataStoreId": last_part(store)}
+        with suppress(Conflict):
+            self._session.post(f"{self._base}{parent}/metadataStores", call, {}, params, idempotent=True)
 
 
 def _call(doing: str, verb: str, name: str) -> Call:

@@ -47,7 +47,6 @@ class Snapshot:
 
     @property
     def parts(self) -> Mapping[str, Future[Any]]:
-        """The parts that were asked for, by name."""
         at_home = ("", self._wanted.region)
         return {
             what if region in at_home else f"{what} in {region}": part for (what, region), part in self._asked.items()

@@ -169,7 +169,7 @@ def _row(
         name=declared.name if declared else cluster.id,
         region=cluster.region,
         cluster=cluster,
-        pool=pool.without_machines if cluster.failed else pool,
+        pool=replace(pool, replicas=0, used=0, min=pool.floor, max=pool.ceiling) if cluster.failed else pool,
         retires=cluster.id in catalog.retiring and cluster.state in RUNNING_STATES,
         jobs=tuple(job.called for job in here),
         idle_since=None if busy else last,

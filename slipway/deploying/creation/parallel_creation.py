@@ -71,11 +71,7 @@ def creator(
             why = "it is replaced in place, and its successor is made when it is gone"
             replaced = _living(plan, Why.IN_PLACE, cluster.spec.name)
             cloud.removal(replaced, why=why, grace=grace, catalog=catalog).run()
-            failed = [
-                action.living.name
-                for action in plan.of(What.CLEAR)
-                if action.living and action.cluster == cluster.spec.name
-            ]
+            failed = [living.name for living in _living(plan, Why.FAILED, cluster.spec.name)]
             return ClusterCreation(cluster, cloud, policy, failed, _meanwhile(cluster.spec.name, plan)).run()
 
         catalog.publish()
@@ -165,8 +161,8 @@ def _meanwhile(name: str, plan: Plan) -> str:
 
 def _living(plan: Plan, why: Why, name: str = "") -> tuple[PersistentResource, ...]:
     """Return clusters that go before anything is made, of one name or, without one, of all."""
-    first = (action for action in plan.of(What.DELETE_FIRST) if action.why is why and name in ("", action.cluster))
-    return tuple(action.living for action in first if action.living)
+    first = (action for action in plan.of(What.CLEAR, What.DELETE_FIRST) if action.why is why)
+    return tuple(action.living for action in first if action.living and name in ("", action.cluster))
 
 
 def _policy(environ: Mapping[str, str]) -> CreationPolicy:

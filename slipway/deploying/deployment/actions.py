@@ -85,7 +85,7 @@ def decide(
         elif must_go_first and why in (None, Why.UNPUBLISHED, Why.DAMAGED):
             yield replace(goes, what=What.DELETE_FIRST, why=Why.IN_PLACE)
         elif why:
-            gone = _removed(cluster, named, catalog, now)
+            gone = _removed(cluster, named, live.deployed, now)
             late = _overdue(successor, rests, living, now, gone)
             yield replace(goes, what=What.RETIRE, why=why, overdue=late, removed=gone)
             # A cluster that was another's predecessor already lacks the machines that are to be replaced.
@@ -226,16 +226,12 @@ def _overdue(
 
 
 def _removed(
-    cluster: PersistentResource,
-    named: Collection[str],
-    catalog: PublishedCatalog | Unknown | None,
-    now: datetime | None,
+    cluster: PersistentResource, named: Collection[str], whole: Catalog | None, now: datetime | None
 ) -> Removed | None:
     """Return the time by which it should be gone where no entry tells that any more: as the catalog remembers it, or
     from now on by the limit of the last deployed entry. None for a cluster `named` by an entry, and where there is no
     limit."""
     name = cluster.labels[NAME_LABEL]
-    whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
     if whole is None or name in named:
         return None
     if known := (whole.removed or {}).get(cluster.id):

@@ -167,7 +167,7 @@ def plan(
     problems += [wrong for cluster in current if cluster.import_ and (wrong := unlike(cluster, clusters[cluster.id]))]
     current += (adopted(spec, adoption, clusters.get(adoption.id)) for spec, adoption in adoptions)
     named = [(spec, "") if spec.adopted else as_deployed(spec, identify, ours, live.catalog) for spec in declared]
-    refused = tuple(protected(named, ours, live.catalog, before.protected))
+    refused = tuple(protected(named, ours, live.deployed, before.protected))
     actions = (*decide(current, dormant, live, stack=stack, region=region, now=now), *refused)
     problems += (
         f"can't read the published catalog, which decides about idle cluster {action.id}: {live.catalog}"

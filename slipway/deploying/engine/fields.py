@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from slipway.base.formatting import last_part, span
-from slipway.deploying.engine.lifecycle import LEAST_DAYS, Effect, cost_of_class, lifecycle, mapping
+from slipway.deploying.engine.lifecycle import LEAST_DAYS, Effect, cost_of_class, lifecycle
 from slipway.deploying.engine.touched import said
 from slipway.model.findings.finding import Grade
+from slipway.model.rules.rule import mapping
 
 _WEEK = 7 * 86400.0
 _USUAL, _ENFORCED = "STANDARD", "enforced"

@@ -44,7 +44,6 @@ class Grant:
     on: str
     #: The resource's word, as in `Form`; empty for a project.
     what: str = ""
-    #: The resource's name; empty for a project.
     place: str = ""
     condition: str = ""
     #: Whether the workspace grants it.
@@ -75,9 +74,8 @@ def grants(touched: Touched, resource: Resource | None) -> Iterator[Grant]:
     on, name = place(iam_form, resource.inputs)
     for role, members, condition in _bindings(resource.inputs):
         for member in members:
-            who = f"{UNKNOWN} {touched.name}" if member == UNKNOWN else str(member)
             yield Grant(
-                member=who,
+                member=f"{UNKNOWN} {touched.name}" if member == UNKNOWN else str(member),
                 role=role,
                 on=on,
                 what=iam_form.what,

@@ -9,6 +9,7 @@ from typing import Any
 from slipway.base.formatting import counted, join
 from slipway.deploying.engine.touched import said
 from slipway.model.findings.finding import Grade
+from slipway.model.rules.rule import mapping
 
 LEAST_DAYS: Mapping[str, int] = {"NEARLINE": 30, "COLDLINE": 90, "ARCHIVE": 365}
 """The least days that an object is paid for, by its storage class."""
@@ -119,7 +120,3 @@ def _when(body: Mapping[str, Any]) -> str:
 def cost_of_class(storage_class: Any) -> str:
     days = LEAST_DAYS.get(str(storage_class))
     return f"each read costs extra, and {days} days are paid at least" if days else ""
-
-
-def mapping(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, Mapping) else {}

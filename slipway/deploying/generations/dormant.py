@@ -6,12 +6,11 @@ other dates, another limit. Only the published catalog remembers it: where that 
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
 from slipway.base.formatting import join
-from slipway.google.catalog.document import PublishedCatalog
 from slipway.google.clusters import RUNNING_STATES, PersistentResource
 from slipway.google.live import Live, Unknown
 from slipway.model.cluster import ClusterSpec, CurrentCluster
@@ -77,9 +76,9 @@ def given_up(
         return None
     would_be = cluster_id(spec.name, current.fingerprint)
     others = (cluster_id(spec.name, alternative.fingerprint) for alternative in current.alternatives)
-    remembered = _remembered(live.catalog, spec, {would_be, *others})
-    if remembered is not None:
-        return remembered
+    known = live.deployed.dormant.get(spec.name) if live.deployed else None
+    if known and known.id in (would_be, *others) and (known.why, known.season) == ("idle", spec.season):
+        return Dormancy(spec, known.id, "idle", known.since)
     if not current.import_:  # It would be made, so the catalog must be readable.
         return live.catalog if isinstance(live.catalog, Unknown) else None
     since = idle_since(current, clusters[current.id], live, now)
@@ -108,15 +107,3 @@ def undecided(current: Iterable[CurrentCluster], live: Live) -> tuple[str, ...]:
     if not isinstance(live.last_ends, Unknown) or not limited:
         return ()
     return (f"can't tell since when {join(limited)} idles, so it stays, from {live.last_ends}",)
-
-
-def _remembered(
-    catalog: PublishedCatalog | Unknown | None, spec: ClusterSpec, would_be: Container[str]
-) -> Dormancy | None:
-    """Return the dormancy that the catalog remembers. `would_be`: the possible ids."""
-    if not isinstance(catalog, PublishedCatalog) or catalog.whole is None:
-        return None
-    known = catalog.whole.dormant.get(spec.name)
-    if known is None or known.id not in would_be or (known.why, known.season) != ("idle", spec.season):
-        return None
-    return Dormancy(spec, known.id, "idle", known.since)

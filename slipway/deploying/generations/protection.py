@@ -13,6 +13,7 @@ from slipway.google.clusters import PersistentResource
 from slipway.google.live import Unknown
 from slipway.google.unfinished_jobs import ways_out
 from slipway.model.catalog.clusters import Cluster
+from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import PROTECT, ClusterSpec
 from slipway.model.cluster_fields import compare
 from slipway.model.fingerprint import cluster_id, is_id_of
@@ -42,8 +43,8 @@ def key_of(stack: str, name: str) -> str:
 def protected(
     named: Iterable[tuple[ClusterSpec, str]],
     ours: Mapping[str, PersistentResource],
-    catalog: PublishedCatalog | Unknown | None,
-    known: Mapping[str, str] = _NONE,
+    deployed: Catalog | None,
+    known: Mapping[str, str],
 ) -> Iterator[Action]:
     """Yield a refusal for each protected cluster that the stack file changes.
 
@@ -55,9 +56,8 @@ def protected(
     count, both compared with the living clusters.
     """
     asked = {spec.name: (spec, fingerprint) for spec, fingerprint in named}
-    whole = catalog.whole if isinstance(catalog, PublishedCatalog) else None
-    if whole is not None:
-        for name, was in whole.clusters.items():
+    if deployed is not None:
+        for name, was in deployed.clusters.items():
             if was.replacement == PROTECT and (changed := _changed(was, asked.get(name))):
                 yield _refused(name, was.id, *changed)
         return

@@ -29,8 +29,6 @@ _ROOTS = (OWN_FOLDER, ".git", "Pulumi.yaml")
 
 @dataclass(frozen=True)
 class SelectedCatalog:
-    """The address of a catalog, and its origin."""
-
     location: Location
     #: Its address, `$SLIPWAY_CATALOG`, or the file of the checkout or of the person that has the choice.
     origin: str
@@ -176,15 +174,15 @@ def find_kind(template: Template, wanted: str | None) -> JobKind:
     """Return the kind to submit as: the template's default, or another of its own. Raises ConfigError."""
     kinds = template.kinds
     name = kinds[0] if wanted is None else wanted
-    if name in kinds and name in KINDS:
-        return KINDS[name]
     if name not in kinds:
         raise ConfigError(
             f"{template.name} can't be submitted as a {name if name in KINDS else quoted(name)}",
             why=f"its kinds are {', '.join(kinds)}",
             fix=({"kind": next((kind for kind in kinds if kind in KINDS), kinds[0])},),
         )
-    raise ConfigError(f"{template.name} is a {name}, which this version does not know", fix=updating())
+    if name not in KINDS:
+        raise ConfigError(f"{template.name} is a {name}, which this version does not know", fix=updating())
+    return KINDS[name]
 
 
 def trainer_of(catalog: Catalog, template: Template) -> str:

@@ -105,7 +105,6 @@ def unchecked_draws(grounds: Grounds) -> Iterator[Finding]:
 
 
 def stranded_templates(grounds: Grounds, offers: Mapping[str, Mapping[str, OfferVerdict]]) -> Iterator[Finding]:
-    """Find templates without any available offer."""
     for template, by_label in offers.items():
         if any(verdict.available or verdict.dormant for verdict in by_label.values()):
             continue

@@ -150,15 +150,10 @@ def request_command(metric: str, limit: int) -> str:
     return f"slipway quota --request {metric}={limit} --contact EMAIL"
 
 
-def rank(metric: str) -> tuple[bool, int, str]:
+def rank(metric: str) -> tuple[bool, bool, bool, str]:
     """Return the order in the table: on-demand before preemptible; GPUs and TPUs, vCPUs, disks."""
-    if metric.endswith("_gpus") or f"{PREFIX}tpu" in metric:
-        kind = 0
-    elif metric.endswith("cpus"):
-        kind = 1
-    else:
-        kind = 2
-    return namespace(metric) == PREEMPTIBLE, kind, metric
+    is_accelerator = metric.endswith("_gpus") or f"{PREFIX}tpu" in metric
+    return namespace(metric) == PREEMPTIBLE, not is_accelerator, not metric.endswith("cpus"), metric
 
 
 def _cpus(shape: Machine, replicas: int, preemptible: bool) -> Need:

@@ -50,11 +50,9 @@ class OfferVerdict:
     available: bool
     #: The reason why the offer is not available, as text; for an available one, the unknown part.
     why: str = ""
-    #: As in the draw.
     intended: bool = False
     #: It is not available for lack of quota alone, which may be granted any day.
     lacks_quota: bool = False
-    #: As in the draw.
     dormant: bool = False
 
 

@@ -11,7 +11,7 @@ from slipway.deploying.deployment.workspace_plan import CATALOG, WORK, trainer_e
 from slipway.deploying.engine.drift import hand_edits
 from slipway.deploying.engine.fields import ACCOUNT_FIELDS, BUCKET_FIELDS, Rule
 from slipway.deploying.engine.grants import form, grants
-from slipway.deploying.engine.lifecycle import Effect, mapping
+from slipway.deploying.engine.lifecycle import Effect
 from slipway.deploying.engine.preview import EngineStep
 from slipway.deploying.engine.touched import (
     ACCOUNT,
@@ -31,6 +31,7 @@ from slipway.model.facts import CATALOG as CATALOG_TYPE
 from slipway.model.facts import WORKSPACE
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.findings.kinds import KINDS
+from slipway.model.rules.rule import mapping
 from slipway.model.state import BUCKETS_ELSEWHERE
 from slipway.reviewing.change.change import Change, grouped, let_go
 from slipway.reviewing.change.edits import edits_of
