@@ -11,7 +11,7 @@ SCARCE = ("pool", "flex-start", "on-demand", "spot", "reservation")
 
 def runner(machine: str, code: Package) -> tuple[WorkerPool, ...]:
     """A single machine. Name the machines of your own pools below, so that the command runs there as well."""
-    arguments = ("--command=${command}", "--data=${data}", "--output=${slipway.output}")
+    arguments = ("--command=${command}", "--output=${slipway.output}")
     disk = Disk("pd-ssd", 100)
     return (WorkerPool("script", machine, disk, code=code, args=arguments, reservation=ANY_RESERVATION),)
 
@@ -32,6 +32,7 @@ TEMPLATE = JobTemplate(
             help="n1: 4 or 8 vCPUs; g2: one L4, a2: one A100, a3: eight H100",
         ),
     ),
+    inputs={"data": "${data}"},
     capacity_types=ANYWHERE,
     variants=(
         Variant({"machine": "n1-standard-4"}, runner("n1-standard-4", ON_CPUS)),

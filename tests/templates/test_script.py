@@ -94,6 +94,11 @@ def test_script_finds_own_modules_requirements_and_data_and_its_results_are_kept
     url = f"{stack.cloud.url}/upload/storage/v1/b/{bucket}/o?uploadType=media&name=sets/one/set.csv"
     stack.cloud.session().post(url, data=b"1\n2\n3\n", timeout=30).raise_for_status()
     command = """python train.py "two words" 'it''s $HOME $(date) "so"' """
+    sets = ("submit", "script", "--code", str(folder), "--dry-run", "-p")
+    absent = stack.slipway(*sets, f"data=gs://{bucket}/sets/two")
+    assert absent.code == 2 and f"nothing was sent: nothing is at gs://{bucket}/sets/two" in absent.err, absent.said
+    told = f"input gs://{bucket}/sets/one: 1 object, 6 bytes, copied to each machine before the code starts"
+    assert told in stack.slipway(*sets, f"data=gs://{bucket}/sets/one").err  # N31
     failed = submitted(stack, folder, command, data=f"gs://{bucket}/sets/one").finished(code=4)
     assert 'script: hello six two words its $HOME $(date) "so"' in failed.lines
     assert "script: it went wrong" in failed.lines and failed.state == "FAILED"

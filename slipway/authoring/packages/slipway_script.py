@@ -1,7 +1,7 @@
 """Runs a command in somebody's folder, which came with the job's package, without a shell.
 
-The folder is unpacked anew for each start. It is the command's working folder, and its modules can be imported. What
-`--data` names is fetched to `$SLIPWAY_DATA` before. What the command writes to `$SLIPWAY_OUTPUT` the launcher keeps.
+The folder is unpacked anew for each start. It is the command's working folder, and its modules can be imported. Its
+input `data`, which the launcher has copied, is `$SLIPWAY_DATA` too; what it writes to `$SLIPWAY_OUTPUT` is kept.
 
 Its exit code is the job's. Like the launcher, which is beside it in the package, it runs inside prebuilt training
 images, hence: standard library only, and nothing newer than Python 3.8.
@@ -19,25 +19,16 @@ from typing import Mapping  # noqa: UP035 (Python 3.8)
 from slipway.authoring.packages.slipway_command import unpack
 from slipway.authoring.packages.slipway_launcher import refuse
 from slipway.authoring.packages.slipway_results import say
-from slipway.authoring.packages.slipway_storage import Storage, StorageError
 
 FOLDER = Path(__file__).with_name("slipway_script_folder") / "folder.tar"
 
 
-def run(words: list[str], data: str, environ: Mapping[str, str]) -> int:
+def run(words: list[str], environ: Mapping[str, str]) -> int:
     """Replace this process by the command; return an exit code where it can't be."""
     place = Path(environ["SLIPWAY_OUTPUT"]).parent  # The launcher's folder, which goes with the job.
     unpack(FOLDER, place / "code")
-    try:
-        if data and not Storage(environ).fetch(data, place / "data"):
-            raise StorageError(f"nothing is at {data}")
-    except (OSError, StorageError) as error:
-        return refuse(
-            "what the command needs can't be fetched, so it does not start",
-            str(error),
-            "data is gs://BUCKET/FOLDER, or one object there, which the job's service account may read",
-        )
-    variables = {"PYTHONUNBUFFERED": "1", **environ, **({"SLIPWAY_DATA": str(place / "data")} if data else {})}
+    data = environ.get("SLIPWAY_INPUT_DATA")
+    variables = {"PYTHONUNBUFFERED": "1", **environ, **({"SLIPWAY_DATA": data} if data else {})}
     programs = os.path.dirname(sys.executable)  # noqa: PTH120 - the folder of this Python, whatever it is a link to
     variables["PATH"] = os.pathsep.join([programs, environ.get("PATH", os.defpath)])
     variables["PYTHONPATH"] = os.pathsep.join([str(place / "code"), *filter(None, [environ.get("PYTHONPATH")])])
@@ -55,7 +46,6 @@ def run(words: list[str], data: str, environ: Mapping[str, str]) -> int:
 def main(argv: list[str], environ: Mapping[str, str]) -> int:
     parser = argparse.ArgumentParser(prog="slipway_script", description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--command", required=True, help="what to run, as typed; no shell reads it")
-    parser.add_argument("--data", default="", help="gs:// folder or object, fetched to $SLIPWAY_DATA")
     parser.add_argument("--output", help="gs:// folder where the launcher keeps what is written to $SLIPWAY_OUTPUT")
     options = parser.parse_args(argv)
     try:
@@ -67,7 +57,7 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
     say("runs " + " ".join(map(shlex.quote, words)))
     if words[0] in ("python", "python3"):
         words[0] = sys.executable  # It has the requirements; the image may call another one so.
-    return run(words, options.data, environ)
+    return run(words, environ)
 
 
 if __name__ == "__main__":

@@ -183,10 +183,14 @@ def test_a_notice_reaches_the_command_and_what_it_writes_then_is_kept(replica: R
 def test_data_are_fetched_before_it_starts_and_without_them_it_does_not(replica: Replica) -> None:
     replica.install({"read.py": READS})
     replica.bucket.put("data/deep/a b.csv", b"1,2")
-    folder = f"gs://{replica.bucket.name}"
-    assert "[('deep/a b.csv', '1,2')]" in replica.run("python read.py", f"--data={folder}/data")[1]
-    code, out, err = replica.run("python train.py", f"--data={folder}/nowhere")
-    assert code == 70 and "[]" not in out and "can't be fetched" in err and "fix: " in err
+    replica.more["SLIPWAY_INPUT_DATA"] = f"gs://{replica.bucket.name}/data"
+    assert "[('deep/a b.csv', '1,2')]" in replica.run("python read.py")[1]
+    replica.more["SLIPWAY_INPUT_DATA"] = f"gs://{replica.bucket.name}/nowhere"
+    code, out, err = replica.run("python train.py")
+    assert code == 70 and "[]" not in out and "can't be copied" in err and "fix: " in err
+    replica.more["SLIPWAY_INPUT_DATA"] = ""
+    replica.install({"bare.py": "import os\nprint('SLIPWAY_DATA' in os.environ)\n"})
+    assert "False" in replica.run("python bare.py")[1].splitlines()
 
 
 def test_a_restart_that_finds_nothing_says_so_and_a_later_replica_is_none(replica: Replica) -> None:
