@@ -28,6 +28,7 @@ _ELSEWHERE = {
     "login": "gcloud auth application-default login",
     "run": "slipway submit",
     "status": "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor",
+    "sweep": "slipway submit NAME --sweep FILE",
     "ui": "slipway jobs open JOB, for its page in the console",
     "up": "make up STACK=NAME, in the checkout",
     "version": "slipway --version",

@@ -108,6 +108,7 @@ def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]
         ("show", "slipway jobs show or slipway templates show"),
         ("status", "slipway jobs list, slipway jobs show JOB, slipway pools or slipway doctor"),
         ("version", "slipway --version"),
+        ("sweep", "slipway submit NAME --sweep FILE"),
         ("ui", "slipway jobs open JOB, for its page in the console"),
     ):
         assert main([typed, "dask-digits"]) == 2
