@@ -9,6 +9,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from functools import partial
+from operator import itemgetter
 from typing import Annotated
 
 from slipway.base.codec import NOT_WRITTEN, At, MaybeText
@@ -17,14 +18,17 @@ from slipway.base.formatting import last_part, percent, short
 from slipway.google.failures import CloudError
 from slipway.google.jobs import FAILED, VertexJob
 from slipway.google.monitoring import MEMORY
+from slipway.google.pipeline_tasks import PipelineTask
 from slipway.google.trials import Trial
 from slipway.using.context import Context
 from slipway.using.jobs.log import job_filter, newest, shown
-from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, task_filter, who_of
+from slipway.using.jobs.roles import REPLICA, TRIAL_LABEL, prefix, task_filter, who_of
 
 _MOST_READ = 8
 """The most failed jobs whose log is read, as logs take 60 reads a minute; the others have the service's words."""
 _OUT_OF_MEMORY = re.compile(r"\b(?:out of|low on) memory\b|\bstatus of 137\b", re.IGNORECASE)
+_FAILED = ("INFEASIBLE", "failed")
+"""The states of a trial, and of a pipeline's task, that failed."""
 _ERRORS = frozenset({"ERROR", "CRITICAL", "ALERT", "EMERGENCY"})
 _ANY_REPLICA = 'resource.labels.task_name:"workerpool"'
 _LOOKED_AT, _LINES, _LONGEST, _BRIEF = 50, 8, 300, 120
@@ -105,43 +109,41 @@ def read_failure(context: Context, job: VertexJob) -> Failure | None:
     killed = _OUT_OF_MEMORY.search(job.error) is not None
     look_at = _memory if killed else _last_lines
     try:
-        failed = [trial for trial in job.tried if trial.state == "INFEASIBLE" and trial.job and trial.end_time]
-        first = min(failed, key=lambda trial: (trial.end_time, trial.id), default=None)
+        runs: list[Trial | PipelineTask] = [*job.tried, *job.tasks]
+        failed = [(run.end_time, run.job, run) for run in runs if run.state in _FAILED and run.job and run.end_time]
+        first = min(failed, key=itemgetter(0, 1), default=(None,))[-1]
         return look_at(context, job, first, replica[0] if replica else "")
     except CloudError as problem:
         return Failure(why=f"more is not known: {problem.brief}", killed=killed)
 
 
-def _last_lines(context: Context, job: VertexJob, trial: Trial | None, task: str) -> Failure:
-    wanted = task_filter(task) if task else _ANY_REPLICA
-    if trial:
-        wanted += f' AND labels."{TRIAL_LABEL}"="{trial.id}"'
-    query = job_filter(job.log_ids, only=wanted)
-    entries = newest(context.brief.logging(context.catalog.project), query, _LOOKED_AT)
-    task = task or (entries[-1].task if entries else "")
-    own = [entry for entry in entries if entry.task == task]
+def _last_lines(context: Context, job: VertexJob, run: Trial | PipelineTask | None, task: str) -> Failure:
+    ids, wanted = job.log_ids, task_filter(task) if task else _ANY_REPLICA
+    if isinstance(run, Trial):
+        wanted += f' AND labels."{TRIAL_LABEL}"="{run.id}"'
+    elif run:
+        ids = (last_part(run.job),)
+    logging = context.brief.logging(context.catalog.project)
+    entries = newest(logging, job_filter(ids, only=wanted), _LOOKED_AT)
+    own = [entry for entry in entries if (entry.job, entry.task) == (entries[-1].job, entries[-1].task)]
     chosen = [entry for entry in own if entry.severity in _ERRORS] or own
     lines = [line for entry in chosen for line in COLOUR.sub("", shown(entry.text)).split("\n")]
     cut = (line if len(line) <= _LONGEST else f"{line[:_LONGEST]}…" for line in lines[-_LINES:])
-    return Failure(_who(job, trial, task), tuple(cut))
+    who = prefix(entries[-1], job) if entries else who_of(task, job, last_part(run.job) if run else "")
+    return Failure(short(who), tuple(cut))
 
 
-def _memory(context: Context, job: VertexJob, trial: Trial | None, task: str) -> Failure:
+def _memory(context: Context, job: VertexJob, run: Trial | PipelineTask | None, task: str) -> Failure:
     end = job.end_time or context.now
     begin = max(job.start_time or job.create_time or end, end - _BEFORE)
     monitoring = context.brief.monitoring(context.catalog.project)
-    ids = (last_part(trial.job),) if trial else job.run_ids
+    ids = (last_part(run.job),) if run else job.run_ids
     measured = [series for series in monitoring.series(MEMORY, ids, begin, end + _LATE) if task in ("", series.task)]
     if not measured:
-        lines = _last_lines(context, job, trial, task)
+        lines = _last_lines(context, job, run, task)
         return replace(lines, why="most likely it ran out of memory; how much it used was not sampled", killed=True)
-    peak, replica = max((point.value, series.task) for series in measured for point in series.points)
+    peak, replica, id_ = max((point.value, series.task, series.job) for series in measured for point in series.points)
     pool = REPLICA.fullmatch(replica)
     position = int(pool[1]) if pool else len(job.worker_pools)
     machine = str(job.worker_pools[position].machine) if position < len(job.worker_pools) else "machine"
-    return Failure(_who(job, trial, replica), memory=peak, machine=machine, killed=True)
-
-
-def _who(job: VertexJob, trial: Trial | None, task: str) -> str:
-    who = who_of(task, job)
-    return f"{trial.id}/{who}" if trial else short(who)
+    return Failure(short(who_of(replica, job, id_)), memory=peak, machine=machine, killed=True)

@@ -166,7 +166,7 @@ def events_of(entries: Iterable[LogEntry], job: VertexJob) -> tuple[JobEvent, ..
             stopped.add(trial)
         named = REPLICA.search(entry.text)
         replica = named[0] if named else ""
-        role = who_of(replica, job) if replica else ""
+        role = who_of(replica, job, "" if trial else entry.job) if replica else ""
         text = entry.text.strip()
         events.append(JobEvent(kind=kind, at=entry.timestamp, replica=replica, role=role, trial=trial, text=text))
     return tuple(events)

@@ -21,10 +21,8 @@ REPLICA = re.compile(r"\bworkerpool(\d+)-(\d+)\b")
 def prefix(entry: LogEntry, job: VertexJob) -> str:
     """Return the writer of a line: `scheduler`, `workers-1`, `3/trial`; of a pipeline the task, or `split/service`; the
     service's own have the log's name."""
-    if task := next((task for task in job.tasks if task.job and last_part(task.job) == entry.job), None):
-        return task.path if REPLICA.fullmatch(entry.task) else f"{task.path}/{entry.task}"
     trial = entry.labels.get(TRIAL_LABEL, "")
-    who = who_of(entry.task, job)
+    who = who_of(entry.task, job, "" if trial else entry.job)
     return f"{trial}/{who}" if trial else who
 
 
@@ -34,8 +32,13 @@ def of_role(who: str, role: str) -> bool:
     return role in (who, alone, alone.rpartition("-")[0])
 
 
-def who_of(task: str, job: VertexJob) -> str:
-    """Return `workerpool1-0` as `workers-0`, or as `workers` for a single replica; other names unchanged."""
+def who_of(task: str, job: VertexJob, run: str = "") -> str:
+    """Return `workerpool1-0` as `workers-0`, or as `workers` for a single replica; other names unchanged. By the
+    id of a custom job, `run`, also the trial or the task of a pipeline that it is: `3/trial`, `split/service`."""
+    if path := next((each.path for each in job.tasks if run and last_part(each.job) == run), ""):
+        return path if REPLICA.fullmatch(task) else f"{path}/{task}"
+    if trial := next((each.id for each in job.tried if run and last_part(each.job) == run), ""):
+        return f"{trial}/{who_of(task, job)}"
     replica, roles = REPLICA.fullmatch(task), _roles(job)
     if not replica or int(replica[1]) >= len(roles):
         return task

@@ -9,7 +9,6 @@ from functools import partial
 from typing import Annotated
 
 from slipway.base.codec import NOT_WRITTEN, MaybeText
-from slipway.base.formatting import last_part
 from slipway.google.failures import CloudError
 from slipway.google.jobs import VertexJob
 from slipway.google.monitoring import ACCELERATOR, ACCELERATOR_MEMORY, CPU, MEMORY, Monitoring, Point, Series
@@ -101,7 +100,6 @@ def read_utilization(monitoring: Monitoring, job: VertexJob, now: datetime) -> U
 
 
 def rows_of(measured: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...]:
-    trials = {last_part(trial.job): trial.id for trial in job.tried if trial.job}
     order = {number: place for place, number in enumerate(job.run_ids)}
 
     def place(series: Series) -> tuple[int, tuple[int, ...], str, int]:
@@ -113,12 +111,11 @@ def rows_of(measured: list[Series], job: VertexJob) -> tuple[UtilizationRow, ...
             _kind(series),
         )
 
-    def name(series: Series) -> str:
-        who = who_of(series.task, job)
-        return f"{trials[series.job]}/{who}" if series.job in trials else who
-
-    ordered = sorted(measured, key=place)
-    return tuple(UtilizationRow.of(name(series), _what(series, job), series) for series in ordered if series.points)
+    return tuple(
+        UtilizationRow.of(who_of(series.task, job, series.job), _what(series, job), series)
+        for series in sorted(measured, key=place)
+        if series.points
+    )
 
 
 def _kind(series: Series) -> int:

@@ -15,6 +15,7 @@ from slipway.google.jobs import VertexJob
 from slipway.google.storage import Location
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.catalog.placeholders import render
+from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.labels import (
     CODE_COMMIT_LABEL,
     CODE_DIRTY_LABEL,
@@ -245,7 +246,8 @@ def _run(job: VertexJob) -> str:
 
 def _compared(job: VertexJob) -> dict[str, Compared]:
     """Return the properties that make a job another one, without those that are decided and told separately."""
-    images = join(dict.fromkeys(pool.image for pool in job.worker_pools if pool.replicas))
+    used = [pool for pool in job.worker_pools if pool.replicas and job.kind is not PIPELINE_JOB]
+    images = join(dict.fromkeys(pool.image for pool in used))
     properties = {**compared(job), "image": images, "account": job.service_account}
     return {name: value for name, value in properties.items() if name not in _REPORTED}
 

@@ -98,3 +98,72 @@ def test_flex_start_waits_by_itself_and_then_the_next_offer_is_taken(stack: Stac
     assert first["jobSpec"]["scheduling"]["maxWaitDuration"] == "2s" and "startTime" not in first
     assert first["state"] in ("JOB_STATE_FAILED", "JOB_STATE_EXPIRED")
     assert second["labels"]["slipway-capacity-type"] == "on-demand"
+
+
+@pytest.fixture
+def pipeline(stack: Stack) -> Stack:
+    """`hello` as a compiled pipeline on the pool: `prepare`, and after it `train`, which runs the code."""
+    template = stack.catalog["templates"]["hello"]
+    pool = template["offers"][0]
+    spec = pool["request"].pop("jobSpec")
+    containers = {"prepare": ["print('prepared')"], "train": ["{{$.inputs.parameters['code']}}"]}
+    image = {"image": "python:3.11", "command": ["python", "-uc"]}
+    code: dict[str, Any] = {"parameters": {"code": {"parameterType": "STRING"}}}
+    cluster = f"{HOME.removeprefix('/v1/')}/persistentResources/{spec['persistentResourceId']}"
+    given = {"parameters": {"code": {"componentInputParameter": "code"}}}
+    pool["request"] |= {
+        "pipelineSpec": {
+            "pipelineInfo": {"name": "hello"},
+            "schemaVersion": "2.1.0",
+            "sdkVersion": "kfp-2.14.6",
+            "components": {name: {"executorLabel": name, "inputDefinitions": code} for name in containers},
+            "deploymentSpec": {
+                "executors": {name: {"container": {**image, "args": args}} for name, args in containers.items()}
+            },
+            "root": {
+                "inputDefinitions": code,
+                "dag": {
+                    "tasks": {
+                        name: {
+                            "componentRef": {"name": name},
+                            "taskInfo": {"name": name},
+                            "dependentTasks": ["prepare"] * (name == "train"),
+                            "inputs": given,
+                        }
+                        for name in containers
+                    }
+                },
+            },
+        },
+        "runtimeConfig": {
+            "gcsOutputDirectory": spec["baseOutputDirectory"]["outputUriPrefix"],
+            "parameterValues": {"code": "${code}"},
+            "defaultRuntime": {"persistentResourceRuntimeDetail": {"persistentResourceName": cluster}},
+        },
+        "serviceAccount": spec["serviceAccount"],
+    }
+    pool["request"]["labels"]["slipway-roles"] = "task"
+    pool["kind"] = "pipeline"
+    template |= {"kinds": ["pipeline"], "kind": "pipeline", "offers": [pool]}
+    template["parameters"] = template["parameters"][:1]
+    stack.publish()
+    return stack
+
+
+def test_a_pipeline_s_failure_and_use_are_told_by_the_names_of_its_tasks(pipeline: Stack) -> None:  # N12, N28
+    code = 'import sys, time; time.sleep(1); sys.exit("no digits")'
+    with pipeline.settings(monitoring_seconds=0.2):
+        done = pipeline.run("submit", "hello", "-p", f"code={code}", "--wait", "--output", "json")
+    assert done.code == 4 and "the last lines of train:\n" in done.err and "  no digits\n" in done.err, done.err
+    name = done.json["job"]["name"]
+    pipeline.until(lambda: pipeline.shown(name)["usage"]["series"])
+    shown = pipeline.shown(name)
+    assert shown["failure"]["role"] == "train"
+    roles = {series["role"] for series in shown["usage"]["series"]}
+    assert "train" in roles and roles <= {"prepare", "train"}
+
+
+def test_a_submission_like_a_pipeline_s_is_the_same(pipeline: Stack) -> None:  # N11, N28
+    job = pipeline.well("submit", "hello", "-p", "code=print(1)", "--output", "json").json["job"]["name"]
+    again = pipeline.well("submit", "--like", job, "--dry-run")
+    assert "with the same parameters" in again.err and "not as it was" not in again.err, again.err
