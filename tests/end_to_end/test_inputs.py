@@ -1,11 +1,14 @@
 """Inputs are on the machine's disk when the code starts, from `submit` to the log. (N31)"""
 
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from vertex_local.identities import SUBMITTER
 
-from tests.checkouts.checkout import PROJECT, Checkout
+from tests.checkouts.checkout import Checkout
 from tests.docs.console import blocks
 from tests.local.conftest import ROOT
 
@@ -23,8 +26,8 @@ print("finds", sorted(f"{path.relative_to(folder)}={path.read_text()}" for path 
 
 
 @pytest.fixture
-def near(checkout: Checkout) -> Checkout:
-    """The stack of the page: its template, and a bucket that is not the stack's."""
+def near(checkout: Checkout, tmp_path: Path) -> Checkout:
+    """The stack of the page: its template, and a bucket that is not the stack's, made as it says."""
     (checkout.folder / "templates" / "near.py").write_text(f'"""near"""\n\n{blocks(PAGE, "python")[0]}')
     package = checkout.folder / "jobs" / "near"
     package.mkdir()
@@ -32,21 +35,21 @@ def near(checkout: Checkout) -> Checkout:
     (package / "task.py").write_text(READS)
     checkout.write(templates=["nap", "near"])
     checkout.up()
-    checkout.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": "acme-data", "location": "US-CENTRAL1"})
-    for name, content in (("digits/0.png", b"1234567"), ("digits/1/a.png", b"123456"), ("digits2/no.png", b"1")):
-        path = f"/upload/storage/v1/b/acme-data/o?uploadType=media&name={name.replace('/', '%2F')}"
-        checkout.cloud.call("POST", path, content_type="image/png", data=content).raise_for_status()
+    program = blocks(PAGE, "python")[2].replace("slipway-local-", "slipway-trial-")
+    assert trainer(checkout) in program and SUBMITTER in program
+    (tmp_path / "digits" / "1").mkdir(parents=True)
+    (tmp_path / "digits" / "0.png").write_text("1234567")
+    (tmp_path / "digits" / "1" / "a.png").write_text("123456")
+    subprocess.run([sys.executable, "-c", program], cwd=tmp_path, env=checkout.cloud.env("owner"), check=True)
+    path = "/upload/storage/v1/b/acme-data/o?uploadType=media&name=digits2%2Fno.png"
+    checkout.cloud.call("POST", path, content_type="image/png", data=b"1").raise_for_status()
     return checkout
-
-
-def read_by(checkout: Checkout, *members: str) -> None:
-    policy = checkout.cloud.rest("GET", "/storage/v1/b/acme-data/iam")
-    policy["bindings"] = [{"role": "roles/storage.objectViewer", "members": list(members)}]
-    checkout.cloud.rest("PUT", "/storage/v1/b/acme-data/iam", policy)
 
 
 @pytest.mark.deployed
 def test_the_template_of_the_page_has_its_input_on_the_disk(near: Checkout) -> None:  # N31
+    policy = near.cloud.rest("GET", "/storage/v1/b/acme-data/iam")
+    near.cloud.rest("PUT", "/storage/v1/b/acme-data/iam", {"bindings": []})
     # Nobody may read the bucket: that is said before it is sent, and by the job, whose code does not start.
     done = near.slipway("submit", "near", "--wait", "--request-id", "barred")
     assert done.code == 4, done.said
@@ -55,8 +58,7 @@ def test_the_template_of_the_page_has_its_input_on_the_disk(near: Checkout) -> N
     assert "error: the inputs of this job can't be copied, so it does not start" in log and "finds" not in log
     assert "roles/storage.objectViewer on that bucket" in log
 
-    account = f"serviceAccount:{trainer(near)}"
-    read_by(near, account, SUBMITTER)
+    near.cloud.rest("PUT", "/storage/v1/b/acme-data/iam", {"bindings": policy["bindings"]})
     shown = near.slipway("templates", "show", "near").out
     assert "input ${data}: copied to each machine before the code starts, as $SLIPWAY_INPUT_DATA" in shown
     console = blocks(PAGE, "console")[0]
