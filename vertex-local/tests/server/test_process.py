@@ -175,6 +175,8 @@ def test_down_stops_the_cloud_and_the_processes_of_jobs(own_cloud: LocalCloud) -
         assert done.stdout.endswith("1 job process ended\n")
         assert orphan.wait() != 0 and elsewhere.poll() is None and not own_cloud.healthy()
         assert own_cloud.command("down").stdout == "local cloud is not running\n"
+        asked = own_cloud.command("env")
+        assert asked.returncode == 1 and f"why: none has its state in {own_cloud.state}" in asked.stderr
     finally:
         elsewhere.kill()
         elsewhere.wait()

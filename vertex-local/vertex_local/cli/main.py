@@ -223,7 +223,8 @@ def _running() -> Record:
     with _in_words():
         record = daemon.running(state_folder())
     if record is None:
-        _fail(f"error: the local cloud is not running\nwhy: it was stopped, or never started\nfix: {COMMAND} up")
+        why, elsewhere = f"none has its state in {state_folder()}", "the repository whose cloud runs"
+        _fail(f"error: the local cloud is not running\nwhy: {why}\nfix: {COMMAND} up, or cd to {elsewhere}")
     return record
 
 
