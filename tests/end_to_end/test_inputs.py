@@ -56,7 +56,7 @@ def test_the_template_of_the_page_has_its_input_on_the_disk(near: Checkout) -> N
     assert "input gs://acme-data/digits: not known whether it fits the disk: " in done.err
     log = near.slipway("jobs", "logs", near.jobs("barred")[0]["displayName"]).out
     assert "error: the inputs of this job can't be copied, so it does not start" in log and "finds" not in log
-    assert "roles/storage.objectViewer on that bucket" in log
+    assert "add-iam-policy-binding gs://acme-data --role=roles/storage.objectViewer --member=serviceAccount:" in log
 
     near.cloud.rest("PUT", "/storage/v1/b/acme-data/iam", {"bindings": policy["bindings"]})
     shown = near.slipway("templates", "show", "near").out

@@ -16,14 +16,25 @@ from pathlib import Path
 from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_results import say
-from slipway.authoring.packages.slipway_storage import NO_ROOM, NameRefusedError, RefusedError, Storage, StorageError
+from slipway.authoring.packages.slipway_storage import (
+    NO_ROOM,
+    NameRefusedError,
+    RefusedError,
+    Storage,
+    StorageError,
+    account,
+    split,
+)
 
 INPUT = "SLIPWAY_INPUT_"
 TOLD_EVERY_S = 5.0
 REFUSED = "the inputs of this job can't be copied, so it does not start"
 UNITS = ("bytes", "kB", "MB", "GB", "TB")
 DISK = "give the job's machines a larger disk, or name fewer files"
-READER = "give the job's service account roles/storage.objectViewer on that bucket, then submit again"
+READER = (
+    "gcloud storage buckets add-iam-policy-binding gs://{} --role=roles/storage.objectViewer "
+    "--member=serviceAccount:{}, then submit again"
+)
 THERE = "correct the address; or submit again once nobody replaces or removes files there"
 NAMES = "give that object another name, or name a folder that has no such object"
 AGAIN = "submit again"
@@ -75,14 +86,14 @@ def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] 
         if addresses:
             part.rename(whole)
     except (OSError, StorageError) as error:
-        raise RefusedError(REFUSED, f"{uri}: {error}", fix(error)) from error
+        raise RefusedError(REFUSED, f"{uri}: {error}", fix(error, uri, environ)) from error
     return {name: str(whole / name[len(INPUT) :].lower()) for name in addresses}
 
 
-def fix(error: OSError | StorageError) -> str:
+def fix(error: OSError | StorageError, uri: str, environ: Mapping[str, str]) -> str:
     """Return what to do about a copy that failed."""
     if isinstance(error, OSError):
         return DISK if error.errno in NO_ROOM else AGAIN
-    return (
-        NAMES if isinstance(error, NameRefusedError) else {401: READER, 403: READER, 404: THERE}.get(error.code, AGAIN)
-    )
+    if error.code in (401, 403):
+        return READER.format(split(uri)[0], account("email", environ))
+    return NAMES if isinstance(error, NameRefusedError) else THERE if error.code == 404 else AGAIN

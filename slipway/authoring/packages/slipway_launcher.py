@@ -37,7 +37,7 @@ import threading
 import time
 import urllib.parse
 from pathlib import Path
-from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
+from typing import Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_command import Command, fetched
 from slipway.authoring.packages.slipway_index import install, wanted
@@ -174,6 +174,14 @@ def replica(environ: Mapping[str, str]) -> str:
     return CHIEF if kind == "chief" else f"{kind}-{task.get('index', 0)}"
 
 
+def role(roles: Iterable[str], environ: Mapping[str, str]) -> str:
+    """The replica's name as the log has it, by the worker pools' roles: `workers-0`, or `workers` for the only one."""
+    pool, _, index = replica(environ).rpartition("-")
+    named = {f"workerpool{place}": name for place, name in enumerate(roles)}.get(pool, "")
+    alone = named and len(json.loads(environ.get("CLUSTER_SPEC", "{}")).get("cluster", {}).get(pool, ())) < 2
+    return named if alone else f"{named or pool}-{index}"
+
+
 def several(environ: Mapping[str, str]) -> bool:
     """Tell whether a job has more than one replica, by the service's CLUSTER_SPEC."""
     cluster = json.loads(environ.get("CLUSTER_SPEC", "{}")).get("cluster", {})
@@ -286,9 +294,9 @@ def begin(
         values = secrets(environ)
         code = run(words, {**environ, **values}, asked, tells, again=again)
     except RefusedError as refused:
-        code, why = refuse(*refused.args), refused.args[0]
-    who = replica(environ)
-    tells.ended(code, why, "chief" if who == CHIEF else who, chief=who == CHIEF, hidden=values.values())
+        code, why = refuse(*refused.args), ": ".join(refused.args[:2])
+    who = role(tells.asks.get("roles", ()), environ)
+    tells.ended(code, why, who, chief=replica(environ) == CHIEF, hidden=values.values())
     return code
 
 

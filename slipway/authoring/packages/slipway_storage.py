@@ -6,6 +6,7 @@ than Python 3.8.
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import http.client
 import json
@@ -18,7 +19,7 @@ import urllib.parse
 import urllib.request
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, Any, Callable, Iterator, Mapping  # noqa: UP035 (Python 3.8)
+from typing import IO, Any, Callable, Iterable, Iterator, Mapping  # noqa: UP035 (Python 3.8)
 
 METADATA = "/computeMetadata/v1/instance/service-accounts/default/"
 TRIES = 8
@@ -93,8 +94,10 @@ def call(
             return take(answer)
     except urllib.error.HTTPError as refusal:
         with refusal:
-            said = " ".join(refusal.read().decode("utf-8", "replace").split())[:300]
-        problem = f"HTTP {refusal.code}: {said}"
+            said = refusal.read().decode("utf-8", "replace")
+        with contextlib.suppress(ValueError, KeyError, TypeError):
+            said = str(json.loads(said)["error"]["message"])
+        problem = f"HTTP {refusal.code}: {' '.join(said.split())[:300]}"
         if refusal.code in PASSING:
             raise OSError(problem) from None
         raise StorageError(problem, refusal.code) from None
@@ -130,6 +133,22 @@ def split(uri: str) -> tuple[str, str]:
     if not bucket:
         raise StorageError(f"{uri!r} is not of the form gs://BUCKET/NAME")
     return bucket, name.rstrip("/")
+
+
+def by_path(uri: str, entries: Iterable[Any]) -> dict[str, Any]:
+    """Return objects of `uri` by the path of each in a folder. Raises NameRefusedError."""
+    found: dict[str, Any] = {}
+    bucket, name = split(uri)
+    for entry in entries:
+        inner = entry["name"][len(name) + bool(name) :] or name.rpartition("/")[2]
+        words = inner.split("/")
+        taken = [above for above in ("/".join(words[: end + 1]) for end in range(len(words))) if above in found]
+        long = any(len(os.fsencode(word)) > LONGEST for word in words)
+        if taken or long or "\0" in inner or not {"", ".", ".."}.isdisjoint(words):
+            beside = f" beside gs://{bucket}/{found[taken[0]]['name']}" if taken else ""
+            raise NameRefusedError(f"gs://{bucket}/{entry['name']} has a name that no file can have{beside}")
+        found[inner] = entry
+    return found
 
 
 class Body:
@@ -210,20 +229,8 @@ class Storage:
 
     def found(self, uri: str, replica: str = "") -> dict[str, Any]:
         """An object, or all below `uri/`, by the path of each in a folder; of a `replica`, what that has kept."""
-        bucket, name = split(uri)
-        found: dict[str, Any] = {}
-        for entry in self.listed(bucket, name):
-            if replica and entry.get("metadata", {}).get(REPLICA) != replica:
-                continue
-            inner = entry["name"][len(name) + bool(name) :] or name.rpartition("/")[2]
-            words = inner.split("/")
-            taken = [above for above in ("/".join(words[: end + 1]) for end in range(len(words))) if above in found]
-            long = any(len(os.fsencode(word)) > LONGEST for word in words)
-            if taken or long or "\0" in inner or not {"", ".", ".."}.isdisjoint(words):
-                beside = f" beside gs://{bucket}/{found[taken[0]]['name']}" if taken else ""
-                raise NameRefusedError(f"gs://{bucket}/{entry['name']} has a name that no file can have{beside}")
-            found[inner] = entry
-        return found
+        entries = self.listed(*split(uri))
+        return by_path(uri, (each for each in entries if replica in ("", each.get("metadata", {}).get(REPLICA))))
 
     def fetch(self, uri: str, folder: Path, replica: str = "") -> list[str]:
         """Put what is `found` into the folder; return the paths there. When something is replaced meanwhile, all is

@@ -9,7 +9,7 @@ from itertools import islice
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted, quoted, size
-from slipway.google.failures import CloudError, NotFound, needs_role
+from slipway.google.failures import CloudError, NotFound
 from slipway.google.storage import Location, Storage
 from slipway.model.catalog.model import Offer
 from slipway.model.catalog.parameter_types import Value
@@ -23,6 +23,7 @@ MOST_OBJECTS, MOST_ADDRESSES = 10_000, 16
 SYSTEM_GB = 30
 """The part of a disk that is left to the system and the image. Google names no number."""
 _GB = 10**9
+_FAILS = "the job would copy it before its code starts, and fail"
 
 
 @dataclass(frozen=True)
@@ -39,15 +40,23 @@ class Contents:
 
 
 def contents(storage: Storage, address: str) -> Contents | CloudError:
+    """Look at an address. Raises ConfigError for names that no files can have side by side."""
+    from slipway.authoring.packages.slipway_inputs import NAMES  # Templates without inputs are submitted without it.
+    from slipway.authoring.packages.slipway_storage import NameRefusedError, by_path
+
     at = Location.parse(address)
     folder = at.name.rstrip("/")
     try:
         listed = list(islice(storage.objects(Location(at.bucket, folder)), MOST_OBJECTS + 1))
     except CloudError as problem:
         return problem
-    files = [(stored.at.name, stored.size) for stored in listed if not stored.at.name.endswith("/")]
-    sizes = [bytes_ for name, bytes_ in files if not folder or name == folder or name.startswith(f"{folder}/")]
-    return Contents(len(sizes), sum(sizes), whole=len(listed) <= MOST_OBJECTS)
+    files = {stored.at.name: stored.size for stored in listed if not stored.at.name.endswith("/")}
+    sizes = {name: bytes_ for name, bytes_ in files.items() if not folder or f"{name}/".startswith(f"{folder}/")}
+    try:
+        by_path(address, ({"name": name} for name in sizes))
+    except NameRefusedError as refused:
+        raise ConfigError(f"nothing was sent: {refused}", why=_FAILS, fix=NAMES) from None
+    return Contents(len(sizes), sum(sizes.values()), whole=len(listed) <= MOST_OBJECTS)
 
 
 def _addresses(offer: Offer, values: Mapping[str, Value]) -> tuple[str, ...]:
@@ -95,13 +104,14 @@ class InputCheck:
         for address, reading in self.found.items():
             found = reading.result()
             if isinstance(found, NotFound) or (isinstance(found, Contents) and found.whole and not found.objects):
+                bucket = f"there is no bucket gs://{Location.parse(address).bucket}"
                 raise ConfigError(
-                    f"nothing was sent: nothing is at {address}",
-                    why="the job would copy it before its code starts, and fail",
+                    f"nothing was sent: {bucket if isinstance(found, NotFound) else f'nothing is at {address}'}",
+                    why=_FAILS,
                     fix="correct the address, or write the files first",
                 )
             if isinstance(found, CloudError):
-                tell(f"input {address}: not known whether it fits the disk: {found.message}{needs_role(found)}")
+                tell(f"input {address}: not known whether it fits the disk: {found.brief}")
                 continue
             sizes[address] = found.size
             unsure = "" if found.whole else "; not known: whether they fit the disk"

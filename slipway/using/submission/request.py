@@ -45,6 +45,7 @@ from slipway.model.labels import (
     label_value,
     record,
     recorded,
+    roles_of,
     roles_value,
 )
 from slipway.model.secret import secret_version
@@ -216,7 +217,7 @@ def fill(
     }
     body: dict[str, Any] = placeholders.rewritten(offer.request, texts, partial(_text, template.name))
     kind = KINDS[offer.kind]
-    spec = kind.spec_of(body)
+    spec, roles = kind.spec_of(body), roles_value(offer.roles or template.roles)
     kind.record(body, values)
     for flag in ("note", "shell"):
         if kind.id_parameter and (asked := getattr(overrides, flag)):
@@ -227,8 +228,13 @@ def fill(
         spec["enableWebAccess"] = True
     secret = overrides.notify or catalog.notify or ""
     if secret and (sent or overrides.sweep) and tells(offer):
-        told = {"job": job, "stack": catalog.stack, "template": template.name, "user": label_value(user)}
-        told |= {"secret": secret_version(secret, catalog.project)}
+        told: dict[str, Any] = {
+            "job": job,
+            "stack": catalog.stack,
+            "template": template.name,
+            "user": label_value(user),
+        }
+        told |= {"secret": secret_version(secret, catalog.project), "roles": list(roles_of(roles))}
         if overrides.sweep:
             run, runs = (overrides.labels.get(label, "") for label in (RUN_LABEL, RUNS_LABEL))
             told |= {"sweep": overrides.sweep, "run": run, "runs": runs}
@@ -243,7 +249,7 @@ def fill(
         **body.get("labels", {}),
         USER_LABEL: label_value(user),
         TEAM_LABEL: team,
-        ROLES_LABEL: roles_value(offer.roles or template.roles),
+        ROLES_LABEL: roles,
         SWEEP_LABEL: overrides.sweep,
         **overrides.labels,
     }

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from slipway.authoring.packages import slipway_storage
-from slipway.authoring.packages.slipway_inputs import DISK, NAMES, READER, THERE, Progress, copied
+from slipway.authoring.packages.slipway_inputs import DISK, NAMES, THERE, Progress, copied
 from slipway.authoring.packages.slipway_storage import RefusedError, Storage, patiently
 
 from .conftest import Between, Bucket
@@ -101,7 +101,8 @@ def test_a_copy_that_is_not_whole_is_none(
     server.handler.faults = [None, 403, 403]
     with pytest.raises(RefusedError) as error:
         copy(server, tmp_path, f"gs://{bucket.name}/half")
-    assert "HTTP 403" in error.value.args[1] and error.value.args[2] == READER
+    assert "HTTP 403" in error.value.args[1] and "--member=serviceAccount:" in error.value.args[2]
+    assert "{" not in error.value.args[1], "the service's words, not its JSON"
     assert not (tmp_path / "inputs").exists()
 
 

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
 
 FACTS = {"job": "digits-7k2p3f9a", "stack": "prod", "template": "digits", "user": "ada"}
 WORKER = json.dumps({"task": {"type": "workerpool1", "index": 0}})
+SECOND = json.dumps({"cluster": {"workerpool1": ["a", "b"]}, "task": {"type": "workerpool1", "index": 1}})
 
 
 @dataclass
@@ -50,7 +51,7 @@ class Notified:
         """Run the program as the job that was sent so many seconds ago."""
         (self.folder / "work.py").write_text(program)
         self.replica.environ.update(environ)
-        record = {**FACTS, "secret": self.secret, "sent": time.time() - sent}
+        record = {**FACTS, "roles": ["chief", "helper"], "secret": self.secret, "sent": time.time() - sent}
         self.replica.environ[launcher.NOTIFICATION] = json.dumps(record)
         done = self.replica.start(request, "11")
         assert self.room.url not in done.stdout + done.stderr and "s3cr3t" not in done.stdout + done.stderr
@@ -115,7 +116,9 @@ def test_a_helper_tells_its_failure_alone(notified: Notified) -> None:
     notified.runs("helper", "print('well')", CLUSTER_SPEC=WORKER)
     assert notified.room.bodies == []
     notified.runs("helper", "raise OSError('disk full')", CLUSTER_SPEC=WORKER)
-    assert events(notified.room) == [(FAILED, "OSError: disk full (workerpool1-0)")]
+    assert events(notified.room) == [(FAILED, "OSError: disk full (helper)")]
+    notified.runs("second", "raise OSError('disk full')", CLUSTER_SPEC=SECOND)
+    assert events(notified.room)[1] == (FAILED, "OSError: disk full (helper-1)"), "as the log names it"
 
 
 def test_what_the_service_starts_again_is_no_failure_yet(notified: Notified) -> None:
@@ -133,7 +136,9 @@ def test_what_keeps_the_code_from_starting_is_told(notified: Notified) -> None:
     missing = f"projects/{PROJECT}/secrets/nowhere/versions/latest"
     done = notified.runs("stopped", "print('never')", HF_TOKEN__SECRET=missing)
     assert done.returncode == launcher.CANNOT_TELL and "never" not in done.stdout
-    assert events(notified.room) == [(FAILED, "a secret of this job can't be read, so the job does not start (chief)")]
+    ((event, why),) = events(notified.room)
+    assert event == FAILED and why.endswith(" (chief)")
+    assert f"a secret of this job can't be read, so the job does not start: {missing}: HTTP 404: " in why
 
 
 def test_a_value_of_a_secret_is_in_no_message(notified: Notified, cloud: LocalCloud) -> None:

@@ -51,11 +51,19 @@ def test_what_does_not_fit_the_disk_is_refused_before_it_is_sent(
     assert "fix: 101 GB or more: Disk(size_gb=…) of the template, and sizeGb of its pool" in refused.err
 
 
-@pytest.mark.parametrize("address", ["{}/nowhere", "gs://no-such-bucket-of-anybody/digits"])
-def test_what_is_not_there_is_refused_before_it_is_sent(with_input: Stack, address: str) -> None:
-    address = address.format(with_input.address)
-    refused = with_input.run(*SUBMIT, "-p", f"data={address}")
-    assert refused.code == 2 and f"nothing was sent: nothing is at {address}" in refused.err
+@pytest.mark.parametrize(
+    ("address", "told"),
+    [
+        ("{}/nowhere", "nothing is at {}/nowhere"),
+        ("gs://no-such-bucket-of-anybody/digits", "there is no bucket gs://no-such-bucket-of-anybody\n"),
+        ("{}/names", "{0}/names/a/b has a name that no file can have beside {0}/names/a"),
+    ],
+)
+def test_what_can_not_be_copied_is_refused_before_it_is_sent(with_input: Stack, address: str, told: str) -> None:
+    for name in ("names/a", "names/a/b"):
+        with_input.put(name, b"1")
+    refused = with_input.run(*SUBMIT, "-p", f"data={address.format(with_input.address)}")
+    assert refused.code == 2 and f"nothing was sent: {told.format(with_input.address)}" in refused.err
     assert not with_input.jobs()
 
 
@@ -70,7 +78,7 @@ def test_what_may_not_be_listed_is_not_known_and_sent(with_input: Stack) -> None
     with_input.cloud.rest("POST", f"/storage/v1/b?project={PROJECT}", {"name": bucket, "location": "US-CENTRAL1"})
     done = with_input.well(*SUBMIT, "-p", f"data=gs://{bucket}/digits")
     assert f"input gs://{bucket}/digits: not known whether it fits the disk: " in done.err
-    assert "storage.objects.list" in done.err
+    assert "storage.objects.list" in done.err and f"(ask for roles/storage.objectViewer on gs://{bucket})" in done.err
     assert len(with_input.jobs()) == 1
 
 

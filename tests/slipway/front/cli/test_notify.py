@@ -61,7 +61,7 @@ def test_the_job_tells_the_end_and_who_waits_for_it_does_not_say_it_again(
     stack.catalog["notify"] = f"projects/{PROJECT}/secrets/{secret}/versions/latest"
     stack.publish()
     failed = stack.run(*code[:-2], "-p", "code=bad")
-    assert failed.code == 4 and events(room)[1:] == [("failed", "no data (chief)")]
+    assert failed.code == 4 and events(room)[1:] == [("failed", "no data (main)")]
     assert f"slipway jobs show {stack.jobs()[0]['displayName']}" in room.texts[1]
     nothing_has_the_address(stack, room, done.out, done.err, failed.out, failed.err)
 
@@ -83,7 +83,7 @@ def test_a_sweep_tells_its_first_failure_and_its_end_though_nobody_waits(stack: 
     job = next(job for job in stack.jobs() if job["displayName"] == failed["job"])
     sweep = job["labels"]["slipway-sweep"]
     facts = {"sweep": sweep, "run": job["labels"]["slipway-run"], "stack": stack.name, "user": "ada"}
-    assert failed | facts == failed and (failed["event"], failed["why"]) == ("failed", "no data (chief)")
+    assert failed | facts == failed and (failed["event"], failed["why"]) == ("failed", "no data (main)")
     assert f", run {facts['run']} of sweep {sweep} of stack {stack.name} (ada) failed: no data" in failed["text"]
     assert "run" not in ended and ended["runs"] == "4"
     assert (ended["event"], ended["job"], ended["why"]) == ("ended", "", "2 of 4 runs succeeded, 2 failed")
