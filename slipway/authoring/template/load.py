@@ -13,6 +13,8 @@ from slipway.authoring.template.pipeline import with_pipeline
 from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import meant, quoted, short
 
+_UNKNOWN = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
+
 
 def load(names: tuple[str, ...], folder: Path) -> tuple[JobTemplate, ...]:
     """Return the templates in the order of `names`. Raises ConfigError, also for any error of a template's own code."""
@@ -50,7 +52,7 @@ def _load(name: str, folder: Path) -> JobTemplate:
         raise ConfigError(
             f"{folder.name}/{path.name} can't be loaded",
             why=f"line {_line(error, path)}: {message}",
-            fix=f"correct {folder.name}/{path.name}",
+            fix=_meant(error) or f"correct {folder.name}/{path.name}",
         ) from error
     template = module.get("TEMPLATE")
     if not isinstance(template, JobTemplate) or template.name != name:
@@ -61,6 +63,13 @@ def _load(name: str, folder: Path) -> JobTemplate:
             fix=f"TEMPLATE = JobTemplate(name={name!r}, …)",
         )
     return with_pipeline(template, folder.parent)
+
+
+def _meant(error: BaseException) -> str:
+    """Return the field that stands for a misspelled one of a template's class; empty for other errors."""
+    unknown, frames = _UNKNOWN.match(str(error)), list(traceback.walk_tb(error.__traceback__))
+    class_ = frames[-1][0].f_globals.get(unknown[1]) if unknown else None
+    return meant(unknown[2], getattr(class_, "__dataclass_fields__", ())) if unknown else ""
 
 
 def _line(error: BaseException, path: Path) -> int:

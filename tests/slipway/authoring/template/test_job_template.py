@@ -70,6 +70,25 @@ def test_a_missing_one_is_refused_with_a_suggestion(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("place", "wrong", "fix"),
+    [
+        ('summary=""', "input={}", "did you mean `inputs`?"),
+        ('"n1-standard-4"', 'machin="n1-standard-4"', "did you mean `machine`?"),
+        ('summary=""', "zzz=1", "correct templates/one.py"),
+    ],
+)
+def test_a_misspelled_field_is_refused_with_the_one_that_was_meant(
+    tmp_path: Path, place: str, wrong: str, fix: str
+) -> None:
+    folder = tmp_path / "templates"
+    folder.mkdir()
+    (folder / "one.py").write_text(FILE.format(name="one").replace(place, wrong))
+    with pytest.raises(ConfigError, match="can't be loaded") as error:
+        load(("one",), folder)
+    assert error.value.fix == fix
+
+
+@pytest.mark.parametrize(
     ("content", "what", "why"),
     [
         ("TEMPLATE = 3", "does not define template 'one'", ""),
