@@ -114,7 +114,9 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
         full = f"a full one grows, at {dollars(latter[0].price_per_hour)} for each"
         grows = full if latter[0].capacity_type == POOL else ""
         cost = f"they cost {costs(latter, template.becomes)}"
-        dearer = former[0].price_per_hour.known < latter[0].price_per_hour.known
+        was_paid, paid = (side[0].price_per_hour for side in (former, latter))
+        # A price that is not known may be any.
+        dearer = not paid.complete or was_paid.known < paid.known
         return Grade.BLOCKING if dearer else None, facts(f"{machines} instead of {was}", cost, grows)
     pairs = ((old, former), (new, latter))
     counts = dict.fromkeys(takes(offer, usual_values(side)).total() for side, some in pairs for offer in some[:1])

@@ -3,6 +3,7 @@ no order alone is one. # N3 # N8 # D3"""
 
 import copy
 from dataclasses import replace
+from decimal import Decimal
 from functools import reduce
 from operator import getitem
 from typing import Any, cast
@@ -14,6 +15,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.catalog.model import Parameter, Template
 from slipway.model.findings.finding import Grade
 from slipway.model.labels import VARIABLE, recorded
+from slipway.model.prices import UNKNOWN, Price
 from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.templates import templates
@@ -103,6 +105,24 @@ def test_a_template_can_be_submitted_when_its_defaults_can() -> None:  # N6
     assert (new["no-offer-left"].sentence, new["no-offer-left"].grade) == (left, BLOCKING)
     assert "no-offer-left" in {consequence.kind for consequence in found(fine, dead)}
     assert "no-offer-left" not in {consequence.kind for consequence in found(dead, dead)}
+
+
+def test_another_default_needs_an_approval_unless_its_machines_are_known_to_cost_no_more() -> None:  # N5 Z8
+    def graded(price: Price) -> Grade:
+        larger = request(worker_pool(machine=H100), capacity_type="spot")
+        ways = (
+            replace(SPOT, when={"size": ("2b",)}),
+            replace(SPOT, when={"size": ("9b", "27b")}, price_per_hour=price, request=larger),
+        )
+        old = replace(LORA, offers=ways)
+        sent = job("a", template="lora", env={VARIABLE: recorded({"size": "2b"})}, state="SUCCEEDED")
+        told = found(old, replace(old, parameters=(TREES, replace(SIZE, default="9b"))), recent=(sent,))
+        return next(each.grade for each in told if each.kind == "default-changed")
+
+    assert graded(Price(Decimal("99"))) == BLOCKING
+    assert graded(Price(Decimal("0.01"))) == Grade.WARNING
+    assert graded(UNKNOWN) == BLOCKING
+    assert graded(Price(Decimal("0.01"), complete=False)) == BLOCKING
 
 
 def test_a_list_is_told_by_its_items() -> None:  # N31
