@@ -227,7 +227,8 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
         checks = Checks.begin(context, prepared, [prepared.values], threads)
         preflight = Preflight(context, prepared.candidates, threads, prepared.template.name)
         choice = preflight.choice(prepared, prepared.candidates)
-    taken, text = choice.taken.candidate, choice.taken.verdict.text
+    taken, text, checked = choice.taken.candidate, choice.taken.verdict.text, list[str]()
+    checks.check([taken], checked.append)  # A refusal is told alone, without machines that would start now.
     verdict = text if text.startswith(f"{taken.label}:") else f"{taken.label}{context.elsewhere(taken.region)}: {text}"
     for line in choice_lines(context, prepared, choice, f"not sent; {verdict}"):
         screen.note(line)
@@ -235,5 +236,6 @@ def _forecast(context: Context, prepared: PreparedSubmission) -> Candidate:
         screen.note(f"  {never_runs(judged)}")
     if costs := spending_of(prepared, choice):
         screen.note(f"  {costs.words}")
-    checks.check([taken], screen.note)
+    for line in checked:
+        screen.note(line)
     return taken

@@ -62,7 +62,9 @@ def test_what_does_not_fit_the_disk_is_refused_before_it_is_sent(
 def test_what_can_not_be_copied_is_refused_before_it_is_sent(with_input: Stack, address: str, told: str) -> None:
     for name in ("names/a", "names/a/b"):
         with_input.put(name, b"1")
-    refused = with_input.run(*SUBMIT, "-p", f"data={address.format(with_input.address)}")
+    words = (*SUBMIT, "-p", f"data={address.format(with_input.address)}")
+    planned, refused = with_input.run(*words, "--dry-run"), with_input.run(*words)
+    assert planned.code == 2 and planned.err.startswith("error: nothing was sent: "), "and no machines that start now"
     assert refused.code == 2 and f"nothing was sent: {told.format(with_input.address)}" in refused.err
     assert not with_input.jobs()
 
