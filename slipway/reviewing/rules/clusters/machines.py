@@ -110,7 +110,10 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     then = [f"then {line}" for line in without_cluster(change.new, name) if unfit]
     if not made:
         row = "alternatives-unfit" if unfit else "alternatives-changed"
-        others = join(f"`{kind}`" for kind in types)
+        own = {pool.machine.type for pool in new.pools}
+        regions = dict.fromkeys(other.region for other in listed if other.region)
+        others = join([*(f"of `{kind}`" for kind in types if kind not in own), *(f"in {region}" for region in regions)])
+        others = others or "of more or fewer machines"
         yield of_cluster(row, name, unfit=unfit, others=others, details=(*may, *then), key="alternatives")
         return
     was = change.old.clusters.get(name) or cluster.dormant_before
