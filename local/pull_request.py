@@ -14,7 +14,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -28,6 +28,7 @@ from .judge import Judge, judge_of
 
 _WORK = Path(".slipway", "review")
 _STACK_FILE = re.compile(r"stacks/Pulumi\.([^/]+)\.yaml")
+_TEMPLATE = re.compile(r"templates/(\w+)\.py")
 _BREAKING = str.maketrans(dict.fromkeys("\t\n\r", "?"))
 
 
@@ -193,10 +194,15 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
                 if why := preview(judge.folder, stack, main, repository.environment):
                     raise silent(stack, why)
                 sources += ["--main", str(main)]
-        names = (seen_from(folder, path) for _, *paths in changed for path in paths)
+        names = [seen_from(folder, path) for _, *paths in changed for path in paths]
         edited = {match[1] for name in names if (match := _STACK_FILE.fullmatch(name))}
         for other in sorted(edited - {*stacks}):
             _say(f"stacks/Pulumi.{other}.yaml differs and is not looked at: STACK={other}")
+        for other, template in offering(repository.root, names):
+            if other not in (*stacks, *edited):
+                _say(
+                    f"template {template} differs, and stack {other}, which offers it, is not looked at: STACK={other}"
+                )
         where = ("--folder", folder) if folder else ()
         which = ("--head", str(repository.root), "--tree", tree, "--base", commit)
         return subprocess.run(
@@ -205,6 +211,15 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
             env=judge.variables,
             check=False,
         ).returncode
+
+
+def offering(root: Path, names: Iterable[str]) -> Iterator[tuple[str, str]]:
+    """Yield each stack that offers a template of these files, with the first such template."""
+    templates = [match[1].replace("_", "-") for name in names if (match := _TEMPLATE.fullmatch(name))]
+    for file in sorted((root / "stacks").glob("Pulumi.*.yaml")):
+        with contextlib.suppress(OSError, ValueError, LookupError, TypeError, yaml.YAMLError):
+            offered = yaml.safe_load(file.read_text(encoding="utf-8"))["config"]["slipway:templates"]
+            yield from [(file.name.split(".")[1], name) for name in templates if name in offered][:1]
 
 
 def _change(repository: Repository, stack: str, events: Path) -> tuple[bytes, str]:

@@ -15,7 +15,7 @@ import pytest
 
 from local.environment import engine_variables
 from local.judge import Judge, judge_of
-from local.pull_request import Repository, judged, main, preview, silent
+from local.pull_request import Repository, judged, main, offering, preview, silent
 from slipway.base.errors import ConfigError
 
 
@@ -359,3 +359,15 @@ def test_the_base_s_program_runs_with_the_base_s_pins(base: Path) -> None:
     judge.lend(".venv")
     judge.lend(".venv")
     assert (base / ".venv").resolve() == judge.environment
+
+
+def test_other_stacks_that_offer_an_edited_template_are_named(tmp_path: Path) -> None:  # N14
+    files = {
+        "dev": "config: {slipway:templates: [hello]}",
+        "prod": "config: {slipway:templates: [count-words]}",
+        "odd": "[",
+    }
+    (tmp_path / "stacks").mkdir()
+    for stack, text in files.items():
+        (tmp_path / "stacks" / f"Pulumi.{stack}.yaml").write_text(text)
+    assert [*offering(tmp_path, ("templates/count_words.py", "README.md"))] == [("prod", "count-words")]

@@ -31,7 +31,8 @@ def on_stack(template: JobTemplate, stack: Stack) -> JobTemplate:
     keys = dict.fromkeys(pool.key for pool in template.all_pools if pool.key)
     if lacking := [key for key in keys if key not in stack.machines]:
         names, known = join(map(repr, lacking)), f"it has {join(stack.machines)}" if stack.machines else "it has none"
-        declare = f"declare it: slipway:machines: {{{lacking[0]}: n1-standard-8}}"
+        there = next((pool.machine.type for cluster in stack.clusters for pool in cluster.pools), "n1-standard-8")
+        declare = f"declare it: slipway:machines: {{{lacking[0]}: {there}}}"
         raise ConfigError(
             f"template {template.name} names machine {names}, which stack {stack.name} does not have",
             why=f"a machine without a hyphen is a key under slipway:machines, and {known}",

@@ -159,16 +159,17 @@ def test_a_machine_s_key_is_each_stack_s_own_and_each_stack_says_what_breaks_the
     files = {
         "dev": GOOD.replace("n1-standard-8", "n1-standard-4") + small,
         "eu": GOOD + small,
+        "jp": GOOD.replace("n1-standard-8", "n1-standard-4"),
         "prod": GOOD + small.replace("n1-standard-4", "n1-standard-8"),
         "us": GOOD + small.replace("small:", "smal:"),
     }
     for name, text in files.items():
         (checkout / "stacks" / f"Pulumi.{name}.yaml").write_text(text)
     said = run().output
-    assert "ok  dev " in said and "ok  prod" in said and "2 errors in 2 of 4 stack files" in said
+    assert "ok  dev " in said and "ok  prod" in said and "3 errors in 3 of 5 stack files" in said
     assert "Pulumi.eu.yaml:11  slipway:templates[0]: template train fits no pool of this stack" in said
     assert "Pulumi.us.yaml:11  slipway:templates[0]: template train names machine 'small', which stack us " in said
-    assert "did you mean `smal`?" in said
+    assert "did you mean `smal`?" in said and "declare it: slipway:machines: {small: n1-standard-4}" in said
 
 
 def test_a_team_s_machine_is_proven_on_the_pools_that_the_team_may_use(checkout: Path) -> None:  # D3, D6, N3

@@ -1,6 +1,7 @@
 """One template submitted as each of its kinds, by offers that draw quota, and in an experiment."""
 
 from copy import deepcopy
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -150,14 +151,19 @@ def pipeline(stack: Stack) -> Stack:
     return stack
 
 
-def test_a_pipeline_s_failure_and_use_are_told_by_the_names_of_its_tasks(pipeline: Stack) -> None:  # N12, N28
-    code = 'import sys, time; time.sleep(1); sys.exit("no digits")'
+def test_a_pipeline_s_failure_and_use_are_told_by_the_names_of_its_tasks(
+    pipeline: Stack, tmp_path: Path
+) -> None:  # N12, N28
+    measured = tmp_path / "measured"
+    waits = f'seen = pathlib.Path("{measured}").exists; [time.sleep(0.05) for _ in iter(seen, True)]'
+    code = f'import pathlib, sys, time; {waits}; sys.exit("no digits")'
     with pipeline.settings(monitoring_seconds=0.2):
-        done = pipeline.run("submit", "hello", "-p", f"code={code}", "--wait", "--output", "json")
+        job = pipeline.well("submit", "hello", "-p", f"code={code}", "--output", "json").json["job"]["name"]
+        pipeline.until(lambda: pipeline.shown(job)["usage"]["series"])
+        measured.touch()
+        done = pipeline.run("jobs", "wait", job)
     assert done.code == 4 and "the last lines of train:\n" in done.err and "  no digits\n" in done.err, done.err
-    name = done.json["job"]["name"]
-    pipeline.until(lambda: pipeline.shown(name)["usage"]["series"])
-    shown = pipeline.shown(name)
+    shown = pipeline.shown(job)
     assert shown["failure"]["role"] == "train"
     roles = {series["role"] for series in shown["usage"]["series"]}
     assert "train" in roles and roles <= {"prepare", "train"}
