@@ -199,10 +199,11 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
         for other in sorted(edited - {*stacks}):
             _say(f"stacks/Pulumi.{other}.yaml differs and is not looked at: STACK={other}")
         for other, template in offering(repository.root, names):
-            if other not in (*stacks, *edited):
-                _say(
-                    f"template {template} differs, and stack {other}, which offers it, is not looked at: STACK={other}"
-                )
+            checked = work / f"{other}.check.json"
+            if other not in stacks and _refused(repository, judge, other, checked):
+                sources.append(str(checked))
+            elif other not in (*stacks, *edited):
+                _say(f"template {template} differs, and stack {other}, which offers it, is only checked: STACK={other}")
         where = ("--folder", folder) if folder else ()
         which = ("--head", str(repository.root), "--tree", tree, "--base", commit)
         return subprocess.run(

@@ -76,6 +76,7 @@ def test_pull_requests_from_the_branch_to_the_deployment(checkout: Checkout) -> 
     repository = Repository(checkout)
     repository.begin()
     a_pool_grows(repository)
+    a_template_breaks_another_stack(repository)
     with served() as github:
         somebody_is_shut_out(repository, github)
         what_was_not_approved_is_not_deployed(repository, github)
@@ -110,6 +111,22 @@ def going_back_is_reviewed(repository: Repository) -> None:
         repository.git(*line.replace("GOOD", "main~1").split()[1:])
     said = repository.reviewed().out
     assert "goes back to an older cluster that still lives" in said
+    repository.git("checkout", "-q", "main")
+
+
+def a_template_breaks_another_stack(repository: Repository) -> None:
+    """Its machine becomes a key of this stack, and the other one that offers it has no such key."""
+    checkout = repository.checkout
+    shutil.copy(checkout.file, checkout.file.with_name("Pulumi.other.yaml"))
+    repository.commit("another stack")
+    repository.git("checkout", "-qb", "key")
+    template = checkout.folder / "templates" / "nap.py"
+    template.write_text(template.read_text().replace('"n1-standard-4"', '"small"'))
+    cpu = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 3}}}}
+    checkout.write(persistentResources={"cpu": cpu}, machines={"small": "n1-standard-4"})
+    repository.commit("a machine by its key")
+    said = repository.reviewed("--output", "markdown").out
+    assert "template nap names machine 'small', which stack other does not have" in said
     repository.git("checkout", "-q", "main")
 
 

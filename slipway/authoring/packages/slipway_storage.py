@@ -85,8 +85,8 @@ def call(
     headers: Mapping[str, str] | None = None,
     timeout: float = TIMEOUT_S,
 ) -> Any:
-    """What `take` makes of the answer to one request. Raises OSError for trouble that may pass, StorageError for a
-    refusal."""
+    """Return the outcome of `take` on the answer to one request. Raises OSError for trouble that may pass,
+    StorageError for a refusal."""
     sent = {"Authorization": "Bearer " + bearer, "Content-Type": "text/plain", **(headers or {})}
     try:
         request = urllib.request.Request(url, data=body, headers=sent, method=method)
