@@ -182,7 +182,9 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         template,
         "offer-gone",
         offer,
-        so=facts(*seen[:1], f"by default {so}" if seen and so else so, _refused(offer, rivals)),
+        so=facts(
+            *seen[:1], f"by default {so}" if seen and so else so, _refused(offer, rivals) if offer.available else ""
+        ),
         details=(*seen[1:], *(f"{way(each)} can't start: {_why(each, template.becomes)}" for each in shut)),
         used=used,
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),

@@ -294,3 +294,15 @@ def test_a_new_template_that_takes_a_whole_pool_says_so() -> None:  # N3
     listed = Edit(STACK, "    - tune\n", "    - tune\n    - wide\n")
     (added,) = play(Case("", (Edit("templates/wide.py", "", wide), listed))).consequences
     assert "it takes all 16 machines of `cpu/workers`, and others wait" in added.sentence
+
+
+def test_a_way_that_nobody_could_take_is_newly_refused_to_nobody() -> None:  # N3
+    shut = replace(SPOT, available=False, why="no quota")
+    (gone,) = (
+        part for part in found(template("lora", POOL, shut), template("lora", POOL)) if part.kind == "offer-gone"
+    )
+    assert "`--capacity spot` is refused" not in gone.sentence
+    (gone,) = (
+        part for part in found(template("lora", POOL, SPOT), template("lora", POOL)) if part.kind == "offer-gone"
+    )
+    assert "`--capacity spot` is refused" in gone.sentence
