@@ -154,12 +154,10 @@ def silent(stack: str, why: str) -> SlipwayError:
     return SlipwayError(f"pulumi preview of stack {stack} said nothing", why=why, fix=fix)
 
 
-def _refused(repository: Repository, judge: Judge, stack: str, source: Path) -> bool:
-    """Return whether `slipway check` refuses the stack's file; the review is then of its errors."""
+def _refused(root: Path, judge: Judge, stack: str, source: Path) -> bool:
+    """Return whether `slipway check` refuses the stack's file of a checkout; the review is then of its errors."""
     command = judge.command("check", str(Path("stacks", f"Pulumi.{stack}.yaml")), "--output", "json")
-    done = subprocess.run(
-        command, cwd=repository.root, env=judge.variables, capture_output=True, text=True, check=False
-    )
+    done = subprocess.run(command, cwd=root, env=judge.variables, capture_output=True, text=True, check=False)
     source.write_text(done.stdout, encoding="utf-8")
     return done.returncode == ConfigError.exit_code
 
@@ -187,7 +185,7 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
             yours, main = (work / f"{stack}.{word}.jsonl" for word in ("change", "base"))
             yours.write_bytes(events)
             sources.append(str(yours))
-            if not events and not _refused(repository, judge, stack, yours):
+            if not events and not _refused(repository.root, judge, stack, yours):
                 raise silent(stack, why)
             if (judge.folder / "stacks" / f"Pulumi.{stack}.yaml").is_file():
                 _say(f"preview of {stack}, as {base} has it")
@@ -199,9 +197,12 @@ def judged(repository: Repository, base: str, stacks: list[str], flags: list[str
         for other in sorted(edited - {*stacks}):
             _say(f"stacks/Pulumi.{other}.yaml differs and is not looked at: STACK={other}")
         for other, template in offering(repository.root, names):
-            checked = work / f"{other}.check.json"
-            if other not in stacks and _refused(repository, judge, other, checked):
-                sources.append(str(checked))
+            yours, main = (work / f"{other}.{word}.json" for word in ("change", "base"))
+            if other not in stacks and _refused(repository.root, judge, other, yours):
+                sources.append(str(yours))
+                there = (judge.folder / "stacks" / f"Pulumi.{other}.yaml").is_file()
+                if there and _refused(judge.folder, judge, other, main):
+                    sources += ["--main", str(main)]
             elif other not in (*stacks, *edited):
                 _say(f"template {template} differs, and stack {other}, which offers it, is only checked: STACK={other}")
         where = ("--folder", folder) if folder else ()

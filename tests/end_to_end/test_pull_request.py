@@ -34,9 +34,9 @@ class Repository:
         self.git("add", "--all")
         self.git("commit", "-qm", why)
 
-    def reviewed(self, *flags: str) -> Done:
+    def reviewed(self, *flags: str, base: str = "main") -> Done:
         """`make review BASE=main`, as the identity that can only read."""
-        words = ("--base", "main", "--stack", self.checkout.stack, *flags)
+        words = ("--base", base, "--stack", self.checkout.stack, *flags)
         return self.checkout.run(
             sys.executable, "-m", "local.pull_request", *words, role="previewer", **self.checkout.forked
         )
@@ -126,7 +126,13 @@ def a_template_breaks_another_stack(repository: Repository) -> None:
     checkout.write(persistentResources={"cpu": cpu}, machines={"small": "n1-standard-4"})
     repository.commit("a machine by its key")
     said = repository.reviewed("--output", "markdown").out
-    assert "template nap names machine 'small', which stack other does not have" in said
+    broken = "template nap names machine 'small', which stack other does not have"
+    assert "⛔ other: The deployment is refused" in said and broken in said
+    repository.git("checkout", "-qb", "broken")  # where main has it already, it is not of the next change
+    template.write_text(template.read_text().replace("says a word", "says one word"))
+    repository.commit("other words")
+    said = repository.reviewed("--output", "markdown", base="key").out
+    assert "⛔ other: The deployment is refused" not in said and broken in said, said
     repository.git("checkout", "-q", "main")
 
 
