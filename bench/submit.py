@@ -95,7 +95,7 @@ def by_hand(ground: Ground, runs: int, tell: Tell) -> list[Result]:
     ours, theirs = measure.medians(
         runs, lambda: submitter.ours().seconds, lambda: submitter.theirs(submitter.by_hand).seconds, tell
     )
-    return [Result("submit-vs-by-hand", ours, theirs, 1.15)]
+    return [Result("submit-vs-by-hand", ours, theirs, 1.10)]
 
 
 def memory(ground: Ground, runs: int, tell: Tell) -> list[Result]:

@@ -54,6 +54,10 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._files():
             return None
+        # Early, while few calls are open: deep in a verb's imports CPython 3.11 gets and frees memory at each call by
+        # which urllib3 compiles its patterns, a tenth of a submission.
+        import urllib3  # noqa: F401
+
         module = importlib.import_module(f"{self._package}.{cmd_name.replace('-', '_')}")
         command = getattr(module, "command", None)
         if command is None and hasattr(module, "__path__"):
