@@ -1,23 +1,29 @@
-"""The command that a job is, with a folder that its submission brought, and how it ends.
+"""The command that a job is, in a folder that its submission or its package brought, and how it ends.
 
 It travels with the launcher: standard library only, nothing newer than Python 3.8.
 """
 
 from __future__ import annotations
 
+import argparse
 import contextlib
 import ctypes
 import os
+import shlex
 import signal
 import subprocess
+import sys
 import tarfile
 import time
 from pathlib import Path
 from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_notify import LastLine
+from slipway.authoring.packages.slipway_results import say
 from slipway.authoring.packages.slipway_storage import ROLE, RefusedError, Storage, StorageError
 
+SCRIPT = "slipway_script"
+FOLDER = Path(__file__).with_name(f"{SCRIPT}_folder") / "folder.tar"
 LAST_WORDS_S = 20.0
 PR_SET_CHILD_SUBREAPER = 36
 KILLED = tuple(128 + number for number in (signal.SIGABRT, signal.SIGBUS, signal.SIGKILL, signal.SIGSEGV))
@@ -98,23 +104,41 @@ def gone(group: int, ends: list[int]) -> bool:
     return False
 
 
-def unpack(archive: Path, folder: Path) -> None:
-    """Put a job's files into a new folder."""
+def unpack(archive: Path, folder: Path) -> Path:
+    """Put a job's files into a new folder, and return it."""
     folder.mkdir()
     with tarfile.open(archive) as opened:
         if hasattr(tarfile, "data_filter"):
             opened.extractall(folder, filter="data")
         else:
             opened.extractall(folder)
+    return folder
 
 
 def fetched(code: str, place: Path, environ: Mapping[str, str]) -> Path:
     """The folder that a submission brought, fetched and unpacked anew for each start. Raises RefusedError."""
     try:
         for name in Storage(environ).fetch(code, place):
-            unpack(place / name, place / "code")
-            return place / "code"
+            return unpack(place / name, place / "code")
         raise StorageError("it is not there")
     except (OSError, StorageError, tarfile.TarError) as error:
         what = "the code of this job can't be fetched, so it does not start"
         raise RefusedError(what, f"{code}: {error}", ROLE) from error
+
+
+def scripted(arguments: list[str]) -> list[str]:
+    """Return the words of a script's command, parted as a shell does, though none reads it. Raises RefusedError."""
+    parser = argparse.ArgumentParser(prog=SCRIPT)
+    parser.add_argument("--command", required=True, help="what to run, as typed")
+    parser.add_argument("--output", help="gs:// folder where what is written to $SLIPWAY_OUTPUT is kept")
+    command = parser.parse_args(arguments).command
+    try:
+        words = shlex.split(command)
+    except ValueError as error:
+        raise RefusedError(f"the command can't be read: {command}", str(error), "close every quote") from error
+    if not words:
+        raise RefusedError("the command is empty", "there is nothing to run", '-p command="python train.py"')
+    say("runs " + " ".join(map(shlex.quote, words)))
+    if words[0] in ("python", "python3"):
+        words[0] = sys.executable  # It has the requirements; the image may call another one so.
+    return words

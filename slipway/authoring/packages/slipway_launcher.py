@@ -19,8 +19,9 @@ The code finds a folder in `$SLIPWAY_OUTPUT`. What it writes there is kept in th
 the machine gives notice (SIGTERM), and at the end, however it ends. A file is kept as it was at one moment, and in the
 order in which files were written. A replica that is started again finds there what it had kept, and what the chief had.
 
-It runs a package's module in one of Vertex AI's images, and the command of somebody's own image, in the folder that the
-submission brought. Hence: standard library only, and nothing newer than Python 3.8.
+It runs a package's module in one of Vertex AI's images, and a command in the folder that the submission or the package
+brought, without a shell; somebody's own image has a command, too. Hence: standard library only, and nothing newer than
+Python 3.8.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ import urllib.parse
 from pathlib import Path
 from typing import Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
 
-from slipway.authoring.packages.slipway_command import Command, fetched
+from slipway.authoring.packages.slipway_command import FOLDER, SCRIPT, Command, fetched, scripted, unpack
 from slipway.authoring.packages.slipway_index import install, wanted
 from slipway.authoring.packages.slipway_inputs import copied
 from slipway.authoring.packages.slipway_notify import Teller
@@ -63,7 +64,6 @@ SECRET = "__SECRET"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
 MOVED, TRIALS = "moved", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
-SCRIPT = "slipway_script"
 LOOK_S = 0.5
 
 
@@ -212,18 +212,28 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
             say(f"goes on with what an earlier start has kept of $SLIPWAY_OUTPUT: {names}")
         elif again and output:
             say("starts again: no earlier start has kept anything of $SLIPWAY_OUTPUT; what it wrote elsewhere stays")
-        variables, folder = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}, None
-        if asked.code:
-            folder = fetched(asked.code, place, environ)
+        script, folder = asked.module == SCRIPT, None
+        variables = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}
+        if asked.code or script:
+            folder = fetched(asked.code, place, environ) if asked.code else unpack(FOLDER, place / "code")
             first = environ.get(asked.path)
             variables[asked.path] = f"{folder}{os.pathsep}{first}" if first else str(folder)
         variables.update(copied(place, environ))
+        if script:
+            words, programs = scripted(asked.rest), os.path.dirname(sys.executable)  # noqa: PTH120 - it may be a link
+            variables["PATH"] = os.pathsep.join([programs, environ.get("PATH", os.defpath)])
+            variables.setdefault("PYTHONUNBUFFERED", "1")
+            if data := variables.get("SLIPWAY_INPUT_DATA"):
+                variables["SLIPWAY_DATA"] = data
         try:
             command = Command(words, variables, results.look, folder, tells.lines)
         except OSError as error:
-            fix = "no shell reads the template's command, and its first word is a program of the image"
+            fix = (
+                "no shell reads the command, whose first word is a program of the image; with a shell it is sh -c '…', "
+                "and with variables env NAME=VALUE …"
+            )
             raise RefusedError(f"can't run {words[0]!r}", str(error), fix) from error
-        code = followed(command, results, told=asked.module == SCRIPT)
+        code = followed(command, results, told=script)
         tells.noticed = command.noticed
         return code
     finally:

@@ -187,7 +187,6 @@ def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
     They travel as one archive: of single files an installer takes only a package's data files.
     """
     return {
-        **_bundled(SCRIPT),
         f"{SCRIPT}_folder/__init__.py": b"",
         f"{SCRIPT}_folder/folder.tar": _tar(files),
     }
@@ -196,14 +195,9 @@ def script_sources(files: Mapping[str, bytes]) -> dict[str, bytes]:
 def launcher_sources() -> dict[str, bytes]:
     """Return the modules of every package: the launcher, and what it installs packages, copies inputs, keeps results
     and tells people with."""
-    return _bundled(*map("slipway_{}".format, _PARTS))
-
-
-def _bundled(*modules: str) -> dict[str, bytes]:
-    """Return the sources of modules that lie beside this one, which find one another at the top of a job's package."""
-    here = f"from {__package__}.".encode()
-    files = {f"{name}.py": Path(__file__).with_name(f"{name}.py") for name in modules}
-    return {name: file.read_bytes().replace(here, b"from ") for name, file in files.items()}
+    here = f"from {__package__}.".encode()  # They find one another at the top of a job's package.
+    files = [Path(__file__).with_name(f"slipway_{part}.py") for part in _PARTS]
+    return {file.name: file.read_bytes().replace(here, b"from ") for file in files}
 
 
 def short_hash(digest: str) -> str:

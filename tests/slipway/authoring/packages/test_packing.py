@@ -95,7 +95,7 @@ def test_for_a_script_any_folder_is_packed_as_it_is() -> None:
     """Without an import package, and with what no job of another template would take."""
     files = {"train.py": b"", "conf/lr.yaml": b"", "setup.py": b"", "requirements.txt": b"six==1.17.0\n"}
     code = pack(CATALOG, template(module=SCRIPT), WorkingTree(files, Revision("", True)), "mine")
-    assert {f"{SCRIPT}.py", "slipway_launcher.py", f"{SCRIPT}_folder/folder.tar"} <= members(code.package.content)
+    assert {"slipway_launcher.py", f"{SCRIPT}_folder/folder.tar"} <= members(code.package.content)
     assert (code.count, code.package.requirements) == (4, ("six==1.17.0",))
     other = pack(
         CATALOG, template(module=SCRIPT), WorkingTree({**files, "conf/lr.yaml": b"1"}, Revision("", True)), "mine"

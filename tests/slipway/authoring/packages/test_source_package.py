@@ -151,7 +151,7 @@ def test_a_script_is_installed_with_all_files_of_its_folder(sources: Path, tmp_p
         (sources / name).parent.mkdir(parents=True, exist_ok=True)
         (sources / name).write_text(text)
     site = installed(build("greeter", sources, SCRIPT).save(tmp_path / "packages"), tmp_path / "site")
-    assert {f"{SCRIPT}.py", "slipway_results.py", "slipway_launcher.py"} <= {path.name for path in site.iterdir()}
+    assert {"slipway_results.py", "slipway_launcher.py"} <= {path.name for path in site.iterdir()}
     with tarfile.open(site / f"{SCRIPT}_folder" / "folder.tar") as packed:
         modes = {member.name: member.mode for member in packed}
     assert modes.keys() == {*odd, "task.py", "data/words.txt"}

@@ -15,7 +15,7 @@ from pathlib import Path
 
 import pytest
 
-from slipway.authoring.packages import slipway_script, source_package
+from slipway.authoring.packages import source_package
 
 from .conftest import Between, Bucket
 
@@ -147,11 +147,9 @@ def test_words_arrive_as_a_shell_would_part_them_and_no_shell_reads_them(replica
     ("command", "said"),
     [("python 'train.py", "the command can't be read"), (" ", "the command is empty")],
 )
-def test_what_is_no_command_is_said_with_the_way_out(
-    command: str, said: str, capsys: pytest.CaptureFixture[str]
-) -> None:
-    assert slipway_script.main([f"--command={command}"], {}) == 70
-    err = capsys.readouterr().err
+def test_what_is_no_command_is_said_with_the_way_out(replica: Replica, command: str, said: str) -> None:
+    code, _, err = replica.run(command)
+    assert code == 70
     assert f"error: {said}" in err and "fix: " in err
 
 
@@ -231,7 +229,7 @@ def test_it_runs_on_the_oldest_python_of_the_prebuilt_images(replica: Replica) -
 
 def test_it_imports_the_standard_library_alone(replica: Replica) -> None:
     replica.install({})
-    program = "import sys; before = set(sys.modules); import slipway_script; print(*(set(sys.modules) - before))"
+    program = "import sys; before = set(sys.modules); import slipway_launcher; print(*(set(sys.modules) - before))"
     done = subprocess.run(
         [sys.executable, "-S", "-c", program],
         env={"PYTHONPATH": str(replica.folder / "site")},
