@@ -227,7 +227,7 @@ class ClusterSpec:
         if self.adopted:
             fix = f"adopt one in its place that was made with {ACCOUNTS_FLAG}, or take its entry out"
         else:
-            fix = "take `serviceAccount: {custom: false}` out of its entry, which makes another cluster"
+            fix = "take `serviceAccount: {custom: false}` out of its entry: a cluster made with it is replaced"
         why = (
             f"no template can run on cluster {self.name}: it was made without custom service accounts, "
             "so that its jobs run as Google's own agent, and each job of a template runs as a trainer"

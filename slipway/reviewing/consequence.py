@@ -55,6 +55,11 @@ class Consequence:
         return KINDS[self.kind]
 
     @property
+    def refuses(self) -> bool:
+        """Tell whether the deployment is refused for it."""
+        return self.of.refuses and self.grade is Grade.BLOCKING
+
+    @property
     def in_table(self) -> bool:
         """Tell whether the table's column has it, so that no line needs to; an approval is asked for in a line."""
         return self.of.shown is Shown.IN_TABLE and self.grade is not Grade.BLOCKING

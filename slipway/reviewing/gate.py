@@ -43,7 +43,7 @@ def _consequence(review: Review, part: Consequence, how: str = "") -> GateObstac
 
 
 def _unknown(review: Review, known: tuple[str, ...] = ()) -> Iterator[GateObstacle]:
-    return (GateObstacle(review.stack, f"Incomplete: {unread}") for unread in review.incomplete if unread not in known)
+    return (GateObstacle(review.stack, f"{head}: {gap}") for head, gap in review.gaps if gap not in known)
 
 
 def unapproved(reviews: Iterable[Review]) -> Iterator[GateObstacle]:

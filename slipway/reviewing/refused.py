@@ -7,6 +7,7 @@ from typing import Any
 
 from slipway.base.errors import ConfigError, Fault
 from slipway.base.formatting import short
+from slipway.deploying.engine.preview import REFUSED
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.program import refusal
 
@@ -27,7 +28,7 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
         theirs = [(told, fix) for where, told, fix in mistakes if where == file]
         (first, fix), *others = theirs or [("slipway check does not say why", "type slipway check")]
         told = refusal(Fault(first, fix=" ".join(fix.split())), (other for other, _ in others))
-        unread = "a stack file or a template is refused, so nothing was previewed"
+        unread = f"{REFUSED}; nothing was previewed, so nobody can tell what else would come"
         reviews.append(Review(stack, (told,), incomplete=(unread,)))
     if not reviews:
         raise ConfigError(f"{source} refuses no stack", fix="review its preview")

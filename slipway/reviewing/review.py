@@ -10,12 +10,13 @@ from slipway.base import codec
 from slipway.base.codec import NOT_WRITTEN, As
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, short
-from slipway.deploying.engine.preview import Preview
+from slipway.deploying.engine.preview import REFUSED, Preview
 from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
-from slipway.model.findings.finding import Grade, Section
+from slipway.model.findings.finding import Section
 from slipway.model.findings.grades import BY_WORD, GRADES
 from slipway.model.labels import UNKNOWN_COMMIT, Revision
 from slipway.reviewing.change.change import Change, Side, added
+from slipway.reviewing.change.usual import misfits
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.budget import budgets
 from slipway.reviewing.rules.clusters.engine import deletions, unsaid_clusters
@@ -110,6 +111,22 @@ class Review:
         return tuple(part for part in self.consequences if part.key not in self.on_main)
 
     @property
+    def failed(self) -> bool:
+        """Tell whether the preview failed."""
+        return any(part.of.failed for part in self.consequences)
+
+    @property
+    def refused(self) -> bool:
+        """Tell whether nothing of it comes, as the deployment is refused."""
+        return self.failed or any(part.refuses for part in self.yours)
+
+    @property
+    def gaps(self) -> tuple[tuple[str, str], ...]:
+        """Return the parts that are not known, each after its heading."""
+        heads = ("Nothing is deployed" if part.startswith(REFUSED) else "Incomplete" for part in self.incomplete)
+        return tuple(zip(heads, self.incomplete, strict=True))
+
+    @property
     def silent(self) -> bool:
         return not (self.consequences or self.incomplete or self.quoted)
 
@@ -130,10 +147,16 @@ def review(change: Change) -> Review:
     policies = tuple(facts.policy.get(GRADES, {}) for facts in (change.before, change.after))
     parts = {part.key: regraded(part, policies) for part in every}
     # That the deployment is refused needs no line where another consequence tells why.
-    why = any(part.of.refuses and part.grade is Grade.BLOCKING for part in parts.values())
+    why = any(part.refuses for part in parts.values())
+    why = why and not any(map(misfits, change.new.templates.values()))
+    short = any(part.refuses and part.section is Section.QUOTA for part in parts.values())
     order = list(Section)
     consequences = sorted(
-        (part for part in parts.values() if not (why and part.of.failed)),
+        (
+            replace(part, instead="") if short and part.of.needs_room else part
+            for part in parts.values()
+            if not (why and part.of.failed)
+        ),
         key=lambda part: (order.index(part.section), -part.grade, -part.cost),
     )
     preview, published, new = change.preview, change.published, change.new

@@ -79,34 +79,38 @@ class StackResources:
         return replace(self, clusters=open_to(self.clusters), absent=self.absent and open_to(self.absent))
 
 
-def prove_all(templates: Iterable[JobTemplate], here: StackResources) -> Mapping[str, tuple[Placement, ...]]:
-    """Return the placements of each template by its name, by `prove`. Raises ConfigError for all that fit nowhere."""
-    placements: dict[str, tuple[Placement, ...]] = {}
-    errors: list[ConfigError] = []
-    for template in templates:
-        try:
-            placements[template.name] = prove(template, here)
-        except ConfigError as error:
-            errors.append(error)
+def place_all(
+    templates: Iterable[JobTemplate], here: StackResources
+) -> tuple[Mapping[str, tuple[Placement, ...]], ConfigError | None]:
+    """Return the placements of each template by its name, by `place`, and one error for all that fit nowhere."""
+    placed = {template.name: place(template, here) for template in templates}
+    errors = [error for _, error in placed.values() if error]
+    together = errors[0] if errors else None
     if len(errors) > 1:
-        raise ConfigError(
+        together = ConfigError(
             f"{len(errors)} templates fit no pool of this stack",
             why="\n".join(f"{error.what}: {error.why}" for error in errors),
             fix="\n".join(dict.fromkeys(error.fix for error in errors)),
         )
-    if errors:
-        raise errors[0]
-    return placements
+    return {name: placements for name, (placements, _) in placed.items()}, together
 
 
 def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
+    """Return where the template can run. Raises the ConfigError of `place`."""
+    placements, error = place(template, here)
+    if error:
+        raise error
+    return placements
+
+
+def place(template: JobTemplate, here: StackResources) -> tuple[tuple[Placement, ...], ConfigError | None]:
     """Return where the template can run, in its order of preference; on every cluster that fits, in the stack's order.
 
     The result covers every kind and every case of its parameters, the first kind first. A template that fits only a
     configuration that a cluster does not have for now is dormant there.
 
-    Raises ConfigError with the fields side by side when it asks for a pool and fits none in any case, and the same for
-    each team on its own machines, which has the clusters that it may use.
+    The error has the fields side by side when it asks for a pool and fits none in any case, and the same for each team
+    on its own machines, which has the clusters that it may use.
     """
     placed: list[Placement] = []
     refused: dict[str, list[tuple[PoolMismatch, ...]]] = {}
@@ -119,8 +123,8 @@ def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
     for team, mismatched in refused.items():
         on_pools = [each for each in placed if each.capacity_type == POOL and each.case.team == team]
         if on_pools and all(placement.refusal for placement in on_pools):
-            raise _no_pool(template, team, mismatched, here.for_team(team))
-    return tuple(placed)
+            return tuple(placed), _no_pool(template, team, mismatched, here.for_team(team))
+    return tuple(placed), None
 
 
 def _placements(

@@ -18,9 +18,10 @@ from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.load import load, source
 from slipway.authoring.template.pipeline import check_submissions
-from slipway.authoring.template.proof import Placement, prove_all
+from slipway.authoring.template.proof import Placement, place_all
 from slipway.authoring.template.stack_machines import on_stack, resources_of
 from slipway.authoring.template.worker_pool import Code
+from slipway.base.errors import ConfigError
 from slipway.deploying.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
 from slipway.deploying.deployment.publication import (
     catalog_of,
@@ -73,17 +74,19 @@ class ProvenStack:
     #: The quota metrics that clusters and offers draw.
     metrics: frozenset[str]
     sources: Mapping[str, str]
+    #: The refusal of templates that fit no pool; a preview raises it at its end.
+    misfit: ConfigError | None
 
 
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
-    """Prove the templates in `folder`. Raises ConfigError for those that can't be read, or fit nowhere."""
+    """Prove the templates in `folder`. Raises ConfigError for those that can't be read."""
     templates = {template.name: on_stack(template, stack) for template in load(stack.templates, folder)}
     for template in templates.values():
         check_submissions(template, templates)
-    placements = prove_all(templates.values(), resources_of(stack))
+    placements, misfit = place_all(templates.values(), resources_of(stack))
     sources = {name: source(name, folder) for name in templates}
     options = [option for cluster in stack.clusters for option in cluster.options]
-    return ProvenStack(stack, templates, placements, drawn(options, _draws(templates, placements)), sources)
+    return ProvenStack(stack, templates, placements, drawn(options, _draws(templates, placements)), sources, misfit)
 
 
 def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement, ...]]:
@@ -93,10 +96,8 @@ def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement
         (cluster.pools, cluster.region) for cluster in stack.clusters
     ]:
         return proven.placements
-    return prove_all(
-        proven.templates.values(),
-        replace(resources_of(stack), clusters=present, absent=absent(stack.clusters, present)),
-    )
+    here = replace(resources_of(stack), clusters=present, absent=absent(stack.clusters, present))
+    return place_all(proven.templates.values(), here)[0]
 
 
 def _draws(
@@ -119,9 +120,13 @@ class Deployment:
     facts: Facts
     violations: tuple[Finding, ...]
     warnings: tuple[str, ...]
+    misfit: ConfigError | None = None
 
     def refuse(self) -> None:
-        """Raise PolicyError when quota does not suffice, or the stack breaks a mandatory rule of its own."""
+        """Raise ConfigError for templates that fit no pool, and PolicyError when quota does not suffice, or the stack
+        breaks a mandatory rule of its own."""
+        if self.misfit:
+            raise self.misfit
         refuse_violations(self.violations)
         refuse_shortage(self.report, self.stack.region)
 
@@ -210,6 +215,7 @@ def plan_deployment(
         writers=metric_writers(proven.templates.values()),
         facts=known_facts,
         violations=broken,
+        misfit=proven.misfit,
         warnings=(
             *of_quota(report),
             *of_alternatives(plan, then, stack, proven.templates.values()),

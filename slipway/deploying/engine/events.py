@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from slipway.base.codec import from_json
-from slipway.deploying.engine.preview import SECRET, UNKNOWN, EngineStep, Objection, Preview, Resource
+from slipway.deploying.engine.preview import SECRET, UNKNOWN, WHEN_MENDED, EngineStep, Objection, Preview, Resource
 from slipway.model.facts import Fact
 
 STREAMING = {"PULUMI_ENABLE_STREAMING_JSON_PREVIEW": "1"}
@@ -142,7 +142,7 @@ class _Stream:
 
     def _missing(self) -> Iterator[str]:
         if self.result not in (None, "succeeded") or (self.errors and self.result is None):
-            yield "the deployment is refused, and so is each later one on top of it; running jobs go on"
+            yield WHEN_MENDED
         elif self.result is None:
             yield "the engine's events end before its summary, so something may be missing, deletions above all"
         if self.odd:

@@ -65,6 +65,11 @@ class Objection:
     mandatory: bool
 
 
+REFUSED = "the deployment is refused, and so is each later one on top of it; running jobs go on"
+WHEN_MENDED = f"{REFUSED}; whatever else is told would come once that is mended"
+"""The reason why a failed preview is incomplete, or its beginning."""
+
+
 @dataclass(frozen=True)
 class Preview:
     #: The intended steps, without refreshes and without unchanged resources. A changed protection is a change.

@@ -165,6 +165,8 @@ class FindingKind:
     rank: int = 0
     #: A deployment with such a blocking consequence is refused.
     refuses: bool = False
+    #: Its remedy is one only where both generations of a cluster have quota.
+    needs_room: bool = False
     #: It is that refusal itself, as the preview met it.
     failed: bool = False
     #: Grades with which a deployment by itself may have this effect: it may retire idle clusters, delete what was kept

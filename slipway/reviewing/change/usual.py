@@ -30,6 +30,12 @@ def largest(template: Template, cluster: str, pool: str) -> int:
     return max((takes(offer, values)[pool] for offer in template.offers if offer.cluster == cluster), default=0)
 
 
+def misfits(template: Template) -> bool:
+    """Tell whether a template asks for a pool and fits none, for which a deployment is refused."""
+    on_pools = [offer for offer in template.offers if offer.capacity_type == POOL]
+    return bool(on_pools) and not any(offer.cluster or offer.dormant for offer in on_pools)
+
+
 def takes(offer: Offer, values: Mapping[str, Any]) -> Counter[str]:
     """Return how many machines of each pool a submission takes, its concurrent trials together; of an empty name those
     of its own."""

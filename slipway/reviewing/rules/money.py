@@ -22,7 +22,7 @@ from slipway.model.prices import UNKNOWN, Price, dearest, dollars, is_steep, sig
 from slipway.reviewing.change.change import Change, Side
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.change.usual import by, by_hour, posted_pools, rounds, whose
+from slipway.reviewing.change.usual import by, by_hour, misfits, posted_pools, rounds, whose
 from slipway.reviewing.consequence import IT, Consequence, consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes, price
 from slipway.reviewing.rules.clusters.jobs import reservations, users
@@ -239,7 +239,9 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
     another way with a changed cost is reported. Other ways' costs are in the same consequence."""
     for name, template in new.templates.items():
         before = old.templates.get(name)
-        changed = list(_changed(*divided(before, template))) if before and before != template else []
+        # Of one that fits no pool the refusal tells, and no run is usual.
+        differs = before and before != template and not misfits(template)
+        changed = list(_changed(*divided(before, template))) if before and differs else []
         for who, (was, now) in changed[:1]:
             moves_in = now.offer.capacity_type == POOL != was.offer.capacity_type
             machines = map(MachineSpec.read, filter(None, posted_pools(now.offer)))

@@ -65,7 +65,7 @@ def policy(change: Change) -> Iterator[Consequence]:
 
 
 def policy_in_words(change: Change) -> str:
-    """Return `ok`, `2 broken` for mandatory rules, `2 advised` for advisory ones alone; `none` without rules."""
+    """Return `ok`, `2 broken` for mandatory rules, `2 not followed` for advisory ones alone; `none` without rules."""
     packs = [objection.grade for objection in _of_packs(change)]
     if Side.AFTER in change.unknown:
         return "unknown"
@@ -73,7 +73,7 @@ def policy_in_words(change: Change) -> str:
         return "none"
     broken = [*packs, *(breach.grade for breach in _violations(change)[1].values())]
     mandatory = broken.count(Grade.BLOCKING)
-    return f"{mandatory} broken" if mandatory else f"{len(broken)} advised" if broken else "ok"
+    return f"{mandatory} broken" if mandatory else f"{len(broken)} not followed" if broken else "ok"
 
 
 def standing_violations(change: Change) -> Iterator[str]:

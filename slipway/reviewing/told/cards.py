@@ -87,9 +87,10 @@ class Card:
 
     def _row(self, row: Row) -> Iterator[tuple[tuple[str, ...], str]]:
         for part in self.parts:
-            edits = tuple(map(str, part.edits))
             own = part.thing[0] in ("cluster", "template") and part.who in _OF_ITSELF
             follows = f"{part.does}{part.end}" if own else part.sentence
+            # A phrase may have its edit.
+            edits = tuple(told for edit in part.edits if (told := str(edit)) not in follows)
             if row is Row.UNDO and part.instead:
                 yield (), named(part.instead, f"`{part.called}`")
             elif row is Row.WHY and part.of.row is Row.FATE and edits:

@@ -68,14 +68,16 @@ def comment(reviews: Sequence[Review], place: Place | None = None) -> str:
 
 
 def _opened(reviews: Sequence[Review], lines: Lines) -> list[str]:
-    unread: dict[str, list[str]] = {}
+    unread: dict[tuple[str, str], list[str]] = {}
     for review in reviews:
-        for part in review.incomplete:
-            unread.setdefault(part, []).append(review.stack)
+        for gap in review.gaps:
+            unread.setdefault(gap, []).append(review.stack)
     table = [f"| {' | '.join(cells)} |" for cells in (_HEADS, *map(_row, reviews))]
     table.insert(1, f"|{'---|' * len(_HEADS)}")
     parts = [f"### {text(headline(reviews, lines))}", "\n".join(table), "\n".join(map(_item, lines.opened))]
-    return parts + [f"> **Incomplete:** {_whose(stacks, reviews)}{_shown(part)}" for part, stacks in unread.items()]
+    gaps = [f"> **{head}:** {_whose(stacks, reviews)}{_shown(gap)}" for (head, gap), stacks in unread.items()]
+    # What a refused deployment would bring is read as that.
+    return parts[:2] + gaps + parts[2:] if any(review.refused for review in reviews) else parts + gaps
 
 
 def _forms(reviews: Sequence[Review], lines: Lines) -> Iterator[list[str]]:
@@ -139,7 +141,7 @@ def _whose(stacks: Sequence[str], reviews: Sequence[Review]) -> str:
 
 def _row(review: Review) -> tuple[str, ...]:
     changes: dict[str, str] = {}
-    refused = _refused(review)
+    refused = review.refused
     # Of each thing its fate comes first, where there is one, and then the gravest consequence.
     for part in sorted(review.yours, key=lambda part: (not part.of.becomes, -part.grade)):
         # Amounts have columns of their own; limits of the stack file have none.
@@ -185,23 +187,14 @@ def _cell(words: str, *, strong: bool) -> str:
 
 
 def _footer(reviews: Sequence[Review], place: Place) -> str:
-    words = [_SINCE] if any(review.consequences and not _refused(review) for review in reviews) else []
+    words = [_SINCE] if any(review.consequences and not review.refused for review in reviews) else []
     words += [f"of the project in {code(place.folder)}"] if mark(place.folder) != MARKER else []
     words += [text(note) for note in dict.fromkeys(note for review in reviews for note in review.notes)]
-    if place.tree and not any(map(_failed, reviews)):
+    if place.tree and not any(review.failed for review in reviews):
         words.append(f"an approval of this {place.change} holds for the tree {code(place.tree[:12])}")
     if place.base:
         words.append(f"judged by the code of {code(place.base[:12])}")
     return f"\n<sub>{'; '.join(words)}</sub>\n" if words else ""
-
-
-def _failed(review: Review) -> bool:
-    return any(consequence.of.failed for consequence in review.consequences)
-
-
-def _refused(review: Review) -> bool:
-    """Tell whether nothing of it comes, as the deployment is refused."""
-    return _failed(review) or any(part.grade is Grade.BLOCKING and part.of.refuses for part in review.yours)
 
 
 def _shown(words: str) -> str:

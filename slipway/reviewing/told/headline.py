@@ -31,8 +31,8 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
     sign = SIGNS[max(first.grade, Grade.WARNING)] if unknown else lines.opened[0].sign
     whose = "" if len(reviews) > 1 and not first.stacks else f"{few(first.stacks) or reviews[0].stack}: "
     start = f"{sign} {whose}{f'{ON_MAIN}: ' if first.on_main else ''}"
-    in_table = first.lead.of.shown is Shown.IN_TABLE
-    money = "" if in_table else _money(reviews, first)
+    bare = first.lead.of.shown is Shown.IN_TABLE or first.lead.refuses or first.lead.of.failed
+    money = "" if bare else _money(reviews, first)
     every = (*lines.opened, *lines.folded)
     alike = [line for line in every if (line.card.grade, line.card.on_main) == (first.grade, first.on_main)]
     alike = [line for line in alike if line.card is first or not line.card.lead.in_table]
@@ -40,15 +40,19 @@ def headline(reviews: Sequence[Review], lines: Lines | None = None, nothing: str
 
 
 def _clauses(alike: Sequence[Line], room: int) -> str:
-    """Return the first clause, the second where there is room for it, and the number of the others."""
-    for most in (2, 1):
+    """Return the first clause, the second where there is room for it, and the names of the other things, or their
+    number."""
+    first, grade = alike[0].card.lead, alike[0].card.grade
+    refused = first.refuses or first.of.failed
+    for most, by_name in ((2, True), (1, True), (2, False), (1, False)):
         clauses = [named(line.card.lead.phrase, line.names) for line in alike[:most]]
-        left = len(alike) - most
-        grade = alike[0].card.grade
-        if left > 0:
+        clauses[0] += first.end if first.refuses else ""
+        if others := [] if refused else alike[most:]:
+            also = few(dict.fromkeys(line.card.title for line in others))
             blocks = grade is Grade.BLOCKING
-            clauses.append(f"{left:,} more to approve" if blocks else counted(left, f"more {_ALIKE[grade]}"))
-        words = " · ".join(clauses)
+            count = f"{len(others):,} more to approve" if blocks else counted(len(others), f"more {_ALIKE[grade]}")
+            clauses.append(f"also {also}" if by_name else count)
+        words = " · ".join(clauses[:1] if refused else clauses)
         if len(words.replace("`", "")) <= room:
             break
     return words
@@ -87,7 +91,7 @@ def first_of(some: Sequence[str], most: int) -> list[str]:
 def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) -> str:
     """Return lines without a final newline, names unchanged, for copying. `nothing`: words for no consequence."""
     lines = arranged((review,))
-    text = [headline((review,), lines, nothing), *(f"incomplete: {part}" for part in review.incomplete)]
+    text = [headline((review,), lines, nothing), *(f"{head.lower()}: {gap}" for head, gap in review.gaps)]
     for some, title in ((lines.opened, ""), (lines.folded, "for information")):
         text += [title] if title and some else []
         for line in some:

@@ -165,14 +165,16 @@ CASES = (
                 "",
             ),
         ),
-        (stops("preview-failed", "", "digits", "scheduler"),),
+        (stops("preview-failed", "", "digits", "scheduler"), hurts("pool-gone", "cpu/head")),
+        may=ANEW,
         world=BUSY,
         accident="a node group removed that others selected",
     ),
     Case(
         "A pool's disk is left to the default, and no longer equals the template's",
         (stack("machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }", "machine: a3-highgpu-8g"),),
-        (stops("preview-failed", "", "lora", "disk"),),
+        (stops("preview-failed", "", "lora", "disk"), tells("offer-unavailable", "lora", "on Spot", "no pool fits")),
+        may=ANEW,
     ),
     Case(
         "The change is taken back while the generation before still lives",

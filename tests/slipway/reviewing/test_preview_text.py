@@ -72,7 +72,7 @@ def test_notes_come_first_and_what_no_catalog_tells_of_is_told(snapshot: Snapsho
     (told,) = preview_text(lost, KNOWN, NOW, preview=True)
     assert told == snapshot
     (again,) = preview_text(lost, KNOWN, NOW, preview=False)
-    assert "cluster h100" in told and "cluster h100" not in again, "the cards stand in the preview, before the `up`"
+    assert "\ncluster h100" in told and "\ncluster h100" not in again, "the cards stand in the preview, before the `up`"
 
 
 def test_another_stack_s_catalog_is_no_state_before() -> None:

@@ -17,7 +17,7 @@ from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineGroup
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import cost, largest, taken, takes, without_cluster
+from slipway.reviewing.change.usual import cost, largest, misfits, taken, takes, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames
 from slipway.reviewing.rules.table import by_row
@@ -179,14 +179,17 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         hits = {name: old for name, old in change.old.templates.items() if _takes(old, place)}
         stays = change.old.clusters.get(place[0]) == change.new.clusters.get(place[0])
         fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
+        misfit = any(misfits(change.new.templates[name]) for name in hits if name in change.new.templates)
+        lost = place in before and pool.min and (gpus or paid.known >= _MUCH)
+        row = "pool-unused-misfit" if misfit else "pool-unused-unlisted" if fits else "pool-unused"
         monthly = f"${paid.known * HOURS_OF_A_MONTH:,.0f}{'' if paid.complete else ' and more'}"
         yield _of_pool(
-            "pool-unused-unlisted" if fits and pool.min else "pool-unused" if pool.min else "pool-unused-empty",
+            row if pool.min else "pool-unused-empty",
             place,
             templates=named(map("`{}`".format, fits)),
             monthly=monthly if paid.known else "an unknown amount",
             details=[f"`{name}` ran on it" for name in hits],
-            grade=Grade.BLOCKING if place in before and pool.min and (gpus or paid.known >= _MUCH) else None,
+            grade=Grade.BLOCKING if lost and not misfit else None,
             cost=paid,
         )
 

@@ -16,7 +16,19 @@ from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import by, by_hour, compete, cost, costs, is_dear, machine_types, served, way, whose
+from slipway.reviewing.change.usual import (
+    by,
+    by_hour,
+    compete,
+    cost,
+    costs,
+    is_dear,
+    machine_types,
+    misfits,
+    served,
+    way,
+    whose,
+)
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
@@ -78,7 +90,7 @@ def _place(offer: Offer) -> tuple[object, ...]:
 
 def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: Offers) -> Iterator[Consequence]:
     former = was.cluster or was.dormant
-    if former != (offer.cluster or offer.dormant):
+    if (offer.cluster or offer.dormant) not in (former, ""):
         there, known = template.was.clusters.get(was.cluster), offer.dormant or offer.cluster in template.was.clusters
         meanwhile = there and not known and there.id not in template.change.ids(What.DELETE_FIRST)
         so = f"until it is there, they go to `{former}` as before" if meanwhile else ""
@@ -112,7 +124,11 @@ def _unavailable(template: TemplateChange, offer: Offer, after: Offers) -> Itera
     waits = offer.lacks_quota or offer.dormant
     beside = [each for each in after.values() if compete(each, offer)]
     rest = [each for each in beside if each.available]
-    if rest or waits or not offer.when:
+    if offer.capacity_type == POOL and misfits(template.new):
+        # The refusal of the deployment tells why.
+        if rest:
+            yield _tells(template, "offer-misfit", offer, grade=Grade.NOTE, costs=costs(rest, template.becomes))
+    elif rest or waits or not offer.when:
         cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
         so = facts(_closed(offer, template.becomes), cost_more, _refused(offer, rest))
         yield _tells(template, "offer-unavailable", offer, so=so, grade=None if waits else Grade.BLOCKING)
@@ -241,7 +257,7 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     usual, at_all = usual_offers(new), any(offer.available for offer in new.offers)
     before = usual_offers(old) if at_all else old.offers
     could = template.is_new or any(offer.available for offer in before)
-    if not could or any(offer.available for offer in usual):
+    if not could or any(offer.available for offer in usual) or misfits(new):
         return
     lost = usual if at_all else new.offers
     why = [f"`{label}`: {_closed(offer, becomes)}" for label, offer in offers_by_label(new).items() if offer in lost]

@@ -36,7 +36,7 @@ def test_what_nobody_read_is_said_before_all_consequences(review: Review) -> Non
     assert "live clusters, jobs and quota" in done.out
     assert "published catalog can't be read" in done.out and "what is deployed is taken from" in done.out
     first, second = review(REFUSED).out.splitlines()[:2]
-    assert first.startswith("⛔") and second.startswith("incomplete: the deployment is refused")
+    assert first.startswith("⛔") and second.startswith("nothing is deployed: the deployment is refused")
     assert "main already, not deployed yet)" in review(EDIT, "--main", EDIT).out, "the base branch's own are not yours"
 
 

@@ -40,7 +40,7 @@ BROKEN = Objection("acme", "team-label", "artifacts", "buckets need the label `t
 ADVICE = replace(BROKEN, rule="names", mandatory=False)
 
 
-@pytest.mark.parametrize(("of", "words"), [((), "none"), ((ADVICE,), "1 advised"), ((ADVICE, BROKEN), "1 broken")])
+@pytest.mark.parametrize(("of", "words"), [((), "none"), ((ADVICE,), "1 not followed"), ((ADVICE, BROKEN), "1 broken")])
 def test_the_table_counts_objections_of_packs(of: tuple[Objection, ...], words: str) -> None:
     assert policy_in_words(change(facts(), facts(), preview=Preview(objections=of))) == words
 
