@@ -28,7 +28,7 @@ _LONGEST = 60
 _MOST = 20
 _MORE_ASKS_MORE = ("labels", "quotaHeadroom")
 _LETS_IN = {
-    "regions": "from now on jobs, data and results may be outside of those that it named",
+    "regions": "from now on jobs, data and results may be outside the regions that it named",
     "reviewedCodeOnly": "nothing refuses `code: true` from now on, and code that nobody reviewed runs as the jobs do",
     "imagesByDigest": "a tag may be moved, and jobs then run an image that no review saw",
     "ownServiceAccount": "a template may run as everybody's trainer, and all submitters' code reads its secrets",
@@ -124,7 +124,7 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
             row = f"rule-{level}-allows" if (not {*more} <= {*less} if lists else more > less) else "rule-asks"
         if level == MANDATORY and row != "rule-asks":
             so = _LETS_IN.get(key, so)
-        lets = f"this lets in {let_in[key]}" if key in let_in else ""
+        lets = f"as it was, it objects to this change: {let_in[key]}" if key in let_in else ""
         levels = (f", {each}" if level and becomes and level != becomes else "" for each in (level, becomes))
         yield by_row(
             row,
@@ -133,6 +133,7 @@ def _changed(before: _Rules, after: _Rules, let_in: Mapping[str, str]) -> Iterat
             was=short(_shown(was), _LONGEST),
             now=short(_shown(now), _LONGEST),
             so="; ".join(filter(None, ("" if lets and key not in _LETS_IN else so, lets))),
+            list=" and add to its list what is allowed" if isinstance(was, list) else "",
             edits=(Edit(key, *(f"{_shown(side)}{of}" for side, of in zip((was, now), levels, strict=True))),),
             grade=max(Grade.WARNING, usual_grade(ROWS[row])) if lets else None,
         )

@@ -300,7 +300,7 @@ CASES = (
     Case(
         "A cluster of small machines leaves the stack file, and another one like it stays",
         (stack(EXTRA, ""),),
-        (hurts("cluster-deleted", "cluster extra", "is idle and is deleted at once", "saved"),),
+        (hurts("cluster-deleted", "cluster extra", "is idle and is deleted at once", "that saves"),),
         may=("idle-cost", "most-cost"),
         given=(stack("    cpu:\n", f"{EXTRA}{EXTRA.replace('extra', 'other')}    cpu:\n"),),
         never=("can't be renamed",),
@@ -316,7 +316,7 @@ CASES = (
         "The engine would delete the cluster that a second one is to be made beside",
         (stack(H100, "replicas: { min: 2, max: 6 }"),),
         (
-            stops("jobs-cancelled", "h100", "tune-27b-x1", "wait until its jobs have ended", "may not come again"),
+            stops("jobs-cancelled", "h100", "tune-27b-x1", "merge it when they have ended", "may not come again"),
             stops("cluster-deleted", "h100"),
             hurts("cluster-new-generation", "h100", "is deleted then, with what runs on it"),
         ),

@@ -18,7 +18,7 @@ CASES = (
                 "h100",
                 "us-east4",
                 "results stay there",
-                "what is read from us-central1 crosses regions",
+                "what is read from us-central1 is billed by the gigabyte",
             ),
         ),
         may=("preview-failed", *ANEW),

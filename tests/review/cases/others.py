@@ -66,7 +66,7 @@ CASES = (
         (
             hurts("offer-gone", "digits pool cpu", "$0.99/h on Spot"),
             hurts("offer-gone", "tune pool cpu"),
-            hurts("cluster-retires", "cpu", "digits-k7", "$1,712 a month, saved"),
+            hurts("cluster-retires", "cpu", "digits-k7", "$1,712 a month"),
         ),
         may=("run-cost",),
         world=SEARCHING,
@@ -106,7 +106,7 @@ CASES = (
         (
             hurts("cluster-new-generation", "h100", "pools.head"),
             tells("capacity-raised", "h100/head", "each later edit of it replaces those machines as well"),
-            hurts("cluster-retires", "cpu", "such machines are paid in `h100`"),
+            hurts("cluster-retires", "cpu", "nothing is saved, as `h100` has such machines"),
         ),
         may=(*MADE_ANEW, "offer-gone", "no-offer-left"),
         world=BUSY,

@@ -43,7 +43,7 @@ CASES = (
                     "only members of team `vision` may",
                     "slipway:teams.vision.clusters",
                 ),
-                "members name the team (`--team`)",
+                "members of `vision` say `--team vision`",
             ),
         ),
         world=BUSY,

@@ -42,7 +42,7 @@ CASES = (
     Case(
         "A deployment is to wait for machines for longer than its workflow runs",
         (h100("createWithin: 6h"),),
-        (hurts("cluster-protection", "h100", "6 h", "killed after 3 h", "others' deployments wait", "2 h or less"),),
+        (hurts("cluster-protection", "h100", "6 h", "killed after 3 h", "others' deployments wait", "`2h` or less"),),
         accident="a deployment cut off by its runner's limit",
     ),
     Case(
@@ -68,7 +68,7 @@ CASES = (
             stack("longestTimeout: 48", "longestTimeout: 168"),
         ),
         (
-            hurts("policy-weaker", "longestTimeout", "lets in template lora", "168 h"),
+            hurts("policy-weaker", "longestTimeout", "objects to this change: template lora", "168 h"),
             hurts("timeout-changed", "lora", "on pool `h100` holds machines for which others wait"),
         ),
         may=("run-cost",),
@@ -189,7 +189,14 @@ CASES = (
             stack("regions: [us-central1]", "regions: [us-central1, us-east5]"),
             h100("alternatives: [{ region: us-east5 }]"),
         ),
-        (stops("policy-weaker", "regions", "data and results may be outside", "lets in cluster h100 (alternative 1)"),),
+        (
+            stops(
+                "policy-weaker",
+                "regions",
+                "data and results may be outside",
+                "objects to this change: cluster h100 (alternative 1)",
+            ),
+        ),
         may=("cluster-may-become", "bucket-created", "access-added", "resource-created"),
         world=BUSY,
         accident="data that left its region",

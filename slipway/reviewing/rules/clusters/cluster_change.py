@@ -173,7 +173,7 @@ def costs(cluster: Cluster) -> str:
 def within(cluster: Cluster) -> str:
     """Return what happens if no machines are found in time."""
     seconds = (cluster.create_within or timedelta(seconds=CREATE_WITHIN_S)).total_seconds()
-    return f"if none come within {span(seconds)} (`createWithin`), the deployment fails, whatever else it brings"
+    return f"if none come within {span(seconds)} (`createWithin`), the deployment fails with all else in it"
 
 
 def with_month(hourly: Price) -> str:
@@ -220,4 +220,4 @@ def key_of(name: str, key: str) -> str:
 def of_cluster(row: str, name: str, *, part: str = "", key: str | None = None, **parts: Any) -> Consequence:
     """Return a row's consequence for a cluster. `key`, below its entry, caused it; empty for the whole entry."""
     field = "" if key is None else key_of(name, key)
-    return by_row(row, Subject("cluster", name, part), field=field, **parts)
+    return by_row(row, Subject("cluster", name, part), field=field, entry=key_of(name, ""), **parts)

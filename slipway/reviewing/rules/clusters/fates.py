@@ -85,7 +85,7 @@ def _fate(cluster: ClusterChange, change: Change) -> str:
     if cluster.new_in_cloud:
         return "taken" if retires else "taken-idle"
     of_machines = any(edit.key.startswith(_OF_MACHINES) for edit in cluster.edits)
-    wasteful = cluster.jobs and price(new).known >= _WASTE and not of_machines
+    wasteful = cluster.jobs and not of_machines and all(edit.key != "generation" for edit in cluster.edits)
     return "followed" if not retires else "wasted" if wasteful else "beside"
 
 
@@ -102,9 +102,11 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
     held = machines(cluster.held or (of.minimum_machines(old) if old and new is None else ()))
     unique = bool(held and old and scarce(old))
+    fixed = f"existing clusters can't change{f' `{cluster.key}`' if count == 1 else ''}"
     away, lost = "nobody can submit to it until the new one is there", "nobody can submit to it any more"
     cost = price(old) if old else None
-    keep = "keep the entry: such machines may not be had again" if unique else ""
+    keep = "keep the entry as long as anybody needs such machines" if unique else ""
+    keep += f", at {of.with_month(cost)}" if unique and cost and cost.known else ""
     if cluster.dormant_after:
         edit = cluster.dormant_after.edit
         keep = f"nothing brings it back by itself: give it {edit} while its machines are there" if edit else ""
@@ -112,15 +114,18 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         wanted = sorted(map(machines_in_words, old.pools))
         newcomers = ((each.name, each.new) for each in listed if each.old is None and each.new)
         equal = (name for name, other in newcomers if sorted(map(machines_in_words, other.pools)) == wanted)
-        keep = next((f"keep the name: `{name}` is another cluster" for name in equal), keep)
+        renamed = "keep the name, or let whoever types `--pool {}/…`, also in scripts, type `{}`: it is another cluster"
+        keep = next((renamed.format(cluster.name, name) for name in equal), keep)
     again = next((made.name for made in listed if old and made.name != cluster.name and _takes_over(made, old)), "")
-    paid = f"such machines are paid in `{again}`" if again else f"{of.with_month(cost)}, saved" if cost else ""
+    paid = f"that saves {of.with_month(cost)}" if cost else ""
+    paid = f"nothing is saved, as `{again}` has such machines" if again else paid
     saved = f"{lost}; {paid}" if cost and cost.known else lost
     owners = named(f"`{owner}`" for owner in change.new.owners(cluster.name)) if old is None else ""
     alone = f"; it takes jobs of team {owners} alone" if owners else ""
     return {
         "costs": of.costs(new) + alone if new else "",
         "edit": brief[0] if count == 1 else counted(count, "edit"),
+        "fixed": "another `generation` asks for that" if cluster.key == "generation" else fixed,
         "makes": "makes" if count == 1 else "make",
         "end": _end(cluster, "then" if new else "at once"),
         "until": have_ended(on_them.values(), "") if on_them else "a later deployment",
@@ -163,10 +168,11 @@ def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]
 
 
 def _grade(cluster: ClusterChange, fate: str) -> Grade | None:
-    old, dormant, doomed = cluster.old, cluster.dormant_after, cluster.jobs and not cluster.retires
+    old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
+    doomed = cluster.jobs and not cluster.retires
     match fate:
         case "wasted":
-            return None if any(edit.key == "generation" for edit in cluster.edits) else Grade.BLOCKING
+            return Grade.BLOCKING if new and price(new).known >= _WASTE else None
         case "in-place" | "in-place-busy":
             return None if cluster.scarce or cluster.jobs else Grade.WARNING
         case "retires" | "deleted" if dormant and old and dormant.season == old.season:

@@ -92,7 +92,8 @@ def _shut_out(account: str, what: str, name: str, right: str, change: Change) ->
 
 def _hit(row: str, subject: Subject, hit: Sequence[VertexJob], change: Change, **values: Any) -> Iterator[Consequence]:
     if hit:
-        yield by_row(row, subject, jobs=owned(hit, ""), details=jobs(hit, change.now), **values)
+        ended, details = have_ended(hit, ""), jobs(hit, change.now)
+        yield by_row(row, subject, jobs=owned(hit, ""), ended=ended, details=details, **values)
 
 
 def users(change: Change, what: str, name: str) -> tuple[VertexJob, ...]:

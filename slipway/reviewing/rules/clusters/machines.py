@@ -101,30 +101,46 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     made = not cluster.new_in_cloud and (cluster.gone or not cluster.stays)
     if not (made or (cluster.stays and listed != before)):
         return
-    may = [_option(new, number, other, home=change.new.region) for number, other in enumerate(listed, 1)]
+    may = [_option(new, number, other) for number, other in enumerate(listed, 1)]
     templates = change.new.templates.values()
     asked = {kind for template in templates for offer in template.offers for kind in machine_types(offer)}
     types = dict.fromkeys(pool.machine.type for other in listed for pool in other.pools)
-    lacking = sorted(types.keys() - asked)
-    unfit = f"no template asks for {join(f'`{kind}`' for kind in lacking)}" if lacking else ""
-    then = [f"then {line}" for line in without_cluster(change.new, name) if unfit]
-    if not made:
-        row = "alternatives-unfit" if unfit else "alternatives-changed"
-        own = {pool.machine.type for pool in new.pools}
-        regions = dict.fromkeys(other.region for other in listed if other.region)
-        others = join([*(f"of `{kind}`" for kind in types if kind not in own), *(f"in {region}" for region in regions)])
-        others = others or "of more or fewer machines"
-        yield of_cluster(row, name, unfit=unfit, others=others, details=(*may, *then), key="alternatives")
-        return
+    most = Price(max(price(other).known for other in listed))
+    dearer = Price(most.known - price(new).known)
+    lacking = join(f"`{kind}`" for kind in sorted(types.keys() - asked))
+    unfit = f"no template asks for {lacking}, so up to {dollars(most)} is paid for machines that run nothing"
+    then = [f"then {line}" for line in without_cluster(change.new, name) if lacking]
+    own = {pool.machine.type for pool in new.pools}
+    regions = dict.fromkeys(other.region for other in listed if other.region)
+    others = join([*(f"of `{kind}`" for kind in types if kind not in own), *(f"in {region}" for region in regions)])
+    lost = machines(cluster.held) if made and cluster.is_replaced else ""
+    so = facts(
+        unfit if lacking else "",
+        f"up to {signed(dearer.known)}" if dearer.known > 0 else "",
+        _far(change.new.region) if regions else "",
+        "" if made else "a deployment that makes it anew decides that by itself; the one that runs stays as it is",
+        "" if made else "once made so it stays so, also when its own can be had again",
+        f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else "",
+    )
     was = change.old.clusters.get(name) or cluster.dormant_before
-    dearer = Price(max(price(other).known for other in listed) - price(new).known)
-    lost = machines(cluster.held) if cluster.is_replaced else ""
-    ends = f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else ""
-    so = facts(unfit, f"up to {signed(dearer.known)}" if dearer.known > 0 else "", ends)
-    grade = Grade.BLOCKING if unfit and lost and cluster.scarce else None
-    row = f"cluster-may-become{'-and-old-goes' if lost else ''}"
-    row = "cluster-may-still-become" if was and alike(listed, was.alternatives) else row
-    yield of_cluster(row, name, so=so, details=(*may, *then), grade=grade, key="alternatives", cost=dearer)
+    row, grade = f"cluster-may-become{'-and-old-goes' if lost else ''}", None
+    if not made:
+        row = "alternatives-unfit" if lacking else "alternatives-changed"
+        grade = Grade.WARNING if not before and (regions or dearer.known > 0) else None
+    elif was and alike(listed, was.alternatives):
+        row = "cluster-may-still-become"
+    if lacking and lost and cluster.scarce:
+        grade = Grade.BLOCKING
+    yield of_cluster(
+        row,
+        name,
+        so=so,
+        others=others or "of more or fewer machines",
+        details=(*may, *then),
+        grade=grade,
+        key="alternatives",
+        cost=dearer if made else None,
+    )
 
 
 def standing_alternatives(change: Change) -> Iterator[str]:
@@ -145,15 +161,15 @@ def alike(listed: Sequence[Alternative], before: Sequence[Alternative]) -> bool:
     )
 
 
-def _option(first: Cluster, number: int, other: PricedAlternative, *, home: str) -> str:
-    """Return `alternative 2 in us-east4: 1–4 a2-highgpu-8g, $33.93/h idle instead of $96.03/h, …`."""
-    where, far = (f" in {other.region}", f", {_far(home)}") if other.region else ("", "")
+def _option(first: Cluster, number: int, other: PricedAlternative) -> str:
+    """Return `alternative 2 in us-east4: 1–4 a2-highgpu-8g, $33.93/h idle instead of $96.03/h`."""
+    where = f" in {other.region}" if other.region else ""
     differing = (pool for pool in other.pools if compare_pools(pool.name, first.pool(pool.name), pool))
     differs = named(f"{pool.name} {machines_in_words(pool)}" for pool in differing)
     first_idle, idle = price(first), price(other)
     more = "" if idle == first_idle else f" instead of {dollars(first_idle)}"
-    return f"alternative {number}{where}: {differs or 'the same machines'}, {dollars(idle)} idle{more}{far}"
+    return f"alternative {number}{where}: {differs or 'the same machines'}, {dollars(idle)} idle{more}"
 
 
 def _far(home: str) -> str:
-    return f"results stay there, and what is read from {home} crosses regions, at a price"
+    return f"results stay there, and what is read from {home} is billed by the gigabyte"

@@ -15,6 +15,7 @@ from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineGroup
+from slipway.model.prices import dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import cost, largest, misfits, taken, takes, without_cluster
@@ -88,7 +89,8 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     row = f"{'unused-' if unused else ''}pool-gone-{'empty' if not held else 'scarce' if gpus else 'plain'}"
     grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
     edits = (Edit(pool.name, machines_in_words(pool), ""),)
-    return _of_pool(row, place, held=held, grade=grade, edits=edits, cost=pool.price_per_hour * pool.min)
+    paid = pool.price_per_hour * pool.min
+    return _of_pool(row, place, held=held, saved=dollars(paid), grade=grade, edits=edits, cost=paid)
 
 
 def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
@@ -102,6 +104,9 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             new=new.machine,
             old=old.machine,
             min=new.min,
+            size=_size(new, "min"),
+            ready=old.min,
+            saved=dollars(old.price_per_hour * (old.min - new.min)),
             free="it has grown" if new.autoscaled else "others have ended",
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
@@ -114,7 +119,8 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     alike, further, more = old.machine.kind == new.machine.kind, new.max > old.max, new.min > old.min
     if alike and (further or more):
         row = "more-and-further" if more and further else "more" if more else "further"
-        yield _of_pool(row, place, edits=_both(old, new), key=_size(new, "max" if further else "min"))
+        saved = dollars(new.price_per_hour * max(new.min - old.min, 0))
+        yield _of_pool(row, place, saved=saved, edits=_both(old, new), key=_size(new, "max" if further else "min"))
     if new.max >= old.max:
         return
     asking = {name: largest(template, *place) for name, template in change.new.templates.items()}
@@ -222,6 +228,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             most=max(needs_of.values()),
             machine=pool.machine,
             min=counted(pool.min, "machine"),
+            dearer=dollars(pool.price_per_hour * (max(needs_of.values()) - pool.min)),
             beyond="".join(_beyond(place, pool, needs_of, change)),
             edits=_both(was, pool) if was.min != pool.min else (),
             details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],

@@ -26,10 +26,19 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import costs, edits, minimum_machines, of_cluster, pools_of, price
+from slipway.reviewing.rules.clusters.cluster_change import (
+    costs,
+    edits,
+    minimum_machines,
+    of_cluster,
+    pools_of,
+    price,
+    scarce,
+)
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.table import ROWS
-from slipway.reviewing.rules.words import in_words
+from slipway.reviewing.rules.templates.usage import facts
+from slipway.reviewing.rules.words import in_words, machines
 
 _SOON = timedelta(days=7)
 """A cluster that ends sooner is taken from people who have jobs in hand."""
@@ -94,6 +103,7 @@ def _edited(
         harms = takes is not None and value is not None and (was is None or takes(value, was))
         harms = harms and not fresh and not (dated and was_asleep and asleep)
         so, dearer = ("", False) if fresh else _shift(key, was, value, new, change.now)
+        so = facts(so, _given_back(new)) if harms and key in ("until", "idleLimit") and not asleep else so
         soon = harms and key == "until" and value - change.now < _SOON
         away = [f"then {line}" for line in without_cluster(change.new, new.name)] if harms and dated else []
         edit = Edit(key, _words(was), _words(value))
@@ -104,6 +114,7 @@ def _edited(
             new.name,
             part=key,
             value=edit.after,
+            before=edit.before,
             so=so,
             quota=_of_both(new, change) if value == ROLLOVER else "",
             edits=[edit],
@@ -111,6 +122,12 @@ def _edited(
             grade=Grade.BLOCKING if soon else None if harms or dearer else Grade.NOTE,
             key=key,
         )
+
+
+def _given_back(cluster: Cluster) -> str:
+    held = machines(minimum_machines(cluster))
+    saves = f"that saves {dollars(price(cluster))}" if held else ""
+    return f"{saves}, and its {held} may not come again" if held and scarce(cluster) else saves
 
 
 def _words(value: Any) -> str:

@@ -85,6 +85,7 @@ def _added(member: AccessChange) -> Consequence:
     alone = [name for name, trainer in trainers.items() if member.member in trainer.submitters]
     readable = secrets(change.new, *([trainers[name].account for name in alone] or [change.new.trainer]))
     so = f"any code of theirs can read {readable}" if readable else ""
+    less = "" if alone else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
     return by_row(
         f"{'domain' if who else 'submitter'}-added{'-alone' if alone else ''}",
         Subject("member", member.member),
@@ -93,7 +94,7 @@ def _added(member: AccessChange) -> Consequence:
         trainers=join(f"`{name}`" for name in alone),
         first=next(iter(alone), ""),
         who=f"{who[0].upper()}{who[1:]}" if who else f"{IT}, {stranger}," if stranger else IT,
-        instead="list a group: you know who is in it" if who and grade is not Grade.WARNING else instead,
+        instead="list a group: you know who is in it" if who and grade is not Grade.WARNING else instead or less,
         details=(f"as submitter `{member.member}`",) if who else (),
         grade=grade,
     )

@@ -30,9 +30,8 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 edits = (Edit("account", old.account, new.account),)
                 details = _quoted((*_runs(new, change.new), *sorted(_secrets(change.new, new.account))))
                 subject = Subject("trainer", name)
-                yield by_row(
-                    "trainer-account-changed", subject, trainer=_words(old), name=name, edits=edits, details=details
-                )
+                values: dict[str, Any] = {"trainer": _words(old), "name": name, "account": new.account}
+                yield by_row("trainer-account-changed", subject, edits=edits, details=details, **values)
             yield from _access(old, new, change)
         elif trainer := new or old:
             so, members = "" if old else "nobody may submit them", _names(trainer.submitters)
@@ -45,6 +44,7 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 Subject("trainer", name),
                 trainer=_words(trainer),
                 name=name,
+                whom=_names(_before(runs, change)),
                 who=f"Jobs of {_names(runs)}" if runs else "Templates that choose it",
                 so=so,
                 details=(f"account `{trainer.account}`", *_quoted(trainer.submitters)),
@@ -100,13 +100,23 @@ def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
     return [name for name, template in catalog.templates.items() if trainer.account in _accounts(template)]
 
 
+def _before(runs: Collection[str], change: Change) -> list[str]:
+    """Return the members who could submit some of these templates so far."""
+    templates = [change.old.templates[name] for name in runs if name in change.old.templates]
+    accounts = {account for template in templates for account in _accounts(template)}
+    return list(
+        dict.fromkeys(member for account in sorted(accounts) for member in submitters_of(change.before, account))
+    )
+
+
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
     stay = set(change.before.people) & set(change.after.people)
     read, runs = secrets(change.new, new.account), _runs(new, change.new)
     part = _words(new).replace("`", "")  # Frozen: approvals know it.
     so = f"it reads {read}, which any code of theirs can read then"
     so = so if read else f"so they may do all that `{new.account}` may"
-    values: dict[str, Any] = {"trainer": _words(new), "templates": _names(runs), "so": so, "field": _field(new)}
+    values: dict[str, Any] = {"trainer": _words(new), "templates": _names(runs), "so": so}
+    values |= {"field": _field(new), "list": _field(new)}
     gone = "trainer-access-gone" if runs and new.submitters else f"trainer-access-gone-{'all' if runs else 'unused'}"
     for member in new.submitters:
         if member in stay and member not in old.submitters:
@@ -143,6 +153,7 @@ def _moved(was: Template, template: Template, change: Change) -> Iterator[Conseq
         more=_named_secrets(more),
         gained=_names(gained),
         list=_field(new),
+        account=new.account,
         edits=(Edit("account", old.account, new.account),),
         details=(
             *(f"`{member}` can't submit it any more" for member in lost),
