@@ -34,6 +34,7 @@ from slipway.model.catalog.placeholders import (
 )
 from slipway.model.cluster import ClusterSpec
 from slipway.model.kinds import KINDS, JobKind
+from slipway.model.kinds.pipeline import THIS_STACK
 from slipway.model.labels import (
     CAPACITY_TYPE_LABEL,
     COMMIT_LABEL,
@@ -46,7 +47,6 @@ from slipway.model.labels import (
 )
 from slipway.model.rules import reservations, strategies
 from slipway.model.rules.table import check as check_rules
-from slipway.model.submit_task import for_stack
 
 
 def request(
@@ -75,9 +75,8 @@ def request(
     if cluster is not None:
         spec |= on_cluster(template, case, context, context.clusters[cluster], on)
     # In JSON a `${` stands in texts alone, so that they are all escaped at once.
-    here = template.compiled and for_stack(template.compiled, f"gs://{context.catalog_bucket}")
-    pipeline = json.loads(escaped(json.dumps(here.spec))) if here else None
-    asked = KINDS[kind].body(spec, template.study, template.model, pipeline)
+    here = (template.pipeline or "null").replace(THIS_STACK, f"gs://{context.catalog_bucket}")
+    asked = KINDS[kind].body(spec, template.study, template.model, json.loads(escaped(here)))
     body: dict[str, Any] = {"displayName": f"${{{JOB}}}", **asked}
     body = fill(unescaped(body), {KIND: kind})
     body["labels"] = {

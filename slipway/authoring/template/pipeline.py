@@ -6,14 +6,20 @@ import json
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from slipway.authoring.template.declaration import Parameter, file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.worker_pool import TaskPool
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, meant, quoted
-from slipway.model.kinds.pipeline import Pipeline
-from slipway.model.submit_task import SubmitTask, submit_tasks
+from slipway.model.kinds.pipeline import Pipeline, Task
+
+ARGUMENTS = frozenset(
+    {"template", "like", "capacity", "pool", "kind", "team", "wait_for", "then", "request_id", "catalog", "code"}
+    | {"yes", "labels", "note", "notify"}
+)
+"""The arguments of `slipway.submit`; all others are parameters of the template."""
 
 
 def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
@@ -44,16 +50,18 @@ def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
             why="\n".join(mistakes),
             fix=f"correct the parameters of templates/{file_of(template.name)}, or compile the pipeline again",
         )
-    parameters = tuple(_merged(declared.get(name), parameter) for name, parameter in derived.items())
+    parameters = tuple(_merged(declared.get(name, parameter), parameter) for name, parameter in derived.items())
     return replace(template, pipeline=text, parameters=parameters, worker_pools=pools)
 
 
 def check_submissions(template: JobTemplate, offered: Mapping[str, JobTemplate]) -> None:
     """Raise ConfigError for tasks of a template's pipeline that submit what its stack can't: `offered` are its
     templates by name. Tasks that name their catalog submit to another stack."""
-    tasks = submit_tasks(template.compiled) if template.compiled else ()
-    if mistakes := [wrong for task in tasks if not task.elsewhere for wrong in _refusals(task, offered)]:
-        name = template.compiled and template.compiled.spec.get("pipelineInfo", {}).get("name", "")
+    if (pipeline := template.compiled) is None:
+        return
+    submitting = (task for task in pipeline.tasks if task.submits_here)
+    if mistakes := [wrong for task in submitting for wrong in _refusals(task, offered)]:
+        name = pipeline.spec.get("pipelineInfo", {}).get("name", "")
         raise ConfigError(
             f"template {template.name}: its pipeline {name} submits what this stack does not take",
             why="\n".join(mistakes),
@@ -62,20 +70,21 @@ def check_submissions(template: JobTemplate, offered: Mapping[str, JobTemplate])
         )
 
 
-def _refusals(task: SubmitTask, offered: Mapping[str, JobTemplate]) -> Iterator[str]:
-    name = task.given.get("template")
-    if name is None:
+def _refusals(task: Task, offered: Mapping[str, JobTemplate]) -> Iterator[str]:
+    given: Mapping[str, Any] = task.inputs["parameters"]
+    name = given["template"].get("runtimeValue", {}).get("constant")
+    if name is None or "{{$" in name:  # Known in a run alone.
         return
     if name not in offered:
         fix = meant(name, offered, f"it has {join(offered)}")
         yield f"task {task.path}: there is no template {quoted(name)} in slipway:templates; {fix}"
         return
     known = {parameter.name: parameter.published for parameter in offered[name].parameters}
-    for given in () if any(each.command for each in known.values()) else task.parameters:
-        if given not in known:
-            fix = meant(given, known, f"it has {join(known) or 'none'}")
-            yield f"task {task.path}: template {name} has no parameter {quoted(given)}; {fix}"
-    if missing := [each.name for each in known.values() if each.required and each.name not in task.parameters]:
+    names = {**given, **task.inputs.get("artifacts", {})}.keys() - ARGUMENTS
+    for unknown in () if any(each.command for each in known.values()) else sorted(names - known.keys()):
+        fix = meant(unknown, known, f"it has {join(known) or 'none'}")
+        yield f"task {task.path}: template {name} has no parameter {quoted(unknown)}; {fix}"
+    if missing := [each.name for each in known.values() if each.required and each.name not in names]:
         yield f"task {task.path}: template {name} needs {join(missing)}, which no argument gives"
 
 
@@ -105,14 +114,10 @@ def _parameter(name: str, pipeline: Pipeline) -> Parameter:
     default = defined.get("defaultValue")
     if type_ in (list, dict):
         type_, default = str, None if default is None else json.dumps(default)
-    if type_ is None:
-        raise ConfigError(
-            f"parameter {name} is a {defined.get('parameterType')}",
-            why="no submission can give one",
-            fix="correct the pipeline, and compile it again",
-        )
-    default = None if default is None else type_(default)
-    parameter = Parameter(name, type_, default=default, help=str(defined.get("description", "")))
+    if type_ and default is not None:
+        default = type_(default)
+    of: Any = type_ or defined.get("parameterType")  # As it stands there, for a type that no submission can give.
+    parameter = Parameter(name, of, default=default, help=str(defined.get("description", "")))
     if problems := list(parameter.problems()):
         raise ConfigError(f"parameter {name}: {'; '.join(problems)}", fix="correct the pipeline, and compile it again")
     return parameter
@@ -126,9 +131,7 @@ def _mistakes(declared: Mapping[str, Parameter], derived: Mapping[str, Parameter
             yield f"parameter {name} is {parameter.type.__name__}, and {derived[name].type.__name__} in the pipeline"
 
 
-def _merged(declared: Parameter | None, derived: Parameter) -> Parameter:
+def _merged(declared: Parameter, derived: Parameter) -> Parameter:
     """Return the declared parameter, with the pipeline's default and help where it has none."""
-    if declared is None:
-        return derived
     default = derived.default if declared.default is None else declared.default
     return replace(declared, default=default, help=declared.help or derived.help)

@@ -143,11 +143,8 @@ class TaskPool(WorkerPool):
 
     @classmethod
     def of(cls, group: TaskGroup) -> TaskPool:
-        """Return a group's pool, on the machines that it has without a cluster. Raises MachineError for none."""
-        shape = group.need.own()
-        if shape is None:
-            raise MachineError("machine", f"no machine has what task {group.tasks[0]} needs", "let it ask for less")
-        role = group.tasks[0] if len(group.tasks) == 1 else "task"
+        """Return a group's pool, on the machines that it has without a cluster."""
+        role, shape = group.tasks[0] if len(group.tasks) == 1 else "task", group.machine
         count = shape.accelerator_count or None
         own = cls(role, shape.type, accelerator=shape.accelerator, accelerator_count=count)
         return replace(own, replicas=group.at_once, need=group.need)

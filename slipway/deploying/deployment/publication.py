@@ -32,7 +32,6 @@ from slipway.model.labels import Revision
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, hourly
 from slipway.model.secret import secret_version
-from slipway.model.submit_task import submit_tasks
 
 
 def compile_context(stack: Stack, revision: Revision, plan: Plan) -> CompileContext:
@@ -88,7 +87,7 @@ def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
 def no_submitter(template: JobTemplate, stack: Stack) -> tuple[str, str] | None:
     """Return a warning and its fix for a pipeline whose tasks submit to its stack as an account that no submitter
     names; None otherwise."""
-    if not template.compiled or all(task.elsewhere for task in submit_tasks(template.compiled)):
+    if not template.compiled or not any(task.submits_here for task in template.compiled.tasks):
         return None
     trainer = stack.trainers[template.trainer].account if template.trainer else stack.workspace.trainer
     member = f"serviceAccount:{template.service_account or trainer_email(trainer, stack.project)}"

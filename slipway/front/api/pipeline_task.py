@@ -24,6 +24,7 @@ from slipway.front.api.job import Job, job, jobs
 from slipway.front.api.submit import submit
 from slipway.google.failures import Denied
 from slipway.model.catalog.model import VARIABLE
+from slipway.model.kinds.pipeline import THIS_STACK
 from slipway.model.labels import PIPELINE_RUN, label_value
 from slipway.using.context import context_of
 from slipway.using.submission.request import derived_request_id
@@ -64,7 +65,7 @@ class PipelineTask:
         return {**uris, **given, "labels": labels, "request_id": self.request_id}
 
     def submitted(self) -> Job:
-        if "catalog" not in self.arguments and not os.environ.get(VARIABLE):
+        if os.environ.get(VARIABLE) == THIS_STACK:
             raise ConfigError(
                 "this task has no catalog",
                 why="Slipway names its stack's to the tasks of pipelines that it submits, and did not submit this one",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import shlex
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import ConfigError
@@ -12,7 +12,7 @@ from slipway.base.installation import source
 from slipway.front.api.call import check, check_given
 from slipway.google.catalog.lookup import address
 from slipway.model.catalog.model import VARIABLE
-from slipway.model.submit_task import START
+from slipway.model.kinds.pipeline import THIS_STACK
 
 if TYPE_CHECKING:
     from kfp.dsl import PipelineTask
@@ -21,7 +21,7 @@ IMAGE = "python:3.12-slim"
 _OUTPUTS = {"job": "String", "output": "String", "folder": "Artifact", "metrics": "Metrics"}
 _TYPES = {bool: "Boolean", int: "Integer", float: "Float", str: "String", list: "List", dict: "Dict"}
 _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore")
-_PLACEHOLDERS = ("{{$.pipeline_job_resource_name}}", "{{$}}")
+_START = 'exec python3 -m slipway.kfp "$0" "$@"'
 _NEVER = ("like", "code", "request_id")
 
 
@@ -67,12 +67,21 @@ def submit_op(
         name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value is not None
     }
     check_given({name: value for name, value in given.items() if not hasattr(value, "channel_type")})
-    variables = {} if catalog else {"env": {VARIABLE: ""}}  # Filled in when a stack publishes the pipeline.
+    if packages_to_install is None:
+        packages_to_install = () if base_image else (_this_slipway(),)
+    words = (packages_to_install,) if isinstance(packages_to_install, str) else packages_to_install
+    install = shlex.join(("python3", *_PIP, *words)) + " && " if words else ""
+    container = {
+        "image": base_image or IMAGE,
+        "command": ["sh", "-ec", install + _START],
+        "args": ["{{$.pipeline_job_resource_name}}", "{{$}}"],
+        **({} if catalog else {"env": {VARIABLE: THIS_STACK}}),
+    }
     definition = {
         "name": template,
         "inputs": [{"name": name, "type": _type(value)} for name, value in given.items()],
         "outputs": [{"name": name, "type": type_} for name, type_ in _OUTPUTS.items()],
-        "implementation": {"container": {**_container(base_image, packages_to_install), **variables}},
+        "implementation": {"container": container},
     }
     task: PipelineTask = components.load_component_from_text(json.dumps(definition))(**given)
     return task.set_caching_options(False).set_cpu_limit("1").set_memory_limit("2G")
@@ -82,18 +91,6 @@ def _type(value: Any) -> Any:
     """Return the type of an input for a value, or of another task's output."""
     of = next((name for type_, name in _TYPES.items() if isinstance(value, type_)), None)
     return getattr(value, "channel_type", of)
-
-
-def _container(image: str | None, packages: Sequence[str] | None) -> Mapping[str, Any]:
-    if packages is None:
-        packages = () if image else (_this_slipway(),)
-    words = (packages,) if isinstance(packages, str) else packages
-    install = shlex.join(("python3", *_PIP, *words)) + " && " if words else ""
-    return {
-        "image": image or IMAGE,
-        "command": ["sh", "-ec", install + START],
-        "args": list(_PLACEHOLDERS),
-    }
 
 
 def _this_slipway() -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -23,30 +24,34 @@ TYPES: Mapping[str, type[Any]] = {
 """The types of parameters. A template has lists and objects as texts, which are JSON."""
 USUAL = "e2-standard-4"
 """The machine that Vertex AI gives a task that asks for nothing."""
-_GB = {"": 1e-9, "K": 1e-6, "M": 1e-3, "G": 1.0, "T": 1e3}
+THIS_STACK = "the-stack-that-submits-this-pipeline"
+"""The catalog of a task of `slipway.kfp.submit_op` that names none, until a stack publishes the pipeline."""
+_AMOUNT = re.compile(r"(\d+\.?\d*)(\w*)")
+_UNITS = {"": 1.0, "m": 1e-3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
+_UNITS |= {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 _FAMILIES = ("e2", "n1", "m1")
 _MOST_COMPARED = 40
 """The tasks up to which those that may run at once are told apart; of more, all may."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Need:
-    """The need of a task; all zero where it asks for nothing. Memory in GB."""
+    """The need of a task; all zero where it asks for nothing. Memory in GB. The most demanding are the largest."""
 
+    count: int = 0
     cpus: float = 0.0
     memory: float = 0.0
     accelerator: str = ""
-    count: int = 0
 
     @classmethod
     def read(cls, resources: Json) -> Need:
         """Read a container's resources. Those that are known only in a run, `{{$…}}`, count as none."""
         gpu = resources.get("accelerator", {})
         return cls(
-            cpus=_amount(resources.get("resourceCpuLimit") or resources.get("cpuLimit"), unit=1.0),
-            memory=_amount(resources.get("resourceMemoryLimit") or f"{resources.get('memoryLimit') or 0}G", unit=1e-9),
+            count=int(_amount(gpu.get("resourceCount") or gpu.get("count"))),
+            cpus=_amount(resources.get("resourceCpuLimit") or resources.get("cpuLimit")),
+            memory=_amount(resources.get("resourceMemoryLimit")) / 1e9 or _amount(resources.get("memoryLimit")),
             accelerator=str(gpu.get("resourceType") or gpu.get("type") or ""),
-            count=int(_amount(gpu.get("resourceCount") or gpu.get("count"), unit=1.0)),
         )
 
     def compared(self, has: Machine) -> Iterator[tuple[str, str, str, bool]]:
@@ -73,11 +78,39 @@ class Need:
 @dataclass(frozen=True)
 class TaskGroup:
     """The tasks of a pipeline that need the same, and how many of them may run at once, beyond those for which the
-    machines of more demanding tasks suffice that never run with them."""
+    machines of more demanding tasks suffice that never run with them. `machine`: what each has without a cluster."""
 
     need: Need
+    machine: Machine
     tasks: tuple[str, ...]
     at_once: int
+
+
+@dataclass(frozen=True)
+class Task:
+    """A task of a pipeline that runs a container."""
+
+    #: With the graphs around it: `prepare.split`.
+    path: str
+    inputs: Json
+    container: Json
+    #: The tasks and graphs that it comes after.
+    after: frozenset[str]
+    #: How many of it run at once.
+    times: int
+
+    @property
+    def need(self) -> Need:
+        return Need.read(self.container.get("resources", {}))
+
+    @property
+    def submits_here(self) -> bool:
+        """Tell whether it submits a template of the stack that runs the pipeline."""
+        return any(variable.get("value") == THIS_STACK for variable in self.container.get("env", ()))
+
+    def comes_after(self, other: Task) -> bool:
+        """Tell whether it comes after another task, or after a graph that the other is in."""
+        return any(f"{other.path}.".startswith(f"{name}.") for name in self.after)
 
 
 @dataclass(frozen=True)
@@ -110,49 +143,42 @@ class Pipeline:
         return tuple(dict.fromkeys(str(each["container"]["image"]) for each in executors if "container" in each))
 
     @property
+    def tasks(self) -> tuple[Task, ...]:
+        """The tasks that run containers. Raises KeyError for what the pipeline lacks, ValueError for tasks that wait
+        for each other."""
+        return tuple(_tasks(self.spec, self.spec["root"]["dag"])) if "root" in self.spec else ()
+
+    @property
     def groups(self) -> tuple[TaskGroup, ...]:
-        """The tasks by their needs, the most demanding first. Raises KeyError for what the pipeline lacks, ValueError
-        for tasks that wait for each other.
+        """The tasks by their needs, the most demanding first. Raises as `tasks`, and MachineError for a need that no
+        machine meets.
 
         Of a loop over listed items as many run as there are, at most its own limit; of one over a task's output, one is
         counted, as nothing tells how many there will be. A task under a condition counts.
         """
-        tasks = list(_tasks(self.spec, self.spec["root"]["dag"])) if "root" in self.spec else []
-        needs = sorted(
-            dict.fromkeys(task.need for task in tasks), key=lambda need: (need.count, need.cpus, need.memory)
-        )
-        shapes, found = {need: need.own() for need in needs}, list[TaskGroup]()
-        for need in reversed(needs):
-            larger = {group.need: group.at_once for group in found if _serves(shapes[group.need], shapes[need])}
-            together = _at_once([task for task in tasks if task.need in (need, *larger)])
+        tasks, found = self.tasks, list[TaskGroup]()
+        for need in sorted({task.need for task in tasks}, reverse=True):
             paths = tuple(task.path for task in tasks if task.need == need)
-            found.append(TaskGroup(need, paths, max(0, together - sum(larger.values()))))
+            shape = need.own()
+            if shape is None:
+                raise MachineError("machine", f"no machine has what task {paths[0]} needs", "let it ask for less")
+            larger = {group.need: group.at_once for group in found if _serves(group.machine, shape)}
+            together = _at_once([task for task in tasks if task.need in (need, *larger)])
+            found.append(TaskGroup(need, shape, paths, max(0, together - sum(larger.values()))))
         return tuple(found)
 
 
-def _serves(larger: Machine | None, other: Machine | None) -> bool:
+def _serves(larger: Machine, other: Machine) -> bool:
     """Tell whether a machine has all that another one has, and draws the same quota."""
-    if larger is None or other is None:
-        return False
     families = {larger.family, other.family}
     alike = larger.accelerator == other.accelerator and (len(families) == 1 or families <= {"e2", "n1"})
     sizes = [(each.accelerator_count, each.vcpus, each.memory_gb) for each in (larger, other)]
     return alike and all(has >= needed for has, needed in zip(*sizes, strict=True))
 
 
-@dataclass(frozen=True)
-class _Task:
-    path: str
-    need: Need
-    #: The tasks and graphs that it comes after.
-    after: frozenset[str]
-    #: How many of it run at once.
-    times: int
-
-
 def _tasks(
     spec: Json, dag: Json, above: str = "", after: frozenset[str] = frozenset(), times: int = 1
-) -> Iterator[_Task]:
+) -> Iterator[Task]:
     bodies: Mapping[str, Json] = dag["tasks"]
     first = {name: body.get("dependentTasks", ()) for name, body in bodies.items()}
     earlier: dict[str, frozenset[str]] = {}
@@ -165,8 +191,8 @@ def _tasks(
             continue
         executor = spec.get("deploymentSpec", {}).get("executors", {})[component["executorLabel"]]
         if "container" in executor:
-            need = Need.read(executor["container"].get("resources", {}))
-            yield _Task(above + name, need, earlier[name], times * _iterations(body))
+            inputs = body.get("inputs", {})
+            yield Task(above + name, inputs, executor["container"], earlier[name], times * _iterations(body))
 
 
 def _iterations(body: Json) -> int:
@@ -176,32 +202,19 @@ def _iterations(body: Json) -> int:
     return max(1, min(count, limit) if limit else count)
 
 
-def _at_once(tasks: list[_Task]) -> int:
+def _at_once(tasks: list[Task]) -> int:
     """Return how many of some tasks may run at once: the most that do not come after one another."""
     if len(tasks) > _MOST_COMPARED:
         return sum(task.times for task in tasks)
     if not tasks:
         return 0
     first, rest = tasks[0], tasks[1:]
-    beside = [task for task in rest if not (_after(task, first) or _after(first, task))]
+    beside = [task for task in rest if not (task.comes_after(first) or first.comes_after(task))]
     with_first = first.times + _at_once(beside)
     return with_first if len(beside) == len(rest) else max(with_first, _at_once(rest))
 
 
-def _after(task: _Task, other: _Task) -> bool:
-    """Tell whether a task comes after another, or after a graph that the other is in."""
-    return any(f"{other.path}.".startswith(f"{name}.") for name in task.after)
-
-
-def _amount(value: Any, *, unit: float) -> float:
-    """Return an amount of Kubernetes (`500m`, `15G`, `4`) in units; 0 for one that only a run knows."""
-    text = str(value or 0)
-    number, binary = text.rstrip("iKMGTm"), 1.024
-    suffix = text[len(number) :]
-    try:
-        if suffix == "m":
-            return float(number) / 1000
-        scale = _GB[suffix[:1]] * binary ** " KMGT".index(suffix[0]) if suffix.endswith("i") else _GB[suffix]
-        return float(number) * (unit if not suffix else scale)
-    except (ValueError, KeyError):
-        return 0.0
+def _amount(value: Any) -> float:
+    """Return an amount of Kubernetes: `500m`, `15Gi`, `4`; 0 for none, and for one that only a run knows."""
+    found = _AMOUNT.fullmatch(str(value))
+    return float(found[1]) * _UNITS.get(found[2], 0.0) if found else 0.0

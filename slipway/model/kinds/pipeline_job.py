@@ -79,12 +79,10 @@ def _pipeline(spec: Json) -> Pipeline:
 
 def _pools(pipeline: Pipeline) -> list[dict[str, Any]]:
     """Return the worker pools that a pipeline's tasks amount to, each with the tasks that may run at once."""
-    container, pools = {"imageUri": ", ".join(pipeline.images)}, []
+    images, pools = ", ".join(pipeline.images), []
     for group in pipeline.groups:
-        shape = group.need.own() or type(group.need)().own()
-        assert shape is not None, "the usual machine is in the table"
-        request = MachineSpec(shape.type, shape.accelerator, shape.accelerator_count).request()
-        pools.append({**request, "replicaCount": str(group.at_once), "containerSpec": {**container}})
+        machine = MachineSpec(group.machine.type, group.machine.accelerator, group.machine.accelerator_count).request()
+        pools.append({**machine, "replicaCount": str(group.at_once), "containerSpec": {"imageUri": images}})
     return pools
 
 

@@ -15,8 +15,8 @@ from slipway.authoring.template.pipeline import check_submissions, with_pipeline
 from slipway.authoring.template.proof import StackResources, prove
 from slipway.base.errors import ConfigError
 from slipway.model.cluster import ClusterSpec, PoolSpec
+from slipway.model.kinds.pipeline import THIS_STACK
 from slipway.model.machines.spec import MachineSpec
-from slipway.model.submit_task import START
 from slipway.template import Parameter
 
 CONTEXT = CompileContext(
@@ -51,6 +51,10 @@ def spec(many: int = 1, **resources: Any) -> dict[str, Any]:
     }
 
 
+WITHOUT_A_VALUE = spec()
+WITHOUT_A_VALUE["root"]["inputDefinitions"] = {"parameters": {"end": {"parameterType": "TASK_FINAL_STATUS"}}}
+
+
 def template(folder: Path, content: Any = None, **given: Any) -> JobTemplate:
     (folder / "train.yaml").write_text(content if isinstance(content, str) else json.dumps(content or spec()))
     fields: dict[str, Any] = {"kinds": ("pipeline",), "pipeline": "train.yaml"} | given
@@ -83,6 +87,7 @@ def test_its_parameters_are_the_pipeline_s(tmp_path: Path) -> None:
         ({"pipeline": "none.yaml"}, "none.yaml: it can't be read"),
         ({"content": "a: ["}, "it is not YAML"),
         ({"content": "schemaVersion: 2.0.0"}, "not a pipeline that kfp 2 compiled (schemaVersion 2.0.0)"),
+        ({"content": WITHOUT_A_VALUE}, "parameter end: type must be int, "),
         ({"content": spec(cpuLimit=9999.0)}, "no machine has what task work-0 needs"),
         ({"content": spec() | {"components": {}}}, "it is not in the form of a compiled pipeline: KeyError('work')"),
     ],
@@ -149,10 +154,11 @@ def test_its_tasks_wait_for_the_cluster_and_then_do_as_the_template_says(
     assert command[2] == "echo ${slipway.dollar}{HOME} $0", "a shell's own variable is no placeholder"
 
 
-def submitting(folder: Path, *env: Any, **given: Any) -> JobTemplate:
+def submitting(folder: Path, catalog: str, **given: Any) -> JobTemplate:
     """A template whose pipeline has a task of `submit_op`. Arguments of None are known in a run alone."""
     content = spec()
-    content["deploymentSpec"]["executors"]["work"]["container"] |= {"command": ["sh", "-ec", START], "env": list(env)}
+    variable = {"name": "SLIPWAY_CATALOG", "value": catalog}
+    content["deploymentSpec"]["executors"]["work"]["container"]["env"] = [variable]
     sources = {
         name: {"componentInputParameter": name} if value is None else {"runtimeValue": {"constant": value}}
         for name, value in given.items()
@@ -161,14 +167,12 @@ def submitting(folder: Path, *env: Any, **given: Any) -> JobTemplate:
     return template(folder, content)
 
 
-UNNAMED = {"name": "SLIPWAY_CATALOG"}
-
-
 @pytest.mark.parametrize(
     ("given", "words"),
     [
         ({"template": "digits", "data": "gs://d", "trees": 40.0, "capacity": "pool"}, ""),
         ({"template": None, "lrr": 0.1}, ""),
+        ({"template": "{{$.inputs.parameters['which']}}", "lrr": 0.1}, ""),
         ({"template": "free", "run": "x {anything}", "anything": None}, ""),
         (
             {"template": "digts"},
@@ -182,7 +186,7 @@ UNNAMED = {"name": "SLIPWAY_CATALOG"}
 def test_a_task_of_submit_op_is_judged_by_the_stack_s_templates(
     tmp_path: Path, given: dict[str, Any], words: str
 ) -> None:
-    asked = submitting(tmp_path, UNNAMED, **given)
+    asked = submitting(tmp_path, THIS_STACK, **given)
     digits = template(tmp_path, parameters=())
     digits = replace(digits, name="digits", parameters=(Parameter("data", str), Parameter("trees", int, default=3)))
     free = replace(digits, name="free", parameters=(Parameter("run", str, command=True),))
@@ -194,13 +198,11 @@ def test_a_task_of_submit_op_is_judged_by_the_stack_s_templates(
 
 
 def test_a_task_that_names_its_catalog_is_another_stack_s(tmp_path: Path) -> None:
-    for env, given in ((UNNAMED, {"catalog": "gs://other"}), (UNNAMED | {"value": "gs://other"}, {})):
-        asked = submitting(tmp_path, env, template="theirs", **given)
-        check_submissions(asked, {})
+    check_submissions(submitting(tmp_path, "gs://other", template="theirs"), {})
 
 
 def test_its_request_names_the_stack_s_catalog_to_tasks_that_name_none(tmp_path: Path) -> None:
-    for env, wanted in ((UNNAMED, "gs://catalog"), (UNNAMED | {"value": "gs://other"}, "gs://other")):
-        body = request(submitting(tmp_path, env, template="digits"), "on-demand", CONTEXT, {})
+    for named, wanted in ((THIS_STACK, "gs://catalog"), ("gs://other", "gs://other")):
+        body = request(submitting(tmp_path, named, template="digits"), "on-demand", CONTEXT, {})
         container = body["pipelineSpec"]["deploymentSpec"]["executors"]["work"]["container"]
         assert container["env"] == [{"name": "SLIPWAY_CATALOG", "value": wanted}]

@@ -9,13 +9,13 @@ import pytest
 import yaml
 from kfp import compiler, dsl
 
+from slipway.authoring.template.pipeline import ARGUMENTS
 from slipway.errors import ConfigError
 from slipway.front.api import submit_op as module
 from slipway.front.api.call import _TAKES
 from slipway.front.api.pipeline_task import PipelineTask
 from slipway.kfp import submit_op
-from slipway.model.kinds.pipeline import Pipeline
-from slipway.model.submit_task import ARGUMENTS, for_stack, submit_tasks
+from slipway.model.kinds.pipeline import THIS_STACK, Pipeline
 from tests.docs.console import blocks
 from tests.local.conftest import ROOT
 
@@ -80,19 +80,22 @@ def test_without_a_catalog_it_is_that_of_the_stack_that_runs_the_pipeline(
     ours = Pipeline(compiled(tmp_path, catalog=None))
     text = json.dumps(ours.spec)
     assert "of-who-compiled" not in text and '"catalog"' not in text
-    for stack in ("gs://acme-dev-catalog", CATALOG):
-        container = for_stack(ours, stack).spec["deploymentSpec"]["executors"]["exec-digits"]["container"]
-        assert {"name": "SLIPWAY_CATALOG", "value": stack} in container["env"]
+    container = ours.spec["deploymentSpec"]["executors"]["exec-digits"]["container"]
+    assert container["env"] == [{"name": "SLIPWAY_CATALOG", "value": THIS_STACK}]
+    assert [task.path for task in ours.tasks if task.submits_here] == ["digits"]
     theirs = Pipeline(compiled(tmp_path))
-    assert for_stack(theirs, "gs://acme-dev-catalog") == theirs
-    assert [task.elsewhere for task in (*submit_tasks(ours), *submit_tasks(theirs))] == [False, True]
+    assert not any(task.submits_here for task in theirs.tasks), "a task that names its catalog is another stack's"
 
 
-def test_a_compiled_task_tells_what_it_submits(tmp_path: Path) -> None:
-    (task,) = submit_tasks(Pipeline(compiled(tmp_path, catalog=None, capacity="pool", labels={"a": "b"})))
-    assert (task.path, task.given["template"], task.given["lr"]) == ("digits", "digits", None)
-    assert sorted(task.parameters) == ["data", "layers", "lr", "trees"]
+def test_the_arguments_of_a_submission_are_told_from_parameters() -> None:
     assert set(_TAKES) == ARGUMENTS
+
+
+def test_a_task_that_no_stack_published_says_that_it_has_no_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("SLIPWAY_CATALOG", THIS_STACK)
+    executor = {"inputs": {"parameterValues": {"template": "digits"}}, "outputs": {"outputFile": "/gcs/b/out.json"}}
+    with pytest.raises(ConfigError, match="this task has no catalog"):
+        PipelineTask("projects/1/locations/us-central1/pipelineJobs/nightly-1", executor).submitted()
 
 
 @pytest.mark.parametrize(
