@@ -64,7 +64,7 @@ class Checks:
                 tell=tell,
             )
         if self.inputs:
-            (self.inputs if places is None else self.inputs.of(places)).check(candidates, tell)
+            self.inputs.check(candidates, tell, places)
         if self.secret:
             version, problem = self.secret[0], self.secret[1].result()
             if isinstance(problem, NotFound):

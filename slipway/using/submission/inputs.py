@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Executor, Future
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 
 from slipway.base.errors import ConfigError
@@ -91,18 +91,17 @@ class InputCheck:
         first = islice(dict.fromkeys(address for run in each for address in run), MOST_ADDRESSES)
         return cls(each, {name: threads.submit(contents, context.hurried.storage, name) for name in first})
 
-    def of(self, places: Iterable[int]) -> InputCheck:
-        """Return the same for some of the runs, by their places: others may have been sent long ago."""
-        runs = tuple(self.runs[place] for place in places)
+    def check(
+        self, candidates: Iterable[Candidate], tell: Callable[[str], None], places: Iterable[int] | None = None
+    ) -> None:
+        """Tell the size of each input of the runs at these places, None for all: others may have been sent long ago.
+        Raises ConfigError for one that is not there, and where they are known not to fit the smallest disk of these
+        candidates."""
+        runs = self.runs if places is None else [self.runs[place] for place in places]
         named = {address for run in runs for address in run}
-        return replace(self, runs=runs, found={name: look for name, look in self.found.items() if name in named})
-
-    def check(self, candidates: Iterable[Candidate], tell: Callable[[str], None]) -> None:
-        """Tell the size of each input. Raises ConfigError for one that is not there, and where they are known not to
-        fit the smallest disk of these candidates."""
         sizes: dict[str, int] = {}
-        for address, reading in self.found.items():
-            found = reading.result()
+        for address in filter(named.__contains__, self.found):
+            found = self.found[address].result()
             if isinstance(found, NotFound) or (isinstance(found, Contents) and found.whole and not found.objects):
                 bucket = f"there is no bucket gs://{Location.parse(address).bucket}"
                 raise ConfigError(
@@ -116,9 +115,9 @@ class InputCheck:
             sizes[address] = found.size
             unsure = "" if found.whole else "; not known: whether they fit the disk"
             tell(f"input {address}: {found}, copied to each machine before the code starts{unsure}")
-        if more := len({address for run in self.runs for address in run}) - len(self.found):
+        if more := len(named - self.found.keys()):
             tell(f"not looked at: {counted(f'{more:,}', 'other input')} of these runs")
-        needs = max(sum(sizes.get(address, 0) for address in run) for run in self.runs)
+        needs = max(sum(sizes.get(address, 0) for address in run) for run in runs)
         disk = min(part.machine.disk.size_gb for candidate in candidates for part in candidate.demand.parts)
         if needs > (disk - SYSTEM_GB) * _GB:
             raise ConfigError(
