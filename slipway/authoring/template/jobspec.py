@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from slipway.authoring.template.case import Case
 from slipway.authoring.template.job_template import JobTemplate
-from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, WorkerPool, places
+from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool, places
 from slipway.base import codec
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import meant
@@ -162,18 +162,19 @@ def _code(
     variables = {**template.env, **worker.env, **inputs, **secrets}
     env = [{"name": name, "value": value} for name, value in variables.items()]
     claim = ["--claim", f"gs://{context.work_bucket}/claims/${{{REQUEST}}}"]
-    takes_other_code = template.code_flag and code.holds_the_same(usual)
     if isinstance(code, Image):
         command = list(code.command)
         if code.launched:
-            folder = [f"--code=${{{PACKAGE}}}", f"--path={code.path}"] if takes_other_code else []
+            takes_folder = template.code_flag and isinstance(usual, Image) and code.uri == usual.uri
+            folder = [f"--code=${{{PACKAGE}}}", f"--path={code.path}"] if takes_folder else []
             arguments = Launched("", arguments, [*claim, *folder], code.command).written()
             command = [*IMAGE_START, f"/gcs/{packages[code].removeprefix('gs://')}"]
         container = codec.given(command=command, args=arguments, env=env)
         return {"containerSpec": {"imageUri": code.uri, **container}}
+    is_usual = isinstance(usual, Package) and replace(code, image=usual.image) == usual
     package = {
         "executorImageUri": code.image,
-        "packageUris": [f"${{{PACKAGE}}}" if takes_other_code else packages[code]],
+        "packageUris": [f"${{{PACKAGE}}}" if template.code_flag and is_usual else packages[code]],
         "pythonModule": LAUNCHER,
         "args": Launched(code.module, arguments, claim).written(),
         **codec.given(env=env),

@@ -44,10 +44,6 @@ class Package:
             if PurePosixPath(folder).parent != PurePosixPath(self.folder).parent or self.module == SCRIPT:
                 yield "code.shared", f"{folder} is not an import package beside {self.folder}"
 
-    def holds_the_same(self, other: Code) -> bool:
-        """Tell whether it is the same package, in whatever image it runs."""
-        return isinstance(other, Package) and replace(self, image=other.image) == other
-
 
 @dataclass(frozen=True)
 class Image:
@@ -75,10 +71,6 @@ class Image:
     def launched(self) -> bool:
         """Tell whether the launcher starts it: it needs the command that it is to start."""
         return self.launcher and bool(self.command)
-
-    def holds_the_same(self, other: Code) -> bool:
-        """Tell whether it is the same image, with a launcher to put a folder beside its code."""
-        return self.launched and isinstance(other, Image) and self.uri == other.uri
 
 
 Code = Package | Image
