@@ -1,7 +1,4 @@
-"""The command that a job is, in a folder that its submission or its package brought, and how it ends.
-
-It travels with the launcher: standard library only, nothing newer than Python 3.8.
-"""
+"""The command that a job is, in a folder that its submission or its package brought, and how it ends."""
 
 from __future__ import annotations
 

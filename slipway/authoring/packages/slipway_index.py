@@ -2,9 +2,6 @@
 
 Vertex AI's own pip knows PyPI alone. This one runs in the job, as the job's account: to Artifact Registry it signs in
 with a token of that account, which stands in a file that is gone when pip ends, and in no request, argument or log.
-
-Like the launcher, which is beside it in the package, it runs inside prebuilt training images, hence: standard library
-only, and nothing newer than Python 3.8.
 """
 
 from __future__ import annotations

@@ -2,9 +2,6 @@
 
 An input is a variable SLIPWAY_INPUT_NAME that comes as `gs://BUCKET/PREFIX`. The code finds there the folder with the
 copy, which is complete: the copy is made beside it, with sizes compared, and the folder gets its name at the end.
-
-It travels with the launcher, and runs inside prebuilt training images, hence: standard library only, and nothing newer
-than Python 3.8.
 """
 
 from __future__ import annotations

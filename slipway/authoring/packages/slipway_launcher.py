@@ -20,15 +20,13 @@ the machine gives notice (SIGTERM), and at the end, however it ends. A file is k
 order in which files were written. A replica that is started again finds there what it had kept, and what the chief had.
 
 It runs a package's module in one of Vertex AI's images, and a command in the folder that the submission or the package
-brought, without a shell; somebody's own image has a command, too. Hence: standard library only, and nothing newer than
-Python 3.8.
+brought, without a shell; somebody's own image has a command, too.
 """
 
 from __future__ import annotations
 
 import argparse
 import base64
-import functools
 import json
 import os
 import shutil
@@ -38,7 +36,7 @@ import threading
 import time
 import urllib.parse
 from pathlib import Path
-from typing import Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
+from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
 from slipway.authoring.packages.slipway_command import FOLDER, SCRIPT, Command, fetched, scripted, unpack
 from slipway.authoring.packages.slipway_index import install, wanted
@@ -67,48 +65,47 @@ CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and f
 LOOK_S = 0.5
 
 
-def holder(claim: str, job: str, environ: Mapping[str, str]) -> tuple[str, bool]:
-    """The id of the job that holds `claim` (`gs://bucket/name`), after one try to take it for `job`; whether it was
-    taken before. Raises OSError for trouble that may pass, else StorageError."""
-    bucket, name = map(quoted, split(claim))
-    base, bearer = storage_base(environ), token(environ)
-    create = f"{base}/upload/storage/v1/b/{bucket}/o?uploadType=media&ifGenerationMatch=0&name={name}"
-    try:
-        call("POST", create, bearer, text, job.encode())
-        return job, False
-    except StorageError as error:
-        if error.code != 412:
-            raise
-    try:
-        return call("GET", f"{base}/storage/v1/b/{bucket}/o/{name}?alt=media", bearer, text).strip(), True
-    except StorageError as error:
-        if error.code != 404:
-            raise
-        raise OSError(str(error)) from error  # The claim went away in between.
-
-
 def settle(
     claim: str, job: str, environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep
 ) -> tuple[str, bool]:
-    """The holder of `claim`, and whether it was taken before; tried again while the trouble may pass. Raises
-    StorageError where it could be neither created nor read, so that running might run the submission twice."""
-    outcome: tuple[str, bool] = patiently(lambda: holder(claim, job, environ), sleep)
+    """The id of the job that holds `claim` (`gs://bucket/name`), after a try to take it for `job`; whether it was taken
+    before. Tried again while the trouble may pass. Raises StorageError where it could be neither created nor read, so
+    that running might run the submission twice."""
+    base, (bucket, name) = storage_base(environ), map(quoted, split(claim))
+    create = f"{base}/upload/storage/v1/b/{bucket}/o?uploadType=media&ifGenerationMatch=0&name={name}"
+
+    def once() -> tuple[str, bool]:
+        bearer = token(environ)
+        try:
+            call("POST", create, bearer, text, job.encode())
+            return job, False
+        except StorageError as error:
+            if error.code != 412:
+                raise
+        try:
+            return call("GET", f"{base}/storage/v1/b/{bucket}/o/{name}?alt=media", bearer, text).strip(), True
+        except StorageError as error:
+            if error.code != 404:
+                raise
+            raise OSError(str(error)) from error  # The claim went away in between.
+
+    outcome: tuple[str, bool] = patiently(once, sleep)
     return outcome
 
 
-def secret(name: str, environ: Mapping[str, str]) -> str:
-    """The text of a secret's version, after one try to read it. Raises OSError for trouble that may pass, else
-    StorageError."""
+def secret(name: str, environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> str:
+    """The text of a secret's version. Raises StorageError."""
     base = environ.get("GOOGLE_SECRET_MANAGER_CUSTOM_ENDPOINT", "https://secretmanager.googleapis.com/v1/")
+    url = f"{base.rstrip('/')}/{urllib.parse.quote(name)}:access"
     try:
-        answer = call("GET", f"{base.rstrip('/')}/{urllib.parse.quote(name)}:access", token(environ), json.load)
-        return base64.b64decode(answer["payload"]["data"]).decode()
+        answer = patiently(lambda: call("GET", url, token(environ), json.load)["payload"]["data"], sleep)
+        return base64.b64decode(answer).decode()
     except UnicodeDecodeError:
         raise StorageError("its value is not text, which an environment variable must be") from None
     except StorageError as error:
         if error.code != 403:
             raise
-        who = account("email", environ)
+        who = patiently(lambda: account("email", environ), sleep)
         raise StorageError(f"{error}; {who} needs roles/secretmanager.secretAccessor on it") from None
 
 
@@ -118,7 +115,7 @@ def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sl
     for variable, reference in environ.items():
         if variable.endswith(SECRET) and variable != SECRET:
             try:
-                values[variable[: -len(SECRET)]] = patiently(functools.partial(secret, reference, environ), sleep)
+                values[variable[: -len(SECRET)]] = secret(reference, environ, sleep)
             except StorageError as error:
                 raise RefusedError(
                     "a secret of this job can't be read, so the job does not start",
@@ -135,7 +132,7 @@ def teller(claim: str, job: str, environ: Mapping[str, str]) -> Teller:
     return Teller(
         environ.get(NOTIFICATION, ""),
         claim,
-        read=lambda reference: str(patiently(lambda: secret(reference, environ), time.sleep)).strip(),
+        read=lambda reference: secret(reference, environ).strip(),
         take=lambda mark: settle(mark, own, environ)[0] == own,
         say=say,
         listed=lambda folder: [entry["name"] for entry in Storage(environ).listed(*split(folder))],
@@ -154,9 +151,6 @@ def arguments(argv: list[str]) -> argparse.Namespace:
     parser.add_argument("--path", default="PYTHONPATH", help="the variable in which that folder comes first")
     parser.add_argument("rest", nargs=argparse.REMAINDER, help="-- and the arguments")
     known = parser.parse_args(argv)
-    bucket, _, name = known.claim.partition("gs://")[2].partition("/")
-    if not bucket or not name:
-        parser.error(f"--claim: {known.claim!r} is not of the form gs://bucket/object")
     known.rest = known.rest[1:] if known.rest[:1] == ["--"] else known.rest
     return known
 
@@ -174,18 +168,17 @@ def replica(environ: Mapping[str, str]) -> str:
     return CHIEF if kind == "chief" else f"{kind}-{task.get('index', 0)}"
 
 
+def cluster(environ: Mapping[str, str]) -> Mapping[str, Sequence[str]]:
+    """The addresses of a job's replicas by worker pool, of jobs with several, by the service's CLUSTER_SPEC."""
+    pools: Mapping[str, Sequence[str]] = json.loads(environ.get("CLUSTER_SPEC", "{}")).get("cluster", {})
+    return pools
+
+
 def role(roles: Iterable[str], environ: Mapping[str, str]) -> str:
     """The replica's name as the log has it, by the worker pools' roles: `workers-0`, or `workers` for the only one."""
     pool, _, index = replica(environ).rpartition("-")
     named = {f"workerpool{place}": name for place, name in enumerate(roles)}.get(pool, "")
-    alone = named and len(json.loads(environ.get("CLUSTER_SPEC", "{}")).get("cluster", {}).get(pool, ())) < 2
-    return named if alone else f"{named or pool}-{index}"
-
-
-def several(environ: Mapping[str, str]) -> bool:
-    """Tell whether a job has more than one replica, by the service's CLUSTER_SPEC."""
-    cluster = json.loads(environ.get("CLUSTER_SPEC", "{}")).get("cluster", {})
-    return sum(map(len, cluster.values())) > 1
+    return named if named and len(cluster(environ).get(pool, ())) < 2 else f"{named or pool}-{index}"
 
 
 def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace, tells: Teller, *, again: bool) -> int:
@@ -330,7 +323,9 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         if owner == job:
             place = f"{claim}/{trial}" if trial else claim
             owner, again = settle(place, job, environ)
-            if owner == job and several(environ):  # Another replica may have been the first there.
+            if (
+                owner == job and sum(map(len, cluster(environ).values())) > 1
+            ):  # Another replica may have been the first there.
                 again = replica(environ) == CHIEF and settle(f"{place}/{CHIEF}", job, environ)[1]
     except StorageError as error:
         return refuse(

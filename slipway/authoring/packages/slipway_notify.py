@@ -3,9 +3,6 @@
 Whoever is about to tell makes a mark first, beside the job's claim and for this address alone, and is silent where it
 is there: so each event is told once, by the job itself or by whoever waits for it. A failure to tell is a sentence for
 the log, and never has the address, which is a secret.
-
-It travels with the launcher, and runs inside prebuilt training images, hence: standard library only, and nothing newer
-than Python 3.8.
 """
 
 from __future__ import annotations

@@ -1,8 +1,7 @@
 """The copier of what a job writes to `$SLIPWAY_OUTPUT`: each file as it was at one moment, in the order of writing.
 
 Nothing is told to whoever writes, so a file is looked at: it is whole where nobody has it open for writing, and kept if
-it stays the same while it is copied aside. It travels with the launcher: standard library only, nothing newer than
-Python 3.8.
+it stays the same while it is copied aside.
 """
 
 from __future__ import annotations

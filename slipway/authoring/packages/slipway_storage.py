@@ -1,8 +1,4 @@
-"""Cloud Storage as a replica of a job sees it: objects as files, with the replica's own identity.
-
-It travels with the launcher, and runs inside prebuilt training images, hence: standard library only, and nothing newer
-than Python 3.8.
-"""
+"""Cloud Storage as a replica of a job sees it: objects as files, with the replica's own identity."""
 
 from __future__ import annotations
 

@@ -135,14 +135,9 @@ def launcher(template: str) -> SourcePackage:
 
 
 def require_python(sources: Mapping[str, bytes], where: str, fix: str) -> None:
-    """Raise ConfigError with all syntax errors of the importable modules among some sources; `where` they are."""
-    if wrong := list(_not_python(sources)):
-        version = f"{sys.version_info.major}.{sys.version_info.minor}"
-        raise ConfigError(f"{where} has modules that Python {version} can't read", why="\n".join(wrong), fix=fix)
-
-
-def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
-    """Yield the syntax errors of importable modules: `lora/task.py:12: '(' was never closed`. No module is run."""
+    """Raise ConfigError with all syntax errors of the importable modules among some sources, as
+    `lora/task.py:12: '(' was never closed`; `where` they are. No module is run."""
+    wrong = []
     for name, content in sources.items():
         path = PurePosixPath(name)
         if path.suffix != ".py" or not all(part.isidentifier() for part in path.with_suffix("").parts):
@@ -152,9 +147,12 @@ def _not_python(sources: Mapping[str, bytes]) -> Iterator[str]:
                 warnings.simplefilter("ignore")  # The job shows its warnings when it runs.
                 compile(content, name, "exec", dont_inherit=True)
         except SyntaxError as problem:
-            yield f"{name}:{problem.lineno or 1}: {problem.msg}"
+            wrong.append(f"{name}:{problem.lineno or 1}: {problem.msg}")
         except (ValueError, RecursionError, MemoryError) as problem:
-            yield f"{name}: {problem}"
+            wrong.append(f"{name}: {problem}")
+    if wrong:
+        version = f"{sys.version_info.major}.{sys.version_info.minor}"
+        raise ConfigError(f"{where} has modules that Python {version} can't read", why="\n".join(wrong), fix=fix)
 
 
 def folder_of(template: str, files: Mapping[str, bytes]) -> SourcePackage:
