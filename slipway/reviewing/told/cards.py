@@ -17,7 +17,7 @@ from slipway.reviewing.review import Review
 from slipway.reviewing.rules.words import named as several
 
 MOST_OPEN = 7
-LONGEST = 30
+LONGEST = 36
 """The words of an open line."""
 SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 ON_MAIN = "on main already, not deployed yet"
@@ -60,9 +60,9 @@ class Card:
     def phrase(self) -> str:
         """The parts that the line has room for, with `{it}` for the thing's name."""
         lead = self.lead
-        whole = f"{lead.phrase}{lead.end}"
-        # Of facts, the first one is the heaviest.
-        cuts = (whole, whole.partition("; ")[0])
+        facts = f"{lead.phrase}{lead.end}".split("; ")
+        # Of facts, the first ones are the heaviest.
+        cuts = ("; ".join(facts[:most]) for most in range(len(facts), 0, -1))
         told, who = next((cut for cut in cuts if _words(cut) <= LONGEST), lead.phrase), lead.who
         for part in (part for part in self.parts if part.phrase != lead.phrase):
             # A pronoun is for whom the line has named last.

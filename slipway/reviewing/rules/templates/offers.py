@@ -130,7 +130,8 @@ def _unavailable(template: TemplateChange, offer: Offer, after: Offers) -> Itera
             yield _tells(template, "offer-misfit", offer, grade=Grade.NOTE, costs=costs(rest, template.becomes))
     elif rest or waits or not offer.when:
         cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
-        so = facts(_closed(offer, template.becomes), cost_more, _refused(offer, rest))
+        why, *granted = _closed(offer, template.becomes)
+        so = facts(why, cost_more, _refused(offer, rest), *granted)
         yield _tells(template, "offer-unavailable", offer, so=so, grade=None if waits else Grade.BLOCKING)
     elif offer is beside[0]:
         used = template.used.having(lambda job: is_case(job, offer.when))
@@ -239,7 +240,7 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     offer = after[label]
     overtaken = _overtaken(label, before, after)
     if not offer.available:
-        so, grade = _closed(offer, template.becomes), Grade.WARNING if offer.lacks_quota else None
+        so, grade = facts(*_closed(offer, template.becomes)), Grade.WARNING if offer.lacks_quota else None
         return _tells(template, "offer-added-unavailable", offer, so=so, grade=grade)
     later = "" if overtaken else ", where nothing before it can start"
     so = facts(f"{cost(offer, template.becomes)}{later}", _ends(template, offer, after))
@@ -260,7 +261,11 @@ def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
     if not could or any(offer.available for offer in usual) or misfits(new):
         return
     lost = usual if at_all else new.offers
-    why = [f"`{label}`: {_closed(offer, becomes)}" for label, offer in offers_by_label(new).items() if offer in lost]
+    why = [
+        f"`{label}`: {facts(*_closed(offer, becomes))}"
+        for label, offer in offers_by_label(new).items()
+        if offer in lost
+    ]
     reasons = dict.fromkeys(_why(offer, becomes) for offer in lost)
     rests, lacks = any(offer.dormant for offer in lost), any(offer.lacks_quota for offer in lost)
     yield template.tells(
@@ -345,9 +350,9 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         )
 
 
-def _closed(offer: Offer, catalog: Catalog) -> str:
+def _closed(offer: Offer, catalog: Catalog) -> list[str]:
     """Return why an offer can't be taken, and what it costs once it can."""
-    return facts(_why(offer, catalog), f"{_GRANTED}they cost {cost(offer, catalog)}" if offer.lacks_quota else "")
+    return [_why(offer, catalog), *[f"{_GRANTED}they cost {cost(offer, catalog)}"] * offer.lacks_quota]
 
 
 def _why(offer: Offer, catalog: Catalog) -> str:
