@@ -79,7 +79,7 @@ CASES = (
             stops("capacity-given-back | pool-gone", "h100/workers", "2 `a3-highgpu-8g`", "not come again"),
             hurts("cluster-new-generation", "h100", "machine"),
             hurts("offer-gone", "lora", "27b"),
-            stops("pool-unused", "h100/workers", "it costs an unknown amount a month"),
+            stops("pool-unused", "h100/workers", "it costs an unknown amount"),
             tells("jobs-finish-on-old", "h100", "tune-27b-x1"),
         ),
         may=(*ANEW, "run-cost", "idle-cost", "price-unknown", "quota-short-in-overlap"),

@@ -13,14 +13,13 @@ from slipway.model.catalog.clusters import Pool
 from slipway.model.catalog.model import Catalog, Template
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.machines.spec import MachineGroup
-from slipway.model.prices import dollars
+from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import cost, largest, misfits, taken, takes, without_cluster
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames
+from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.replay import again
 from slipway.reviewing.rules.words import machines, named, owned
@@ -86,11 +85,11 @@ def _split(place: _Place, pool: Pool, parts: list[Pool], change: Change) -> Cons
 
 def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     gpus, held = bool(pool.machine.accelerator), machines([MachineGroup(pool.machine, pool.min)])
-    row = f"{'unused-' if unused else ''}pool-gone-{'empty' if not held else 'scarce' if gpus else 'plain'}"
+    row = f"{'unused-' if unused else ''}pool-gone-{'scarce' if gpus else 'plain'}"
     grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
     edits = (Edit(pool.name, machines_in_words(pool), ""),)
     paid = pool.price_per_hour * pool.min
-    return _of_pool(row, place, held=held, saved=dollars(paid), grade=grade, edits=edits, cost=paid)
+    return _of_pool(row, place, held=held, saved=_sum(paid), grade=grade, edits=edits, cost=paid)
 
 
 def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
@@ -106,7 +105,7 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             min=new.min,
             size=_size(new, "min"),
             ready=old.min,
-            saved=dollars(old.price_per_hour * (old.min - new.min)),
+            saved=_sum(old.price_per_hour * (old.min - new.min)),
             free="it has grown" if new.autoscaled else "others have ended",
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
@@ -119,7 +118,7 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     alike, further, more = old.machine.kind == new.machine.kind, new.max > old.max, new.min > old.min
     if alike and (further or more):
         row = "more-and-further" if more and further else "more" if more else "further"
-        saved = dollars(new.price_per_hour * max(new.min - old.min, 0))
+        saved = _sum(new.price_per_hour * max(new.min - old.min, 0))
         yield _of_pool(row, place, saved=saved, edits=_both(old, new), key=_size(new, "max" if further else "min"))
     if new.max >= old.max:
         return
@@ -186,14 +185,13 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
         stays = change.old.clusters.get(place[0]) == change.new.clusters.get(place[0])
         fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
         misfit = any(misfits(change.new.templates[name]) for name in hits if name in change.new.templates)
-        lost = place in before and pool.min and (gpus or paid.known >= _MUCH)
+        lost = place in before and (gpus or paid.known >= _MUCH)
         row = "pool-unused-misfit" if misfit else "pool-unused-unlisted" if fits else "pool-unused"
-        monthly = f"${paid.known * HOURS_OF_A_MONTH:,.0f}{'' if paid.complete else ' and more'}"
         yield _of_pool(
-            row if pool.min else "pool-unused-empty",
+            row,
             place,
             templates=named(map("`{}`".format, fits)),
-            monthly=monthly if paid.known else "an unknown amount",
+            paid=_sum(paid),
             details=[f"`{name}` ran on it" for name in hits],
             grade=Grade.BLOCKING if lost and not misfit else None,
             cost=paid,
@@ -228,7 +226,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             most=max(needs_of.values()),
             machine=pool.machine,
             min=counted(pool.min, "machine"),
-            dearer=dollars(pool.price_per_hour * (max(needs_of.values()) - pool.min)),
+            dearer=_sum(pool.price_per_hour * (max(needs_of.values()) - pool.min)),
             beyond="".join(_beyond(place, pool, needs_of, change)),
             edits=_both(was, pool) if was.min != pool.min else (),
             details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
@@ -268,6 +266,11 @@ def _pools(catalog: Catalog) -> Mapping[_Place, Pool]:
 def _both(old: Pool, new: Pool) -> tuple[Edit, ...]:
     """Return the pool's machines before and after: `workers` `1–4 a3-highgpu-8g` → `1–6 a3-highgpu-8g`."""
     return (Edit(new.name, machines_in_words(old), machines_in_words(new)),)
+
+
+def _sum(paid: Price) -> str:
+    """Return `$101.14/h, $73,833 a month`."""
+    return with_month(paid) if paid.known else "an unknown amount"
 
 
 def _size(pool: Pool, end: str) -> str:

@@ -26,15 +26,8 @@ from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
-from slipway.reviewing.rules.clusters.cluster_change import (
-    costs,
-    edits,
-    minimum_machines,
-    of_cluster,
-    pools_of,
-    price,
-    scarce,
-)
+from slipway.reviewing.rules.clusters import cluster_change as of
+from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.usage import facts
@@ -70,8 +63,8 @@ def settings(change: Change) -> Iterator[Consequence]:
         elif old is None:
             if isinstance(new, DormantCluster):
                 when = moment_in_words(new.season.begins) if new.season.begins else "later"
-                details = (new.words, *pools_of(new))
-                yield of_cluster("season-to-come", name, when=when, costs=costs(new), details=details, key="from")
+                details = (new.words, *of.pools_of(new))
+                yield of_cluster("season-to-come", name, when=when, costs=of.costs(new), details=details, key="from")
             if not isinstance(new, DormantCluster) or new.comes:
                 undated = replace(new, season=Season(begins=new.season.begins))
                 yield from _edited(undated, new, events, change, fresh=True)
@@ -125,9 +118,9 @@ def _edited(
 
 
 def _given_back(cluster: Cluster) -> str:
-    held = machines(minimum_machines(cluster))
+    held = machines(of.minimum_machines(cluster))
     saves = f"that saves {dollars(price(cluster))}" if held else ""
-    return f"{saves}, and its {held} may not come again" if held and scarce(cluster) else saves
+    return f"{saves}, and its {held} may not come again" if held and of.scarce(cluster) else saves
 
 
 def _words(value: Any) -> str:
@@ -142,7 +135,7 @@ def _lacks(cluster: Cluster) -> set[str]:
 
 def _of_both(cluster: Cluster, change: Change) -> str:
     """Return the quota that two generations draw at least, where one more of a cluster does not fit."""
-    for need in drawn_by(ON_DEMAND, minimum_machines(cluster)):
+    for need in drawn_by(ON_DEMAND, of.minimum_machines(cluster)):
         limit = change.live.limit(need.metric)
         if limit and limit.limit < 2 * need.amount:
             needed = f"at least {2 * need.amount:,} {in_words(need.metric)} of {limit.limit:,}"
@@ -163,7 +156,7 @@ def _shift(key: str, was: Any, value: Any, new: Cluster, now: datetime) -> tuple
     bound = key not in _DATED or value or new.season.ends or new.season.idle_limit
     if bound or key == "from" or isinstance(new, DormantCluster):
         return _reason(new), False
-    return f"{costs(new)}, until somebody takes it out", price(new).known > 0
+    return f"{of.costs(new)}, until somebody takes it out", price(new).known > 0
 
 
 def _reason(cluster: Cluster) -> str:
@@ -212,7 +205,7 @@ def _remade(old: Cluster, new: Cluster) -> Iterator[Edit]:
     """Yield edits that make another cluster of it, or allow another one in its place. An alternative is compared with
     the same alternative on the other side."""
     was, becomes = _alternative(old, new.alternative), _alternative(new, old.alternative)
-    yield from edits(was, becomes)
+    yield from of.edits(was, becomes)
     if was.region != becomes.region or not alike(becomes.alternatives, was.alternatives):
         yield Edit("alternatives", _listed(old), _listed(new))
 

@@ -116,18 +116,13 @@ def teams(change: Change) -> Iterator[Consequence]:
         for row, members in (("cluster-team-closed", was - now), ("cluster-team-opened", now - was)):
             if listed := [f"`{member}`" for member in sorted(members)]:
                 lines = "; ".join(without_cluster(change.new, cluster))
-                first = next(iter(owners), "")
-                add = (
-                    f"add them under `slipway:teams.{first}.submitters`, or `{cluster}` to the `clusters` of their team"
-                )
-                say = f"where others may submit a template too, members of `{first}` say `--team {first}`"
                 yield by_row(
                     row,
                     Subject("cluster", cluster),
                     who=named(listed),
                     of=f"of team {named(f'`{owner}`' for owner in owners)}" if owners else "everybody's",
                     elsewhere=f"there they cost nothing more; elsewhere {lines}" if lines else "no template is for it",
-                    closed=f"{add}; {say}, else their jobs miss it as well",
+                    first=next(iter(owners), ""),
                     field=f"slipway:teams.{owners[0]}.clusters" if owners else "slipway:teams",
                     details=listed,
                 )

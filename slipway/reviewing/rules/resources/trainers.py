@@ -104,9 +104,7 @@ def _before(runs: Collection[str], change: Change) -> list[str]:
     """Return the members who could submit some of these templates so far."""
     templates = [change.old.templates[name] for name in runs if name in change.old.templates]
     accounts = {account for template in templates for account in _accounts(template)}
-    return list(
-        dict.fromkeys(member for account in sorted(accounts) for member in submitters_of(change.before, account))
-    )
+    return sorted({member for account in accounts for member in submitters_of(change.before, account)})
 
 
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
