@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
@@ -47,11 +48,13 @@ class Need:
     def read(cls, resources: Json) -> Need:
         """Read a container's resources. Those that are known only in a run, `{{$…}}`, count as none."""
         gpu = resources.get("accelerator", {})
+        type_ = str(gpu.get("resourceType") or gpu.get("type") or "")
+        count = 0 if "{{$" in type_ else int(_amount(gpu.get("resourceCount") or gpu.get("count")))
         return cls(
-            count=int(_amount(gpu.get("resourceCount") or gpu.get("count"))),
+            count=count,
             cpus=_amount(resources.get("resourceCpuLimit") or resources.get("cpuLimit")),
             memory=_amount(resources.get("resourceMemoryLimit")) / 1e9 or _amount(resources.get("memoryLimit")),
-            accelerator=str(gpu.get("resourceType") or gpu.get("type") or ""),
+            accelerator=type_ if count else "",
         )
 
     def compared(self, has: Machine) -> Iterator[tuple[str, str, str, bool]]:
@@ -203,15 +206,34 @@ def _iterations(body: Json) -> int:
 
 
 def _at_once(tasks: list[Task]) -> int:
-    """Return how many of some tasks may run at once: the most that do not come after one another."""
+    """Return how many of some tasks may run at once: the most that do not come after one another. They are as many as
+    the machines that suffice where each task takes over what it can of earlier ones (Dilworth), which is quick."""
     if len(tasks) > _MOST_COMPARED:
         return sum(task.times for task in tasks)
-    if not tasks:
+    earlier = [[at for at, other in enumerate(tasks) if task.comes_after(other)] for task in tasks]
+    free, taken = [task.times for task in tasks], Counter[tuple[int, int]]()
+
+    def take(later: int, most: int, seen: set[int]) -> int:
+        for at in earlier[later]:
+            if at in seen:
+                continue
+            seen.add(at)
+            count = min(most, free[at])
+            free[at] -= count
+            for other in range(0 if count else len(tasks)):
+                if not count and taken[at, other]:
+                    count = take(other, min(most, taken[at, other]), seen)
+                    taken[at, other] -= count
+            if count:
+                taken[at, later] += count
+                return count
         return 0
-    first, rest = tasks[0], tasks[1:]
-    beside = [task for task in rest if not (task.comes_after(first) or first.comes_after(task))]
-    with_first = first.times + _at_once(beside)
-    return with_first if len(beside) == len(rest) else max(with_first, _at_once(rest))
+
+    for later, task in enumerate(tasks):
+        wanted = task.times
+        while count := take(later, wanted, set()):
+            wanted -= count
+    return sum(task.times for task in tasks) - taken.total()
 
 
 def _amount(value: Any) -> float:

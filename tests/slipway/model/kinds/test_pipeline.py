@@ -42,18 +42,24 @@ def at_once(read: Pipeline) -> dict[str, int]:
     return {"gpu" if group.need.count else "cpu": group.at_once for group in read.groups}
 
 
+THRICE = {"parameterIterator": {"items": {"raw": "[1, 2, 3]"}}}
+BRANCHES = {f"a{at}": task("cpu") for at in range(20)} | {f"b{at}": task("cpu", f"a{at}") for at in range(20)}
+
+
 @pytest.mark.parametrize(
     ("tasks", "wanted"),
     [
         ({"a": task("cpu"), "b": task("cpu", "a"), "c": task("cpu", "b")}, {"cpu": 1}),
         ({"a": task("cpu"), "b": task("cpu", "a"), "c": task("cpu", "a"), "d": task("cpu", "b", "c")}, {"cpu": 2}),
         ({"a": task("gpu"), "b": task("cpu"), "c": task("gpu", "a")}, {"gpu": 1, "cpu": 1}),
-        ({"a": task("cpu", parameterIterator={"items": {"raw": "[1, 2, 3]"}})}, {"cpu": 3}),
+        ({"a": task("cpu", **THRICE)}, {"cpu": 3}),
         (
             {"a": task("cpu", parameterIterator={"items": {"raw": "[1, 2]"}}, iteratorPolicy={"parallelismLimit": 1})},
             {"cpu": 1},
         ),
         ({"a": task("cpu", parameterIterator={"items": {"inputParameter": "x"}})}, {"cpu": 1}),
+        ({"a": task("cpu", **THRICE), "b": task("cpu", "a", **THRICE), "c": task("cpu", "a")}, {"cpu": 4}),
+        (BRANCHES, {"cpu": 20}),  # Each choice among them was tried, which took minutes.
     ],
 )
 def test_as_many_tasks_count_as_may_run_at_once(tasks: dict[str, Any], wanted: dict[str, int]) -> None:
@@ -98,6 +104,8 @@ def test_tasks_of_a_graph_inside_come_after_what_the_graph_comes_after() -> None
         (GPU, "n1-standard-4"),
         ({"accelerator": {"resourceType": "NVIDIA_L4", "resourceCount": "1"}}, "g2-standard-4"),
         ({"resourceCpuLimit": "{{$.inputs.parameters['cpu']}}"}, "e2-standard-4"),
+        ({"accelerator": {"resourceType": "{{$.inputs.parameters['gpu']}}", "resourceCount": "1"}}, "e2-standard-4"),
+        ({"accelerator": {"resourceType": "NVIDIA_L4", "resourceCount": "{{$.inputs.x}}"}}, "e2-standard-4"),
     ],
 )
 def test_a_task_gets_the_smallest_machine_that_suffices(resources: dict[str, Any], machine: str) -> None:
