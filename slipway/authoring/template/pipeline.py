@@ -38,7 +38,7 @@ def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
         raise ConfigError(
             f"template {template.name}: {file}: {problem.what}", why=problem.why, fix=problem.fix
         ) from None
-    except (KeyError, TypeError, AttributeError, ValueError, RecursionError) as problem:
+    except (KeyError, TypeError, AttributeError, ValueError, OverflowError, RecursionError) as problem:
         raise ConfigError(
             f"template {template.name}: {file}: it is not in the form of a compiled pipeline: {problem!r}",
             fix="compile the pipeline again",
@@ -115,7 +115,11 @@ def _parameter(name: str, pipeline: Pipeline) -> Parameter:
     if type_ in (list, dict):
         type_, default = str, None if default is None else json.dumps(default)
     if type_ and default is not None:
-        default = type_(default)
+        given, default = default, type_(default)
+        if given != default:
+            raise ConfigError(
+                f"parameter {name}: its default {given!r} is no {type_.__name__}", fix="correct the pipeline"
+            )
     of: Any = type_ or defined.get("parameterType")  # As it stands there, for a type that no submission can give.
     parameter = Parameter(name, of, default=default, help=str(defined.get("description", "")))
     if problems := list(parameter.problems()):

@@ -53,6 +53,10 @@ def spec(many: int = 1, **resources: Any) -> dict[str, Any]:
 
 WITHOUT_A_VALUE = spec()
 WITHOUT_A_VALUE["root"]["inputDefinitions"] = {"parameters": {"end": {"parameterType": "TASK_FINAL_STATUS"}}}
+OF_ANOTHER_TYPE = spec()
+OF_ANOTHER_TYPE["root"]["inputDefinitions"] = {
+    "parameters": {"end": {"parameterType": "BOOLEAN", "defaultValue": "false"}}
+}
 
 
 def template(folder: Path, content: Any = None, **given: Any) -> JobTemplate:
@@ -88,6 +92,7 @@ def test_its_parameters_are_the_pipeline_s(tmp_path: Path) -> None:
         ({"content": "a: ["}, "it is not YAML"),
         ({"content": "schemaVersion: 2.0.0"}, "not a pipeline that kfp 2 compiled (schemaVersion 2.0.0)"),
         ({"content": WITHOUT_A_VALUE}, "parameter end: type must be int, "),
+        ({"content": OF_ANOTHER_TYPE}, "parameter end: its default 'false' is no bool"),
         ({"content": spec(cpuLimit=9999.0)}, "no machine has what task work-0 needs"),
         ({"content": spec() | {"components": {}}}, "it is not in the form of a compiled pipeline: KeyError('work')"),
     ],
