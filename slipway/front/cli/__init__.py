@@ -54,8 +54,7 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._files():
             return None
-        # Early, while few calls are open: deep in a verb's imports CPython 3.11 gets and frees memory at each call by
-        # which urllib3 compiles its patterns, a tenth of a submission.
+        # Early: deep in a verb's imports CPython 3.11 maps memory anew at each call by which urllib3 compiles patterns.
         import urllib3  # noqa: F401
 
         module = importlib.import_module(f"{self._package}.{cmd_name.replace('-', '_')}")
@@ -256,8 +255,7 @@ def _flags(arguments: Arguments) -> str:
             continue
         flag = "--as" if name == "kind" else f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
-            if value:
-                words.append(flag)
+            words += [flag] * value
             continue
         given = [value] if isinstance(value, str) else [f"{key}={item}" for key, item in value.items()]
         words += [word for assignment in given for word in (flag, shlex.quote(assignment))]

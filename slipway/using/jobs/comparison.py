@@ -12,7 +12,7 @@ from slipway.model.labels import CODE_LABEL, RUN_LABEL, SWEEP_LABEL, own_labels
 from slipway.model.prices import exact_text
 from slipway.using.jobs.description import JobDescription, labels_text
 from slipway.using.jobs.metrics import Metrics
-from slipway.using.jobs.roles import role_at
+from slipway.using.jobs.roles import machines_of
 
 PRICE, COST = ("machines", "pricePerHour"), ("outcome", "cost")
 """Groups and names of the fields in USD."""
@@ -77,15 +77,6 @@ def _code(job: VertexJob) -> str:
     return f"{packages} @ {job.code}" if CODE_LABEL in job.labels and job.code.commit else packages
 
 
-def _machines(job: VertexJob) -> str:
-    pools = (
-        f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
-        for index, pool in enumerate(job.worker_pools)
-        if pool.replicas
-    )
-    return join(pools)
-
-
 def _sweep(job: VertexJob) -> str:
     sweep = job.labels.get(SWEEP_LABEL, "")
     return f"{sweep}, run {job.labels.get(RUN_LABEL, '?')}" if sweep else ""
@@ -103,7 +94,7 @@ _OF_JOBS: tuple[tuple[str, str, Callable[[VertexJob], str]], ...] = (
     ("code", "team", lambda job: job.team),
     ("code", "labels", lambda job: labels_text(own_labels(job.labels))),
     ("code", "note", lambda job: job.note),
-    ("machines", "machines", _machines),
+    ("machines", "machines", machines_of),
     ("machines", "capacity", lambda job: job.capacity_type),
     ("machines", "region", lambda job: job.region),
 )

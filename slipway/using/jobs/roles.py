@@ -52,6 +52,12 @@ def role_at(job: VertexJob, index: int) -> str:
     return roles[index] if index < len(roles) else f"workerpool{index}"
 
 
+def machines_of(job: VertexJob) -> str:
+    """Return `1 × n1-standard-4 (scheduler) and 3 × n1-standard-8 (workers)`."""
+    pools = ((index, pool) for index, pool in enumerate(job.worker_pools) if pool.replicas)
+    return join(f"{pool.replicas} × {pool.machine} ({role_at(job, index)})" for index, pool in pools)
+
+
 def role_names(job: VertexJob) -> list[str]:
     tasks = (task.path for task in job.tasks if task.job)
     return [*tasks, *(role_at(job, index) for index, pool in enumerate(job.worker_pools) if pool.replicas), SERVICE]

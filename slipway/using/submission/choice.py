@@ -153,7 +153,8 @@ def obstacle(judging: Iterable[JudgedCandidate], seen: list[JudgedCandidate]) ->
 def refusal(template: str, seen: list[JudgedCandidate], waiting: list[JudgedCandidate]) -> SlipwayError:
     if not waiting and seen[0].problem is not None:
         problem = seen[0].problem
-        return type(problem)(problem.what, why="\n".join([problem.why, *map(_row, seen[1:])]), fix=problem.fix)
+        others = (f"{judged.candidate.label}: {'; '.join(judged.reasons)}" for judged in seen[1:])
+        return type(problem)(problem.what, why="\n".join([problem.why, *others]), fix=problem.fix)
     fix = _queueing(template, waiting) if waiting else _remedies(template, seen)
     if len(seen) == 1:
         return PolicyError(f"{template} {seen[0].verdict.text}", why="\n".join(seen[0].reasons), fix=fix)
@@ -177,10 +178,6 @@ def quota_commands(judged: JudgedCandidate) -> tuple[str, ...]:
     from slipway.google.quota.metrics import ALL_SHORT_COMMAND, request_command
 
     return tuple(request_command(*pair) for pair in judged.verdict.lacking) or (ALL_SHORT_COMMAND,)
-
-
-def _row(judged: JudgedCandidate) -> str:
-    return f"{judged.candidate.label}: {'; '.join(judged.reasons)}"
 
 
 def _rows(seen: list[JudgedCandidate]) -> list[str]:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import counted, quoted, size
+from slipway.base.formatting import counted, few, quoted, size
 from slipway.google.failures import CloudError, NotFound
 from slipway.google.storage import Location, Storage
 from slipway.model.catalog.model import Offer
@@ -22,7 +22,7 @@ MOST_OBJECTS, MOST_ADDRESSES = 10_000, 16
 """The limits of a look: ten pages of a list, of each of the first addresses of a sweep."""
 SYSTEM_GB = 30
 """The part of a disk that is left to the system and the image. Google names no number."""
-_GB = 10**9
+_GB, _MOST_NAMED = 10**9, 5
 _FAILS = "the job would copy it before its code starts, and fail"
 
 
@@ -59,19 +59,6 @@ def contents(storage: Storage, address: str) -> Contents | CloudError:
     return Contents(len(sizes), sum(sizes.values()), whole=len(listed) <= MOST_OBJECTS)
 
 
-def _addresses(offer: Offer, values: Mapping[str, Value]) -> tuple[str, ...]:
-    """Return the address of each input, without empty ones. Raises ConfigError for what is none."""
-    filled = fill(inputs_in(offer.spec), {**values, DOLLAR: "$"})
-    for variable, address in filled.items():
-        if address and not ADDRESS.fullmatch(address):
-            raise ConfigError(
-                f"input {variable.removeprefix(INPUT).lower()} is {quoted(address)}",
-                why="it names files in Cloud Storage, which are copied to each machine before the code starts",
-                fix="gs://BUCKET/FOLDER, or one object there",
-            )
-    return tuple(filter(None, filled.values()))
-
-
 @dataclass(frozen=True)
 class InputCheck:
     """A look at the inputs of runs that has begun: `runs` has those of each run, `found` is by address."""
@@ -85,9 +72,23 @@ class InputCheck:
     ) -> InputCheck | None:
         """Begin a look at the inputs of runs with these parameters; None where the template has none, and nothing is
         read. Raises ConfigError for what is no address."""
-        if not inputs_in(offer.spec):
+        declared = inputs_in(offer.spec)
+        if not declared:
             return None
-        each = tuple(_addresses(offer, values) for values in runs)
+        filled = [fill(declared, {**values, DOLLAR: "$"}) for values in runs]
+        wrong = dict.fromkeys(
+            f"input {variable.removeprefix(INPUT).lower()} is {quoted(address)}"
+            for run in filled
+            for variable, address in run.items()
+            if address and not ADDRESS.fullmatch(address)
+        )
+        if wrong:
+            raise ConfigError(
+                few(wrong, _MOST_NAMED),
+                why="it names files in Cloud Storage, which are copied to each machine before the code starts",
+                fix="gs://BUCKET/FOLDER, or one object there",
+            )
+        each = tuple(tuple(filter(None, run.values())) for run in filled)
         first = islice(dict.fromkeys(address for run in each for address in run), MOST_ADDRESSES)
         return cls(each, {name: threads.submit(contents, context.hurried.storage, name) for name in first})
 
@@ -95,26 +96,27 @@ class InputCheck:
         self, candidates: Iterable[Candidate], tell: Callable[[str], None], places: Iterable[int] | None = None
     ) -> None:
         """Tell the size of each input of the runs at these places, None for all: others may have been sent long ago.
-        Raises ConfigError for one that is not there, and where they are known not to fit the smallest disk of these
+        Raises ConfigError for those that are not there, and where they are known not to fit the smallest disk of these
         candidates."""
         runs = self.runs if places is None else [self.runs[place] for place in places]
         named = {address for run in runs for address in run}
         sizes: dict[str, int] = {}
+        lacking: dict[str, None] = {}
         for address in filter(named.__contains__, self.found):
             found = self.found[address].result()
-            if isinstance(found, NotFound) or (isinstance(found, Contents) and found.whole and not found.objects):
-                bucket = f"there is no bucket gs://{Location.parse(address).bucket}"
-                raise ConfigError(
-                    f"nothing was sent: {bucket if isinstance(found, NotFound) else f'nothing is at {address}'}",
-                    why=_FAILS,
-                    fix="correct the address, or write the files first",
-                )
-            if isinstance(found, CloudError):
+            if isinstance(found, NotFound):
+                lacking[f"there is no bucket gs://{Location.parse(address).bucket}"] = None
+            elif isinstance(found, CloudError):
                 tell(f"input {address}: not known whether it fits the disk: {found.brief}")
-                continue
-            sizes[address] = found.size
-            unsure = "" if found.whole else "; not known: whether they fit the disk"
-            tell(f"input {address}: {found}, copied to each machine before the code starts{unsure}")
+            elif found.whole and not found.objects:
+                lacking[f"nothing is at {address}"] = None
+            else:
+                sizes[address] = found.size
+                unsure = "" if found.whole else "; not known: whether they fit the disk"
+                tell(f"input {address}: {found}, copied to each machine before the code starts{unsure}")
+        if lacking:
+            fix = "correct the address, or write the files first"
+            raise ConfigError(f"nothing was sent: {few(lacking, _MOST_NAMED)}", why=_FAILS, fix=fix)
         if more := len(named - self.found.keys()):
             tell(f"not looked at: {counted(f'{more:,}', 'other input')} of these runs")
         needs = max(sum(sizes.get(address, 0) for address in run) for run in runs)

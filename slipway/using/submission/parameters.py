@@ -14,7 +14,7 @@ from slipway.model.catalog.model import Parameter, Template
 from slipway.model.catalog.parameter_types import STR, Typed, Value
 from slipway.model.catalog.placeholders import joined, names, render, within_texts
 from slipway.model.kinds import KINDS
-from slipway.model.labels import excess
+from slipway.model.labels import VARIABLE, excess
 
 
 def assignments(
@@ -132,7 +132,8 @@ def _unfit_for_variables(template: Template, given: Mapping[str, Typed]) -> Iter
     pools = (
         pool for offer in template.offers if offer.kind in KINDS for pool in Subject(offer.kind, offer.request).workers
     )
-    variables = [variable for pool in pools for variable in pool.code.get("env") or ()]
+    # A pipeline is given its parameters themselves, where other kinds have a record of them.
+    variables = [entry for pool in pools for entry in pool.code.get("env") or () if entry.get("name") != VARIABLE]
     variable_of = {
         name: str(variable.get("name", "")) for variable in variables for name in names(str(variable.get("value", "")))
     }

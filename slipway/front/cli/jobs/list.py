@@ -19,6 +19,7 @@ from slipway.front.cli.terminal.sweep_outcome import tally
 from slipway.google.jobs import VertexJob, state_word
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
+from slipway.model.kinds import CUSTOM_JOB
 from slipway.model.labels import RUN_LABEL
 from slipway.using.context import Context
 from slipway.using.jobs.claim import claimant
@@ -130,8 +131,7 @@ def _look(
     if not jobs:
         screen.note("no jobs" + (" match" if query.narrowed or sweep else f" of stack {stack} yet"))
         if query.template is not None and query.template not in context.catalog.templates:
-            near = nearest(query.template, context.catalog.templates)
-            meant = f"; did you mean {near}?" if near else ""
+            meant = f"; did you mean {near}?" if (near := nearest(query.template, context.catalog.templates)) else ""
             screen.note(f"  the catalog has no template {quoted(query.template)}{meant}")
         return
     several_teams = len({job.team for job in jobs}) > 1
@@ -147,6 +147,7 @@ def _look(
         Column("STATE", lambda row: f"{state_word(row.job.state)}{' (copy)' if row.job.name in copy_names else ''}"),
         Column("USER", lambda row: row.job.user or "–"),
         Column("TEAM", lambda row: row.job.team if several_teams else "", optional=True),
+        Column("KIND", lambda row: row.job.kind.words if row.job.kind is not CUSTOM_JOB else "", optional=True),
         Column("ON", lambda row: f"{row.on}{context.elsewhere(row.job.region)}"),
         Column("CREATED", lambda row: _age(row.job, context), wraps=True),
         Column("WAIT", lambda row: span_or_dash(row.account.wait), right=True),

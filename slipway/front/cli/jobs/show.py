@@ -25,7 +25,16 @@ from slipway.google.pipeline_tasks import PipelineTask
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import PIPELINE_JOB
-from slipway.model.labels import CODE_LABEL, PIPELINE_RUN, REQUEST_LABEL, STACK_LABEL, label_filter, label_value
+from slipway.model.labels import (
+    CODE_LABEL,
+    INPUT,
+    NOTIFICATION,
+    PIPELINE_RUN,
+    REQUEST_LABEL,
+    STACK_LABEL,
+    label_filter,
+    label_value,
+)
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
 from slipway.using.jobs.failure import Failure, read_failure
@@ -33,8 +42,8 @@ from slipway.using.jobs.idle import idle_accelerators, idle_words
 from slipway.using.jobs.listing import with_parts
 from slipway.using.jobs.log import JobEvent, JobEvents, last_word, read_events
 from slipway.using.jobs.metrics import Metrics, read_metrics
-from slipway.using.jobs.results import number
-from slipway.using.jobs.roles import role_at, who_of
+from slipway.using.jobs.results import number, parameter_order
+from slipway.using.jobs.roles import machines_of, who_of
 from slipway.using.jobs.utilization import Utilization, read_utilization
 from slipway.using.jobs.wait_reader import read_why
 from slipway.using.submission.ending import Cause, NextStep, advice_lines, cause_of, next_steps
@@ -197,11 +206,9 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
     idle = idle_accelerators(details.usage, job, money)
     cost = cost_words(money) if money.run is not None else ""
     crossing = context.crossing(job.region)
-    pools = [
-        f"{pool.replicas} × {pool.machine} ({role_at(job, index)})"
-        for index, pool in enumerate(job.worker_pools)
-        if pool.replicas
-    ]
+    variables = dict(entry.split("=", 1) for pool in job.worker_pools for entry in pool.env)
+    inputs = (f"{name.removeprefix(INPUT).lower()}={at}" for name, at in variables.items() if name.startswith(INPUT))
+    untold = f"asked for; its log says when nobody was told: slipway jobs logs {job.typed}"
     facts = [
         ("job", job.display_name),
         ("name", job.name),
@@ -211,15 +218,17 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
         ("sent", details.sent),
         ("template", f"{job.template}  {description.source}".strip()),
         ("parameters", _parameters(job, context.catalog)),
+        ("inputs", ", ".join(inputs)),
         ("commit", str(job.revision)),
         ("code", _code(job)),
         ("user", job.user),
         ("team", job.team),
+        ("notify", untold if NOTIFICATION in variables else ""),
         ("note", job.note),
         ("labels", description.own_labels),
         ("request", job.request_id),
         ("on", f"{description.on}{f' ({id_})' if id_ != description.cluster else ''}{context.elsewhere(job.region)}"),
-        ("machines", f"{join(pools)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
+        ("machines", f"{machines_of(job)}{f', for each of {job.trials} trials at once' if job.trials > 1 else ''}"),
         ("created", job.create_time.isoformat(timespec="seconds") if job.create_time else ""),
         ("waited", exact(money.wait) if money.wait is not None else ""),
         ("ran", run_words(money) if money.run is not None else ""),
@@ -241,10 +250,8 @@ def _code(job: VertexJob) -> str:
     """Return `gs://…/code.tar.gz  @ 3f9c2e1 with local changes`."""
     uris = dict[str, None]()
     for pool in job.worker_pools:
-        image = (
-            () if pool.packages and not pool.launcher else (pool.image,)
-        )  # A package is installed in a prebuilt one.
-        uris |= dict.fromkeys((*image, *pool.packages))
+        image = "" if pool.packages and not pool.launcher else pool.image  # A package is installed in a prebuilt one.
+        uris |= dict.fromkeys((image, *pool.packages))
     sources = join(filter(None, uris))
     if CODE_LABEL not in job.labels:
         return sources
@@ -255,11 +262,8 @@ def _parameters(job: VertexJob, catalog: Catalog) -> str:
     """Return `workers=2, trees=500, lr by trial`: all of them, defaults too, in the template's order; long text cut."""
     if job.parameters is None:
         return "unknown: the job does not record them" if job.template else ""
-    template = catalog.templates.get(job.template)
-    declared = template.parameters if template else ()
-    order = [parameter.name for parameter in declared if parameter.name in job.parameters]
-    names = dict.fromkeys((*order, *job.parameters))
-    texts = {short(name): render(job.parameters[name]) for name in names}
+    names = dict.fromkeys((*parameter_order(catalog, [job]), *job.parameters))
+    texts = {short(name): render(job.parameters[name]) for name in names if name in job.parameters}
     shown = {name: short(text) if text == " ".join(text.split()) else quoted(text) for name, text in texts.items()}
     return ", ".join(f"{name} by trial" if name in job.tuned else f"{name}={text}" for name, text in shown.items())
 

@@ -101,12 +101,8 @@ class SubmitArguments:
 
     def again(self, request_id: str | None) -> str:
         """Return the command that resumes this submission, or, without its id, the same command."""
-        words = self.words
-        if self.yes:
-            words.append("--yes")
-        if request_id:
-            words += ["--request-id", request_id]
-        return shlex.join(words)
+        named = ["--request-id", request_id] if request_id else []
+        return shlex.join([*self.words, *["--yes"] * self.yes, *named])
 
     def request(self) -> SubmissionRequest:
         """Return the request. Raises ConfigError."""

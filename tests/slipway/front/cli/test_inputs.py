@@ -33,6 +33,9 @@ SUBMIT = ("submit", "hello", "-p", "code=print(1)")
 def test_the_size_is_told(with_input: Stack, flags: tuple[str, ...]) -> None:
     told = f"input {with_input.address}/digits: 2 objects, 13 bytes, copied to each machine before the code starts"
     assert told in with_input.well(*SUBMIT, *flags).err
+    for job in with_input.jobs():
+        shown = with_input.well("jobs", "show", job["displayName"]).out
+        assert f"\ninputs     data={with_input.address}/digits\n" in shown
     one = with_input.well(*SUBMIT, "-p", f"data={with_input.address}/digits-old", "--dry-run")
     assert "/digits-old: 1 object, 1 byte, copied" in one.err
     none = with_input.well(*SUBMIT, "-p", "data=", "--dry-run")
@@ -107,6 +110,21 @@ def test_a_sweep_looks_at_the_inputs_of_all_its_runs(with_input: Stack, monkeypa
     assert refused.code == 2 and "they take 13 bytes" in refused.err and not every_job(with_input)
     grid.write_text(json.dumps({"grid": {"data": [addresses[0], "digits"]}}))
     assert "input data is 'digits'" in with_input.run(*sweep).err
+
+
+@pytest.mark.parametrize(
+    ("bad", "told"),
+    [
+        (("digits", "/gcs/b"), "input data is 'digits' and input data is '/gcs/b'\n"),
+        (("{}/no", "gs://no-such-bucket-of-anybody/digits"), "nothing is at {}/no and there is no bucket gs://no-such"),
+    ],
+)
+def test_all_wrong_addresses_of_a_sweep_are_named(with_input: Stack, bad: tuple[str, ...], told: str) -> None:
+    grid = Path(with_input.folder / "grid.json")
+    addresses = [address.format(with_input.address) for address in ("{}/digits", *bad)]
+    grid.write_text(json.dumps({"grid": {"data": addresses, "code": ["print(1)"]}}))
+    refused = with_input.run("submit", "hello", "--sweep", str(grid))
+    assert refused.code == 2 and told.format(with_input.address) in refused.err and not every_job(with_input)
 
 
 def test_inputs_of_runs_that_are_sent_need_not_be_there_any_more(with_input: Stack) -> None:

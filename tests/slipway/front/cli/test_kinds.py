@@ -1,5 +1,6 @@
 """One template submitted as each of its kinds, by offers that draw quota, and in an experiment."""
 
+import re
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -53,6 +54,8 @@ def test_it_is_submitted_once_as_what_was_asked_for(kinds: Stack, kind: str, col
     assert refused.code == 2 and "fix: slipway submit --as custom-job --dry-run, if " in refused.err and not refused.out
     listed = kinds.cloud.rest("GET", f'{HOME}/{collection}?filter=labels.slipway-stack="{kinds.name}"')
     assert len(listed[collection]) == 1
+    head, row = kinds.well("jobs", "list").out.splitlines()
+    assert re.search(r" KIND +ON ", head) and f"  {kind.replace('-', ' ')}  " in row
     kinds.cloud.cancel(done.json["job"]["name"])
 
 
@@ -165,11 +168,16 @@ def test_a_pipeline_s_failure_and_use_are_told_by_the_names_of_its_tasks(
     assert done.code == 4 and "the last lines of train:\n" in done.err and "  no digits\n" in done.err, done.err
     shown = pipeline.shown(job)
     assert shown["failure"]["role"] == "train"
+    listed = pipeline.well("jobs", "list", "--state", "failed").out
+    assert "task-0" not in listed and "[train]" in listed, (
+        "a list has no tasks, and the service names those that failed"
+    )
     roles = {series["role"] for series in shown["usage"]["series"]}
     assert "train" in roles and roles <= {"prepare", "train"}
 
 
 def test_a_submission_like_a_pipeline_s_is_the_same(pipeline: Stack) -> None:  # N11, N28
-    job = pipeline.well("submit", "hello", "-p", "code=print(1)", "--output", "json").json["job"]["name"]
+    """An apostrophe, which no variable may have, is no trouble: a pipeline is given its parameters without any."""
+    job = pipeline.well("submit", "hello", "-p", "code=print('1')", "--output", "json").json["job"]["name"]
     again = pipeline.well("submit", "--like", job, "--dry-run")
     assert "with the same parameters" in again.err and "not as it was" not in again.err, again.err

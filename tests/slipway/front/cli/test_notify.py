@@ -56,6 +56,7 @@ def test_the_job_tells_the_end_and_who_waits_for_it_does_not_say_it_again(
     done = stack.well(*code, "-p", "code=well", SLIPWAY_NOTIFY=room.url)
     (job,) = stack.jobs()
     facts = {"job": job["displayName"], "stack": stack.name, "template": "hello", "user": "ada", "event": "succeeded"}
+    assert "\nnotify     asked for; its log says when nobody was told: " in stack.well("jobs", "show", facts["job"]).out
     assert [body | facts for body in room.bodies] == room.bodies and events(room) == [("succeeded", "")]
 
     stack.catalog["notify"] = f"projects/{PROJECT}/secrets/{secret}/versions/latest"
