@@ -8,11 +8,12 @@ from typing import Any
 
 from slipway.base.formatting import counted
 from slipway.google.catalog.lookup import usual_offers
+from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Parameter, Template, case_in_words
 from slipway.model.catalog.placeholders import fill
 from slipway.model.kinds import CUSTOM_JOB, KINDS
-from slipway.model.prices import dollars
+from slipway.model.prices import FEE, dollars, per_hour
 
 
 def taken(template: Template) -> Mapping[tuple[str, str], int]:
@@ -77,16 +78,6 @@ def way(offer: Offer) -> str:
     return _NOUNS.get(offer.capacity_type, offer.capacity_type)
 
 
-def by_hour(offer: Offer) -> str:
-    """Return ``$2.53/h on Spot``, ``nothing more while pool `h100` has room``: a pool is paid, used or not."""
-    if offer.capacity_type == POOL:
-        return f"nothing more while {way(offer)} has room"
-    if offer.price_per_hour.unknown:
-        price = "Vertex AI's fee alone" if offer.capacity_type == RESERVATION else "an unknown price"
-        return f"{price} {by(offer)}"
-    return f"{dollars(offer.price_per_hour, most='up to')} {by(offer)}"
-
-
 def is_dear(offer: Offer) -> bool:
     """Tell whether a job pays for machines of its own that cost as much as a team should know."""
     return offer.capacity_type != POOL and offer.price_per_hour.known >= _DEAR
@@ -120,18 +111,44 @@ def served(offer: Offer, template: Template) -> bool:
 
 
 def cost(offer: Offer, catalog: Catalog) -> str:
-    """Return `$63.92/h on Spot`, `Vertex AI's fee alone on the reservation (2 machines)`."""
+    """Return `$63.92/h on Spot`, `$13.19/h (Vertex AI's fee alone) on the reservation of 2 machines`, ``nothing more
+    while pool `h100` has room``: a pool is paid, used or not."""
     cluster = catalog.clusters.get(offer.cluster)
     if cluster and cluster.adopted:
         return f"nothing here, on the bill of whoever owns {way(offer)}"
-    reserved = (each.machines for each in catalog.reservations.values() if each.path in str(offer.request))
-    held = next(reserved, 0) if offer.capacity_type == RESERVATION else 0
-    return f"{by_hour(offer)} ({counted(held, 'machine')})" if held else by_hour(offer)
+    if offer.capacity_type == POOL:
+        return f"nothing more while {way(offer)} has room"
+    if offer.capacity_type == RESERVATION:
+        reserved = (each.machines for each in catalog.reservations.values() if each.path in str(offer.request))
+        held = next((f" of {counted(machines, 'machine')}" for machines in reserved if machines), "")
+        return f"{_fee(offer, catalog.region)} {by(offer)}{held}"
+    price = offer.price_per_hour
+    return f"{'an unknown price' if price.unknown else dollars(price, most='up to')} {by(offer)}"
+
+
+def _fee(offer: Offer, region: str) -> str:
+    """Return what a job pays beside a reservation; without an amount where each submission says how many machines."""
+    counts = [str(pool.get("replicaCount", "")) for pool in posted_pools(offer)]
+    if not all(map(str.isdigit, counts)) or KINDS[offer.kind].has_trials:
+        return "Vertex AI's fee alone"
+    price = per_hour(VertexJob.read(offer.request, KINDS[offer.kind]).machines, region) * (FEE / (1 + FEE))
+    return "Vertex AI's fee alone" if price.unknown else f"{dollars(price)} (Vertex AI's fee alone)"
 
 
 def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
+    """Return the costs of ways to run, each of which is tried where those before it have no machines."""
     taken = {SPOT: ", which may be taken away"}
-    return ", then ".join(f"{cost(offer, catalog)}{taken.get(offer.capacity_type, '')}" for offer in offers)
+    return ", else ".join(f"{cost(offer, catalog)}{taken.get(offer.capacity_type, '')}" for offer in offers)
+
+
+def filled(offer: Offer, template: Template, catalog: Catalog) -> str:
+    """Return ``4 such jobs fill `h100/workers`, of at most 4 machines``, where an offer's jobs go to a pool."""
+    cluster, counts = catalog.clusters.get(offer.cluster), takes(offer, usual_values(template))
+    fits = {pool: pool.max // counts[pool.name] for pool in cluster.pools if counts[pool.name]} if cluster else {}
+    for pool in sorted(fits, key=lambda pool: fits[pool])[:1]:
+        such = f"{fits[pool]:,} such jobs fill" if fits[pool] > 1 else "one such job fills"
+        return f"{such} `{offer.cluster}/{pool.name}`, of at most {counted(pool.max, 'machine')}"
+    return ""
 
 
 def without_cluster(catalog: Catalog, name: str) -> Iterator[str]:

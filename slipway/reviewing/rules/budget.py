@@ -7,6 +7,7 @@ from typing import Any
 
 from slipway.base.formatting import join, percent, usd
 from slipway.model.budget import WARNS_AT, Budget
+from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.labels import TEAM, label_value
@@ -27,7 +28,7 @@ def budgets(change: Change) -> Iterator[Consequence]:
     if not change.first:
         yield from _limits(old, new, _teams(change.after), {*change.old.teams, *change.new.teams})
     if not change.unknown and new.stack:
-        yield from _share(old, new, money(change))
+        yield from _share(old, new, money(change), change.new)
 
 
 def _teams(facts: Facts) -> frozenset[str]:
@@ -77,7 +78,7 @@ def _in_words(budget: Budget) -> str:
     return told and f"{told} a month"
 
 
-def _share(old: Budget, new: Budget, costs: Money) -> Iterator[Consequence]:
+def _share(old: Budget, new: Budget, costs: Money, catalog: Catalog) -> Iterator[Consequence]:
     """Find a changed share that the pools take by themselves, and the day from which nothing can be sent."""
     before = _part(costs.idle.before, old.stack)
     idle, most = (_part(amount.after, new.stack) for amount in (costs.idle, costs.most))
@@ -86,6 +87,11 @@ def _share(old: Budget, new: Budget, costs: Money) -> Iterator[Consequence]:
     if before == idle and costs.most.before == costs.most.after and stops == stopped:
         return
     passes = next((mark for mark in (1, WARNS_AT) if before < mark <= idle), 0)
+    clusters = (cluster for cluster in catalog.clusters.values() if not cluster.adopted)
+    pools = (
+        (pool.price_per_hour.known, pool.min, f"`{each.name}/{pool.name}`") for each in clusters for pool in each.pools
+    )
+    each, _, pool = max(pools, key=lambda pool: pool[0] * pool[1], default=(0, 0, ""))
     end = "-stops" if stops else {1: "-spent", WARNS_AT: "-warns"}.get(passes, "")
     yield by_row(
         f"budget-share{end}",
@@ -94,6 +100,9 @@ def _share(old: Budget, new: Budget, costs: Money) -> Iterator[Consequence]:
         most=percent(most),
         day=int(_DAYS * (1 if stops else passes) / idle) + 1 if idle else 0,
         daily=usd(float(costs.idle.after.known) * 24),
+        enough=usd(float(costs.idle.after.known) * HOURS_OF_A_MONTH / (passes or 1)),
+        pool=pool,
+        each=usd(float(each) * HOURS_OF_A_MONTH),
         edits=(Edit("share of the pools", percent(before) if old.stack else "", percent(idle)),),
         grade=Grade.BLOCKING if stops and not stopped else Grade.WARNING if passes else None,
     )

@@ -12,6 +12,7 @@ from slipway.google.live import Increase, Live, Unknown
 from slipway.google.quota.increases import became_of, preference_of, quota_of
 from slipway.google.quota.request import Requested, more
 from slipway.google.quota.usage import Usage, superseded, usage
+from slipway.model.capacity import RESERVATION
 from slipway.model.catalog.model import Catalog
 from slipway.model.draw import Draw
 from slipway.model.facts import QuotaLine
@@ -23,7 +24,7 @@ from slipway.reviewing.change.usual import largest
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import cluster_changes
 from slipway.reviewing.rules.table import ROWS, by_row
-from slipway.reviewing.rules.words import in_words, named
+from slipway.reviewing.rules.words import ask, in_words, named
 
 
 @dataclass(frozen=True)
@@ -65,15 +66,17 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             use = usage(live.clusters, live.jobs, own, superseded(live.clusters, change.new.stack, own))
         asked = 0 if line.region else (change.after.quota.requests or {}).get(line.metric, 0)
         request = preference_of(live, line.metric)
-        wanted = f"this deployment asks for a limit of {asked:,}" if asked else _increase(live, line.metric)
         settled = request is not None and not request.reconciling and request.preferred == asked
         answer = became_of(request) if request else None
         was, others = before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0), use.others.get(line.metric, 0)
+        most = Draw(line.ceiling, line.limit, others)
+        enough = (line.limit or 0) + line.short if line.short else most.enough
+        wanted = f"this deployment asks for a limit of {asked:,}" if asked else _increase(live, line, enough)
         draw = QuotaDraw(
             line=line,
             was=was,
             old=use.old.get(line.metric, 0),
-            most=Draw(line.ceiling, line.limit, others),
+            most=most,
             earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
             answer=answer,
@@ -89,12 +92,15 @@ def live_at(change: Change, region: str) -> Live:
     return replace(live, limits=change.live.limits_elsewhere.get(region, {}), preferences={}) if region else live
 
 
-def _increase(live: Live, metric: str) -> str:
-    limit = live.limit(metric)
+def _increase(live: Live, line: QuotaLine, enough: int) -> str:
+    limit = live.limit(line.metric)
     if limit is None or not limit.increase:
         return "not known: whether an increase can be had"
-    id_ = quota_of(live, metric)
-    return f"{limit.increase} (`{id_}`)" if id_ and limit.increase is Increase.POSSIBLE else limit.increase
+    if limit.increase is not Increase.POSSIBLE:
+        return limit.increase
+    # The command asks in the stack's own region.
+    how = f"`{quota_of(live, line.metric)}` in {line.region}" if line.region else ask(line.metric, enough)
+    return f"or ask Google for {enough:,} ({how})"
 
 
 _OUTCOMES = {
@@ -116,6 +122,8 @@ def quota(change: Change) -> Iterator[Consequence]:
             # Nobody relies on what a first deployment offers.
             grade = Grade.NOTE if change.first else None
             yield _of(draw, "quota-short-for-offers", more or draw.line.drawn, grade=grade)
+    if not change.first:
+        yield from _shared(change, drawn)
     yield from _requested(change)
     # One failed answer makes all limits unknown, which is told once.
     fresh = [draw for draw in drawn if draw.line.state == "unknown" != draw.was.state]
@@ -139,7 +147,11 @@ def quota_in_words(change: Change) -> str:
         return "unknown"
     drawn, lines = draws(change), change.before.quota.lines.values()
     stands, before = _stands(change.new, [draw.line for draw in drawn]), _stands(change.old, lines)
-    same = all((each.line.short, each.most.short) == (each.was.short, each.earlier.short) for each in drawn)
+    same = all(
+        (each.line.short, each.most.short, _lacking(each.line))
+        == (each.was.short, each.earlier.short, _lacking(each.was))
+        for each in drawn
+    )
     if same and stands == before not in ("ok", "nothing drawn"):
         return "as before"
     if not stands.startswith(("short", "ok now")):
@@ -170,6 +182,11 @@ def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
     return "ok" if pools or offers else "nothing drawn"
 
 
+def _lacking(line: QuotaLine) -> set[str]:
+    """Return ways to run that need more than the limit."""
+    return {name for name, needs in line.drawn.items() if line.short and line.of_offers and needs > (line.limit or 0)}
+
+
 def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     line, was = draw.line, draw.was
     if not line.short or (was.short >= line.short and was.drawn == line.drawn):
@@ -196,28 +213,62 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     if lacks > lacked and draw.old >= line.short:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
-        yield _of(draw, row, **_in_machines(change.new, draw))
+        yield _of(draw, row, **_in_machines(change.new, line, draw.most.room or 0))
     elif draw.old and line.ceiling > beside_old and not (lacks or lacked or line.short or in_place):
         yield _of(draw, "quota-short-beside-old", left=beside_old, old=draw.old)
     elif lacked and not lacks:
         yield _of(draw, "quota-eased")
 
 
-def _in_machines(catalog: Catalog, draw: QuotaDraw) -> Mapping[str, Any]:
+def _in_machines(catalog: Catalog, line: QuotaLine, room: int) -> Mapping[str, Any]:
     """Return `beyond 24 of 32 machines` where one pool alone grows, with the pool and the jobs that ask for more."""
-    line = draw.line
     clusters = {name: catalog.clusters.get(name.partition("/")[0]) for name in line.drawn}
     pools = [(name, cluster.pool(name.partition("/")[2])) for name, cluster in clusters.items() if cluster]
     growing = [(name, pool) for name, pool in pools if pool and (pool.autoscaled or len(line.drawn) == 1)]
     if len(growing) != 1:
-        return {"machines": "to the maximum", "beyond": "jobs beyond that wait"}
+        return {"machines": "to the maximum", "beyond": "jobs beyond that wait", "fits": "lower the maximum"}
     ((name, pool),) = growing
-    room, mine = (draw.most.room or 0) - line.ceiling + line.drawn[name], line.drawn[name] or 1
-    most = max(pool.max * room // mine, 0)
+    mine = line.drawn[name] or 1
+    most = max(pool.max * (room - line.ceiling + mine) // mine, 0)
     asking = [f"`{each.name}`" for each in catalog.templates.values() if largest(each, *name.split("/", 1)) > most]
     never = f"jobs of {named(asking)} with {most + 1} or more machines never get them there"
-    beyond = never if asking else "jobs beyond that wait"
-    return {"machines": f"beyond {most:,} of {pool.max:,} machines", "beyond": beyond, "drawers": (name,)}
+    return {
+        "machines": f"beyond {most:,} of {pool.max:,} machines",
+        "beyond": never if asking else "jobs beyond that wait",
+        "fits": f"keep `max` at {most:,} or less",
+        "drawers": (name,),
+    }
+
+
+def _shared(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence]:
+    """Find ways to run that newly draw what pools, or else a run of another template, may have taken."""
+    pools = {draw.line.metric: draw.line for draw in drawn if not (draw.line.of_offers or draw.line.region)}
+    for draw in (draw for draw in drawn if draw.line.of_offers):
+        line, pool, limit = draw.line, pools.get(draw.line.metric), draw.line.limit or 0
+        fresh: dict[str, int] = {}
+        others: dict[str, int] = {}
+        for name, need in line.drawn.items():
+            beside = _beside(name, line, pool)
+            room = limit - sum(beside.values())
+            if draw.was.drawn.get(name, 0) <= room < need <= limit and name.split()[1] != RESERVATION:
+                fresh[name] = need
+                others |= beside
+        if fresh:
+            most = max(fresh.values())
+            grown = _in_machines(change.new, pool, limit - most) if pool else {}
+            noun = "the pool" if "drawers" in grown else "the pools"
+            full = "while one runs, {0} can't grow {machines}, and with {0} full none starts; {beyond}"
+            meanwhile = full.format(noun, **grown) if pool else "while one runs, the other can't start"
+            whose = named(f"`{other}`" for other in grown.get("drawers", others))
+            increase = _increase(live_at(change, ""), line, sum(others.values()) + most)
+            shared = replace(draw, increase=increase)
+            yield _of(shared, "quota-shared", fresh, others=whose, meanwhile=meanwhile)
+
+
+def _beside(name: str, line: QuotaLine, pool: QuotaLine | None) -> Mapping[str, int]:
+    """Return what may be drawn beside a run: by pools at their maximum, else by the largest run of another template."""
+    rivals = {other: amount for other, amount in line.drawn.items() if other.split()[0] != name.split()[0]}
+    return pool.drawn if pool else dict(sorted(rivals.items(), key=lambda rival: rival[1])[-1:])
 
 
 def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -> Consequence:
@@ -225,7 +276,10 @@ def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -
     line, was = draw.line, draw.was
     edit = Edit(f"{draw.what} at most", f"{was.ceiling:,}", f"{line.ceiling:,}")
     held = {"limit": line.limit, "others use": draw.most.used, "old generations use": draw.old if line.short else 0}
-    drawn = {f"`{name}`, at most": line.drawn[name] for name in sorted(line.drawn, key=lambda name: -line.drawn[name])}
+    # A shortage at once is none of the maximum.
+    at_once = {"needed at once": line.short + (line.limit or 0)} if line.short and not line.of_offers else {}
+    by_size = sorted(() if at_once else line.drawn, key=lambda name: -line.drawn[name])
+    drawn = at_once or {f"`{name}`, at most": line.drawn[name] for name in by_size}
     return by_row(
         row,
         Subject("quota", line.key),

@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 from slipway.base.formatting import join
 from slipway.google.jobs import VertexJob, distinct
 from slipway.google.quota.metrics import label, namespace
+from slipway.google.quotas import PREFIX
 from slipway.model.machines.spec import MachineGroup
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -60,3 +61,8 @@ def named(words: Iterable[str]) -> str:
 
 def in_words(metric: str) -> str:
     return f"{'preemptible ' if namespace(metric) == 'preemptible' else ''}{label(metric)}"
+
+
+def ask(metric: str, limit: int) -> str:
+    """Return the command that asks Google for a limit."""
+    return f"`slipway quota --request {metric.removeprefix(PREFIX).replace('nvidia_', '')}={limit}`"

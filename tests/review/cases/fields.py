@@ -164,7 +164,7 @@ CASES = (
     Case(
         "A small model goes to the pool that large ones wait for",
         (template("evals", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
-        (tells("offer-added", "evals", "pool"), tells("run-cost", "evals", "others wait")),
+        (tells("offer-added", "evals", "pool"), tells("run-cost", "evals", "such jobs fill `")),
         world=World(jobs=(Job("evals-1", "evals", capacity_type="spot"),)),
     ),
 )

@@ -82,7 +82,7 @@ CASES = (
         "A maximum that quota can't reach, refused as the old cluster holds all of it",
         (stack("replicas: { min: 2, max: 4 }", "replicas: { min: 2, max: 8 }"),),
         (
-            stops("quota-short-in-overlap", "h100", "`in-place`"),
+            stops("quota-short-in-overlap", "h100", "`replacement: in-place`"),
             hurts("quota-short-at-most", "h100", "can't grow beyond 2 of 8 machines"),
         ),
         may=("cluster-new-generation", "generations-overlap", "capacity-found-anew", "most-cost"),

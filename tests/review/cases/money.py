@@ -104,7 +104,14 @@ CASES = (
         (
             tells("budget-changed", "budget stack", "may spend $80,000 a month", "beyond that are refused"),
             tells("budget-changed", "budget enforce", "are refused"),
-            stops("budget-share", "budget share", "187 %", "about day 17 of each month", "costing $4,911 a day"),
+            stops(
+                "budget-share",
+                "budget share",
+                "187 %",
+                "about day 17 of each month",
+                "costing $4,911 a day",
+                "above $149,379",
+            ),
         ),
         accident="a limit that stopped everybody in the middle of a month",
     ),

@@ -151,7 +151,7 @@ CASES = (
     Case(
         "Fine-tuning uses the larger model by default, and everybody names one",
         (template("lora", 'Parameter("model", str, default="9b"', 'Parameter("model", str, default="27b"'),),
-        (hurts("default-changed", "lora parameter model", "fee alone on the reservation", "a full one grows"),),
+        (hurts("default-changed", "lora parameter model", "fee alone) on the reservation", "a full one grows"),),
         may=("run-cost",),
         world=BUSY,
     ),

@@ -113,6 +113,24 @@ CASES = (
         world=World(limits={"cpus": 4}),
     ),
     Case(
+        "Jobs on machines of their own share the quota of a pool that may take all of it",
+        (template("lora", '"a2-highgpu-1g"', '"a3-highgpu-1g"'),),
+        (
+            hurts(
+                "quota-short-at-most",
+                f"{GPUS} offers",
+                "`lora on-demand (model=9b)` share 32 H100 GPUs with `h100/workers`",
+                "while one runs, the pool can't grow beyond 3 of 4 machines, and with the pool full none starts",
+                "slipway quota --request h100_gpus=33",
+            ),
+            hurts("offer-unavailable", "lora spot", "preemptible H100 GPUs: 0, needed: 1", "preemptible_h100_gpus=1"),
+            hurts("offer-unavailable", "lora flex-start", "`--capacity flex-start` is refused"),
+            hurts("machines-changed", "lora", "a3-highgpu-1g"),
+        ),
+        may=("run-cost",),
+        world=World(limits={GPUS: 32, "preemptible_nvidia_h100_gpus": 0}),
+    ),
+    Case(
         "The on-demand machines that jobs fall back to have no quota",
         (template("lora", '"a2-highgpu-1g", Disk', '"a2-highgpu-8g", Disk'),),
         (hurts("offer-unavailable", "lora", "on-demand", "quota"), hurts("machines-changed", "lora", "a2-highgpu-8g")),

@@ -316,12 +316,15 @@ def timeout(difference: Difference) -> Effect:
 
 
 def wait(difference: Difference) -> Effect:
-    after = of_kinds(difference.template)[1]
+    template = difference.template
+    after = of_kinds(template)[1]
     before, now = (
         "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else span(float(str(leaf)[:-1]))
         for leaf in (difference.before, difference.after)
     )
-    ends = next((after_wait(offer, after) for offer in difference.offers if offer in after.values()), "")
+    ends = next(
+        (after_wait(offer, after, template.becomes) for offer in difference.offers if offer in after.values()), ""
+    )
     return follows("wait", now=now, before=before, ends="" if now == "for ever" else ends)
 
 

@@ -18,10 +18,10 @@ from slipway.model.fingerprint import is_generation_of
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     by,
-    by_hour,
     compete,
     cost,
     costs,
+    filled,
     is_dear,
     machine_types,
     misfits,
@@ -32,12 +32,14 @@ from slipway.reviewing.change.usual import (
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
+from slipway.reviewing.rules.words import ask, in_words
 
 _A_DAY = 24 * 3600
 """Seconds that the service waits for flex-start machines where a request does not say."""
 _USUAL = 600
 """Seconds within which a machine of a job's own mostly comes."""
 _GRANTED = "once it is granted, "
+_ALIKE = "keep machines, disks and account of the template and of a pool alike"
 _FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
 """The end of jobs for whose machines there is no room, and that can go nowhere else."""
 Offers = Mapping[str, Offer]
@@ -101,21 +103,25 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         yield _tells(template, "offer-available", offer)
     before, now = patience(was), patience(offer)
     if was.wait != offer.wait and before != now:
-        nowhere = offer.capacity_type != FLEX_START and not _rest(offer, after)
-        stays = "their `submit` command has to stay for that" if now is not None and offer.wait else ""
-        ends = offer.capacity_type == FLEX_START and now is not None and _rest(offer, after)
-        alone = ["with `--capacity flex-start` they fail then, unpaid"] if ends else []
+        flexible, rest = offer.capacity_type == FLEX_START, _rest(offer, after)
+        stays = "their `submit` command has to stay" + ", or they fail, unpaid" * flexible
+        fails = flexible and now is not None and rest
+        alone = ["with `--capacity flex-start` nothing follows: they fail then, unpaid"] if fails else []
         words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
         yield _tells(
             template,
-            "fallback-wait-nowhere" if nowhere else "fallback-wait-ends" if before is None else "fallback-wait",
+            f"fallback-wait{'' if flexible or (rest and before) else '-ends' if rest else '-nowhere'}",
             offer,
             details=(*waited(template, offer, now), *alone),
             now=words[1],
             before=words[0],
             type=offer.capacity_type,
-            seconds=before,
-            so=facts(_too_short(offer, template.becomes), after_wait(offer, after), stays),
+            seconds=before or 0,
+            so=facts(
+                _too_short(offer, template.becomes),
+                after_wait(offer, after, template.becomes),
+                stays * bool(offer.wait),
+            ),
             edits=(Edit(f"waits.{offer.capacity_type}", *words),),
         )
 
@@ -130,9 +136,8 @@ def _unavailable(template: TemplateChange, offer: Offer, after: Offers) -> Itera
             yield _tells(template, "offer-misfit", offer, grade=Grade.NOTE, costs=costs(rest, template.becomes))
     elif rest or waits or not offer.when:
         cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
-        why, *granted = _closed(offer, template.becomes)
-        so = facts(why, cost_more, _refused(offer, rest), *granted)
-        yield _tells(template, "offer-unavailable", offer, so=so, grade=None if waits else Grade.BLOCKING)
+        so, grade = facts(_why(offer, template), cost_more, _refused(offer, rest)), None if waits else Grade.BLOCKING
+        yield _tells(template, "offer-unavailable", offer, so=so, instead=_mend(offer, template), grade=grade)
     elif offer is beside[0]:
         used = template.used.having(lambda job: is_case(job, offer.when))
         yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
@@ -147,11 +152,11 @@ def patience(offer: Offer) -> float | None:
     return float(seconds) or None if seconds.replace(".", "", 1).isdigit() else None
 
 
-def after_wait(offer: Offer, after: Offers) -> str:
+def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
     rest = _rest(offer, after)
     if offer.wait is not None and rest:
         waits = [each.wait is not None for each in rest]
-        return f"then they cost {', then '.join(map(by_hour, rest[: [*waits, False].index(False) + 1]))}"
+        return f"then they cost {costs(rest[: [*waits, False].index(False) + 1], catalog)}"
     if offer.capacity_type == FLEX_START and patience(offer) is not None:
         why = "as nothing moves them on without `waits`" if rest else "as no other way to run follows"
         return f"then they fail, unpaid, {why}"
@@ -186,7 +191,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         if was_last and left[1:] and patience(left[-1]) is not None:
             ends = f"{by(left[-1])} {_ends(template, left[-1], after)}"
         elif was_last and patience(left[-1]) is None:
-            ends = after_wait(left[-1], after)
+            ends = after_wait(left[-1], after, template.becomes)
         sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
         next_, they = left, "they cost"
         if sooner and left[: len(sooner)] == sooner != left and sooner[-1].capacity_type == POOL:
@@ -202,7 +207,8 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         so=facts(
             *seen[:1], f"by default {so}" if seen and so else so, _refused(offer, rivals) if offer.available else ""
         ),
-        details=(*seen[1:], *(f"{way(each)} can't start: {_why(each, template.becomes)}" for each in shut)),
+        instead=f"keep `{offer.capacity_type}` among their capacity types" * bool(_refused(offer, template.new.offers)),
+        details=(*seen[1:], *(f"{way(each)} can't start: {_why(each, template)}" for each in shut)),
         used=used,
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=None if offer.available else Grade.NOTE,
@@ -220,19 +226,19 @@ def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -
     first = cost(rest[0], template.becomes)
     # A reservation is paid all the same, and a pool that goes is not.
     if gone.capacity_type != POOL:
-        first += f" instead of {by_hour(gone)}"
+        first += f" instead of {cost(gone, template.was)}"
     elif gone.cluster in template.becomes.clusters and not rest[0].price_per_hour.unknown:
         first += " on top of the pool"
     # What follows a wait stands with its end.
     others = [] if patience(rest[0]) is not None else rest[1:]
-    return ", then ".join(filter(None, (first, costs(others, template.becomes))))
+    return ", else ".join(filter(None, (first, costs(others, template.becomes))))
 
 
 def _ends(template: TemplateChange, offer: Offer, after: Offers, tries: str = ", six times at most") -> str:
     """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
     seconds = patience(offer)
     if seconds is not None:
-        return f"they wait at most {span(seconds)}, {after_wait(offer, after)}"
+        return f"they wait at most {span(seconds)}, {after_wait(offer, after, template.becomes)}"
     return f"one that loses its machine {template.again}{tries}" if offer.capacity_type == SPOT else ""
 
 
@@ -240,38 +246,37 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
     offer = after[label]
     overtaken = _overtaken(label, before, after)
     if not offer.available:
-        so, grade = facts(*_closed(offer, template.becomes)), Grade.WARNING if offer.lacks_quota else None
-        return _tells(template, "offer-added-unavailable", offer, so=so, grade=grade)
+        so, grade = _why(offer, template), Grade.WARNING if offer.lacks_quota else None
+        return _tells(template, "offer-added-unavailable", offer, so=so, instead=_mend(offer, template), grade=grade)
     later = "" if overtaken else ", where nothing before it can start"
     so = facts(f"{cost(offer, template.becomes)}{later}", _ends(template, offer, after))
     if overtaken:
         cluster = template.becomes.clusters.get(offer.cluster)
         free = Grade.NOTE if cluster and not cluster.adopted else None
-        return _tells(template, "offer-added-first", offer, so=so, next=way(after[overtaken[0]]), grade=free)
+        then = after[overtaken[0]]
+        return _tells(template, "offer-added-first", offer, so=so, next=way(then), type=then.capacity_type, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
-    return _tells(template, "offer-added", offer, so=so, grade=Grade.WARNING if dear else None)
+    instead = "leave it out, or name another with `--capacity`" * dear
+    return _tells(template, "offer-added", offer, so=so, instead=instead, grade=Grade.WARNING if dear else None)
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
-    old, new, becomes = template.old, template.new, template.becomes
+    old, new = template.old, template.new
     usual, at_all = usual_offers(new), any(offer.available for offer in new.offers)
     before = usual_offers(old) if at_all else old.offers
     could = template.is_new or any(offer.available for offer in before)
     if not could or any(offer.available for offer in usual) or misfits(new):
         return
     lost = usual if at_all else new.offers
-    why = [
-        f"`{label}`: {facts(*_closed(offer, becomes))}"
-        for label, offer in offers_by_label(new).items()
-        if offer in lost
-    ]
-    reasons = dict.fromkeys(_why(offer, becomes) for offer in lost)
-    rests, lacks = any(offer.dormant for offer in lost), any(offer.lacks_quota for offer in lost)
+    why = [f"`{label}`: {_why(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
+    reasons = dict.fromkeys(_why(offer, template) for offer in lost)
+    mends = dict.fromkeys(filter(None, (_mend(offer, template) for offer in lost)))
+    rests = any(offer.dormant for offer in lost)
     yield template.tells(
         f"no-{'usual-' if at_all else ''}offer-left{'-now' if rests else ''}",
         so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
-        instead="ask for quota first, or keep a capacity type that has some" if lacks else "",
+        instead=" or ".join(mends),
         details=[*why, *([] if template.is_new else [template.used.words()])],
         grade=Grade.WARNING if rests and not any(_put_away(offer.dormant, template) for offer in lost) else None,
     )
@@ -338,9 +343,9 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             type=after[then].capacity_type,
             part="order",
             so=facts(
-                "" if offer.available else _why(offer, template.becomes),
+                "" if offer.available else _why(offer, template),
                 f"{_GRANTED * offer.lacks_quota}they cost {_in_place_of(template, after[then], sooner)}",
-                _ends(template, offer, after, tries=""),
+                _ends(template, offer, after, tries="") or filled(offer, template.new, template.becomes),
             ),
             details=[
                 *["machines of their own take minutes to come, those of a pool none"] * sooner_on_pool,
@@ -350,12 +355,29 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
         )
 
 
-def _closed(offer: Offer, catalog: Catalog) -> list[str]:
-    """Return why an offer can't be taken, and what it costs once it can."""
-    return [_why(offer, catalog), *[f"{_GRANTED}they cost {cost(offer, catalog)}"] * offer.lacks_quota]
+def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, int]]:
+    """Yield metrics of which an offer needs more than the limit, with the need and the limit."""
+    name, lines = f"{template.new.name} {offer.label(template.new.kind)}", template.change.after.quota.lines.values()
+    for line in lines if offer.lacks_quota else ():
+        if line.limit is not None and 0 <= line.limit < line.drawn.get(name, 0):
+            yield line.metric, line.drawn[name], line.limit
 
 
-def _why(offer: Offer, catalog: Catalog) -> str:
+def _mend(offer: Offer, template: TemplateChange) -> str:
+    """Return what makes an offer available again."""
+    if offer.dormant:
+        return "list another capacity type too, for the time without the cluster"
+    if offer.lacks_quota:
+        asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
+        then = f"{_GRANTED}they cost {cost(offer, template.becomes)}"
+        return (
+            f"ask for quota first{asked and f' ({asked})'}: {then}; or keep machines or capacity types that have some"
+        )
+    return _ALIKE if offer.capacity_type == POOL and not offer.why else ""
+
+
+def _why(offer: Offer, template: TemplateChange) -> str:
+    catalog = template.becomes
     if offer.dormant:
         cluster = catalog.dormant.get(offer.dormant)
         if cluster is None:
@@ -364,7 +386,8 @@ def _why(offer: Offer, catalog: Catalog) -> str:
         idle = cluster.why == "idle"
         return f"cluster {cluster.name} {'is given up for want of jobs' if idle else cluster.reason().state}"
     if offer.lacks_quota or offer.why:
-        return offer.why or "there is no quota for it"
+        lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
+        return offer.why or f"there is no quota for it{''.join(lacks)}"
     named = [each.machine for each in catalog.reservations.values() if each.path in str(offer.request)]
     if offer.capacity_type == RESERVATION and not named:
         return "the stack file lists no such reservation"

@@ -74,7 +74,7 @@ AT_MOST, NOW, ALLOWED = "quota-short-at-most", "quota-short-now", "quota-short-a
     ("before", "after", "world", "kind", "grade", "words"),
     [
         (FITS, MORE, CROWDED, AT_MOST, WARNING, "can't grow beyond 3 of 6 machines: quota has 24 H100 GPUs"),
-        (FITS, ASKS, {}, AT_MOST, WARNING, "; lower the maximum; this deployment asks for a limit of 48"),
+        (FITS, ASKS, {}, AT_MOST, WARNING, "; keep `max` at 4 or less; this deployment asks for a limit of 48"),
         (FITS, MORE, UNTOLD, AT_MOST, WARNING, "not known: whether an increase can be had"),
         (quota(FITS, strict=True), quota(MORE, strict=True), {}, AT_MOST, BLOCKING, "`strict` refuses the deployment"),
         (line(8), quota(BOTH, mode="warn"), {}, ALLOWED, BLOCKING, "`mode: warn` lets the deployment go on"),
@@ -170,7 +170,7 @@ def test_quota_of_another_region_is_judged_and_told_by_its_own_limits_and_use() 
     judged = elsewhere(far(32, state="tight"), used=1)["quota-short-at-most"]
     assert judged.subject == f"quota {GPUS} in us-east4"
     assert "beyond 4 of 6 machines: quota has 24 H100 GPUs in us-east4" in judged.sentence
-    assert "increase can be requested" in judged.instead
+    assert "keep `max` at 4 or less; or ask Google for 40 (`CustomModelTrainingH100" in judged.instead
     now = elsewhere(far(32, short=8), used=4)["quota-short-now"]
     assert "8 more H100 GPUs in us-east4" in now.sentence
 
