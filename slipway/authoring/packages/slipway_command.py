@@ -113,12 +113,13 @@ def unpack(archive: Path, folder: Path) -> Path:
 
 
 def fetched(code: str, place: Path, environ: Mapping[str, str]) -> Path:
-    """The folder that a submission brought, fetched and unpacked anew for each start. Raises RefusedError."""
+    """The folder that a submission brought, or without `code` the package, fetched and unpacked anew for each start.
+    Raises RefusedError, and OSError for the disk's."""
     try:
-        for name in Storage(environ).fetch(code, place):
+        for name in Storage(environ).fetch(code, place) if code else [FOLDER]:
             return unpack(place / name, place / "code")
         raise StorageError("it is not there")
-    except (OSError, StorageError, tarfile.TarError) as error:
+    except (StorageError, tarfile.TarError) as error:
         what = "the code of this job can't be fetched, so it does not start"
         raise RefusedError(what, f"{code}: {error}", ROLE) from error
 

@@ -38,9 +38,9 @@ import urllib.parse
 from pathlib import Path
 from typing import Callable, Iterable, Mapping, Sequence  # noqa: UP035 (Python 3.8)
 
-from slipway.authoring.packages.slipway_command import FOLDER, SCRIPT, Command, fetched, scripted, unpack
+from slipway.authoring.packages.slipway_command import SCRIPT, Command, fetched, scripted
 from slipway.authoring.packages.slipway_index import install, wanted
-from slipway.authoring.packages.slipway_inputs import copied
+from slipway.authoring.packages.slipway_inputs import copied, fix
 from slipway.authoring.packages.slipway_notify import Teller
 from slipway.authoring.packages.slipway_results import CHIEF, EVERY_S, RESTS_S, Results, say
 from slipway.authoring.packages.slipway_storage import (
@@ -194,7 +194,7 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
         results = Results(place, output, replica(environ), Storage(environ))
         try:
             earlier = results.restore() if output else []
-        except (OSError, StorageError) as error:
+        except StorageError as error:
             raise RefusedError(
                 "what an earlier start of this job has kept can't be fetched, so the job does not start",
                 f"{output}: {error}",
@@ -208,7 +208,7 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
         script, folder = asked.module == SCRIPT, None
         variables = {**environ, "SLIPWAY_OUTPUT": str(results.folder)}
         if asked.code or script:
-            folder = fetched(asked.code, place, environ) if asked.code else unpack(FOLDER, place / "code")
+            folder = fetched(asked.code, place, environ)
             first = environ.get(asked.path)
             variables[asked.path] = f"{folder}{os.pathsep}{first}" if first else str(folder)
         variables.update(copied(place, environ))
@@ -221,11 +221,11 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
         try:
             command = Command(words, variables, results.look, folder, tells.lines)
         except OSError as error:
-            fix = (
+            shells = (
                 "no shell reads the command, whose first word is a program of the image; with a shell it is sh -c '…', "
                 "and with variables env NAME=VALUE …"
             )
-            raise RefusedError(f"can't run {words[0]!r}", str(error), fix) from error
+            raise RefusedError(f"can't run {words[0]!r}", str(error), shells) from error
         code = followed(command, results, told=script)
         tells.noticed = command.noticed
         return code
@@ -296,8 +296,10 @@ def begin(
         install(wanted(), environ)
         values = secrets(environ)
         code = run(words, {**environ, **values}, asked, tells, again=again)
-    except RefusedError as refused:
-        code, why = refuse(*refused.args), ": ".join(refused.args[:2])
+    except (RefusedError, OSError) as problem:
+        full = ("the files of this job can't be put on its machine, so it does not start", str(problem))
+        refused = problem.args if isinstance(problem, RefusedError) else (*full, fix(problem, "", environ))
+        code, why = refuse(*refused), ": ".join(refused[:2])
     who = role(tells.asks.get("roles", ()), environ)
     tells.ended(code, why, who, chief=replica(environ) == CHIEF, hidden=values.values())
     return code

@@ -6,6 +6,7 @@ Against the storage of the local cloud, with the tokens its metadata server woul
 from __future__ import annotations
 
 import base64
+import errno
 import json
 import os
 import shutil
@@ -20,6 +21,7 @@ import pytest
 from slipway.authoring.packages import slipway_launcher as launcher
 from slipway.authoring.packages import source_package
 from slipway.authoring.packages.slipway_command import Command
+from slipway.authoring.packages.slipway_inputs import DISK
 from slipway.authoring.packages.slipway_results import CHIEF, Results
 from slipway.authoring.packages.slipway_storage import TRIES, Storage, StorageError
 from slipway.model.labels import IMAGE_START
@@ -327,6 +329,24 @@ def test_a_command_runs_in_the_folder_that_came_with_it_and_finds_it_first(repli
     assert path.endswith("/code:/opt/julia") and not Path(path.partition(":")[0]).exists(), "it goes with the job"
     missing = image(replica, "nothing", "./train.sh", own=("--code=gs://packages-work/code/nothing.tar.gz",))
     assert missing.returncode == launcher.CANNOT_TELL and "nothing.tar.gz: it is not there" in missing.stderr
+
+
+@pytest.mark.parametrize("own", [True, False])
+def test_a_disk_without_room_for_the_folder_is_said_with_what_to_do(
+    replica: Replica, own: bool, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:  # N27
+    """The package's folder was a traceback, and that of a submission a role that nobody lacked."""
+
+    def full(*_: object) -> Path:
+        raise OSError(errno.ENOSPC, "no room")
+
+    monkeypatch.setattr("slipway.authoring.packages.slipway_command.unpack", full)
+    code = replica.bucket.put("code/full.tar.gz", b"")
+    words = [f"--code={code}", "--exec=true"] if own else ["--module=slipway_script", "--", "--command=true"]
+    environ = {**replica.environ, "CLOUD_ML_JOB_ID": "11"}
+    assert launcher.main(["--claim", replica.claim(f"full-{own}"), *words], environ) == launcher.CANNOT_TELL
+    said = capsys.readouterr().err
+    assert "no room" in said and f"fix: {DISK}" in said
 
 
 def test_a_command_that_no_image_has_is_said(replica: Replica) -> None:  # N27
