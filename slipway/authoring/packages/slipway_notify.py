@@ -180,8 +180,9 @@ class Teller:
         why = why or (self.lines.text() if self.lines else "") or f"exit code {code}"
         if code == 137:
             why = "killed, most likely out of memory"
-        for value in filter(None, map(str.strip, hidden)):
-            why = why.replace(value, "…")
+        parts = {line.strip() for value in hidden for line in value.splitlines()} - {""}
+        for part in sorted(parts, key=len, reverse=True):  # One may be within another.
+            why = why.replace(part, "…")
         event = FAILED if code else SUCCEEDED
         if code or not self.sweep:
             self.tell(event, f"{why} ({who})" if code else "")

@@ -145,6 +145,12 @@ def test_a_value_of_a_secret_is_in_no_message(notified: Notified, cloud: LocalCl
     token = new_secret(cloud, "leaked", "hf_abc=\n")
     notified.runs("leaks", "import os; raise ValueError('of ' + os.environ['HF'])", HF__SECRET=token)
     assert events(notified.room) == [(FAILED, "ValueError: of … (chief)")]
+    key = new_secret(cloud, "key", "hf_abc=def\npassword = xyz")  # A message has the last line alone.
+    notified.runs(
+        "half", "import os, sys; sys.exit('hf_abc=def ' + os.environ['KEY'])", HF__SECRET=token, KEY__SECRET=key
+    )
+    notified.runs("last", "raise ValueError('hf_abc=def')")
+    assert [why for _, why in events(notified.room)[1:]] == ["… (chief)", "ValueError: … (chief)"]
 
 
 def test_who_can_not_be_told_fails_no_job_and_the_log_has_it(notified: Notified) -> None:
