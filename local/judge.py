@@ -21,12 +21,15 @@ from pathlib import Path
 from urllib.parse import unquote, urlsplit
 
 from slipway.base.errors import ConfigError
-from slipway.reviewing.change.pins import included, local_paths
+from slipway.reviewing.change.pins import lines
 
 from .engine.cache import MARKER, Cache, root
 
 PINS = Path("requirements.txt")
 _SOURCE = Path("slipway", "front", "cli", "review.py")
+_INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)[ =]*(\S+)")
+_EDITABLE = re.compile(r"(?:-e|--editable)[ =]+")
+_EXTRAS = re.compile(r"\[[^]]*\]$")
 _FILE_ADDRESS = re.compile(r"file://[^\s#]+")
 _GIT_ADDRESS = re.compile(r"(?:git|hg|svn|bzr)\+\S+")
 _COMMIT = re.compile(r"@[0-9a-f]{40}(?=[#?]|$)")
@@ -158,6 +161,21 @@ def _name(folder: Path, requirements: tuple[tuple[Path, str], ...], commit: str)
                 lasting = False
                 digest.update(commit.encode())
     return lasting, digest.hexdigest()[:20]
+
+
+def included(requirements: str) -> tuple[str, ...]:
+    return tuple(match[1] for line in lines(requirements) if (match := _INCLUDE.match(line)))
+
+
+def local_paths(requirements: str) -> tuple[str, ...]:
+    paths = []
+    for line in lines(requirements):
+        plain = _EDITABLE.sub("", line)
+        named = plain.partition(" @ ")[2] if " @ " in plain else plain
+        path = _EXTRAS.sub("", named.partition(" ")[0].partition("#")[0])
+        if "://" not in path and not path.startswith("-") and ("/" in path or path in (".", "..")):
+            paths.append(path)
+    return tuple(paths)
 
 
 def _forget(folder: Path) -> None:

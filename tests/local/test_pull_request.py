@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from local.environment import engine_variables
-from local.judge import Judge, judge_of
+from local.judge import Judge, included, judge_of, local_paths
 from local.pull_request import Repository, judged, main, offering, preview, silent
 from slipway.base.errors import ConfigError
 
@@ -371,3 +371,9 @@ def test_other_stacks_that_offer_an_edited_template_are_named(tmp_path: Path) ->
     for stack, text in files.items():
         (tmp_path / "stacks" / f"Pulumi.{stack}.yaml").write_text(text)
     assert [*offering(tmp_path, ("templates/count_words.py", "README.md"))] == [("prod", "count-words")]
+
+
+def test_where_requirements_lead() -> None:
+    text = "-r a.txt\n--constraint=b.txt\n-e ../lib[x]\ny @ ./y.whl#sha256=0\nz @ https://example.com/z.whl\n.\nclick\n"
+    assert included(text) == ("a.txt", "b.txt")
+    assert local_paths(text) == ("../lib", "./y.whl", ".")

@@ -13,9 +13,6 @@ from slipway.reviewing.change.secret_values import HIDDEN
 
 PINS, LAPTOP = "requirements.txt", "requirements-local.txt"
 """Files of pins: the deployment's, and those of the laptop, from which people deploy too."""
-_INCLUDE = re.compile(r"(?:-r|--requirement|-c|--constraint)[ =]*(\S+)")
-_EDITABLE = re.compile(r"(?:-e|--editable)[ =]+")
-_EXTRAS = re.compile(r"\[[^]]*\]$")
 _NAMED = re.compile(r"([A-Za-z0-9][\w.-]*)\s*(?:\[[^]]*\])?\s*(.*)", re.DOTALL)
 _HASH = re.compile(r"\s*(--hash[ =]\s*\S+|#\S*$)")
 _WHEEL = re.compile(r"[^-]+-([^-]+)-.*\.whl")
@@ -49,21 +46,6 @@ def _version(asked: str | None) -> str:
     bare = _HASH.sub("", asked).strip().removeprefix("==")
     wheel = _WHEEL.fullmatch(last_part(bare))
     return HIDDEN if looks_secret(bare) else short(wheel[1] if wheel else bare or "any version")
-
-
-def included(requirements: str) -> tuple[str, ...]:
-    return tuple(match[1] for line in lines(requirements) if (match := _INCLUDE.match(line)))
-
-
-def local_paths(requirements: str) -> tuple[str, ...]:
-    paths = []
-    for line in lines(requirements):
-        plain = _EDITABLE.sub("", line)
-        named = plain.partition(" @ ")[2] if " @ " in plain else plain
-        path = _EXTRAS.sub("", named.partition(" ")[0].partition("#")[0])
-        if "://" not in path and not path.startswith("-") and ("/" in path or path in (".", "..")):
-            paths.append(path)
-    return tuple(paths)
 
 
 def package(name: str) -> str:

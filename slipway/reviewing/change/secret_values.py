@@ -6,11 +6,11 @@ from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import short
 from slipway.model.catalog.placeholders import DOLLAR, placeholder, render
 
-HIDDEN = "hidden"
+HIDDEN = "(not shown)"
 
 
 def shown(value: object, name: str = "") -> str:
-    """Return a value as a sentence may have it: in backticks and short, or `hidden`."""
+    """Return a value as a sentence may have it: in backticks and short, or `HIDDEN`."""
     text = bare(value, name)
     return text if text == HIDDEN else f"`{text}`" if text else "nothing"
 

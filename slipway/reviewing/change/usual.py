@@ -165,8 +165,9 @@ def without_cluster(catalog: Catalog, name: str) -> Iterator[str]:
     yield from lines
 
 
-def crowded(template: Template, old: Parameter, new: Parameter, catalog: Catalog) -> Iterator[str]:
-    """Yield who goes elsewhere while a submission of a value up to a higher maximum holds all machines of a pool."""
+def crowded(template: Template, old: Parameter, new: Parameter, catalog: Catalog) -> Iterator[tuple[int, str]]:
+    """Yield from which value on a submission holds all machines of a pool, and who goes elsewhere meanwhile, up to a
+    higher maximum."""
     if not (old.max and new.max and new.max > old.max) or new.kind.item:
         return
     usual, one = usual_values(template), "study" if template.study else "job"
@@ -179,7 +180,7 @@ def crowded(template: Template, old: Parameter, new: Parameter, catalog: Catalog
                 with_all = next(n for n in values if takes(offer, {**usual, new.name: n})[pool.name] >= pool.max)
                 whole = f"all {pool.max} machines of `{offer.cluster}/{pool.name}`"
                 so = f"with {with_all} one {one} asks for {whole}, and others wait"
-                yield f"{so}; meanwhile {'; '.join(others)}" if others else so
+                yield with_all, f"{so}; meanwhile {'; '.join(others)}" if others else so
 
 
 def secret_in(reference: str) -> str:

@@ -28,7 +28,6 @@ _LATER = {
 _PROVIDERS, _DECLARED = ("gcp:", "pulumi:"), ("gcp:project", "gcp:region", "gcp:addPulumiAttributionLabel")
 _MOVES = ("pins-gone", "pins-open", "pins-major", "pins-older", "pins-new", "pins-changed")
 """The rows of packages' moves, the gravest first."""
-_UNSURE = "keep what jobs alone run below `jobs/`: no path tells whether the program imports {}"
 _OF_RESOURCES = re.compile(rf"pulumi|{NAME}")
 """Packages that decide what becomes of resources."""
 _LONGEST, _MOST_LINES = 300, 8
@@ -62,10 +61,11 @@ def _edited(files: Files) -> Iterator[Consequence]:
         first, *more = files.signs.get("deploys") or (NO_SIGN,)
         unsure = named(name for file, name in zip(edited, names, strict=True) if may_be_imported(file))
         yield by_row(
-            "program-edited" if first is NO_SIGN else "program-signed",
+            "program-signed" if first is not NO_SIGN else "program-unsure" if unsure else "program-edited",
             Subject("program"),
             so=first.so,
-            instead=first.instead or (unsure and _UNSURE.format(unsure)),
+            instead=first.instead,
+            unsure=unsure,
             files=named(names),
             edits=[edit for file in edited for edit in files.lines.get(file, ())][:_MOST_LINES],
             details=[*(names if len(names) > 1 else ()), *map(str, more)],
@@ -93,13 +93,15 @@ def _move(pin: Edit) -> str:
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
     what, edits = short(fault.what, _LONGEST).removesuffix(_UNCHANGED), tuple(edits)
-    keep = [f"or keep `{edits[0].key}` as it was"] if len(edits) == 1 and "back" not in fault.fix else []
+    keep = [f"or leave `{edits[0].key}` as it was"] if len(edits) == 1 and "back" not in fault.fix else []
+    # An added key is no deployed entry's.
+    fixes = [line for line in fault.fix.splitlines() if not (keep and " out of " in line and not edits[0].before)]
     return by_row(
         "preview-undecided" if what == _UNDECIDED else "preview-failed",
         Subject("preview"),
         what=what,
         why=short("; ".join(fault.why.splitlines()), _LONGEST),
-        fix=short("; ".join(dict.fromkeys([*fault.fix.splitlines(), *keep])), _LONGEST),
+        fix=short("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or "), _LONGEST),
         edits=edits,
         details=details,
     )

@@ -117,7 +117,7 @@ CASES = (
     Case(
         "A package becomes an image, whose files nobody keeps",
         image_of_digits("launcher=False"),
-        (hurts("image-changed", "digits", "instead of a package", "at least once", "`$SLIPWAY_OUTPUT` are lost"),),
+        (hurts("image-changed", "digits", "instead of a package", "be paid, twice", "`$SLIPWAY_OUTPUT` are lost"),),
         accident="results written to the disk of a container",
     ),
     Case(
@@ -136,7 +136,7 @@ CASES = (
     Case(
         "An image starts as it is from now on",
         (AS_IT_IS,),
-        (stops("request-changed", "evals", "at least once", "two run", "no `JUDGE_KEY`, only secret"),),
+        (stops("request-changed", "evals", "cost, twice", "get no `JUDGE_KEY`"),),
         accident="a training that ran twice, as an answer was lost",
     ),
     Case(

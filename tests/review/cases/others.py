@@ -151,14 +151,22 @@ CASES = (
     Case(
         "Fine-tuning uses the larger model by default, and everybody names one",
         (template("lora", 'Parameter("model", str, default="9b"', 'Parameter("model", str, default="27b"'),),
-        (hurts("default-changed", "lora parameter model", "fee alone) on the reservation", "a full one grows"),),
+        (
+            hurts(
+                "default-changed",
+                "lora parameter model",
+                "fee alone) on the reservation",
+                "makes pool `h100` grow",
+                "takes 4 at most",
+            ),
+        ),
         may=("run-cost",),
         world=BUSY,
     ),
     Case(
         "Fine-tuning is not told where its results belong",
         (template("lora", '    "--output=${slipway.output}",\n', ""),),
-        (stops("arguments-changed", "lora", "`--output`", "lost with the machine"),),
+        (stops("arguments-changed", "lora", "`--output`", "is lost with it, checkpoints too", "begins anew"),),
         accident="a path that was missing at the resumption",
     ),
     Case(

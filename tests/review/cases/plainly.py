@@ -59,7 +59,7 @@ CASES = (
     Case(
         "A judge without the launcher, which alone fetches its key",
         (template("evals", 'command=("judge",),\n', 'command=("judge",),\n        launcher=False,\n'),),
-        (stops("request-changed", "launcher", "no `JUDGE_KEY`, only secret `judge-key`'s name", "begins anew"),),
+        (stops("request-changed", "launcher", "get no `JUDGE_KEY`", "begins anew"),),
         world=BUSY,
         accident="a wrapper taken away that had put a key into the environment",
     ),
@@ -98,7 +98,7 @@ CASES = (
                 "default-changed",
                 "tune",
                 "none is chosen by what another found",
-                "fewer than 8 trials are refused unless they set `parallel`",
+                "fewer than 8 trials are refused unless they set it",
             ),
         ),
         may=("bounds-widened", "minimum-below-default"),

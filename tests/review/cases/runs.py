@@ -45,7 +45,7 @@ CASES = (
         (hurts("requirements-changed", "lora", "`torch==2.6.0` over the 2.4 of their image"),),
         may=("code-changed", "requirements-changed"),
     ),
-    image("An older framework's image", "digits", CPU, "sklearn-cpu.1-5", "what the newer one saved may not load"),
+    image("An older framework's image", "digits", CPU, "sklearn-cpu.1-5", "may not load newer checkpoints"),
     image("An image for GPUs, without any", "digits", CPU, "sklearn-gpu.1-6", "an image for GPUs, on machines without"),
     Case(
         "A newer build of the same prebuilt image",
@@ -179,7 +179,7 @@ CASES = (
     Case(
         "The judge of this week",
         (template("evals", "1" * 64, "4" * 64),),
-        (tells("image-changed", "evals", "may not compare"),),
+        (tells("image-changed", "evals", "results may differ"),),
     ),
     Case(
         "A page beside the code",

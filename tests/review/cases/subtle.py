@@ -29,7 +29,7 @@ CASES = (
         ),
         (
             stops("plain-secret", "evals", "JUDGE", "revoke it now, merged or not", "under `secrets`"),
-            stops("secrets-changed", "evals", "`JUDGE` is set to a plain value", "next rotation"),
+            stops("secrets-changed", "evals", "plain value as `JUDGE`", "once the secret is rotated"),
         ),
         given=(template("evals", '"JUDGE_KEY"', '"JUDGE"'),),
         may=("environment-changed",),
@@ -45,7 +45,7 @@ CASES = (
                 'JUDGE_PASSWORD = "correct-horse-9"\n# Every step is seeded,',
             ),
         ),
-        (hurts("code-changed", "lora", "hidden"),),
+        (hurts("code-changed", "lora", "not shown"),),
         never=("correct-horse",),
         accident="a password committed with code",
     ),

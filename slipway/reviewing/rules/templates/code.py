@@ -31,8 +31,6 @@ _NAME = re.compile(r"[\w.-]+")
 _HASH = re.compile(r"(\s+--hash[ =]\S+)+")
 _MOST_LINES = 12
 """The edited places of a template's code that its card quotes."""
-
-
 # By the service, torchrun, the launcher or the system (vertex-rules 3.5).
 _SET_BY_OTHERS = re.compile(
     r"(AIP|CLOUD_ML|SLIPWAY|GOOGLE|MASTER|LOCAL|CUDA|NVIDIA|PYTHON)_?\w*|CLUSTER_SPEC|TF_CONFIG|RANK|WORLD_SIZE|GROUP_RANK"
@@ -62,6 +60,7 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     # An image that takes the package's place is reported, with what its launcher did.
     becomes_image = bool(old.package) and not new.package
     field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
+    yield from _over(template)
     if not becomes_image and _by_package(old.requirements) != _by_package(new.requirements):
         yield _installed(template, field)
     if not becomes_image and indexes(old.requirements) != indexes(new.requirements):
@@ -75,7 +74,6 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     if not becomes_image:
         yield from _unpacked(template)
     yield from _apart(template)
-    yield from _over(template)
     # The name depends on its contents, whatever the catalog's bucket.
     packages = [last_part(side.package).removesuffix(".tar.gz") for side in (old, new)]
     other = all(packages) and packages[0] != packages[1]
@@ -203,7 +201,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
     return template.tells(
         f"{_REQUIREMENT}{worst}",
         part="requirements",
-        before=lines[0],
+        before=lines[0] or "none",
         after=lines[1],
         field=field,
         edits=[
@@ -236,7 +234,8 @@ def _over(template: TemplateChange) -> Iterator[Consequence]:
         has, line = both[1]
         pinned = line.partition("==")[2]
         if both[0] != both[1] and has and pinned and not f"{pinned}.".startswith(f"{has}."):
-            yield template.tells("requirement-over-image", part="image and pin", line=_shown(line), has=has)
+            size = "gigabytes" if name in _PACKAGES["large"] else "it"
+            yield template.tells("requirement-over-image", part="image and pin", line=_shown(line), has=has, size=size)
 
 
 def indexes(requirements: Iterable[str]) -> tuple[str, ...]:

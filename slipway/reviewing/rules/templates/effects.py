@@ -12,17 +12,18 @@ from slipway.base.formatting import few, join, last_part, span
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.capacity import POOL, SPOT
 from slipway.model.catalog.model import Offer
-from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, SWEEP, names
+from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, SWEEP, names, placeholder
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables, way
+from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables, way, whole
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import follows
 from slipway.reviewing.rules.templates.leaves import TRAINER, WORK_BUCKET, Leaf, Machines, shared, trainer
 from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
 from slipway.reviewing.rules.templates.usage import TemplateChange
+from slipway.reviewing.rules.words import owned
 
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
@@ -70,17 +71,17 @@ def machines(difference: Difference) -> Effect:
         whole = [f"`{side.type}`" if new.type != old.type else side.gpus for side in (new, old)]
         does = f"run {'on' if new.type != old.type else 'with'} {' instead of '.join(whole)}"
         if 0 < new.gpu_memory < old.gpu_memory:
-            return follows("gpu-smaller", does=does, new_gb=new.gpu_memory, old_gb=old.gpu_memory)
+            return follows("gpu-smaller", does=does, old=whole[1], new_gb=new.gpu_memory, old_gb=old.gpu_memory)
         if bool(old.gpu) != bool(new.gpu):
             return follows("gpu-gone" if old.gpu else "gpu-new", does=does, old=old.gpus)
         limit = difference.template.limit
         if new.gpus != old.gpus:
             row = "gpu-split" if new.one_gpu < old.one_gpu else "gpu-more" if new.gpu == old.gpu else "gpu-other"
-            return follows(row, does=does, one=new.one_gpu, was=old.one_gpu, new=new.gpus, limit=limit)
+            return follows(row, does=does, old=whole[1], one=new.one_gpu, was=old.one_gpu, new=new.gpus, limit=limit)
         (family, _, size), (former, _, was) = (side.type.rpartition("-") for side in (new, old))
         alike = family == former and size.isdigit() and was.isdigit()
         row = "smaller" if alike and int(size) < int(was) else "larger" if alike else "other"
-        return follows(f"machine-{row}", does=does, size=size, was=was, limit=limit)
+        return follows(f"machine-{row}", does=does, old=whole[1], size=size, was=was, limit=limit)
     if old.count != new.count:
         return follows("machines-count", new=new.count, old=old.count, machine=new.type.partition(" ")[0])
     if old.disk_type != new.disk_type:
@@ -143,11 +144,12 @@ def arguments(difference: Difference) -> Effect:
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
     kept = {name for each in after for name in names(each)}
     lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
-    still = names(str([offer.request for offer in difference.offers]))
-    unheard = {name for each in gone for name in names(each) if name not in still and not after}
-    if ignored := unheard & {each.name for each in difference.template.new.parameters}:
+    still = names(str([(offer.request, *map(placeholder, offer.when)) for offer in difference.offers]))
+    unheard = {name for each in gone for name in names(each) if name not in still}
+    ignored = few((f"`{each.name}`" for each in difference.template.new.parameters if each.name in unheard), most=4)
+    if ignored and not after:
         so = f"; without {_flags(lost)} what they write to a machine's disk is lost with the machine" if lost else ""
-        return follows("arguments-none", ignored=few((f"`{name}`" for name in sorted(ignored)), most=4), lost=so)
+        return follows("arguments-none", ignored=ignored, lost=so)
     together = [each for each in new if _IN_A_BUCKET.search(each) and flag(each) in {*map(flag, lost)}]
     if lost and not {JOB, REQUEST} & {name for each in together for name in names(each)}:
         of = join(f"`{name}`" for each in together for name in names(each))
@@ -158,7 +160,8 @@ def arguments(difference: Difference) -> Effect:
             row if together else "arguments-results",
             flags=_flags(lost),
             lost=join(map(shown, lost)),
-            details=("a job that loses its Spot machine begins anew",) if anew else (),
+            details=("a job that loses its Spot machine begins anew",) if anew and together else (),
+            anew=", checkpoints too: one preempted on Spot begins anew" if anew else "",
             new=_values(together),
             all=f"all with the same {of}" if of else "all",
             goes_on=", or goes on from its checkpoint" if difference.template.new.checkpoints else "",
@@ -174,8 +177,9 @@ def arguments(difference: Difference) -> Effect:
     parts += [f"without {_flags(less)}"] if less else []
     if taken := _taken_by_shell(difference.offers):
         return follows("arguments-of-shell", how=join(parts), flags=_flags(taken))
-    known = more and difference.template.reads(map(flag, more))
-    return follows(f"arguments-{'fewer' if less else 'more' if more and not known else 'other'}", how=join(parts))
+    strange = more and not difference.template.reads(map(flag, more))
+    row = "unheard" if ignored else "fewer" if less else "more" if strange else "other"
+    return follows(f"arguments-{row}", how=join(parts), ignored=ignored)
 
 
 def _is_result(name: str) -> bool:
@@ -229,28 +233,27 @@ def secret(difference: Difference) -> Effect:
     was, version = (shown(last_part(side)) for side in sides)
     if old == new and sides[0].partition("/secrets/")[0] != sides[1].partition("/secrets/")[0]:
         old, new = sides
-    # An image of one's own reads the reference itself, which the launcher does for a package.
-    packed = any(pool.get("pythonPackageSpec") for offer in difference.offers for pool in posted_pools(offer))
+    # An image without the launcher reads the reference itself.
+    specs = (pool.get("containerSpec") or {} for offer in difference.offers for pool in posted_pools(offer))
+    launched = all(map(Launched.of, filter(None, specs)))
     row = "version" if old == new else "other"
     if not new:
         row = "plain" if name in dict(variables(difference.offers)) else "gone"
     elif not old:
         row = "known" if new in secrets_of(difference.template.old.offers) else "new"
-    given = name if packed else f"{name}__SECRET"
+    given = name if launched else f"{name}__SECRET"
     return follows(f"secret-{row}", name=name, given=given, old=shown(old), new=shown(new), version=version, was=was)
 
 
 def unlaunched(difference: Difference) -> Effect:
-    named = {
-        name.removesuffix("__SECRET"): secret_in(value) or value
-        for name, value in variables(difference.offers)
-        if name.endswith("__SECRET")
-    }
+    named = sorted({name[: -len("__SECRET")] for name, _ in variables(difference.offers) if name.endswith("__SECRET")})
     saves = difference.template.new.checkpoints
     return follows(
         "unlaunched",
-        lost="".join(f"no {shown(name)}, only secret {shown(secret)}'s name; " for name, secret in named.items()),
-        anew=": a restart begins anew" if saves else "",
+        loses=f"get no {join(map(shown, named))}" if named else "have no `$SLIPWAY_OUTPUT`",
+        lost="code that reads it fails; " if named else "",
+        anew=": a preempted job begins anew" if saves else "",
+        details=("where Vertex AI's answer to a submission is lost, the job is sent again",),
         grade=Grade.BLOCKING if named or saves else Grade.WARNING,
     )
 
@@ -293,16 +296,16 @@ def timeout(difference: Difference) -> Effect:
         row = "timeout-much-longer" if new >= 2 * old else "timeout-longer"
         return follows(f"{row}-pool" if held else row, pools=join(held), new=span(new), old=span(old))
     now = difference.template.change.now
-    ran = {
-        job.typed: (end - job.start_time).total_seconds()
+    ran = [
+        ((end - job.start_time).total_seconds(), owned([job], ""))
         for job in difference.template.used.jobs
         if job.start_time and (end := (job.end_time or job.update_time) if job.ended else now)
-    }
-    longer = sum(seconds > new for seconds in ran.values())
+    ]
+    longer = sum(seconds > new for seconds, _ in ran)
+    longest, whose = max(ran, default=(0.0, ""))
     took = f"none of the last {len(ran)} took longer" if ran else "not known: how long they take, as none ran lately"
     if longer:
-        longest = max(ran, key=lambda name: ran[name])
-        took = f"`{longest}` took {span(ran[longest])}"
+        took = f"{whose} took {span(longest)}"
         took += f", and {longer - 1} more of the last {len(ran)} longer than that limit" if longer > 1 else ""
     trials = difference.template.new.kind == TUNING_JOB.name
     return follows(
@@ -312,6 +315,7 @@ def timeout(difference: Difference) -> Effect:
         took="not known: how long a trial takes" if trials else took,
         are="have each trial" if trials else "are",
         limit=span(old) if old else "it without a limit",
+        least=f", or more than {span(longest)}" if longer else "",
     )
 
 
@@ -337,7 +341,9 @@ def goal(difference: Difference) -> Effect:
         f"the {'smallest' if side.endswith('MINIMIZE') else 'largest'} `{side.partition(' ')[0]}`" for side in sides
     )
     if of and difference.before:
-        return follows("goal", after=best, before=was)
+        trials = template.new.study and whole(template.new.study.max_trials, template.new)
+        paid, goal = f"{trials or 'all'} trials a study", str(difference.before).lower()
+        return follows("goal", after=best, before=was.partition(" `")[0], paid=paid, goal=goal)
     turned = not sides[1].endswith("MINIMIZE") and _LESS_IS_BETTER.search(metric)
     unreported = template.reports and (template.reports_no(metric) or not template.names(metric))
     return follows(

@@ -44,7 +44,10 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
             yield _tells(template, "parameter-added", name, has=shown(parameter.default, name))
     for rule, jobs in refused(template).items():
         used = template.used.having(lambda job, jobs=jobs: job in jobs)  # type: ignore[misc]
-        yield template.tells("values-together", part=f"values {rule}", jobs=owned(jobs, ""), rule=rule, used=used)
+        moved = (each for each in old.parameters if each.name in after and each.default != after[each.name].default)
+        keep = join(f"set `{each.name}` to {shown(each.default, each.name)}" for each in moved) or "set other values"
+        said, of = rule.partition("; ")[0], owned(jobs, "")
+        yield template.tells("values-together", part=f"values {rule}", jobs=of, rule=said, keep=keep, used=used)
 
 
 def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
@@ -82,7 +85,8 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         used = template.used if row == "parameter-type" else None
         yield _tells(template, row, name, was=was.type, type=f"{new.type}{of}", used=used)
     if new.required and not was.required:
-        yield _tells(template, "parameter-required", name, had=had, used=template.used)
+        used = template.used.giving(name, lambda value: value in (None, was.default))
+        yield _tells(template, "parameter-required", name, had=had, used=used)
     elif was.required and not new.required:
         yield _tells(template, "default-added", name, has=has)
     elif was.default != new.default and (was.type == new.type or render(was.default) != render(new.default)):
@@ -111,23 +115,36 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     sides = [machine_types(side[0]) if side else () for side in (former, latter)]
     if all(sides) and sides[0] != sides[1]:
         was, machines = (join(f"`{each}`" for each in side) for side in sides)
-        full = f"a full one grows, at {dollars(latter[0].price_per_hour)} for each"
-        grows = full if latter[0].capacity_type == POOL else ""
-        cost = f"they cost {costs(latter, template.becomes)}"
+        lost = {offer.capacity_type for offer in former} - {offer.capacity_type for offer in latter}
+        named = join((f"`--capacity {each}`" for each in sorted(lost)), "or")
         was_paid, paid = (side[0].price_per_hour for side in (former, latter))
         # A price that is not known may be any.
         dearer = not paid.complete or was_paid.known < paid.known
-        return Grade.BLOCKING if dearer else None, facts(f"{machines} instead of {was}", cost, grows)
+        runs = f"{machines} instead of {was}{_in_pool(template, new, latter)}"
+        return Grade.BLOCKING if dearer else None, facts(runs, named and f"with {named} they are refused")
     pairs = ((old, former), (new, latter))
     counts = dict.fromkeys(takes(offer, usual_values(side)).total() for side, some in pairs for offer in some[:1])
-    more = "they take {1} machines instead of {0}".format(*counts) if len(counts) == 2 else ""
+    more = "they take {1} instead of {0} machines".format(*counts) if len(counts) == 2 else ""
     longer = f"{counted(rounds(new), 'round')} of trials instead of {rounds(old)}, of up to {template.limit} each"
     if rounds(new) == 1 < rounds(old):
         longer = facts(longer, "they start at once, so none is chosen by what another found")
-    if new.study and new.study.parallel_trials == placeholder(parameter.name):
-        more = facts(more, f"fewer than {parameter.default} trials are refused unless they set `{parameter.name}`")
+    # More at once take more machines.
+    if new.study and new.study.parallel_trials == placeholder(parameter.name) and [*counts] == sorted(counts):
+        more = facts(f"those with fewer than {parameter.default} trials are refused unless they set it", more)
     unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results don't compare"
     return None, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
+
+
+def _in_pool(template: TemplateChange, new: Template, ways: Sequence[Offer]) -> str:
+    """Return what jobs cost that try a pool first, how many it takes, and what they cost beyond that."""
+    cluster, counts = template.becomes.clusters.get(ways[0].cluster), takes(ways[0], usual_values(new))
+    pools = [pool for pool in cluster.pools if counts[pool.name]] if cluster and not cluster.adopted else []
+    if not pools:
+        return f"; they cost {costs(ways, template.becomes)}"
+    name, price = f"pool `{ways[0].cluster}`", dollars(ways[0].price_per_hour)
+    grows = f", at {price} for each that makes {name} grow" if any(pool.autoscaled for pool in pools) else ""
+    beyond = f"beyond that they cost {costs(ways[1:], template.becomes)}" if ways[1:] else "others wait"
+    return f"{grows}; {name} takes {min(pool.max // counts[pool.name] for pool in pools)} at most; {beyond}"
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
@@ -141,14 +158,17 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             "bounds-narrowed",
             new.name,
             values=join(narrowed, "or"),
+            allowed=join(map(shown, new.choices), "or") or "other values",
             details=[f"refused now, used lately: {few(values, most=5)}"] if values else [],
             used=refused,
         )
     if widened:
-        takes_more = facts(_at_most(template, old, new), next(crowded(template.new, old, new, template.becomes), ""))
+        full, waits = next(crowded(template.new, old, new, template.becomes), (0, ""))
+        takes_more = facts(_at_most(template, old, new), waits)
         unknown = f"not known: whether code, memory and the timeout of {template.limit} are made for that"
-        grade = Grade.WARNING if takes_more else None
-        yield _tells(template, "bounds-widened", new.name, values=join(widened), so=takes_more or unknown, grade=grade)
+        keep = f"keep its `max` {f'below {full}, so that others find room' if full else f'at {old.max or 0:g}'}"
+        row, instead = ("bounds-reach", keep) if takes_more else ("bounds-widened", "")
+        yield _tells(template, row, new.name, values=join(widened), so=takes_more or unknown, instead=instead)
 
 
 def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
@@ -173,8 +193,7 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
-    narrowed: list[str] = []
-    widened: list[str] = []
+    narrowed, widened = list[str](), list[str]()
     for name, sign, beyond, within in (("min", 1, "below", "from"), ("max", -1, "above", "up to")):
         before, after = getattr(old, name), getattr(new, name)
         was = "without a limit" if before is None else f"{before:g}"

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
+from slipway.base.formatting import join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Template
+from slipway.model.catalog.placeholders import names
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
@@ -60,8 +62,8 @@ def _shape(template: Template) -> tuple[object, ...]:
 
 def _added(template: TemplateChange) -> Iterator[Consequence]:
     can = [offer for offer in usual_offers(template.new) if offer.available]
-    row = "template-added" if can else "template-added-idle"
     brings = () if template.change.first else tuple(_brings(template))
+    row = f"template-added{'-brings' if can and brings else '' if can else '-idle'}"
     run = [f"a run costs {cost(offer, template.becomes)}, for up to {template.limit}" for offer in can[:1]]
     for offer in can[:1]:
         pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
@@ -120,20 +122,24 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
             so = _does(template, kind) if kind != new.kind else ""
             yield template.tells("kind-added", part=f"kind {kind}", kind=_words(kind), so=so)
     if new.kind != old.kind and {old.kind, new.kind} <= {*old.kinds, *new.kinds}:
+        was, now = (names(str([each.request for each in side.offers if each.kind == side.kind])) for side in (old, new))
+        now += tuple(name for offer in new.offers for name in offer.when)
+        mute = [f"`{each.name}`" for each in new.parameters if each.name in was and each.name not in now]
+        idle = f"{join(mute)} may still be set, and change{'s' * (len(mute) == 1)} nothing any more" if mute else ""
         yield template.tells(
             "usual-kind-offered" if old.kind in new.kinds else "usual-kind",
             part="kind",
             kind=_words(new.kind),
             former=_words(old.kind),
             word=old.kind,
-            so=facts(_LOSES.get(old.kind, ""), _does(template, new.kind)) or _PLAIN,
+            so=facts(_LOSES.get(old.kind, ""), idle, _does(template, new.kind)) or _PLAIN,
             details=template.reports if new.kind == TUNING_JOB.name else (),
         )
 
 
 _LOSES = {
     PIPELINE.name: "nothing uploads the model: it stays in the job's output, and whoever serves it gets none",
-    TUNING_JOB.name: "nothing is searched: one job runs with the code's own values, whatever is set for the study",
+    TUNING_JOB.name: "nothing is searched: one job runs with the code's own values",
 }
 _PLAIN = "one job runs, which uploads no model and makes no trials"
 
