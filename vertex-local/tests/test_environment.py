@@ -91,3 +91,19 @@ def test_a_value_from_standard_input_becomes_the_newest_version_for_its_readers(
     assert base64.b64decode(kept) == b"hf_second"
     (binding,) = cloud.rest("GET", f"{secret}:getIamPolicy")["bindings"]
     assert binding == {"role": "roles/secretmanager.secretAccessor", "members": [f"serviceAccount:{READER}"]}
+
+
+def test_another_folder_is_told_where_the_cloud_of_its_shell_is(cloud: LocalCloud, tmp_path: Path) -> None:
+    """`up`, which the way out named first, would start a second cloud there."""
+    command = str(Path(sys.executable).with_name("vertex-local"))
+
+    def call(*words: str, **environ: str) -> subprocess.CompletedProcess[str]:
+        known = {name: text for name, text in cloud.base_env().items() if name != "VERTEX_LOCAL_STATE"} | environ
+        return subprocess.run([command, *words], env=known, cwd=tmp_path, capture_output=True, text=True, check=False)
+
+    assert call("status").stderr.endswith("fix: vertex-local up, or cd to the repository whose cloud runs\n")
+    words = call("env", VERTEX_LOCAL_STATE=str(cloud.state)).stdout.split("GOOGLE_APPLICATION_CREDENTIALS=")[1]
+    said = call("status", GOOGLE_APPLICATION_CREDENTIALS=words.split()[0])
+    assert said.returncode == 1
+    way = f"fix: export VERTEX_LOCAL_STATE={cloud.state}, which has the cloud that this shell knows\n"
+    assert said.stderr.endswith(way), said.stderr

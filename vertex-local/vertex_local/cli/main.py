@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import contextlib
 import json
+import os
 import shlex
 import sys
 import tomllib
@@ -223,8 +224,11 @@ def _running() -> Record:
     with _in_words():
         record = daemon.running(state_folder())
     if record is None:
-        why, elsewhere = f"none has its state in {state_folder()}", "the repository whose cloud runs"
-        _fail(f"error: the local cloud is not running\nwhy: {why}\nfix: {COMMAND} up, or cd to {elsewhere}")
+        there = f"{COMMAND} up, or cd to the repository whose cloud runs"
+        key = Path(os.environ.get("GOOGLE_APPLICATION_CREDENTIALS", ""))
+        if shells := next((folder for folder in key.parents if (folder / "cloud.json").is_file()), None):
+            there = f"export VERTEX_LOCAL_STATE={shlex.quote(str(shells))}, which has the cloud that this shell knows"
+        _fail(f"error: the local cloud is not running\nwhy: none has its state in {state_folder()}\nfix: {there}")
     return record
 
 
