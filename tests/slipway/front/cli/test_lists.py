@@ -67,4 +67,5 @@ def test_a_wrong_list_is_refused_before_anything_is_sent(lists: Stack) -> None:
     }.items():
         done = lists.run("submit", "hello", "-p", given)
         assert done.code == 2 and said in " ".join(done.err.split())
+        assert ("without brackets: -p layers=64,32" in done.err) is (given == "layers=64,x")
     assert lists.jobs() == []

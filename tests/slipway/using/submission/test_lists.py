@@ -92,6 +92,13 @@ def test_what_is_no_such_list_is_refused_with_its_item(given_: dict[str, Typed],
     assert wrong(**given_).why.startswith(why)
 
 
+@pytest.mark.parametrize("typed", ["64 32", "(64,32)"])
+def test_who_separates_items_otherwise_is_shown_the_form(typed: str) -> None:
+    """The way out was `slipway templates show`, which says no more."""
+    assert wrong(layers=typed).fix == "separated by commas, without brackets: layers='64,32'"
+    assert "commas" not in wrong(layers="64,600").fix + wrong(layers=("64", "x")).fix
+
+
 def test_an_argument_alone_is_one_for_each_item_and_within_a_text_commas_join_them() -> None:
     sent = task(layers="64,32,16", names="$(HOME),b")
     expected = ["--layers", "64", "32", "16", "--layers=64,32,16", "$$(HOME)", "b", "=$$(HOME),b", "relu"]
