@@ -70,7 +70,9 @@ def command(
         if tail is None and (count == _LONG or count % _A_MINUTE == 0):
             screen.note(f"{count:,} lines so far; a project has {_A_MINUTE:,} a minute     only its end: --tail {PAGE}")
     if entry is None:
-        screen.note(f"no lines{f' of {role}' if role else ''} yet; {target.display_name} is {state_word(target.state)}")
+        of = (f" of {role}" if role else "") + (f" of severity {severity}" if severity else "")
+        yet = "" if target.ended else " yet"
+        screen.note(f"no lines{of}{yet}; {target.display_name} is {state_word(target.state)}")
 
 
 def _json_line(entry: LogEntry, job: VertexJob) -> str:

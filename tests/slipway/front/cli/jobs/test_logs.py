@@ -33,6 +33,8 @@ def test_logs_are_shown_by_role(past: Past) -> None:  # P4
     assert shown("--role", "workers-1") == ["workers-1  line of 2"]
     assert len(shown("--tail", "2")) == 2
     assert shown("--role", "scheduler", "--tail", "1") == ["scheduler  line of 0"], "the last of its lines"
+    none = past.stack.well("jobs", "logs", past.crew, "--role", "workers", "--severity", "critical").err
+    assert "no lines of workers of severity critical; crew-" in none and "is succeeded" in none, "it has ended"
     documents = [json.loads(line) for line in shown("--output", "json")]
     (first,) = (document for document in documents if document["role"] == "scheduler")
     assert first["text"] == "line of 0" and {(document["schema"], document["kind"]) for document in documents} == {
