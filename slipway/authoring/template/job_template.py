@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 from slipway.authoring.template.declaration import Declaration, Variant, file_of
 from slipway.authoring.template.types import mistyped
-from slipway.authoring.template.worker_pool import Image, WorkerPool, places
+from slipway.authoring.template.worker_pool import Code, Image, WorkerPool, places
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join
 from slipway.model.capacity import CAPACITY_TYPES, ON_DEMAND, POOL
@@ -121,8 +121,8 @@ def _problems(template: Declaration) -> Iterator[str]:
     yield from _inputs(template)
     yield from _labels(template)
     yield from _placeholders(template, {parameter.name for parameter in template.parameters})
-    if template.code_flag and template.code not in template.uploaded:
-        yield "code_flag: the launcher unpacks a folder, and this image starts without it: give its command"
+    if template.code_flag:
+        yield from _unlaunched((template.code,), "code_flag: the launcher unpacks a folder, and this image")
 
 
 _OF_PIPELINES = (
@@ -332,8 +332,16 @@ def _inputs(template: Declaration) -> Iterator[str]:
         texts = (filler.default, *filler.choices) if filler else () if whole(address) else (address,)
         if wrong := [text for text in texts if (text or not filler) and not ADDRESS.fullmatch(str(text))]:
             yield f"{where}: {wrong[0]!r} is neither gs://BUCKET/PREFIX nor '${{name}}' of a str parameter"
-    if template.inputs and any(code not in template.uploaded for code in template.codes):
-        yield "inputs: the launcher copies them, and an image here starts without it: give its command"
+    if template.inputs:
+        yield from _unlaunched(template.codes, "inputs: the launcher copies them, and an image here")
+
+
+def _unlaunched(codes: tuple[Code, ...], need: str) -> Iterator[str]:
+    for code in codes:
+        if isinstance(code, Image) and not code.launched:
+            way = "give its command" if code.launcher else f"leave out launcher=False, or {need.partition(':')[0]}"
+            yield f"{need} starts without it: {way}"
+            return
 
 
 def _labels(template: Declaration) -> Iterator[str]:

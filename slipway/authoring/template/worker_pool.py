@@ -63,7 +63,7 @@ class Image:
 
     def problems(self) -> Iterable[tuple[str, str]]:
         if not _PINNED.fullmatch(self.uri):
-            yield "code", f"image {self.uri!r} is not pinned; write NAME@sha256:DIGEST"
+            yield "code", f"image {self.uri!r} is not pinned; write NAME@sha256:DIGEST, which has 64 hexadecimal digits"
         if not ENV_NAME.fullmatch(self.path):
             yield "code.path", f"{self.path!r} is not a variable's name"
 
