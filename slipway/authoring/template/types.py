@@ -23,7 +23,7 @@ def mistyped(value: Any, hint: Any, place: str = "", owner: str = "") -> Iterato
     if fitting is None:
         yield f"{where}: {value!r} is not {join((word for choice in choices for word in _words(choice)), 'or')}"
     elif isinstance(value, str):
-        if wrong := unfit(value):
+        if wrong := unfit(value) or "has a null character, which no argument can" * ("\0" in value):
             yield f"{where}: {value!r} {wrong}"
     elif isinstance(value, tuple):
         for item in value:

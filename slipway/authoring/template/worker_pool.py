@@ -66,6 +66,8 @@ class Image:
             yield "code", f"image {self.uri!r} is not pinned; write NAME@sha256:DIGEST, which has 64 hexadecimal digits"
         if not ENV_NAME.fullmatch(self.path):
             yield "code.path", f"{self.path!r} is not a variable's name"
+        if "" in self.command[:1]:
+            yield "code.command", "its first word is the program to run, and empty"
 
     @property
     def launched(self) -> bool:
