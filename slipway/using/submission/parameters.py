@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
@@ -100,7 +101,12 @@ def judged(template: Template, given: Mapping[str, Typed]) -> tuple[dict[str, Va
     for command, text in _commands(template, given).items():
         problems += [_lacking(command, name) for name in command_line.names(text) if name not in fillers]
     if not problems:  # Only complete values make the texts of the request.
-        problems += _unfit_for_variables(template, texts(template, values))
+        plain = texts(template, values)
+        problems += _unfit_for_variables(template, plain)
+        for name in _commands(template, plain):
+            if not any(shlex.split(str(plain[name]))[:1]):
+                fix = ({"params": {name: "python train.py"}}, ", for example")
+                problems.append(ParameterMistake(name, f"{name} names no program: its first word is empty", fix))
         problems += _inseparable(template, values)
     if much := excess(values):
         what = f"all values together {much}: put a long one into a file, and give its gs:// address"

@@ -125,6 +125,13 @@ def test_a_command_names_parameters_that_nobody_declared() -> None:  # N11
     assert texts(SCRIPT, resolve(SCRIPT, {}))["command"] == "python train.py"
 
 
+@pytest.mark.parametrize("command", ["", "  ", "'' train.py", "{program} train.py"])
+def test_a_command_without_a_program_is_refused_before_it_waits_for_a_machine(command: str) -> None:
+    error = wrong(SCRIPT, command=command, **({"program": ""} if "program" in command else {}))
+    assert error.why == "command names no program: its first word is empty"
+    assert error.fix == "command='python train.py', for example"
+
+
 def test_a_mistyped_parameter_is_no_parameter_of_the_command() -> None:
     machine = wrong(SCRIPT, machin="large", command="python train.py --lr {lr}", lr="0.1")
     assert machine.why == "unknown parameter machin, and command has no {machin}; did you mean machine?"
