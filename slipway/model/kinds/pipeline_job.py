@@ -98,8 +98,9 @@ def _typed(name: str, value: Any, type_: type[Any] | None) -> Any:
     if type_ is None or type_ not in _EXAMPLES:
         return value
     text = str(value)
-    with contextlib.suppress(ValueError):
+    with contextlib.suppress(ValueError, RecursionError):
         if isinstance(read := json.loads(text), type_):
+            json.dumps(read, ensure_ascii=False, allow_nan=False).encode()  # Raises ValueError for what no JSON holds.
             return read
     raise ConfigError(
         f"invalid {name}: {quoted(text)}",

@@ -136,7 +136,7 @@ def test_a_request_has_typed_parameters_without_optional_ones_that_have_no_defau
     }
 
 
-@pytest.mark.parametrize("text", ["x", '{"a": 1}', "3"])
+@pytest.mark.parametrize("text", ["x", '{"a": 1}', "3", "[NaN]", "[1e999]", r'["\ud800"]', "[" * 30_000])
 def test_a_list_that_is_none_is_refused_with_an_example(text: str) -> None:
     with pytest.raises(ConfigError) as refused:
         request(names=text)
