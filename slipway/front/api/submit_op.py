@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ _OUTPUTS = {"job": "String", "output": "String", "folder": "Artifact", "metrics"
 _TYPES = {bool: "Boolean", int: "Integer", float: "Float", str: "String", list: "List", dict: "Dict"}
 _PIP = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check", "--root-user-action=ignore")
 _START = 'exec python3 -m slipway.kfp "$0" "$@"'
+_INPUT = re.compile(r"[a-z0-9]([a-z0-9_]*[a-z0-9])?")
 _NEVER = ("like", "code", "request_id")
 
 
@@ -58,6 +60,12 @@ def submit_op(
             f"submit_op takes no {refused}",
             why="a task submits a template as it is published, under an id of its own",
             fix="leave it out",
+        )
+    if odd := next((name for name in arguments if not _INPUT.fullmatch(name)), None):
+        raise ConfigError(
+            f"submit_op takes no {odd}",
+            why="kfp gives a task inputs of lowercase letters and digits, with _ between them, and no others",
+            fix="leave it out, or give that parameter such a name in the template",
         )
     check(template=template)
     if isinstance(catalog, str):

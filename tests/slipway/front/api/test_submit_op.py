@@ -103,6 +103,9 @@ def test_a_task_that_no_stack_published_says_that_it_has_no_catalog(monkeypatch:
     [
         ({"code": "src"}, "submit_op takes no code"),
         ({"request_id": "mine"}, "submit_op takes no request_id"),
+        ({"LR": 0.1}, "submit_op takes no LR"),
+        ({"team_": "red"}, "submit_op takes no team_"),
+        ({"optim.lr": 0.1}, "submit_op takes no optim.lr"),
         ({"capacity": 3}, "capacity is given a int"),
         ({"depth": {"a": 1}}, "depth is given a dict"),
         ({"catalog": "acme-prod"}, "acme-prod"),
