@@ -227,6 +227,13 @@ def test_it_runs_on_the_oldest_python_of_the_prebuilt_images(replica: Replica) -
     assert code == 0, err
 
 
+def test_it_runs_by_a_python_that_was_built_without_ctypes(replica: Replica) -> None:
+    """As a team's own image may have it, where libffi was missing."""
+    (replica.folder / "site" / "ctypes.py").write_text("raise ImportError('No module named _ctypes')")
+    code, _, err = replica.run("python write.py 0")
+    assert code == 0, err
+
+
 def test_it_imports_the_standard_library_alone(replica: Replica) -> None:
     replica.install({})
     program = "import sys; before = set(sys.modules); import slipway_launcher; print(*(set(sys.modules) - before))"
