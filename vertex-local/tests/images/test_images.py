@@ -2,6 +2,7 @@
 
 import importlib.metadata
 import os
+import platform
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -69,7 +70,8 @@ def test_emptying_a_cache_takes_the_link_and_leaves_the_shared_environment(tmp_p
     assert (home / "lib" / "module.py").exists()
     _, said = pulled(tmp_path / "a", shelf, uv)
     # A cold start again, though nothing is built.
-    assert said[0].startswith("Pulling image") and uv.commands == ["venv", "pip"]
+    runs = f"(runs on this machine's Python {platform.python_version()}, as local recipe "
+    assert said[0].startswith(f"Pulling image {IMAGE} {runs}") and uv.commands == ["venv", "pip"]
 
 
 def test_a_killed_build_of_a_shared_environment_is_begun_again(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 import hashlib
 import os
+import platform
 import re
 import shutil
 import sys
@@ -46,7 +47,8 @@ def cached(
         say(f"Image {image} is in the cache.")
         return folder.resolve()
     cache.mkdir(parents=True, exist_ok=True)
-    say(f"Pulling image {image} (local recipe {recipe.name})...")
+    python = f"this machine's Python {platform.python_version()}"
+    say(f"Pulling image {image} (runs on {python}, as local recipe {recipe.name} says)...")
     with files.locked(cache / f"{key}.lock", BUILD_WAIT_S, give_up=lambda: tool(())):
         if not (folder / READY).exists():
             remove(folder)
