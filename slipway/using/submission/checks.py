@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from slipway.base.clock import right_time
 from slipway.base.errors import ConfigError
-from slipway.google.failures import Call, CloudError, NotFound, needs_role
+from slipway.google.failures import Call, CloudError, Denied, NotFound
 from slipway.model.budget import Ledger
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.labels import USER_LABEL, team_of
@@ -73,8 +73,10 @@ class Checks:
                     why="the job would tell nobody how it goes",
                     fix="correct the secret's name, or make it: docs/follow.md",
                 )
-            if problem:
-                tell(f"--notify not checked: {problem.message}{needs_role(problem)}")
+            if isinstance(problem, Denied):
+                tell("--notify not checked, as you may not look at secrets: the job's log says when nobody is told")
+            elif problem:
+                tell(f"--notify not checked: {problem.message}")
 
 
 def _secret_problem(context: Context, version: str) -> CloudError | None:
