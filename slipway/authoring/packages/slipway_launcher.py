@@ -58,7 +58,8 @@ from slipway.authoring.packages.slipway_storage import (
     token,
 )
 
-SECRET = "__SECRET"
+SECRET, READER = "__SECRET", "roles/secretmanager.secretAccessor"
+GRANT = f"gcloud secrets add-iam-policy-binding {{}} --role={READER} --member=serviceAccount:{{}}"
 NOTIFICATION = "SLIPWAY_NOTIFICATION"
 MOVED, TRIALS = "moved", "trials"
 CANNOT_TELL = 70  # EX_SOFTWARE of sysexits: told apart from a user's code and from a signal
@@ -106,7 +107,7 @@ def secret(name: str, environ: Mapping[str, str], sleep: Callable[[float], None]
         if error.code != 403:
             raise
         who = patiently(lambda: account("email", environ), sleep)
-        raise StorageError(f"{error}; {who} needs roles/secretmanager.secretAccessor on it") from None
+        raise StorageError(f"{who} needs {READER} on it: {error}", 403) from None
 
 
 def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sleep) -> dict[str, str]:
@@ -117,12 +118,11 @@ def secrets(environ: Mapping[str, str], sleep: Callable[[float], None] = time.sl
             try:
                 values[variable[: -len(SECRET)]] = secret(reference, environ, sleep)
             except StorageError as error:
-                raise RefusedError(
-                    "a secret of this job can't be read, so the job does not start",
-                    f"{reference}: {error}",
-                    "give the job's service account roles/secretmanager.secretAccessor on that secret, then submit "
-                    "again",
-                ) from error
+                way, name = "see that the secret is there, and is text", reference.partition("/versions/")[0]
+                if error.code == 403:
+                    way = GRANT.format(name, account("email", environ))
+                what = "a secret of this job can't be read, so the job does not start"
+                raise RefusedError(what, f"{reference}: {error}", f"{way}, then submit again") from error
     return values
 
 

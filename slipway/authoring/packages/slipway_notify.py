@@ -62,9 +62,10 @@ def message(url: str, event: str, facts: Mapping[str, str]) -> bytes:
 
 def tell(claim: str, url: str, event: str, facts: Mapping[str, str], take: Callable[[str], bool]) -> str:
     """Tell an event unless that was done; return why it could not be, or an empty string. `take` makes an object, and
-    returns False where it is there. Raises its errors."""
+    returns False where it is there. Raises its errors, and ValueError for an address that others could read."""
     if not private(url):
-        return "nobody was told: the address, which is not shown, is neither https:// nor on this machine"
+        why = "the address in it, which is not shown, is neither https:// nor on this machine"
+        raise ValueError(f"{why}; add a version with another")
     if not take(f"{claim}/told/{event}-{hashlib.sha256(url.encode()).hexdigest()[:16]}"):
         return ""
     problems = ["no answer in time"]

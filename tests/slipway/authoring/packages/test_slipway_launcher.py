@@ -195,7 +195,9 @@ def test_a_secret_that_can_not_be_read_stops_the_job_before_any_code(
     missing = refers(replica, "nowhere")
     assert replica.ends("no-secret", "11") == launcher.CANNOT_TELL
     said = capsys.readouterr().err
-    assert f"{missing}: HTTP 404: " in said and "roles/secretmanager.secretAccessor" in said
+    assert f"{missing}: HTTP 404: " in said and said.endswith(
+        "  fix: see that the secret is there, and is text, then submit again\n"
+    )
 
 
 WRITES = """

@@ -164,12 +164,22 @@ def test_who_can_not_be_told_fails_no_job_and_the_log_has_it(notified: Notified)
     assert done.returncode == 0 and f"nobody was told that it succeeded: {notified.secret}: HTTP 404" in done.stdout
 
 
+def test_an_address_that_is_none_is_said_with_its_secret(notified: Notified, cloud: LocalCloud) -> None:
+    notified.secret = new_secret(cloud, "none", "chat.acme.example/s3cr3t")
+    why = "the address in it, which is not shown, is neither https:// nor on this machine; add a version with another"
+    said = f"nobody was told that it succeeded: {notified.secret}: {why}\n"
+    assert notified.runs("none", "print('runs')").stdout.endswith(said)
+
+
 def test_a_secret_that_the_job_may_not_read_is_said_with_the_account_and_its_role(notified: Notified) -> None:
     """The log of such a job said HTTP 403 alone."""
     notified.secret = "projects/elsewhere/secrets/room/versions/latest"
     said = notified.runs("denied", "print('runs')").stdout
-    assert f"{notified.secret}: HTTP 403" in said
-    assert f"; {EMAIL} needs roles/secretmanager.secretAccessor on it\n" in said
+    role = "roles/secretmanager.secretAccessor"
+    assert f"{notified.secret}: {EMAIL} needs {role} on it: HTTP 403" in said, "what is long is cut at its end"
+    code = notified.runs("stopped", "print('never')", HF_TOKEN__SECRET=notified.secret)
+    way = f"gcloud secrets add-iam-policy-binding {notified.secret[:-16]} --role={role} --member=serviceAccount:{EMAIL}"
+    assert code.stderr.endswith(f"  fix: {way}, then submit again\n")
 
 
 def test_where_no_mark_can_be_made_nobody_is_told_and_the_log_has_it(room: Room) -> None:
@@ -202,7 +212,8 @@ def test_two_that_would_tell_the_same_place_tell_it_once_and_another_place_too(r
 @pytest.mark.parametrize("url", ["http://chat.acme.example/x", "https://", "ftp://h/x", "chat", "http://[", ""])
 def test_an_address_that_would_be_read_on_the_way_is_told_nothing(url: str) -> None:
     assert not private(url)
-    assert "not shown" in tell("gs://work/claims/r1", url, FAILED, FACTS, lambda mark: True)
+    with pytest.raises(ValueError, match="not shown"):
+        tell("gs://work/claims/r1", url, FAILED, FACTS, lambda mark: True)
 
 
 def test_nobody_there_is_told_without_the_address() -> None:
