@@ -51,6 +51,11 @@ class QuotaDraw:
         """Return `H100 GPUs`; `H100 GPUs in us-east4` outside the stack's own region."""
         return f"{in_words(self.line.metric)}{f' in {self.line.region}' if self.line.region else ''}"
 
+    @property
+    def at_most(self) -> bool:
+        """Tell whether the maximum newly lacks quota, apart from old generations."""
+        return self.most.short > self.earlier.short and self.old >= self.line.short
+
 
 @once
 def draws(change: Change) -> tuple[QuotaDraw, ...]:
@@ -70,8 +75,6 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
         answer = became_of(request) if request else None
         was, others = before.get(line.key) or QuotaLine(line.key, "ok", 0, {}, 0), use.others.get(line.metric, 0)
         most = Draw(line.ceiling, line.limit, others)
-        enough = (line.limit or 0) + line.short if line.short else most.enough
-        wanted = f"this deployment asks for a limit of {asked:,}" if asked else _increase(live, line, enough)
         draw = QuotaDraw(
             line=line,
             was=was,
@@ -80,9 +83,11 @@ def draws(change: Change) -> tuple[QuotaDraw, ...]:
             earlier=Draw(was.ceiling, line.limit, others),
             asked=0 if settled else asked,
             answer=answer,
-            increase=str(answer) if answer else wanted,
+            increase=str(answer) if answer else f"this deployment asks for a limit of {asked:,}" if asked else "",
         )
-        listed.append(draw)
+        at_once = (line.limit or 0) + line.short if line.short else 0
+        enough = max(at_once, most.enough) if draw.at_most else at_once or most.enough
+        listed.append(draw if draw.increase else replace(draw, increase=_increase(live, line, enough)))
     return tuple(listed)
 
 
@@ -210,7 +215,7 @@ def _at_most(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
     in_place = any(cluster.in_place and cluster.name in drawers for cluster in cluster_changes(change))
     room, lacks, lacked = draw.most.room, draw.most.short, draw.earlier.short
     beside_old = line.ceiling if room is None else max(room - draw.old, 0)
-    if lacks > lacked and draw.old >= line.short:
+    if draw.at_most:
         strict = change.after.quota.strict and change.after.quota.mode != "warn"
         row = "quota-short-at-most-strict" if strict else "quota-short-at-most"
         yield _of(draw, row, **_in_machines(change.new, line, draw.most.room or 0))
@@ -280,6 +285,9 @@ def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -
     at_once = {"needed at once": line.short + (line.limit or 0)} if line.short and not line.of_offers else {}
     by_size = sorted(() if at_once else line.drawn, key=lambda name: -line.drawn[name])
     drawn = at_once or {f"`{name}`, at most": line.drawn[name] for name in by_size}
+    # Of two shortages, the remedy for both comes first.
+    both = bool(line.short) and draw.at_most and draw.increase.startswith("or ")
+    first = f"{draw.increase[3:]}, which is enough at the maximum too; or " if both else ""
     return by_row(
         row,
         Subject("quota", line.key),
@@ -289,6 +297,8 @@ def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -
         room=draw.most.room or 0,
         limit=line.limit or 0,
         increase=draw.increase,
+        first=first,
+        then="" if both else f"; {draw.increase}",
         drawers=named(f"`{drawer}`" for drawer in drawers or line.drawn),
         edits=(edit,) if edit.before != edit.after else (),
         details=(f"{words}: {amount:,} {draw.what}" for words, amount in {**held, **drawn}.items() if amount),

@@ -30,10 +30,15 @@ CASES = (
     ),
     Case(
         "More machines are always there than the quota has",
-        (stack(H100, "replicas: { min: 4, max: 6 }"),),
-        (stops("quota-short-now | quota-short-in-overlap", GPUS), tells("idle-cost", "stack", "+$202.28/h")),
-        may=("idle-cost", *ANEW, "preview-failed", "quota-short-at-most"),
-        world=h100(24),
+        (stack(H100, "replicas: { min: 4, max: 8 }"),),
+        (
+            # One request is enough for both.
+            stops("quota-short-in-overlap", GPUS, "ask Google for 64"),
+            hurts("quota-short-at-most", GPUS, "keep `max` at 5 or less; or ask Google for 64"),
+            tells("idle-cost", "stack", "+$202.28/h"),
+        ),
+        may=("idle-cost", *ANEW, "preview-failed"),
+        world=h100(40),
         accident="quota exhausted in the midst of a deployment",
     ),
     Case(
