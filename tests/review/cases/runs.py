@@ -1,6 +1,6 @@
 """Code that jobs run: images, requirements, arguments, variables and edited lines of code; and packages that deploy."""
 
-from tests.review.case import Case, Edit, Named, hurts, silent, stops, tells, template
+from tests.review.case import Case, Edit, Named, hurts, silent, stack, stops, tells, template
 
 LORA, DIGITS = (f"jobs/{name}/requirements.txt" for name in ("lora", "digits"))
 TASK = "jobs/lora/task.py"
@@ -13,6 +13,16 @@ PARSES = (
     '    parser.add_argument("--warmup", default=10)\n'
 )
 PINS = "requirements.txt"
+BENCH = f"""from slipway.template import Disk, Image, JobTemplate, WorkerPool
+
+TEMPLATE = JobTemplate(
+    name="bench",
+    summary="judges with what others publish",
+    code=Image("docker.io/modelbench/judge@sha256:{"1" * 64}", command=("judge",)),
+    worker_pools=(WorkerPool("judge", "n1-standard-8", Disk("pd-ssd", 100)),),
+    capacity_types=("spot",),
+)
+"""
 
 
 def image(says: str, name: str, old: str, new: str, *words: str) -> Case:
@@ -33,8 +43,31 @@ def pins(says: str, new: str, *words: str) -> Case:
 
 CASES = (
     image(
-        "Another registry's image", "evals", "acme-ml/evals/judge", "vision-ml/tools/judge", "unless Vertex AI may pull"
+        "Another registry's image", "evals", "acme-ml/evals/judge", "acme-ml/tools/judge", "unless Vertex AI may pull"
     ),
+    Case(
+        "Images of strangers: another project's in place of one's own, and a new template's of Docker Hub",
+        (
+            template("evals", "us-docker.pkg.dev/acme-ml/evals/judge@", "us-docker.pkg.dev/other-ml/tools/judge@"),
+            Edit("templates/bench.py", "", BENCH),
+            stack("    - evals\n", "    - evals\n    - bench\n"),
+        ),
+        (
+            stops(
+                "image-changed",
+                "evals",
+                "`us-docker.pkg.dev/other-ml/tools`, which nobody here has built",
+                "they fail at their start unless Vertex AI may pull it",
+                "account `evals` may read and secret `judge-key`",
+                "once it is deleted there, no job starts",
+                "copied to a registry of project `acme-ml`",
+            ),
+            stops("template-added", "bench", "an image of `docker.io/modelbench`, which nobody here has built"),
+        ),
+        may=("run-cost",),
+        accident="a key that an image of strangers sent away",
+    ),
+    silent("An image's name in two parts", template("evals", "acme-ml/evals/judge@", 'acme-ml/evals/" "judge@')),
     image(
         "Another framework's image", "lora", GPU, "tf-gpu.2-17.py310", "unless requirements bring what the code imports"
     ),

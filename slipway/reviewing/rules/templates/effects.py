@@ -32,6 +32,8 @@ _PREBUILT = re.compile(
 )
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 _SHELL, _ASKS_FOR_THEM = re.compile(r"(.*/)?(ba|da|z|k)?sh -\w*c"), re.compile(r"\$\{?[@*#\d]")
+_GOOGLES = ("vertex-ai", "deeplearning-platform-release", "cloud-aiplatform")
+"""Projects of Google's own images."""
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
 
 
@@ -94,6 +96,8 @@ def machines(difference: Difference) -> Effect:
 def image(difference: Difference) -> Effect:
     if difference.after is None:
         return follows("image-gone", old=_last(str(difference.before)))
+    if strangers := _of_strangers(difference):
+        return strangers
     if difference.before is None:
         tasks = (pool.get("containerSpec") for offer in difference.offers for pool in posted_pools(offer))
         launched = all(Launched.of(task) for task in tasks if task)
@@ -118,6 +122,36 @@ def image(difference: Difference) -> Effect:
     }
     row = next((row for row, holds in rows.items() if holds), "other")
     return follows(f"image-{row}", new=_last(after), old=_last(before), place=shown(at), was=shown(was_at))
+
+
+def _of_strangers(difference: Difference) -> Effect | None:
+    """Say what an image may do that neither the stack's project, nor Google, nor who made the last one has built."""
+    becomes, image = difference.template.becomes, str(difference.after)
+    if not (place := strangers(image, becomes.project, [str(difference.before or "")])):
+        return None
+    accounts = dict.fromkeys(shown(account_of(offer).partition("@")[0]) for offer in difference.offers)
+    secrets = [f"secret `{name}`" for name in dict.fromkeys(secrets_of(difference.offers))]
+    gets = join([f"what account {join(accounts)} may read", *secrets])
+    pull = ["they fail at their start unless Vertex AI may pull it there"] if _is_googles(image) else []
+    details = ("once it is deleted there, no job starts", *pull)
+    home = shown(becomes.project)
+    return follows("image-strangers", details=details, new=_last(image), place=place, gets=gets, home=home)
+
+
+def strangers(image: str, project: str, others: Iterable[str]) -> str:
+    """Return an image's registry where it is neither Google's, the project's nor that of another image."""
+    known = {project, *_GOOGLES, *map(_owner, others)}
+    return "" if _owner(image) in known else shown(_parts(image)[0])
+
+
+def _is_googles(image: str) -> bool:
+    return image.partition("/")[0].endswith(("pkg.dev", "gcr.io"))
+
+
+def _owner(image: str) -> str:
+    """Return whose image it is: of a project of Google Cloud, or of an account of another registry."""
+    host, account, *_ = (*_parts(image)[0].split("/"), "")
+    return account if _is_googles(image) else f"{host}/{account}"
 
 
 def prebuilt(image: str) -> re.Match[str] | None:

@@ -13,10 +13,20 @@ from slipway.model.findings.finding import Grade, Subject
 from slipway.model.kinds import KINDS, PIPELINE, TUNING_JOB
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import account_of, cost, is_dear, machine_types, secrets_of, takes, usual_values
+from slipway.reviewing.change.usual import (
+    account_of,
+    cost,
+    is_dear,
+    machine_types,
+    posted_pools,
+    secrets_of,
+    takes,
+    usual_values,
+)
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
+from slipway.reviewing.rules.templates.effects import strangers
 from slipway.reviewing.rules.templates.leaves import shared
 from slipway.reviewing.rules.templates.offers import no_offer_left, offers
 from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults
@@ -89,8 +99,16 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     asked = {index for each in others for index in indexes(each.requirements)}
     for index in sorted({*indexes(new.requirements)} - asked - {*indexes(())}):
         yield f"it installs what is published at `{index}`, as no other template does"
+    built, there = _images(new), [image for each in others for image in _images(each)]
+    for place in sorted({*(strangers(image, catalog.project, there) for image in built)} - {""}):
+        yield f"it runs an image of {place}, which nobody here has built"
     if any(offer.spec.get("enableWebAccess") for offer in new.offers):
         yield "it opens a shell in the browser, with all that its account may do"
+
+
+def _images(template: Template) -> frozenset[str]:
+    pools = (pool for offer in template.offers for pool in posted_pools(offer))
+    return frozenset(str(task["imageUri"]) for pool in pools if (task := pool.get("containerSpec")))
 
 
 def _flags(template: TemplateChange) -> Iterator[Consequence]:
