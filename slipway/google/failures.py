@@ -51,13 +51,12 @@ ROLES: Mapping[str, str] = {
     "cloudquotas.quotas.update": "roles/cloudquotas.admin",
     "cloudquotas.": "roles/cloudquotas.viewer",
     "monitoring.": "roles/monitoring.viewer",
-    "secretmanager.": "roles/secretmanager.viewer",
     "serviceusage.services.use": "roles/serviceusage.serviceUsageConsumer",
 }
 """The least predefined role with a permission, by the longest matching prefix."""
 
 _PERMISSION = re.compile(
-    r"(?<![\w@.-])((?:aiplatform|cloudquotas|iam|logging|monitoring|secretmanager|serviceusage|storage)\.[a-zA-Z]+\.[a-zA-Z]+)\b"
+    r"(?<![\w@.-])((?:aiplatform|cloudquotas|iam|logging|monitoring|serviceusage|storage)\.[a-zA-Z]+\.[a-zA-Z]+)\b"
 )
 _ACT_AS = re.compile(r"act as (?:the )?service.?account:?\s*'?([^\s']+@[^\s'.]+(?:\.[^\s'.]+)+)", re.IGNORECASE)
 _RESOURCE = re.compile(r"on resource '([^']+)'")

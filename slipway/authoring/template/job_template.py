@@ -337,11 +337,9 @@ def _inputs(template: Declaration) -> Iterator[str]:
 
 
 def _unlaunched(codes: tuple[Code, ...], need: str) -> Iterator[str]:
-    for code in codes:
-        if isinstance(code, Image) and not code.launched:
-            way = "give its command" if code.launcher else f"leave out launcher=False, or {need.partition(':')[0]}"
-            yield f"{need} starts without it: {way}"
-            return
+    if bare := [code for code in codes if isinstance(code, Image) and not code.launched]:
+        way = "give its command" if bare[0].launcher else f"leave out launcher=False, or {need.partition(':')[0]}"
+        yield f"{need} starts without it: {way}"
 
 
 def _labels(template: Declaration) -> Iterator[str]:

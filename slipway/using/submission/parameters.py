@@ -200,10 +200,8 @@ def typed(parameter: Parameter, text: Typed) -> tuple[Value | None, ParameterMis
         items = [typed(replace(parameter.each, name=f"{name}[{at}]"), str(item)) for at, item in enumerate(value)]
         wrong_item = next((mistake._replace(name=name) for _, mistake in items if mistake), None)
         if wrong_item and isinstance(text, str) and any(parameter.each.kind.read(str(item)) is None for item in value):
-            example = parameter.kind.words.rpartition(" ")[2]
-            wrong_item = wrong_item._replace(
-                fix=("separated by commas, without brackets: ", {"params": {name: example}})
-            )
+            typed_so = {"params": {name: parameter.kind.words.rpartition(" ")[2]}}
+            wrong_item = wrong_item._replace(fix=("separated by commas, without brackets: ", typed_so))
         return (None, wrong_item) if wrong_item else (tuple(item for item, _ in items), None)  # type: ignore[misc]
     brief = short(text := str(text))
     if value is None or (parameter.choices and value not in parameter.choices):
