@@ -25,6 +25,7 @@ _ROWS = list(Row)
 _PLURAL = (f"Jobs of {IT}", f"Submissions of {IT}")
 _PRONOUNS = {IT: "it", **dict.fromkeys(_PLURAL, "they")}
 _NAMES = ("Google", "Spot")
+_OF_SOME = ("with ", "without ")
 _OF_ITSELF = (IT, _PLURAL[0])
 """Beginnings of phrases that a card's title says already."""
 
@@ -64,14 +65,17 @@ class Card:
         # Of facts, the first ones are the heaviest.
         cuts = ("; ".join(facts[:most]) for most in range(len(facts), 0, -1))
         told, who = next((cut for cut in cuts if _words(cut) <= LONGEST), lead.phrase), lead.who
+        last = lead.does
         for part in (part for part in self.parts if part.phrase != lead.phrase):
-            # A pronoun is for whom the line has named last.
-            again = _PRONOUNS.get(part.who, part.who) if part.who == who else part.who
+            # A pronoun is for whom the line has named last: all of them, or some.
+            some = part.does.startswith(_OF_SOME)
+            again = "those" if some else _PRONOUNS.get(part.who, part.who)
+            again = again if part.who == who and (some or not last.startswith(_OF_SOME)) else part.who
             again = again if again.startswith(_NAMES) else f"{again[:1].lower()}{again[1:]}"
             more = f"{again} {part.does}".strip()
             fits = _words(f"{told} {more}") <= LONGEST and part.does not in told
             if part.grade > Grade.NOTE and fits and part.called == lead.called:
-                told, who = f"{told}; {more}", part.who
+                told, who, last = f"{told}; {more}", part.who, part.does
         return told
 
     @property
@@ -80,24 +84,26 @@ class Card:
         return len(self.parts) > 1 or bool(lead.edits or lead.details or lead.instead or lead.end not in self.phrase)
 
     def rows(self) -> Iterator[tuple[str, tuple[str, ...], str]]:
-        """Yield rows: a label, values before and after with the people and things concerned, and what follows."""
-        for row in _ROWS:
-            for place, (middle, follows) in enumerate(dict.fromkeys(self._row(row))):
-                yield ("" if place else row.value), middle, follows
+        """Yield rows: a label, values before and after with the people and things concerned, and what follows. A remedy
+        stands right below what it mends; one of several, below the last."""
+        above = ""
+        for row, middle, follows in dict.fromkeys(self._rows()):
+            yield ("" if row.value == above else row.value), middle, follows
+            above = row.value
 
-    def _row(self, row: Row) -> Iterator[tuple[tuple[str, ...], str]]:
-        for part in self.parts:
+    def _rows(self) -> Iterator[tuple[Row, tuple[str, ...], str]]:
+        parts = sorted(self.parts, key=lambda part: _ROWS.index(part.of.row))
+        last = {named(part.instead, f"`{part.called}`"): part for part in parts}
+        for part in parts:
             own = part.thing[0] in ("cluster", "template") and part.who in _OF_ITSELF
             follows = f"{part.does}{part.end}" if own else part.sentence
             # A phrase may have its edit.
             edits = tuple(told for edit in part.edits if (told := str(edit)) not in follows)
-            if row is Row.UNDO and part.instead:
-                yield (), named(part.instead, f"`{part.called}`")
-            elif row is Row.WHY and part.of.row is Row.FATE and edits:
-                yield edits, ""
-            elif row is part.of.row:
-                seen = part.details if row is Row.FATE else (*edits, *part.details)
-                yield seen, named(follows, f"`{part.called}`")
+            why = edits if part.of.row is Row.FATE else ()
+            yield part.of.row, (*edits[len(why) :], *part.details), named(follows, f"`{part.called}`")
+            if why:
+                yield Row.WHY, why, ""
+            yield from ((Row.UNDO, (), remedy) for remedy, of in last.items() if remedy and of is part)
 
 
 @dataclass(frozen=True)

@@ -56,7 +56,7 @@ CASES = (
         (template("lora", BIG, ""), template("lora", "Parameter, Variant, WorkerPool", "Parameter, WorkerPool")),
         (
             stops("machines-changed", "lora", "(model=27b)", "40 GB of GPU memory instead of 640"),
-            hurts("offer-gone", "lora pool h100", "(model=27b)", "on top of the pool"),
+            hurts("offer-gone", "lora pool h100", "(model=27b)", "the pool's idle machines are paid"),
             hurts("offer-gone", "lora reservation", "they cost $2.53/h on Spot"),
             stops("pool-unused", "h100"),
             stops("reservation-paid", "bought"),

@@ -101,7 +101,7 @@ CASES = (
         "A study searches some values of a list, one thing more beside one of them, in more trials than its pool holds",
         (template("tune", SEARCH, LISTED), template("tune", "max=4,", "max=40,"), imports("tune", "Condition")),
         (
-            hurts("bounds-widened", "tune parameter parallel", "with 40 no capacity type has room"),
+            hurts("bounds-widened", "tune parameter parallel", "from 17 on no capacity type has room"),
             hurts("study-changed", "tune", "values 2 4 8", "none beyond them"),
             hurts("study-changed", "tune", "search `width` too", "--width"),
         ),

@@ -50,7 +50,10 @@ CASES = (
         (trainer(ADA), template("evals", OWN, '    trainer="tuning",\n')),
         (
             stops(
-                "account-changed", "evals", f"`{TEAM}` may not submit", NIGHTLY, "until it may read secret `judge-key`"
+                "account-changed",
+                "evals",
+                f"`{TEAM}` and `{NIGHTLY}` may not submit `evals` any more",
+                "until it may read secret `judge-key`",
             ),
             tells("trainer-added", "tuning", ADA),
         ),

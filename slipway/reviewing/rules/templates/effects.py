@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from decimal import Decimal
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
@@ -16,14 +17,24 @@ from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, SWEEP, name
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
-from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import account_of, posted_pools, secret_in, secrets_of, variables, way, whole
+from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
+from slipway.reviewing.change.usual import (
+    account_of,
+    posted_pools,
+    secret_in,
+    secrets_of,
+    timeout_of,
+    variables,
+    way,
+    whole,
+)
+from slipway.reviewing.consequence import IT
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import follows
 from slipway.reviewing.rules.templates.leaves import TRAINER, WORK_BUCKET, Leaf, Machines, shared, trainer
 from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
 from slipway.reviewing.rules.templates.usage import TemplateChange
-from slipway.reviewing.rules.words import owned
+from slipway.reviewing.rules.words import MOST_NAMED, named, owned
 
 _RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
@@ -51,6 +62,13 @@ class Difference:
     offers: tuple[Offer, ...]
     template: TemplateChange
 
+    @property
+    def most(self) -> str:
+        """The cost of a usual run on the dearest machines of its own: ` (usually up to $61)`."""
+        paid = [offer.price_per_hour for offer in self.offers if offer.capacity_type != POOL]
+        whole = max((price.known for price in paid), default=0) * Decimal(timeout_of(self.template.new) / 3600)
+        return f" (usually up to ${whole:,.0f})" if whole >= 1 else ""
+
     def holds(self, condition: str) -> bool:
         """Tell whether all words of a row's condition hold."""
         before, after = str(self.before or ""), str(self.after or "")
@@ -58,6 +76,7 @@ class Difference:
             "on": after == "true",
             "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),
             "alone": all(len(posted_pools(offer)) == 1 for offer in self.offers),
+            "leaked": after == HIDDEN or looks_secret(after, self.name),
             "at_home": after.startswith(self.template.becomes.region),
             "of_results": any(map(_is_result, names(before))),
             # Reported with the code.
@@ -303,13 +322,21 @@ def account(difference: Difference) -> Effect:
     old, new = (shown(side) if side else "an account of Google's" for side in sides)
     secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
     becomes = str(difference.after)
-    new_trainer = becomes.startswith(trainer("")) and becomes not in map(trainer, change.old.trainers)
+    is_trainer = becomes.startswith(trainer(""))
+    new_trainer = is_trainer and becomes not in map(trainer, change.old.trainers)
     row = f"account{'-new' * new_trainer}{'-secrets' * bool(secrets)}"
     row = "account-common" if secrets and difference.after == TRAINER else row
     before, after = map(submitters_of, (change.before, change.after), accounts)
-    lost = [f"`{member}` may not submit it any more" for member in before if member not in after]
-    details = (*lost, difference.template.used.words()) if lost else ()
-    return follows(row, details=details, new=new, old=old, secrets=secrets)
+    lost, gained = (
+        [f"`{member}`" for member in side if member not in other] for side, other in ((before, after), (after, before))
+    )
+    people = f"; {named(lost)} may not submit {IT} any more" if lost else ""
+    people += f"; {named(gained)} may" if gained else ""
+    at = f"slipway:trainers.{becomes.removeprefix(trainer(''))}.submitters"
+    listed = f"; list those who lose it under `{at}`" if lost and is_trainer else ""
+    details = (*lost[MOST_NAMED:], difference.template.used.words()) if lost else ()
+    effect = follows(row, details=details, new=new, old=old, secrets=secrets)
+    return replace(effect, so=f"{effect.so}{people}", instead=f"{effect.instead}{listed}")
 
 
 def shell(difference: Difference) -> Effect:

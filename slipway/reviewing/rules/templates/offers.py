@@ -106,8 +106,8 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         flexible, rest = offer.capacity_type == FLEX_START, _rest(offer, after)
         stays = "their `submit` command has to stay" + ", or they fail, unpaid" * flexible
         fails = flexible and now is not None and rest
-        alone = ["with `--capacity flex-start` nothing follows: they fail then, unpaid"] if fails else []
         words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
+        alone = [f"with `--capacity flex-start` there is no fallback: they fail after {words[1]}, unpaid"] * bool(fails)
         yield _tells(
             template,
             f"fallback-wait{'' if flexible or (rest and before) else '-ends' if rest else '-nowhere'}",
@@ -228,7 +228,7 @@ def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -
     if gone.capacity_type != POOL:
         first += f" instead of {cost(gone, template.was)}"
     elif gone.cluster in template.becomes.clusters and not rest[0].price_per_hour.unknown:
-        first += " on top of the pool"
+        first += " (the pool's idle machines are paid all the same)"
     # What follows a wait stands with its end.
     others = [] if patience(rest[0]) is not None else rest[1:]
     return ", else ".join(filter(None, (first, costs(others, template.becomes))))

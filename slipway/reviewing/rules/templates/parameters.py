@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -11,7 +13,7 @@ from slipway.base.formatting import counted, few, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL
 from slipway.model.catalog.boxes import Box, common, without
-from slipway.model.catalog.model import OF_TEAM, Offer, Parameter, Template
+from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Parameter, Template
 from slipway.model.catalog.parameter_types import Scalar
 from slipway.model.catalog.placeholders import placeholder, render
 from slipway.model.findings.finding import Grade
@@ -123,16 +125,27 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
         runs = f"{machines} instead of {was}{_in_pool(template, new, latter)}"
         return Grade.BLOCKING if dearer else None, facts(runs, named and f"with {named} they are refused")
     pairs = ((old, former), (new, latter))
-    counts = dict.fromkeys(takes(offer, usual_values(side)).total() for side, some in pairs for offer in some[:1])
-    more = "they take {1} instead of {0} machines".format(*counts) if len(counts) == 2 else ""
+    had, has = (takes(some[0], usual_values(side)) if some else Counter[str]() for side, some in pairs)
+    more = _of_pool(template, latter[0], had, has) if former and latter and had.total() != has.total() else ""
     longer = f"{counted(rounds(new), 'round')} of trials instead of {rounds(old)}, of up to {template.limit} each"
     if rounds(new) == 1 < rounds(old):
         longer = facts(longer, "they start at once, so none is chosen by what another found")
     # More at once take more machines.
-    if new.study and new.study.parallel_trials == placeholder(parameter.name) and [*counts] == sorted(counts):
+    if new.study and new.study.parallel_trials == placeholder(parameter.name) and had.total() <= has.total():
         more = facts(f"those with fewer than {parameter.default} trials are refused unless they set it", more)
     unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results don't compare"
     return None, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
+
+
+def _of_pool(template: TemplateChange, offer: Offer, was: Counter[str], now: Counter[str]) -> str:
+    """Return how many machines jobs take, and of how many where they differ in one pool."""
+    cluster, differ = template.becomes.clusters.get(offer.cluster), [name for name in now if now[name] != was[name]]
+    pool = next((pool for pool in cluster.pools if [pool.name] == differ), None) if cluster else None
+    if pool is None:
+        return f"they take {now.total()} instead of {was.total()} machines"
+    sooner = ", so others there wait sooner" if was[pool.name] < now[pool.name] else ""
+    of = f"the {pool.max} machines of `{offer.cluster}/{pool.name}`"
+    return f"they take {now[pool.name]} instead of {was[pool.name]} of {of}{sooner}"
 
 
 def _in_pool(template: TemplateChange, new: Template, ways: Sequence[Offer]) -> str:
@@ -141,10 +154,13 @@ def _in_pool(template: TemplateChange, new: Template, ways: Sequence[Offer]) -> 
     pools = [pool for pool in cluster.pools if counts[pool.name]] if cluster and not cluster.adopted else []
     if not pools:
         return f"; they cost {costs(ways, template.becomes)}"
-    name, price = f"pool `{ways[0].cluster}`", dollars(ways[0].price_per_hour)
-    grows = f", at {price} for each that makes {name} grow" if any(pool.autoscaled for pool in pools) else ""
-    beyond = f"beyond that they cost {costs(ways[1:], template.becomes)}" if ways[1:] else "others wait"
-    return f"{grows}; {name} takes {min(pool.max // counts[pool.name] for pool in pools)} at most; {beyond}"
+    most, paid = (min(getattr(pool, end) // counts[pool.name] for pool in pools) for end in ("max", "min"))
+    grown = [f"{most - paid} at up to {dollars(ways[0].price_per_hour)} each"] if most > paid else []
+    each = ", then ".join([*[f"{paid} at nothing more"] * bool(paid), *grown])
+    teams = join(f"`{team}`" for team in template.becomes.owners(ways[0].cluster))
+    only, beyond = (f", of team {teams} alone", "others") if teams else ("", "beyond that they")
+    beyond = f"{beyond} cost {costs(ways[1:], template.becomes)}" if ways[1:] else "others wait"
+    return f"; pool `{ways[0].cluster}` takes {most} of them{only}: {each}; {beyond}"
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
@@ -175,21 +191,26 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
     """Return how a submission of the largest value runs, where it takes another way or price than before."""
     if old.max is None or new.max is None or new.max <= old.max or new.kind.item:
         return ""
-    sides = ((old, template.old, template.was), (new, template.new, template.becomes))
-    was, now = (
-        first_way({**usual_values(side), new.name: each.kind.python(each.max)}, side, catalog)
+    sides = ((template.old, template.was), (template.new, template.becomes))
+
+    def runs(value: float, side: Template, catalog: Catalog) -> Offer | None:
         # Some rules hold for several values together.
-        or first_way({**largest_values(side), new.name: each.kind.python(each.max)}, side, catalog)
-        for each, side, catalog in sides
-    )
+        values = ({**others(side), new.name: new.kind.python(value)} for others in (usual_values, largest_values))
+        return next(filter(None, (first_way(some, side, catalog) for some in values)), None)
+
+    was, now = (runs(each.max or 0, *side) for each, side in zip((old, new), sides, strict=True))
     before, after = (
-        costs([each] if each else [], catalog) for each, (*_, catalog) in zip((was, now), sides, strict=True)
+        costs([each] if each else [], catalog) for each, (_, catalog) in zip((was, now), sides, strict=True)
     )
     if before == after:
         return ""
     leaves = was and now and now.capacity_type != POOL == was.capacity_type
     full = f"pool `{was.cluster}` has no room for {new.max:g}: " if was and leaves else f"with {new.max:g} "
-    return f"{full}they cost {after}" if now else f"{full}no capacity type has room for them, and they can't start"
+    if now:
+        return f"{full}they cost {after}"
+    sizes = range(int(new.max) + 1 if new.type == "int" else 0)
+    first = bisect_left(sizes, 1, int(old.max), key=lambda n: not runs(n, *sides[1])) if sizes else 0
+    return f"{f'from {first} on' if first else full.strip()} no capacity type has room for them, and they can't start"
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:

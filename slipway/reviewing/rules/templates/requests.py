@@ -95,8 +95,8 @@ class Rule:
             for leaf, side in zip(sides, whole, strict=True)
         )
         old, new = whole if short[0] == short[1] else short
-        name, again = difference.name, difference.template.again
-        return follows(says, old=old, new=new, name=name, of=difference.of, last=last_part(name), again=again)
+        name, words = difference.name, {"again": difference.template.again, "most": difference.most}
+        return follows(says, old=old, new=new, name=name, of=difference.of, last=last_part(name), **words)
 
 
 def _rule(row: dict[str, Any]) -> Rule:
@@ -160,8 +160,9 @@ def _told(
     ways = dict.fromkeys(map(by, offers))
     rivals = (offer for _, offer in both.values() if not case or whose([offer], template.new) in ("", case))
     only = f" {join(ways)}" if len(ways) < len({*map(by, rivals)}) and len(ways) <= 2 else ""
+    brief = f"{rule.called(difference.name)}{part_of}{case}".replace("`", "") if case and not only else part
     grade = Grade.NOTE if _of_clusters(rule.kind, offers, *catalogs) else says.grade
-    subject, edits = Subject("template", template.new.name, part), (Edit(part, a, b),)
+    subject, edits = Subject("template", template.new.name, part), (Edit(brief, a, b),)
     told = replace(says, kind=rule.kind, grade=grade)
     return told_by(told, subject, who=f"{JOBS}{case}{only}", edits=edits, details=says.details)
 
