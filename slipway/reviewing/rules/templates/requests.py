@@ -95,8 +95,8 @@ class Rule:
             for leaf, side in zip(sides, whole, strict=True)
         )
         old, new = whole if short[0] == short[1] else short
-        name, words = difference.name, {"again": difference.template.again, "most": difference.most}
-        return follows(says, old=old, new=new, name=name, of=difference.of, last=last_part(name), **words)
+        name, of, again, most = difference.name, difference.of, difference.template.again, difference.most
+        return follows(says, old=old, new=new, name=name, of=of, last=last_part(name), again=again, most=most)
 
 
 def _rule(row: dict[str, Any]) -> Rule:
