@@ -103,7 +103,8 @@ def _share(old: Budget, new: Budget, costs: Money, catalog: Catalog) -> Iterator
         enough=usd(float(costs.idle.after.known) * HOURS_OF_A_MONTH / (passes or 1)),
         pool=pool,
         each=usd(float(each) * HOURS_OF_A_MONTH),
-        edits=(Edit("share of the pools", percent(before) if old.stack else "", percent(idle)),),
+        edits=(Edit("idle pools, of the budget", percent(before), percent(idle)),) if old.stack else (),
+        details=() if old.stack else (f"idle pools: {percent(idle)} of the budget",),
         grade=Grade.BLOCKING if stops and not stopped else Grade.WARNING if passes else None,
     )
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
-from slipway.authoring.policy.rule import LEVELS, MANDATORY
+from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
 from slipway.authoring.policy.rules import BY_KEY, violations
 from slipway.base.formatting import short
 from slipway.model.catalog.placeholders import render
@@ -18,6 +18,7 @@ from slipway.reviewing.change.change import Change, Side, grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
 from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.clusters.cluster_change import key_of
 from slipway.reviewing.rules.table import ROWS, by_row, moves, usual_grade
 
 _Rules = Mapping[str, Mapping[str, Any]]
@@ -42,8 +43,8 @@ def policy(change: Change) -> Iterator[Consequence]:
     before, after = _violations(change)
     for key, breach in after.items():
         if key not in before:
-            rule = f"`{breach.subject.name}`"
-            yield by_row(breach.kind, breach.subject, rule=rule, so=breach.sentence, field=breach.field)
+            rule, mend = f"`{breach.subject.name}`", _loosened(breach, change.after.policy)
+            yield by_row(breach.kind, breach.subject, rule=rule, so=breach.sentence, field=breach.field, instead=mend)
     strict = _broken(replace(change.after, policy=change.before.policy))
     let_in = {
         breach.subject.name: breach.sentence for key, breach in strict.items() if key not in before and key not in after
@@ -62,6 +63,18 @@ def policy(change: Change) -> Iterator[Consequence]:
             row = "approval-rarer" if moves(most, then) in ("raised", "dropped") else "approval-sooner"
             subject, edits = Subject("policy", APPROVE_ABOVE, kind), (Edit(f"{APPROVE_ABOVE}.{kind}", *sums),)
             yield by_row(row, subject, kind=kind, before=sums[0], after=sums[1], edits=edits)
+
+
+def _loosened(breach: Finding, policy: _Rules) -> str:
+    """Return the field that breaks a rule, else its template, and the rule's own field and value."""
+    noun, _, rest = breach.subject.part.partition(" ")
+    name, _, which = rest.partition(" (")
+    cluster, _, pool = name.partition("/")
+    below = "alternatives" if which.startswith("alternative") else f"pools.{pool}" if pool else ""
+    things = {"cluster": f"`{key_of(cluster, below)}`", "template": f"template `{name}`", "region": "`gcp:region`"}
+    thing = things.get("cluster" if noun == "pool" else noun, "what breaks it")
+    level, key = MANDATORY if breach.grade is Grade.BLOCKING else ADVISORY, breach.subject.name
+    return f"change {thing}, or loosen `slipway:policy.{level}.{key}`, now {_shown(policy[level][key])}"
 
 
 def policy_in_words(change: Change) -> str:
@@ -106,6 +119,7 @@ def _of_packs(change: Change) -> Iterator[Consequence]:
             Subject("policy", rule, pack),
             rule=f"`{short(rule, _LONGEST)}` of pack `{short(pack, _LONGEST)}`",
             so=told[0] if alone else f"{len(told)} resources break it",
+            instead="correct what breaks it, or ask whoever answers for the pack",
             details=() if alone else told[:_MOST],
         )
 

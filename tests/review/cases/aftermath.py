@@ -126,10 +126,11 @@ CASES = (
         (
             stops("quota-short-allowed", "quota", "`mode: warn` lets the deployment go on"),
             hurts("cluster-new-generation", "h100"),
+            hurts("generations-overlap", "h100", "with quota for both, both are paid"),
             hurts("idle-cost", "stack"),
         ),
         may=("quota-short-at-most", "quota-short-in-overlap", *ANEW),
-        world=World(limits={"nvidia_h100_gpus": 24}),
+        world=World(jobs=BUSY.jobs, limits={"nvidia_h100_gpus": 24}),
         given=(stack("mode: enforce", "mode: warn"),),
         never=("refused",),
     ),

@@ -115,7 +115,7 @@ CASES = (
         "A minimum falls below what a template's usual submission takes",
         (stack(WORKERS, "replicas: { min: 1, max: 16 }"),),
         (
-            hurts("minimum-below-default", "cpu/workers", "`digits` takes 4", "`tune` takes 2"),
+            hurts("minimum-below-default", "cpu/workers", "`digits` takes 4", "`tune` takes 2", "that growth costs $"),
             hurts("capacity-given-back", "cpu/workers", "3 `n1-standard-8`"),
             hurts("cluster-new-generation", "cpu", "min"),
         ),

@@ -12,12 +12,12 @@ CASES = (
         "A busy pool's maximum is raised, and H100 may come from a region that the stack's policy does not allow",
         (stack(H100, "replicas: { min: 2, max: 6 }"), LIST),
         (
-            stops("policy-violated", "", "h100 (alternative 1)", "us-east4"),
+            stops("policy-violated", "", "h100 (alternative 1)", "us-east4", "mandatory.regions`, now us-central1"),
             hurts(
                 "cluster-may-become",
                 "h100",
                 "us-east4",
-                "results stay there",
+                "results stay in a bucket in us-east4",
                 "what is read from us-central1 is billed by the gigabyte",
             ),
         ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 
-from slipway.base.formatting import counted, last_part, short
+from slipway.base.formatting import last_part, short, span
 from slipway.deploying.generations.action import What
 from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster
@@ -18,7 +18,7 @@ from slipway.reviewing.change.usual import without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, of_cluster, price, scarce
-from slipway.reviewing.rules.clusters.machines import new_machines
+from slipway.reviewing.rules.clusters.machines import new_machines, time_left
 from slipway.reviewing.rules.clusters.pools import pools
 from slipway.reviewing.rules.table import ROWS, by_row
 from slipway.reviewing.rules.words import have_ended, jobs, machines, named
@@ -98,6 +98,7 @@ def _takes_over(made: ClusterChange, gone: Cluster) -> bool:
 def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Change) -> Mapping[str, str]:
     old, new, count = cluster.old, cluster.new, len(cluster.edits)
     brief = [str(Edit(edit.key, short(edit.before, 24), short(edit.after, 24))) for edit in cluster.edits]
+    keys, left = (f"`{edit.key.rpartition('.')[2]}`" for edit in cluster.edits), time_left(cluster, change)
     older = [action for action in of.staying(change).values() if action.cluster == cluster.name and action.living]
     on_them = {job.name: job for action in older for job in action.jobs} | {job.name: job for job in cluster.jobs}
     held = machines(cluster.held or (of.minimum_machines(old) if old and new is None else ()))
@@ -124,12 +125,12 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     alone = f"; it takes jobs of team {owners} alone" if owners else ""
     return {
         "costs": of.costs(new) + alone if new else "",
-        "edit": brief[0] if count == 1 else counted(count, "edit"),
+        "edit": brief[0] if count == 1 else f"Edits of {named(dict.fromkeys(keys))}",
         "fixed": "another `generation` asks for that" if cluster.key == "generation" else fixed,
         "makes": "makes" if count == 1 else "make",
         "end": _end(cluster, "then" if new else "at once"),
         "until": have_ended(on_them.values(), "") if on_them else "a later deployment",
-        "ended": have_ended(cluster.jobs),
+        "ended": have_ended(cluster.jobs) + (f", at the latest in {span(left)}" if left else ""),
         "away": f"{away}, and its {held} may not come again" if unique else away,
         "lost": f"{lost}; its {held} may not come again" if unique else saved,
         "keep": keep,

@@ -55,10 +55,13 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
         row, grade = row if anew else "found-later", None if scarce(new) else Grade.NOTE
         yield of_cluster(row, name, grade=grade, key=cluster.key, found=anew, up=up, within=of.within(new))
     yield of_cluster("image-cache-empty", name)
-    if cluster.held and not cluster.in_place:
+    lines = change.after.quota.lines.values() if change.after.quota.mode == "warn" else ()
+    short = any(line.short and name in {each.partition("/")[0] for each in line.drawn} for line in lines)
+    # Without quota for the new one, the old one stays.
+    if cluster.held and not cluster.in_place and (cluster.retires or not short):
         more = price(new)
         paid = more if more.known else cluster.held_price
-        row = "generations-overlap" if more.known else "generations-overlap-unpriced"
+        row = f"generations-overlap{('-short' if short else '') if more.known else '-unpriced'}"
         yield of_cluster(
             row if cluster.retires else "generations-overlap-briefly",
             name,
@@ -75,17 +78,22 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
 
 
 def _longest(cluster: ClusterChange, paid: Price, change: Change) -> str:
-    """Return how long the old cluster stays at most by its jobs' timeouts, and what that costs; empty where no template
-    tells, a job has outlived its own, or it ends each trial of a study."""
+    """Return how long the old cluster stays at most by its jobs' timeouts, and what that costs; empty where unknown."""
+    if not (left := time_left(cluster, change)):
+        return ""
+    most, whose = usd(float(paid.known) * left / 3600), "their" if cluster.jobs[1:] else "its"
+    return f"; {whose} timeout ends that in {span(left)}, {most} at most in all"
+
+
+def time_left(cluster: ClusterChange, change: Change) -> float:
+    """Return the seconds until the last timeout of the old cluster's jobs; 0 where no template tells, a job has
+    outlived its own, or it ends each trial of a study."""
     left = []
     for job in cluster.jobs:
         template = None if job.kind.has_trials else change.old.templates.get(job.template)
         since = job.start_time or change.now
         left.append((since - change.now).total_seconds() + timeout_of(template) if template else 0)
-    if min(left, default=0) <= 0:
-        return ""
-    most, whose = usd(float(paid.known) * max(left) / 3600), "their" if left[1:] else "its"
-    return f"; {whose} timeout ends that in {span(max(left))}, {most} at most in all"
+    return max(left) if min(left, default=0) > 0 else 0
 
 
 def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequence]:
@@ -117,7 +125,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     so = facts(
         unfit if lacking else "",
         f"up to {signed(dearer.known)}" if dearer.known > 0 else "",
-        _far(change.new.region) if regions else "",
+        _far(change.new.region, f"in a bucket in {join(regions, 'or')}") if regions else "",
         "" if made else "a deployment that makes it anew decides that by itself; the one that runs stays as it is",
         "" if made else "once made so it stays so, also when its own can be had again",
         f"it stays so until the stack file says otherwise, and the old one goes with its {lost}" if lost else "",
@@ -146,7 +154,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
 def standing_alternatives(change: Change) -> Iterator[str]:
     for cluster in change.new.clusters.values():
         if cluster.alternative:
-            far = f" in {cluster.region}, whose jobs' {_far(change.new.region)}" if cluster.region else ""
+            far = f" in {cluster.region}, whose jobs' {_far(change.new.region, 'there')}" if cluster.region else ""
             yield (
                 f"`{cluster.name}` is there as its alternative {cluster.alternative}{far}, and stays until the stack "
                 "file says otherwise: take that out of `alternatives` to have it made as asked for first"
@@ -171,5 +179,5 @@ def _option(first: Cluster, number: int, other: PricedAlternative) -> str:
     return f"alternative {number}{where}: {differs or 'the same machines'}, {dollars(idle)} idle{more}"
 
 
-def _far(home: str) -> str:
-    return f"results stay there, and what is read from {home} is billed by the gigabyte"
+def _far(home: str, where: str) -> str:
+    return f"results stay {where}, and what is read from {home} is billed by the gigabyte"

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from slipway.base.formatting import counted
+from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools
 from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Pool
@@ -14,7 +14,7 @@ from slipway.model.catalog.model import Catalog, Template
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.spec import MachineGroup
-from slipway.model.prices import Price
+from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import cost, largest, misfits, taken, takes, without_cluster
@@ -95,6 +95,7 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
 def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
     other = old.machine.kind != new.machine.kind
     if old.min and (other or new.min < old.min):
+        alone, together = f"need more than {new.min} at once", f"together need more than {new.min}"
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
         yield _of_pool(
             f"{'other' if other else 'fewer'}-machines-{'scarce' if old.machine.accelerator else 'plain'}",
@@ -106,7 +107,7 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             size=_size(new, "min"),
             ready=old.min,
             saved=_sum(old.price_per_hour * (old.min - new.min)),
-            free="it has grown" if new.autoscaled else "others have ended",
+            need=f"{alone} wait until it has grown" if new.autoscaled else f"{together} wait for each other",
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
             cost=old.price_per_hour * old.min,
@@ -219,14 +220,16 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             if was and pool and place in before and needs > pool.min and before[place] <= was.min:
                 waiting.setdefault(place, (was, pool, {}))[2][name] = needs
     for place, (was, pool, needs_of) in waiting.items():
+        growth = pool.price_per_hour * (max(needs_of.values()) - pool.min)
         yield _of_pool(
             "minimum-below-default",
             place,
             templates=named(map("`{}`".format, needs_of)),
             most=max(needs_of.values()),
             machine=pool.machine,
-            min=counted(pool.min, "machine"),
-            dearer=_sum(pool.price_per_hour * (max(needs_of.values()) - pool.min)),
+            min=pool.min,
+            grows=dollars(growth),
+            dearer=_sum(growth),
             beyond="".join(_beyond(place, pool, needs_of, change)),
             edits=_both(was, pool) if was.min != pool.min else (),
             details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
@@ -236,8 +239,14 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
 
 
 def _beyond(place: _Place, pool: Pool, needs_of: Mapping[str, int], change: Change) -> Iterator[str]:
-    """Yield what others find while a usual job has all machines of a pool, and whose largest jobs fit it no more."""
+    """Yield what finds no room beside a usual job, where others go that find all taken, and whose largest jobs fit the
+    pool no more."""
+    usual = {name: taken(template).get(place, 0) for name, template in change.new.templates.items()}
     for name, needs in needs_of.items():
+        late = [other for other, count in usual.items() if count and other != name and needs + count > pool.max]
+        beside = ["a second one", *(f"one of `{other}`" for other in late)] if 2 * needs > pool.max else []
+        if beside and needs < pool.max:
+            yield f"; beside one of `{name}` ({needs} of {pool.max}) {join(beside, 'or')} finds no room"
         if needs == pool.max:
             others = (line for line in without_cluster(change.new, place[0]) if f"`{name}`" not in line)
             yield "; ".join((f"; a job of `{name}` takes all {needs} machines, and meanwhile others wait", *others))
