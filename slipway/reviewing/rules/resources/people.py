@@ -84,7 +84,7 @@ def _added(member: AccessChange) -> Consequence:
     trainers = {} if member.member in change.after.submitters else change.after.trainers
     alone = [name for name, trainer in trainers.items() if member.member in trainer.submitters]
     readable = secrets(change.new, *([trainers[name].account for name in alone] or [change.new.trainer]))
-    so = f"any code of theirs can read {readable}" if readable else ""
+    so = f"any code of theirs can read {readable}{', once that account may' * bool(alone)}" if readable else ""
     less = "" if alone else "for less, list {it} as submitters of a trainer of their own (`slipway:trainers`)"
     return by_row(
         f"{'domain' if who else 'submitter'}-added{'-alone' if alone else ''}",

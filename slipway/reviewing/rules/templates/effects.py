@@ -358,7 +358,7 @@ def timeout(difference: Difference) -> Effect:
         return follows(f"{row}-pool" if held else row, pools=join(held), new=span(new), old=span(old))
     now = difference.template.change.now
     ran = [
-        ((end - job.start_time).total_seconds(), owned([job], ""))
+        ((end - job.start_time).total_seconds(), f"{owned([job], '')} {'took' if job.ended else 'has run for'}")
         for job in difference.template.used.jobs
         if job.start_time and (end := (job.end_time or job.update_time) if job.ended else now)
     ]
@@ -366,7 +366,7 @@ def timeout(difference: Difference) -> Effect:
     longest, whose = max(ran, default=(0.0, ""))
     took = f"none of the last {len(ran)} took longer" if ran else "not known: how long they take, as none ran lately"
     if longer:
-        took = f"{whose} took {span(longest)}"
+        took = f"{whose} {span(longest)}"
         took += f", and {longer - 1} more of the last {len(ran)} longer than that limit" if longer > 1 else ""
     trials = difference.template.new.kind == TUNING_JOB.name
     return follows(
