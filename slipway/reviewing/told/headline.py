@@ -48,7 +48,7 @@ def _clauses(alike: Sequence[Line], room: int) -> str:
         clauses = [named(line.card.lead.phrase, line.names) for line in alike[:most]]
         clauses[0] += first.end if first.refuses else ""
         if others := [] if refused else alike[most:]:
-            also = few(dict.fromkeys(line.card.title for line in others))
+            also = few(dict.fromkeys(_named(line.card) for line in others))
             blocks = grade is Grade.BLOCKING
             count = f"{len(others):,} more to approve" if blocks else counted(len(others), f"more {_ALIKE[grade]}")
             clauses.append(f"also {also}" if by_name else count)
@@ -56,6 +56,12 @@ def _clauses(alike: Sequence[Line], room: int) -> str:
         if len(words.replace("`", "")) <= room:
             break
     return words
+
+
+def _named(card: Card) -> str:
+    """Return a card's title; of money its subject: `reservation`, `budget`, else `costs`."""
+    subject = card.lead.subject.what
+    return card.title if card.title != "money" else subject if subject in ("reservation", "budget") else "costs"
 
 
 def _money(reviews: Sequence[Review], first: Card) -> str:

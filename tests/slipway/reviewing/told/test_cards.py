@@ -114,6 +114,8 @@ def test_a_headline_tells_the_worst_and_names_or_counts_what_has_no_room() -> No
         "⛔ prod: Submissions of `t0` are refused for 0 · Submissions of `t1` are refused for 1 · "
         "also template t2 and template t3"
     )
+    paid = consequence("reservation-paid", Subject("reservation", "bought"), "stays paid")
+    assert headline([of(*differing[:2], paid)]).endswith(" · also reservation"), "not: money"
     wordy = [replace(part, does=f"{part.does}{' and again' * 2}") for part in differing]
     assert headline([of(*wordy)]).endswith(" and again · also template t1, template t2 and 1 more")
     long_named = [replace(gone(f"{'t' * 50}{n}"), does=f"go {n}") for n in range(4)]
