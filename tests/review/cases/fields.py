@@ -1,6 +1,20 @@
 """Fields of a template whose edit ends otherwise than it reads: in an upload, in a study, in another place."""
 
-from tests.review.case import BUSY, Case, Edit, Job, World, hurts, imports, more, stack, stops, tells, template
+from tests.review.case import (
+    BUSY,
+    LARGE,
+    Case,
+    Edit,
+    World,
+    hurts,
+    imports,
+    more,
+    silent,
+    stack,
+    stops,
+    tells,
+    template,
+)
 
 UPLOAD = '"us-docker.pkg.dev/acme-ml/serve@sha256:' + "a" * 64 + '"'
 UPLOADS = (
@@ -8,6 +22,18 @@ UPLOADS = (
     more("evals", f'kinds=("training-pipeline", "custom-job"), model=ModelUpload("judge", {UPLOAD})'),
 )
 VARIANT = '    variants=(\n        Variant(\n            {"model": "27b"},'
+LARGE_ONES = """            (
+                WorkerPool(
+                    "tuner",
+                    "a3-highgpu-8g",
+                    Disk("pd-ssd", 500),
+                    args=ARGS,
+                    reservation="bought",
+                ),
+            ),
+            ("pool", "reservation", "spot"),
+        ),
+"""
 REFUSED = 'Variant({"model": "9b", "precision": "fp32"}, refusal="9b in fp32 needs more than 40 GB")'
 SEARCH = 'Search("depth", "integer", min=2, max=16)'
 LISTED = """Search(
@@ -71,8 +97,46 @@ CASES = (
             tells("secrets-changed", "lora", "another name"),
             hurts("bounds-narrowed", "lora", "precision=fp32", "refused when they are submitted"),
         ),
-        may=("machines-changed",),
         accident="a token that code looked for under its old name",
+    ),
+    Case(
+        "Large models are refused until further notice, while one runs",
+        (
+            template(
+                "lora", LARGE_ONES, '            refusal="27b is closed until the evaluation is done",\n        ),\n'
+            ),
+        ),
+        (
+            stops("bounds-narrowed", "lora", "unfinished ones go on", "by ada had such values"),
+            stops("pool-unused", "h100/workers", "no template fits it", "take it out"),
+            stops("reservation-paid", "bought"),
+        ),
+        world=BUSY,
+        never=("instead of", "are offered", "would fit it"),
+        accident="machines that were paid for and that nobody could use",
+    ),
+    silent(
+        "A refusal in other words",
+        template("lora", "9b in fp32 needs more than 40 GB", "40 GB are too few"),
+        given=(template("lora", VARIANT, VARIANT.replace("variants=(\n", f"variants=(\n        {REFUSED},\n")),),
+    ),
+    silent("A bound is written as a power", template("lora", "max=256", "max=2**8")),
+    silent("A timeout is written as a product", template("lora", "86_400", "24 * 3600")),
+    Case(
+        "Jobs that had machines of their own try a pool first, which others share, and may run an hour",
+        (
+            template("evals", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),
+            template("lora", "86_400", "3600"),
+        ),
+        (
+            hurts("offer-added", "evals", "before Spot", "while it is full, jobs of `tune` can go nowhere else"),
+            tells("run-cost", "evals", "nothing more", "such jobs fill `"),
+            stops("timeout-changed", "lora", "`tune-27b-x1` (ada) has run for 3 h 12 min"),
+        ),
+        may=("run-cost",),
+        world=World(jobs=(LARGE,)),
+        never=("more than 3 h 12 min",),
+        accident="a search that waited for others' jobs",
     ),
     Case(
         "Values that were refused together may be submitted",
@@ -160,11 +224,5 @@ CASES = (
         (hurts("template-added", "template wide", "a run costs $101.14/h on demand, for up to 24 h"),),
         world=BUSY,
         accident="a bill that nobody had asked for",
-    ),
-    Case(
-        "A small model goes to the pool that large ones wait for",
-        (template("evals", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
-        (tells("offer-added", "evals", "pool"), tells("run-cost", "evals", "such jobs fill `")),
-        world=World(jobs=(Job("evals-1", "evals", capacity_type="spot"),)),
     ),
 )

@@ -131,7 +131,7 @@ CASES = (
                 "tune", '("hyperparameter-tuning-job", "custom-job")', '("custom-job", "hyperparameter-tuning-job")'
             ),
         ),
-        (hurts("request-changed", "tune", "custom job", "hyperparameter"),),
+        (hurts("request-changed", "tune", "custom job", "hyperparameter", "ran as a hyperparameter tuning job in"),),
         may=("run-cost",),
         world=LATELY,
     ),

@@ -28,7 +28,7 @@ CASES = (
         (stack("      retireWithin: 7d\n", f"      retireWithin: 7d\n      {NETWORK}\n"),),
         (
             hurts("key-unchecked", "cluster cpu", "unless network `training` is peered", "the deployment fails"),
-            hurts("network-changed", "digits", "training"),
+            hurts("network-changed", "digits", "training", "those on other machines don't", "`network` too"),
             hurts("network-changed", "tune", "training"),
         ),
         may=ANEW,

@@ -116,11 +116,6 @@ CASES = (
         accident="a job type changed, its pool not",
     ),
     Case(
-        "Judges try the pool that is paid anyway before Spot",
-        (template("evals", '("spot", "on-demand")', '("pool", "spot", "on-demand")'),),
-        (tells("offer-added", "evals", "before Spot", "nothing more"),),
-    ),
-    Case(
         "Logs come as they are written",
         (more("digits", 'env={"PYTHONUNBUFFERED": "1"}'),),
         (tells("environment-changed", "digits", "PYTHONUNBUFFERED"),),

@@ -17,7 +17,7 @@ from slipway.model.machines.spec import MachineGroup
 from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
-from slipway.reviewing.change.usual import cost, largest, misfits, taken, takes, without_cluster
+from slipway.reviewing.change.usual import compete, cost, largest, misfits, taken, takes, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters.cluster_change import ClusterChange, key_of, renames, with_month
 from slipway.reviewing.rules.table import by_row
@@ -204,9 +204,10 @@ def _takes(template: Template, place: _Place) -> bool:
 
 
 def _unlists(old: Template, new: Template | None) -> bool:
-    """Tell whether a template lists no pool any more, and has other ways to run that are as they were."""
-    offers = new.offers if new else ()
-    return not any(offer.capacity_type == POOL for offer in offers) and any(offer in old.offers for offer in offers)
+    """Tell whether a template lists no pool any more, and runs what ran on one in other ways that are as they were."""
+    offers, on_pools = new.offers if new else (), [each for each in old.offers if each.capacity_type == POOL]
+    rest = [each for each in offers if each.available and any(compete(each, was) for was in on_pools)]
+    return not any(offer.capacity_type == POOL for offer in offers) and any(offer in old.offers for offer in rest)
 
 
 def _minimum_below_default(change: Change) -> Iterator[Consequence]:

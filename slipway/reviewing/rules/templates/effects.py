@@ -78,6 +78,7 @@ class Difference:
             "alone": all(len(posted_pools(offer)) == 1 for offer in self.offers),
             "leaked": after == HIDDEN or looks_secret(after, self.name),
             "at_home": after.startswith(self.template.becomes.region),
+            "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),
             "of_results": any(map(_is_result, names(before))),
             # Reported with the code.
             "of_other_code": before.partition(".")[0] != after.partition(".")[0],
@@ -358,12 +359,16 @@ def timeout(difference: Difference) -> Effect:
         return follows(f"{row}-pool" if held else row, pools=join(held), new=span(new), old=span(old))
     now = difference.template.change.now
     ran = [
-        ((end - job.start_time).total_seconds(), f"{owned([job], '')} {'took' if job.ended else 'has run for'}")
+        (
+            (end - job.start_time).total_seconds(),
+            f"{owned([job], '')} {'took' if job.ended else 'has run for'}",
+            job.ended,
+        )
         for job in difference.template.used.jobs
         if job.start_time and (end := (job.end_time or job.update_time) if job.ended else now)
     ]
-    longer = sum(seconds > new for seconds, _ in ran)
-    longest, whose = max(ran, default=(0.0, ""))
+    longer = sum(seconds > new for seconds, *_ in ran)
+    longest, whose, ended = max(ran, default=(0.0, "", True))
     took = f"none of the last {len(ran)} took longer" if ran else "not known: how long they take, as none ran lately"
     if longer:
         took = f"{whose} {span(longest)}"
@@ -376,7 +381,7 @@ def timeout(difference: Difference) -> Effect:
         took="not known: how long a trial takes" if trials else took,
         are="have each trial" if trials else "are",
         limit=span(old) if old else "it without a limit",
-        least=f", or more than {span(longest)}" if longer else "",
+        least=f", or more than {span(longest)}" if longer and ended else "",
     )
 
 

@@ -28,6 +28,7 @@ from slipway.reviewing.change.usual import (
     served,
     way,
     whose,
+    without_cluster,
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
@@ -46,7 +47,15 @@ Offers = Mapping[str, Offer]
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
-    before, after = of_kinds(template)
+    was, becomes = of_kinds(template)
+    shut = [each for each in becomes.values() if refused(each, becomes)]
+    for offer in {case_in_words(each.when): each for each in reversed(shut)}.values():
+        if any(compete(each, offer) and not refused(each, was) for each in was.values()):
+            used = template.used.having(lambda job, when=offer.when: is_case(job, when))  # type: ignore[misc]
+            yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
+    before, after = (
+        {label: each for label, each in side.items() if not refused(each, becomes)} for side in (was, becomes)
+    )
     same = kept(before, after)
     for label, offer in before.items():
         if label not in same.values():
@@ -81,9 +90,14 @@ def kept(before: Offers, after: Offers) -> Mapping[str, str]:
 
 def _opens(label: str, offer: Offer, before: Offers) -> bool:
     """Tell whether an offer takes jobs that the template's file refused."""
-    was = [each for each in before.values() if compete(each, before[label])]
-    closed = not any(each.available or each.lacks_quota or each.dormant or each.capacity_type == POOL for each in was)
-    return closed and offer.available and bool(offer.when)
+    return refused(before[label], before) and offer.available
+
+
+def refused(offer: Offer, offers: Offers) -> bool:
+    """Tell whether a template's file refuses an offer's case: it has no way to run, and lacks no machines."""
+    beside = [each for each in offers.values() if compete(each, offer)]
+    open_ = (each.available or each.lacks_quota or each.dormant or each.capacity_type == POOL for each in beside)
+    return bool(beside and offer.when) and not any(open_)
 
 
 def _place(offer: Offer) -> tuple[object, ...]:
@@ -249,16 +263,28 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
         so, grade = _why(offer, template), Grade.WARNING if offer.lacks_quota else None
         return _tells(template, "offer-added-unavailable", offer, so=so, instead=_mend(offer, template), grade=grade)
     later = "" if overtaken else ", where nothing before it can start"
-    so = facts(f"{cost(offer, template.becomes)}{later}", _ends(template, offer, after))
+    beside = _beside(offer, template) if overtaken else ""
+    so = facts(f"{cost(offer, template.becomes)}{later}", beside, _ends(template, offer, after))
     if overtaken:
         cluster = template.becomes.clusters.get(offer.cluster)
-        free = Grade.NOTE if cluster and not cluster.adopted else None
+        free = Grade.NOTE if cluster and not cluster.adopted and not beside else None
         then = after[overtaken[0]]
         return _tells(template, "offer-added-first", offer, so=so, next=way(then), type=then.capacity_type, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
     instead = "leave it out, or name another with `--capacity`" * dear
     return _tells(template, "offer-added", offer, so=so, instead=instead, grade=Grade.WARNING if dear else None)
+
+
+def _beside(offer: Offer, template: TemplateChange) -> str:
+    """Return the ends of other templates' jobs while the pools that an offer shares with them are full, waits first."""
+    others = [each for each in template.becomes.templates.values() if each.name != template.new.name]
+    shared = [each.name for each in others if any({*offer.pools} & {*other.pools} - {""} for other in each.offers)]
+    ends = without_cluster(template.becomes, offer.cluster) if offer.cluster else ()
+    theirs = sorted(
+        (line for line in ends if any(f"`{name}`" in line for name in shared)), key=lambda line: "$" in line
+    )
+    return f"shared: while it is full, {'; '.join(theirs)}" if theirs else ""
 
 
 def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:

@@ -36,7 +36,7 @@ from slipway.reviewing.rules.table import Row, follows
 from slipway.reviewing.rules.templates import effects
 from slipway.reviewing.rules.templates.effects import Difference, argument
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
-from slipway.reviewing.rules.templates.offers import kept
+from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
 
@@ -128,7 +128,8 @@ def requests(template: TemplateChange) -> Iterator[Consequence]:
     old, new = template.old, template.new
     before, after = offers_by_label(old, new.kind), offers_by_label(new)
     before = {label: offer for label, offer in before.items() if served(offer, new)}
-    both = {label: (before[was], after[label]) for label, was in kept(before, after).items()}
+    same = kept(before, after).items()
+    both = {label: (before[was], after[label]) for label, was in same if not refused(after[label], after)}
     values = _values(old, new)
     places: dict[tuple[Rule, str, str, Leaf | None, Leaf | None], dict[str, list[str]]] = {}
     for label, sides in both.items():

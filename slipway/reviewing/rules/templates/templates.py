@@ -147,6 +147,7 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
         yield template.tells(
             "usual-kind-offered" if old.kind in new.kinds else "usual-kind",
             part="kind",
+            used=template.used.having(lambda job: job.kind.name == old.kind),
             kind=_words(new.kind),
             former=_words(old.kind),
             word=old.kind,
