@@ -208,7 +208,7 @@ def _no_pool(
             fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",
         )
     nearest = _nearest(refused, here.teams[team].clusters if team else ())
-    fix = f"make the template and the pool equal, in {file} or in the stack file; a job runs only on a pool like it"
+    fix = f"make the template and the pool equal, in {file} or in the stack file, or add a pool like it to a cluster"
     if template.pipeline:
         fix = "let the pipeline's tasks ask for less, or declare a pool that has what they need"
     cluster = next(cluster for cluster in here.clusters if cluster.name == nearest[0].nearest.partition("/")[0])

@@ -91,7 +91,9 @@ def _share(old: Budget, new: Budget, costs: Money, catalog: Catalog) -> Iterator
     pools = (
         (pool.price_per_hour.known, pool.min, f"`{each.name}/{pool.name}`") for each in clusters for pool in each.pools
     )
-    each, _, pool = max(pools, key=lambda pool: pool[0] * pool[1], default=(0, 0, ""))
+    each, kept, pool = max(pools, key=lambda pool: pool[0] * pool[1], default=(0, 0, ""))
+    monthly, spares = (float(amount) * HOURS_OF_A_MONTH for amount in (costs.idle.after.known, each))
+    suffices = kept > 1 and monthly - spares * (kept - 1) <= new.stack * (passes or 1) if new.stack else False
     end = "-stops" if stops else {1: "-spent", WARNS_AT: "-warns"}.get(passes, "")
     yield by_row(
         f"budget-share{end}",
@@ -100,9 +102,8 @@ def _share(old: Budget, new: Budget, costs: Money, catalog: Catalog) -> Iterator
         most=percent(most),
         day=int(_DAYS * (1 if stops else passes) / idle) + 1 if idle else 0,
         daily=usd(float(costs.idle.after.known) * 24),
-        enough=usd(float(costs.idle.after.known) * HOURS_OF_A_MONTH / (passes or 1)),
-        pool=pool,
-        each=usd(float(each) * HOURS_OF_A_MONTH),
+        enough=usd(monthly / (passes or 1)),
+        fewer=f", or keep fewer machines of {pool} ready, at {usd(spares)} a month each" if suffices else "",
         edits=(Edit("idle pools, of the budget", percent(before), percent(idle)),) if old.stack else (),
         details=() if old.stack else (f"idle pools: {percent(idle)} of the budget",),
         grade=Grade.BLOCKING if stops and not stopped else Grade.WARNING if passes else None,

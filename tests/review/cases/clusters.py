@@ -177,6 +177,15 @@ CASES = (
         may=ANEW,
     ),
     Case(
+        "Trials ask for machines that no pool has, and no value of theirs is at fault",
+        (template("tune", '"n1-standard-8"', '"n1-highmem-8"'),),
+        (stops("preview-failed", "", "tune", "add a pool like it to a cluster"),),
+        may=("machines-changed",),
+        never=("with the values of",),
+        world=World(jobs=(Job("tune-depth", "tune"),)),
+        accident="an instance type changed in a template alone",
+    ),
+    Case(
         "The change is taken back while the generation before still lives",
         TO_NIGHT_LABELS,
         (

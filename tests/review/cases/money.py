@@ -116,6 +116,17 @@ CASES = (
         accident="a limit that stopped everybody in the middle of a month",
     ),
     Case(
+        "The budget is less than idle pools cost with a single machine each",
+        (stack("  slipway:policy:\n", "  slipway:budget: { stack: 30000, enforce: true }\n  slipway:policy:\n"),),
+        (
+            tells("budget-changed", "budget stack", "may spend $30,000 a month"),
+            tells("budget-changed", "budget enforce", "are refused"),
+            stops("budget-share", "budget share", "498 %", "above $149,379"),
+        ),
+        never=("keep fewer machines",),
+        accident="a limit that stopped everybody in the middle of a month",
+    ),
+    Case(
         "The budget is nothing from now on, while jobs run and pools stay",
         (stack("{ stack: 80000, enforce: true }", "{ stack: 0, enforce: true }"),),
         (stops("budget-changed", "budget stack", "may spend nothing", "refused at once", "pools stay paid"),),

@@ -21,7 +21,16 @@ from slipway.model.prices import dollars
 from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import costs, crowded, largest_values, machine_types, rounds, takes, usual_values
+from slipway.reviewing.change.usual import (
+    costs,
+    crowded,
+    largest_values,
+    machine_types,
+    misfits,
+    rounds,
+    takes,
+    usual_values,
+)
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import first_way, refused
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
@@ -44,7 +53,8 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
             yield _tells(template, "parameter-new-required", name, used=template.used)
         elif name not in renamed.values():
             yield _tells(template, "parameter-added", name, has=shown(parameter.default, name))
-    for rule, jobs in refused(template).items():
+    # Of a template that fits no pool, for which the deployment is refused, no value is at fault.
+    for rule, jobs in refused(template).items() if not misfits(new) else ():
         used = template.used.having(lambda job, jobs=jobs: job in jobs)  # type: ignore[misc]
         moved = (each for each in old.parameters if each.name in after and each.default != after[each.name].default)
         keep = join(f"set `{each.name}` to {shown(each.default, each.name)}" for each in moved) or "set other values"
