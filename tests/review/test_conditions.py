@@ -27,7 +27,7 @@ from slipway.reviewing.rules.money import costs
 from slipway.reviewing.rules.policy import policy
 from slipway.reviewing.rules.quota import quota
 from slipway.reviewing.rules.resources.people import people
-from slipway.reviewing.rules.templates.effects import Difference
+from slipway.reviewing.rules.templates.difference import Difference
 from slipway.reviewing.rules.templates.requests import RULES, Rule
 from slipway.reviewing.rules.templates.templates import templates
 from slipway.reviewing.rules.templates.usage import TemplateChange

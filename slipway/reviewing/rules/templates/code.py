@@ -21,7 +21,8 @@ from slipway.reviewing.change.secret_values import HIDDEN, bare
 from slipway.reviewing.change.usual import posted_pools, variables
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS
-from slipway.reviewing.rules.templates.effects import flag, prebuilt
+from slipway.reviewing.rules.templates.effects import flag
+from slipway.reviewing.rules.templates.images import prebuilt
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"

@@ -1,29 +1,27 @@
-"""Effects of a changed value on jobs, where they depend on machines, images, past runs, kinds or secrets. Pure."""
+"""Effects of a changed value on jobs, where they depend on machines, past runs, kinds or secrets. Pure."""
 
 from __future__ import annotations
 
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from decimal import Decimal
+from dataclasses import replace
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
 from slipway.deploying.engine.lifecycle import Effect
-from slipway.model.capacity import POOL, SPOT
+from slipway.model.capacity import POOL
 from slipway.model.catalog.model import Offer
-from slipway.model.catalog.placeholders import JOB, OUTPUT, REQUEST, SWEEP, names, placeholder
+from slipway.model.catalog.placeholders import JOB, REQUEST, SWEEP, names, placeholder
 from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
-from slipway.reviewing.change.secret_values import HIDDEN, bare, shown
+from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import (
     account_of,
     posted_pools,
     secret_in,
     secrets_of,
-    timeout_of,
     variables,
     way,
     whole,
@@ -31,59 +29,15 @@ from slipway.reviewing.change.usual import (
 from slipway.reviewing.consequence import IT
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import follows
-from slipway.reviewing.rules.templates.leaves import TRAINER, WORK_BUCKET, Leaf, Machines, shared, trainer
-from slipway.reviewing.rules.templates.offers import after_wait, of_kinds
-from slipway.reviewing.rules.templates.usage import TemplateChange
+from slipway.reviewing.rules.templates.difference import Difference, is_result
+from slipway.reviewing.rules.templates.leaves import TRAINER, WORK_BUCKET, Machines, shared, trainer
+from slipway.reviewing.rules.templates.offers import of_kinds
+from slipway.reviewing.rules.templates.waits import after_wait
 from slipway.reviewing.rules.words import MOST_NAMED, named, owned
 
-_RESULTS = re.compile(r"output|checkpoint|ckpt", re.IGNORECASE)
 _LESS_IS_BETTER = re.compile(r"loss|err|rmse|mae|mse|perplexity", re.IGNORECASE)
-_PREBUILT = re.compile(
-    r"-docker\.pkg\.dev/vertex-ai/training/(?P<framework>\w+)-(?P<device>\w+)\.(?P<version>[\d-]+)(?:\.(?P<python>py\d+))?"
-)
 _IN_A_BUCKET = re.compile(r"gs://|/gcs/")
 _SHELL, _ASKS_FOR_THEM = re.compile(r"(.*/)?(ba|da|z|k)?sh -\w*c"), re.compile(r"\$\{?[@*#\d]")
-_GOOGLES = ("vertex-ai", "deeplearning-platform-release", "cloud-aiplatform")
-"""Projects of Google's own images."""
-_FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
-
-
-@dataclass(frozen=True)
-class Difference:
-    """A value before and after, None where there is none."""
-
-    #: The path's own.
-    name: str
-    #: Its owner's name.
-    of: str
-    before: Leaf | None
-    after: Leaf | None
-    #: Those of the new template whose jobs it affects.
-    offers: tuple[Offer, ...]
-    template: TemplateChange
-
-    @property
-    def most(self) -> str:
-        """The cost of a usual run on the dearest machines of its own: ` (usually up to $61)`."""
-        paid = [offer.price_per_hour for offer in self.offers if offer.capacity_type != POOL]
-        whole = max((price.known for price in paid), default=0) * Decimal(timeout_of(self.template.new) / 3600)
-        return f" (usually up to ${whole:,.0f})" if whole >= 1 else ""
-
-    def holds(self, condition: str) -> bool:
-        """Tell whether all words of a row's condition hold."""
-        before, after = str(self.before or ""), str(self.after or "")
-        words = {
-            "on": after == "true",
-            "on_spot": any(offer.capacity_type == SPOT for offer in self.offers),
-            "alone": all(len(posted_pools(offer)) == 1 for offer in self.offers),
-            "leaked": after == HIDDEN or looks_secret(after, self.name),
-            "at_home": after.startswith(self.template.becomes.region),
-            "partly": any(each.available and "network" not in each.spec for each in self.template.new.offers),
-            "of_results": any(map(_is_result, names(before))),
-            # Reported with the code.
-            "of_other_code": before.partition(".")[0] != after.partition(".")[0],
-        }
-        return all(words[word] for word in condition.split())
 
 
 def machines(difference: Difference) -> Effect:
@@ -113,91 +67,11 @@ def machines(difference: Difference) -> Effect:
     return follows("disk-smaller" if smaller else "disk-larger", new=sizes[0], old=sizes[1])
 
 
-def image(difference: Difference) -> Effect:
-    if difference.after is None:
-        return follows("image-gone", old=_last(str(difference.before)))
-    if strangers := _of_strangers(difference):
-        return strangers
-    if difference.before is None:
-        tasks = (pool.get("containerSpec") for offer in difference.offers for pool in posted_pools(offer))
-        launched = all(Launched.of(task) for task in tasks if task)
-        return follows("image-launched" if launched else "image-new", new=_last(str(difference.after)))
-    sides = before, after = str(difference.before), str(difference.after)
-    (was_at, was, build), (at, becomes, other) = map(_parts, sides)
-    old, new = (found.groupdict("") if (found := prebuilt(side)) else {} for side in sides)
-    specs = ((pool.get("machineSpec") or {}) for offer in difference.offers for pool in posted_pools(offer))
-    gpus = any(spec.get("acceleratorType") for spec in specs)
-    differs = {name for name in new if old and new[name] != old[name]}
-    versions = [[int(number) for number in re.findall(r"\d{1,9}", side.get("version", ""))] for side in (old, new)]
-    rows = {
-        "for-cpus": gpus and _FOR_CPUS.search(becomes) and not _FOR_CPUS.search(was),
-        "elsewhere": was_at != at,
-        "framework": "framework" in differs,
-        "moving": other == "latest" or not other,
-        "for-gpus": not gpus and new.get("device") == "gpu" and "device" in differs,
-        "python": "python" in differs,
-        "older": "version" in differs and versions[1] < versions[0],
-        "newer": "version" in differs,
-        "build": was == becomes and (bool(new) or {build[:7], other[:7]} == {"sha256:"}),
-    }
-    row = next((row for row, holds in rows.items() if holds), "other")
-    return follows(f"image-{row}", new=_last(after), old=_last(before), place=shown(at), was=shown(was_at))
-
-
-def _of_strangers(difference: Difference) -> Effect | None:
-    """Say what an image may do that neither the stack's project, nor Google, nor who made the last one has built."""
-    becomes, image = difference.template.becomes, str(difference.after)
-    if not (place := strangers(image, becomes.project, [str(difference.before or "")])):
-        return None
-    accounts = dict.fromkeys(shown(account_of(offer).partition("@")[0]) for offer in difference.offers)
-    secrets = [f"secret `{name}`" for name in dict.fromkeys(secrets_of(difference.offers))]
-    gets = join([f"what account {join(accounts)} may read", *secrets])
-    pull = ["they fail at their start unless Vertex AI may pull it there"] if _is_googles(image) else []
-    details = ("once it is deleted there, no job starts", *pull)
-    home = shown(becomes.project)
-    return follows("image-strangers", details=details, new=_last(image), place=place, gets=gets, home=home)
-
-
-def strangers(image: str, project: str, others: Iterable[str]) -> str:
-    """Return an image's registry where it is neither Google's, the project's nor that of another image."""
-    known = {project, *_GOOGLES, *map(_owner, others)}
-    return "" if _owner(image) in known else shown(_parts(image)[0])
-
-
-def _is_googles(image: str) -> bool:
-    return image.partition("/")[0].endswith(("pkg.dev", "gcr.io"))
-
-
-def _owner(image: str) -> str:
-    """Return whose image it is: of a project of Google Cloud, or of an account of another registry."""
-    host, account, *_ = (*_parts(image)[0].split("/"), "")
-    return account if _is_googles(image) else f"{host}/{account}"
-
-
-def prebuilt(image: str) -> re.Match[str] | None:
-    """Return the parts of the name of one of Google's images."""
-    return _PREBUILT.search(image)
-
-
-def _parts(name: str) -> tuple[str, str, str]:
-    """Return an image's registry, its name there, and its digest or else its tag."""
-    start, _, digest = name.partition("@")
-    folder, _, last = start.rpartition("/")
-    base, _, tag = last.partition(":")
-    return folder, base, digest or tag
-
-
-def _last(name: str) -> str:
-    """Return an image's last part, with the beginning of a digest."""
-    start, at, digest = last_part(name).partition("@")
-    return shown(f"{start}@{digest[:14]}…" if at else start)
-
-
 def arguments(difference: Difference) -> Effect:
     before, after = (leaf if isinstance(leaf, tuple) else () for leaf in (difference.before, difference.after))
     gone, new = [each for each in before if each not in after], [each for each in after if each not in before]
     kept = {name for each in after for name in names(each)}
-    lost = [each for each in gone if any(_is_result(name) and name not in kept for name in names(each))]
+    lost = [each for each in gone if any(is_result(name) and name not in kept for name in names(each))]
     still = names(str([(offer.request, *map(placeholder, offer.when)) for offer in difference.offers]))
     unheard = {name for each in gone for name in names(each) if name not in still}
     ignored = few((f"`{each.name}`" for each in difference.template.new.parameters if each.name in unheard), most=4)
@@ -234,10 +108,6 @@ def arguments(difference: Difference) -> Effect:
     strange = more and not difference.template.reads(map(flag, more))
     row = "unheard" if ignored else "fewer" if less else "more" if strange else "other"
     return follows(f"arguments-{row}", how=join(parts), ignored=ignored)
-
-
-def _is_result(name: str) -> bool:
-    return name == OUTPUT or bool(_RESULTS.search(name))
 
 
 def command(difference: Difference) -> Effect:

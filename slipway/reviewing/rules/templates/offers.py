@@ -6,11 +6,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import takewhile
 from typing import Any
 
-from slipway.base.formatting import join, span
+from slipway.base.formatting import span
 from slipway.deploying.generations.action import What
-from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
+from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
@@ -23,7 +22,6 @@ from slipway.reviewing.change.usual import (
     costs,
     filled,
     is_dear,
-    machine_types,
     misfits,
     served,
     way,
@@ -32,18 +30,9 @@ from slipway.reviewing.change.usual import (
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
+from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
-from slipway.reviewing.rules.words import ask, in_words
-
-_A_DAY = 24 * 3600
-"""Seconds that the service waits for flex-start machines where a request does not say."""
-_USUAL = 600
-"""Seconds within which a machine of a job's own mostly comes."""
-_GRANTED = "once it is granted, "
-_ALIKE = "keep machines, disks and account of the template and of a pool alike"
-_FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
-"""The end of jobs for whose machines there is no room, and that can go nowhere else."""
-Offers = Mapping[str, Offer]
+from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
 
 
 def offers(template: TemplateChange) -> Iterator[Consequence]:
@@ -117,7 +106,7 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
         yield _tells(template, "offer-available", offer)
     before, now = patience(was), patience(offer)
     if was.wait != offer.wait and before != now:
-        flexible, rest = offer.capacity_type == FLEX_START, _rest(offer, after)
+        flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
         stays = "their `submit` command has to stay" + ", or they fail, unpaid" * flexible
         fails = flexible and now is not None and rest
         words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
@@ -132,7 +121,7 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
             type=offer.capacity_type,
             seconds=before or 0,
             so=facts(
-                _too_short(offer, template.becomes),
+                too_short(offer, template.becomes),
                 after_wait(offer, after, template.becomes),
                 stays * bool(offer.wait),
             ),
@@ -150,46 +139,11 @@ def _unavailable(template: TemplateChange, offer: Offer, after: Offers) -> Itera
             yield _tells(template, "offer-misfit", offer, grade=Grade.NOTE, costs=costs(rest, template.becomes))
     elif rest or waits or not offer.when:
         cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
-        so, grade = facts(_why(offer, template), cost_more, _refused(offer, rest)), None if waits else Grade.BLOCKING
-        yield _tells(template, "offer-unavailable", offer, so=so, instead=_mend(offer, template), grade=grade)
+        so, grade = facts(why_not(offer, template), cost_more, _refused(offer, rest)), None if waits else Grade.BLOCKING
+        yield _tells(template, "offer-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
     elif offer is beside[0]:
         used = template.used.having(lambda job: is_case(job, offer.when))
         yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
-
-
-def patience(offer: Offer) -> float | None:
-    """Return the seconds that a job waits for an offer's machines before it fails or goes elsewhere; None for no end.
-    The service itself ends a flex-start job's wait."""
-    if offer.wait is not None or offer.capacity_type != FLEX_START:
-        return offer.wait
-    seconds = str(offer.spec.get("scheduling", {}).get("maxWaitDuration", f"{_A_DAY}s")).removesuffix("s")
-    return float(seconds) or None if seconds.replace(".", "", 1).isdigit() else None
-
-
-def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
-    rest = _rest(offer, after)
-    if offer.wait is not None and rest:
-        waits = [each.wait is not None for each in rest]
-        return f"then they cost {costs(rest[: [*waits, False].index(False) + 1], catalog)}"
-    if offer.capacity_type == FLEX_START and patience(offer) is not None:
-        why = "as nothing moves them on without `waits`" if rest else "as no other way to run follows"
-        return f"then they fail, unpaid, {why}"
-    if rest:
-        return f"they never go on to {way(rest[0])} by themselves"
-    return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, 'fail where there are no machines')}"
-
-
-def _too_short(offer: Offer, catalog: Catalog) -> str:
-    cluster = catalog.clusters.get(offer.cluster)
-    grows = cluster and any(pool.autoscaled for pool in cluster.pools if pool.name in offer.pools)
-    made = offer.capacity_type != FLEX_START if offer.capacity_type != POOL else grows
-    short = made and offer.wait is not None and offer.wait < _USUAL
-    return "a new machine takes five to ten minutes, so most leave before it is there" if short else ""
-
-
-def _rest(offer: Offer, after: Offers) -> list[Offer]:
-    listed = [*after.values()]
-    return [each for each in listed[listed.index(offer) + 1 :] if compete(each, offer) and each.available]
 
 
 def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers) -> Consequence:
@@ -203,14 +157,14 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
         was_last = not any(label in after and compete(each, offer) for label, each in [*before.items()][place + 1 :])
         ends = ""
         if was_last and left[1:] and patience(left[-1]) is not None:
-            ends = f"{by(left[-1])} {_ends(template, left[-1], after)}"
+            ends = f"{by(left[-1])} {ends_at(template, left[-1], after)}"
         elif was_last and patience(left[-1]) is None:
             ends = after_wait(left[-1], after, template.becomes)
         sooner = [after[label] for label in [*before][:place] if after.get(label) in left]
         next_, they = left, "they cost"
         if sooner and left[: len(sooner)] == sooner != left and sooner[-1].capacity_type == POOL:
             next_, they = left[len(sooner) :], f"what {way(sooner[-1])} has no room for costs"
-        so = facts(f"{they} {_in_place_of(template, offer, next_)}", _ends(template, next_[0], after), ends)
+        so = facts(f"{they} {_in_place_of(template, offer, next_)}", ends_at(template, next_[0], after), ends)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     usual = cost(left[0], template.becomes) if left else ""
     seen = tuple(as_sent(used.jobs, offer, template, usual)) if offer.available else ()
@@ -222,7 +176,7 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
             *seen[:1], f"by default {so}" if seen and so else so, _refused(offer, rivals) if offer.available else ""
         ),
         instead=f"keep `{offer.capacity_type}` among their capacity types" * bool(_refused(offer, template.new.offers)),
-        details=(*seen[1:], *(f"{way(each)} can't start: {_why(each, template)}" for each in shut)),
+        details=(*seen[1:], *(f"{way(each)} can't start: {why_not(each, template)}" for each in shut)),
         used=used,
         asked=" ".join(filter(None, (offer.capacity_type, offer.cluster or offer.dormant))),
         grade=None if offer.available else Grade.NOTE,
@@ -248,23 +202,15 @@ def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -
     return ", else ".join(filter(None, (first, costs(others, template.becomes))))
 
 
-def _ends(template: TemplateChange, offer: Offer, after: Offers, tries: str = ", six times at most") -> str:
-    """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
-    seconds = patience(offer)
-    if seconds is not None:
-        return f"they wait at most {span(seconds)}, {after_wait(offer, after, template.becomes)}"
-    return f"one that loses its machine {template.again}{tries}" if offer.capacity_type == SPOT else ""
-
-
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
     offer = after[label]
     overtaken = _overtaken(label, before, after)
     if not offer.available:
-        so, grade = _why(offer, template), Grade.WARNING if offer.lacks_quota else None
-        return _tells(template, "offer-added-unavailable", offer, so=so, instead=_mend(offer, template), grade=grade)
+        so, grade = why_not(offer, template), Grade.WARNING if offer.lacks_quota else None
+        return _tells(template, "offer-added-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
     later = "" if overtaken else ", where nothing before it can start"
     beside = _beside(offer, template) if overtaken else ""
-    so = facts(f"{cost(offer, template.becomes)}{later}", beside, _ends(template, offer, after))
+    so = facts(f"{cost(offer, template.becomes)}{later}", beside, ends_at(template, offer, after))
     if overtaken:
         cluster = template.becomes.clusters.get(offer.cluster)
         free = Grade.NOTE if cluster and not cluster.adopted and not beside else None
@@ -285,33 +231,6 @@ def _beside(offer: Offer, template: TemplateChange) -> str:
         (line for line in ends if any(f"`{name}`" in line for name in shared)), key=lambda line: "$" in line
     )
     return f"shared: while it is full, {'; '.join(theirs)}" if theirs else ""
-
-
-def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
-    old, new = template.old, template.new
-    usual, at_all = usual_offers(new), any(offer.available for offer in new.offers)
-    before = usual_offers(old) if at_all else old.offers
-    could = template.is_new or any(offer.available for offer in before)
-    if not could or any(offer.available for offer in usual) or misfits(new):
-        return
-    lost = usual if at_all else new.offers
-    why = [f"`{label}`: {_why(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
-    reasons = dict.fromkeys(_why(offer, template) for offer in lost)
-    mends = dict.fromkeys(filter(None, (_mend(offer, template) for offer in lost)))
-    rests = any(offer.dormant for offer in lost)
-    yield template.tells(
-        f"no-{'usual-' if at_all else ''}offer-left{'-now' if rests else ''}",
-        so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
-        instead=" or ".join(mends),
-        details=[*why, *([] if template.is_new else [template.used.words()])],
-        grade=Grade.WARNING if rests and not any(_put_away(offer.dormant, template) for offer in lost) else None,
-    )
-
-
-def _put_away(cluster: str, template: TemplateChange) -> bool:
-    """Tell whether an edit, and not a date that was announced, makes a cluster dormant."""
-    was, sleeps = template.was.clusters.get(cluster), template.becomes.dormant.get(cluster)
-    return was is not None and sleeps is not None and was.season != sleeps.season
 
 
 def of_kinds(template: TemplateChange) -> tuple[Offers, Offers]:
@@ -369,9 +288,9 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             type=after[then].capacity_type,
             part="order",
             so=facts(
-                "" if offer.available else _why(offer, template),
-                f"{_GRANTED * offer.lacks_quota}they cost {_in_place_of(template, after[then], sooner)}",
-                _ends(template, offer, after, tries="") or filled(offer, template.new, template.becomes),
+                "" if offer.available else why_not(offer, template),
+                f"{GRANTED * offer.lacks_quota}they cost {_in_place_of(template, after[then], sooner)}",
+                ends_at(template, offer, after, tries="") or filled(offer, template.new, template.becomes),
             ),
             details=[
                 *["machines of their own take minutes to come, those of a pool none"] * sooner_on_pool,
@@ -379,46 +298,3 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             ],
             edits=(Edit("capacity_types", *sides),),
         )
-
-
-def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, int]]:
-    """Yield metrics of which an offer needs more than the limit, with the need and the limit."""
-    name, lines = f"{template.new.name} {offer.label(template.new.kind)}", template.change.after.quota.lines.values()
-    for line in lines if offer.lacks_quota else ():
-        if line.limit is not None and 0 <= line.limit < line.drawn.get(name, 0):
-            yield line.metric, line.drawn[name], line.limit
-
-
-def _mend(offer: Offer, template: TemplateChange) -> str:
-    """Return what makes an offer available again."""
-    if offer.dormant:
-        return "list another capacity type too, for the time without the cluster"
-    if offer.lacks_quota:
-        asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
-        then = f"{_GRANTED}they cost {cost(offer, template.becomes)}"
-        return (
-            f"ask for quota first{asked and f' ({asked})'}: {then}; or keep machines or capacity types that have some"
-        )
-    return _ALIKE if offer.capacity_type == POOL and not offer.why else ""
-
-
-def _why(offer: Offer, template: TemplateChange) -> str:
-    catalog = template.becomes
-    if offer.dormant:
-        cluster = catalog.dormant.get(offer.dormant)
-        if cluster is None:
-            return offer.why or f"cluster `{offer.dormant}` is not asked for now"
-        # Until the deployment it lives, and no date has passed.
-        idle = cluster.why == "idle"
-        return f"cluster {cluster.name} {'is given up for want of jobs' if idle else cluster.reason().state}"
-    if offer.lacks_quota or offer.why:
-        lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
-        return offer.why or f"there is no quota for it{''.join(lacks)}"
-    named = [each.machine for each in catalog.reservations.values() if each.path in str(offer.request)]
-    if offer.capacity_type == RESERVATION and not named:
-        return "the stack file lists no such reservation"
-    asked, holds = {*machine_types(offer)}, {*named} - {""}
-    if offer.capacity_type == RESERVATION and holds and not holds & asked:
-        there, needed = (join(f"`{each}`" for each in sorted(machines)) for machines in (holds, asked))
-        return f"it holds {there}, and they need {needed}"
-    return "it is not available" if offer.capacity_type != POOL or offer.cluster else "no pool of this stack fits"

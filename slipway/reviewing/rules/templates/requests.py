@@ -6,8 +6,8 @@ that). Common buckets and the common trainer are reported once elsewhere, and so
 `requests.json` has a rule for every path that this version posts, and last for all others, of another version or of a
 custom program. Its phrases follow "Jobs of `lora`": `{old}` and `{new}` are the values before and after, `{name}` and
 `{of}` are the path's names, and `{last}` is its last part. A word in the place of phrases is a row of `table.json`,
-with `{again}` too, or, with `()`, a function of `effects.py`. Several have conditions: words of
-`effects.py:Difference.holds`; the first that holds counts.
+with `{again}` too, or, with `()`, a function of `effects.py` or `images.py`. Several have conditions: words of
+`difference.py:Difference.holds`; the first that holds counts.
 """
 
 from __future__ import annotations
@@ -33,8 +33,9 @@ from slipway.reviewing.change.usual import by, served, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.resources import told_by
 from slipway.reviewing.rules.table import Row, follows
-from slipway.reviewing.rules.templates import effects
-from slipway.reviewing.rules.templates.effects import Difference, argument
+from slipway.reviewing.rules.templates import effects, images
+from slipway.reviewing.rules.templates.difference import Difference
+from slipway.reviewing.rules.templates.effects import argument
 from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
 from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.parameters import renames
@@ -60,7 +61,7 @@ _SECONDS = re.compile(r"\d+(\.\d+)?s")
 _SHORT = {"<pool>": "pools/(?P<role>[^/]+)", "<code>": "(code|containerSpec|pythonPackageSpec)"}
 _PARTS = ("grade", "does", "so", "instead")
 Told = Row | str
-"""Phrases, or the name of a row of `table.json`, or of a function of `effects.py` with `()`."""
+"""Phrases, or the name of a row of `table.json`, or of a function of `effects.py` or `images.py` with `()`."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +73,7 @@ class Rule:
     kind: str
     #: Its part of a consequence's key.
     what: str
-    #: By their conditions (`effects.py:Difference.holds`); the first that holds counts.
+    #: By their conditions (`difference.py:Difference.holds`); the first that holds counts.
     changes: Mapping[str, Told]
     appears: Mapping[str, Told]
     goes: Mapping[str, Told]
@@ -87,7 +88,7 @@ class Rule:
         cases = self.appears if sides[0] is None else self.goes if sides[1] is None else self.changes
         says = next(told for condition, told in cases.items() if difference.holds(condition))
         if isinstance(says, str) and says.endswith("()"):
-            effect: Effect = getattr(effects, says[:-2])(difference)
+            effect: Effect = {**vars(images), **vars(effects)}[says[:-2]](difference)
             return effect
         whole = tuple(side if side == HIDDEN else f"`{side}`" if side else "nothing" for side in (a, b))
         short = tuple(

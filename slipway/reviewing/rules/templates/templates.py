@@ -26,11 +26,12 @@ from slipway.reviewing.change.usual import (
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import by_row
 from slipway.reviewing.rules.templates.code import code, indexes, secret_requirements
-from slipway.reviewing.rules.templates.effects import strangers
+from slipway.reviewing.rules.templates.images import strangers
 from slipway.reviewing.rules.templates.leaves import shared
-from slipway.reviewing.rules.templates.offers import no_offer_left, offers
+from slipway.reviewing.rules.templates.offers import offers
 from slipway.reviewing.rules.templates.parameters import divided, parameters, plain_defaults
 from slipway.reviewing.rules.templates.requests import plain_secrets, requests
+from slipway.reviewing.rules.templates.unavailable import no_offer_left
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts, folders
 from slipway.reviewing.rules.words import owned
 

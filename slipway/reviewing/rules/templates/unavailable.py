@@ -1,0 +1,89 @@
+"""Offers that can't be had: why, what makes them available, and a template that has none left. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from slipway.base.formatting import join
+from slipway.google.catalog.lookup import usual_offers
+from slipway.model.capacity import POOL, RESERVATION
+from slipway.model.catalog.model import Offer
+from slipway.model.facts import offers_by_label
+from slipway.model.findings.finding import Grade
+from slipway.reviewing.change.usual import cost, machine_types, misfits
+from slipway.reviewing.consequence import Consequence
+from slipway.reviewing.rules.templates.usage import TemplateChange
+from slipway.reviewing.rules.words import ask, in_words
+
+GRANTED = "once it is granted, "
+_ALIKE = "keep machines, disks and account of the template and of a pool alike"
+
+
+def no_offer_left(template: TemplateChange) -> Iterator[Consequence]:
+    old, new = template.old, template.new
+    usual, at_all = usual_offers(new), any(offer.available for offer in new.offers)
+    before = usual_offers(old) if at_all else old.offers
+    could = template.is_new or any(offer.available for offer in before)
+    if not could or any(offer.available for offer in usual) or misfits(new):
+        return
+    lost = usual if at_all else new.offers
+    why = [f"`{label}`: {why_not(offer, template)}" for label, offer in offers_by_label(new).items() if offer in lost]
+    reasons = dict.fromkeys(why_not(offer, template) for offer in lost)
+    mends = dict.fromkeys(filter(None, (mend(offer, template) for offer in lost)))
+    rests = any(offer.dormant for offer in lost)
+    yield template.tells(
+        f"no-{'usual-' if at_all else ''}offer-left{'-now' if rests else ''}",
+        so=next(iter(reasons)) if len(reasons) == 1 else "none of their ways to run can be had",
+        instead=" or ".join(mends),
+        details=[*why, *([] if template.is_new else [template.used.words()])],
+        grade=Grade.WARNING if rests and not any(_put_away(offer.dormant, template) for offer in lost) else None,
+    )
+
+
+def _put_away(cluster: str, template: TemplateChange) -> bool:
+    """Tell whether an edit, and not a date that was announced, makes a cluster dormant."""
+    was, sleeps = template.was.clusters.get(cluster), template.becomes.dormant.get(cluster)
+    return was is not None and sleeps is not None and was.season != sleeps.season
+
+
+def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, int]]:
+    """Yield metrics of which an offer needs more than the limit, with the need and the limit."""
+    name, lines = f"{template.new.name} {offer.label(template.new.kind)}", template.change.after.quota.lines.values()
+    for line in lines if offer.lacks_quota else ():
+        if line.limit is not None and 0 <= line.limit < line.drawn.get(name, 0):
+            yield line.metric, line.drawn[name], line.limit
+
+
+def mend(offer: Offer, template: TemplateChange) -> str:
+    """Return what makes an offer available again."""
+    if offer.dormant:
+        return "list another capacity type too, for the time without the cluster"
+    if offer.lacks_quota:
+        asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
+        then = f"{GRANTED}they cost {cost(offer, template.becomes)}"
+        return (
+            f"ask for quota first{asked and f' ({asked})'}: {then}; or keep machines or capacity types that have some"
+        )
+    return _ALIKE if offer.capacity_type == POOL and not offer.why else ""
+
+
+def why_not(offer: Offer, template: TemplateChange) -> str:
+    catalog = template.becomes
+    if offer.dormant:
+        cluster = catalog.dormant.get(offer.dormant)
+        if cluster is None:
+            return offer.why or f"cluster `{offer.dormant}` is not asked for now"
+        # Until the deployment it lives, and no date has passed.
+        idle = cluster.why == "idle"
+        return f"cluster {cluster.name} {'is given up for want of jobs' if idle else cluster.reason().state}"
+    if offer.lacks_quota or offer.why:
+        lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
+        return offer.why or f"there is no quota for it{''.join(lacks)}"
+    named = [each.machine for each in catalog.reservations.values() if each.path in str(offer.request)]
+    if offer.capacity_type == RESERVATION and not named:
+        return "the stack file lists no such reservation"
+    asked, holds = {*machine_types(offer)}, {*named} - {""}
+    if offer.capacity_type == RESERVATION and holds and not holds & asked:
+        there, needed = (join(f"`{each}`" for each in sorted(machines)) for machines in (holds, asked))
+        return f"it holds {there}, and they need {needed}"
+    return "it is not available" if offer.capacity_type != POOL or offer.cluster else "no pool of this stack fits"

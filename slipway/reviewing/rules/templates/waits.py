@@ -1,0 +1,62 @@
+"""Waits for an offer's machines: how long one is, and what follows it. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from slipway.base.formatting import span
+from slipway.model.capacity import FLEX_START, POOL, SPOT
+from slipway.model.catalog.model import Catalog, Offer
+from slipway.reviewing.change.usual import compete, costs, way
+from slipway.reviewing.rules.templates.usage import TemplateChange
+
+_A_DAY = 24 * 3600
+"""Seconds that the service waits for flex-start machines where a request does not say."""
+_USUAL = 600
+"""Seconds within which a machine of a job's own mostly comes."""
+_FULL = {POOL: "wait while it is full, unpaid", FLEX_START: "wait for it, unpaid"}
+"""The end of jobs for whose machines there is no room, and that can go nowhere else."""
+Offers = Mapping[str, Offer]
+
+
+def patience(offer: Offer) -> float | None:
+    """Return the seconds that a job waits for an offer's machines before it fails or goes elsewhere; None for no end.
+    The service itself ends a flex-start job's wait."""
+    if offer.wait is not None or offer.capacity_type != FLEX_START:
+        return offer.wait
+    seconds = str(offer.spec.get("scheduling", {}).get("maxWaitDuration", f"{_A_DAY}s")).removesuffix("s")
+    return float(seconds) or None if seconds.replace(".", "", 1).isdigit() else None
+
+
+def after_wait(offer: Offer, after: Offers, catalog: Catalog) -> str:
+    rest = rest_of(offer, after)
+    if offer.wait is not None and rest:
+        waits = [each.wait is not None for each in rest]
+        return f"then they cost {costs(rest[: [*waits, False].index(False) + 1], catalog)}"
+    if offer.capacity_type == FLEX_START and patience(offer) is not None:
+        why = "as nothing moves them on without `waits`" if rest else "as no other way to run follows"
+        return f"then they fail, unpaid, {why}"
+    if rest:
+        return f"they never go on to {way(rest[0])} by themselves"
+    return f"they can go nowhere else, and {_FULL.get(offer.capacity_type, 'fail where there are no machines')}"
+
+
+def too_short(offer: Offer, catalog: Catalog) -> str:
+    cluster = catalog.clusters.get(offer.cluster)
+    grows = cluster and any(pool.autoscaled for pool in cluster.pools if pool.name in offer.pools)
+    made = offer.capacity_type != FLEX_START if offer.capacity_type != POOL else grows
+    short = made and offer.wait is not None and offer.wait < _USUAL
+    return "a new machine takes five to ten minutes, so most leave before it is there" if short else ""
+
+
+def rest_of(offer: Offer, after: Offers) -> list[Offer]:
+    listed = [*after.values()]
+    return [each for each in listed[listed.index(offer) + 1 :] if compete(each, offer) and each.available]
+
+
+def ends_at(template: TemplateChange, offer: Offer, after: Offers, tries: str = ", six times at most") -> str:
+    """Return what jobs meet at an offer that they go to: a wait, or machines that are taken away."""
+    seconds = patience(offer)
+    if seconds is not None:
+        return f"they wait at most {span(seconds)}, {after_wait(offer, after, template.becomes)}"
+    return f"one that loses its machine {template.again}{tries}" if offer.capacity_type == SPOT else ""
