@@ -49,7 +49,8 @@ def offers(template: TemplateChange) -> Iterator[Consequence]:
     for label, offer in before.items():
         if label not in same.values():
             yield _gone(template, offer, before, after)
-    opened = [label for label, old in same.items() if _opens(old, after[label], before)]
+    # Those that take jobs which the template's file refused.
+    opened = [label for label, old in same.items() if refused(before[old], before) and after[label].available]
     for words, offer in {case_in_words(after[label].when): after[label] for label in opened}.items():
         yield _tells(template, "case-allowed", offer, part=f"case {words}")
     for label in after:
@@ -77,11 +78,6 @@ def kept(before: Offers, after: Offers) -> Mapping[str, str]:
     return {**{label: label for label in after if label in before}, **moved}
 
 
-def _opens(label: str, offer: Offer, before: Offers) -> bool:
-    """Tell whether an offer takes jobs that the template's file refused."""
-    return refused(before[label], before) and offer.available
-
-
 def refused(offer: Offer, offers: Offers) -> bool:
     """Tell whether a template's file refuses an offer's case: it has no way to run, and lacks no machines."""
     beside = [each for each in offers.values() if compete(each, offer)]
@@ -107,43 +103,34 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
     before, now = patience(was), patience(offer)
     if was.wait != offer.wait and before != now:
         flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
-        stays = "their `submit` command has to stay" + ", or they fail, unpaid" * flexible
-        fails = flexible and now is not None and rest
+        stays = f"their `submit` command has to stay{', or they fail, unpaid' * flexible}" * bool(offer.wait)
         words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
-        alone = [f"with `--capacity flex-start` there is no fallback: they fail after {words[1]}, unpaid"] * bool(fails)
+        alone = f"with `--capacity flex-start` there is no fallback: they fail after {words[1]}, unpaid"
         yield _tells(
             template,
             f"fallback-wait{'' if flexible or (rest and before) else '-ends' if rest else '-nowhere'}",
             offer,
-            details=(*waited(template, offer, now), *alone),
+            details=(*waited(template, offer, now), *[alone] * bool(flexible and rest and now is not None)),
             now=words[1],
             before=words[0],
             type=offer.capacity_type,
             seconds=before or 0,
-            so=facts(
-                too_short(offer, template.becomes),
-                after_wait(offer, after, template.becomes),
-                stays * bool(offer.wait),
-            ),
+            so=facts(too_short(offer, template.becomes), after_wait(offer, after, template.becomes), stays),
             edits=(Edit(f"waits.{offer.capacity_type}", *words),),
         )
 
 
 def _unavailable(template: TemplateChange, offer: Offer, after: Offers) -> Iterator[Consequence]:
-    waits = offer.lacks_quota or offer.dormant
-    beside = [each for each in after.values() if compete(each, offer)]
-    rest = [each for each in beside if each.available]
+    rest = [each for each in after.values() if compete(each, offer) and each.available]
     if offer.capacity_type == POOL and misfits(template.new):
         # The refusal of the deployment tells why.
         if rest:
             yield _tells(template, "offer-misfit", offer, grade=Grade.NOTE, costs=costs(rest, template.becomes))
-    elif rest or waits or not offer.when:
-        cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
-        so, grade = facts(why_not(offer, template), cost_more, _refused(offer, rest)), None if waits else Grade.BLOCKING
-        yield _tells(template, "offer-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
-    elif offer is beside[0]:
-        used = template.used.having(lambda job: is_case(job, offer.when))
-        yield _tells(template, "case-refused", offer, used=used, grade=Grade.BLOCKING)
+        return
+    cost_more = f"they cost {costs(rest, template.becomes)}" if rest else ""
+    so = facts(why_not(offer, template), cost_more, _refused(offer, rest))
+    grade = None if offer.lacks_quota or offer.dormant else Grade.BLOCKING
+    yield _tells(template, "offer-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
 
 
 def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers) -> Consequence:
@@ -168,13 +155,12 @@ def _gone(template: TemplateChange, offer: Offer, before: Offers, after: Offers)
     used = template.used.having(lambda job: _sent_for(job, offer, template.was))
     usual = cost(left[0], template.becomes) if left else ""
     seen = tuple(as_sent(used.jobs, offer, template, usual)) if offer.available else ()
+    so = f"by default {so}" if seen and so else so
     return _tells(
         template,
         "offer-gone",
         offer,
-        so=facts(
-            *seen[:1], f"by default {so}" if seen and so else so, _refused(offer, rivals) if offer.available else ""
-        ),
+        so=facts(*seen[:1], so, _refused(offer, rivals) if offer.available else ""),
         instead=f"keep `{offer.capacity_type}` among their capacity types" * bool(_refused(offer, template.new.offers)),
         details=(*seen[1:], *(f"{way(each)} can't start: {why_not(each, template)}" for each in shut)),
         used=used,
@@ -204,21 +190,19 @@ def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -
 
 def _added(template: TemplateChange, label: str, before: Offers, after: Offers) -> Consequence:
     offer = after[label]
-    overtaken = _overtaken(label, before, after)
     if not offer.available:
         so, grade = why_not(offer, template), Grade.WARNING if offer.lacks_quota else None
         return _tells(template, "offer-added-unavailable", offer, so=so, instead=mend(offer, template), grade=grade)
-    later = "" if overtaken else ", where nothing before it can start"
-    beside = _beside(offer, template) if overtaken else ""
-    so = facts(f"{cost(offer, template.becomes)}{later}", beside, ends_at(template, offer, after))
-    if overtaken:
-        cluster = template.becomes.clusters.get(offer.cluster)
+    paid, ends = cost(offer, template.becomes), ends_at(template, offer, after)
+    if overtaken := _overtaken(label, before, after):
+        beside, then = _beside(offer, template), after[overtaken[0]]
+        cluster, so = template.becomes.clusters.get(offer.cluster), facts(paid, beside, ends)
         free = Grade.NOTE if cluster and not cluster.adopted and not beside else None
-        then = after[overtaken[0]]
         return _tells(template, "offer-added-first", offer, so=so, next=way(then), type=then.capacity_type, grade=free)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
     instead = "leave it out, or name another with `--capacity`" * dear
+    so = facts(f"{paid}, where nothing before it can start", ends)
     return _tells(template, "offer-added", offer, so=so, instead=instead, grade=Grade.WARNING if dear else None)
 
 
@@ -226,10 +210,9 @@ def _beside(offer: Offer, template: TemplateChange) -> str:
     """Return the ends of other templates' jobs while the pools that an offer shares with them are full, waits first."""
     others = [each for each in template.becomes.templates.values() if each.name != template.new.name]
     shared = [each.name for each in others if any({*offer.pools} & {*other.pools} - {""} for other in each.offers)]
-    ends = without_cluster(template.becomes, offer.cluster) if offer.cluster else ()
-    theirs = sorted(
-        (line for line in ends if any(f"`{name}`" in line for name in shared)), key=lambda line: "$" in line
-    )
+    ends = without_cluster(template.becomes, offer.cluster)
+    theirs = [line for line in ends if any(f"`{name}`" in line for name in shared)]
+    theirs.sort(key=lambda line: "$" in line)
     return f"shared: while it is full, {'; '.join(theirs)}" if theirs else ""
 
 

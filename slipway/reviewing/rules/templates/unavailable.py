@@ -60,10 +60,9 @@ def mend(offer: Offer, template: TemplateChange) -> str:
         return "list another capacity type too, for the time without the cluster"
     if offer.lacks_quota:
         asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
+        first = f"ask for quota first{asked and f' ({asked})'}"
         then = f"{GRANTED}they cost {cost(offer, template.becomes)}"
-        return (
-            f"ask for quota first{asked and f' ({asked})'}: {then}; or keep machines or capacity types that have some"
-        )
+        return f"{first}: {then}; or keep machines or capacity types that have some"
     return _ALIKE if offer.capacity_type == POOL and not offer.why else ""
 
 

@@ -306,3 +306,14 @@ def test_a_way_that_nobody_could_take_is_newly_refused_to_nobody() -> None:  # N
         part for part in found(template("lora", POOL, SPOT), template("lora", POOL)) if part.kind == "offer-gone"
     )
     assert "`--capacity spot` is refused" in gone.sentence
+
+
+def test_a_case_that_fits_no_pool_any_more_is_not_called_refused_by_its_file() -> None:  # N3
+    model = Parameter("model", "str", "2b", choices=("2b", "27b"))
+    small, large = (replace(POOL, when={"model": (word,)}) for word in ("2b", "27b"))
+    unfit = replace(large, available=False, cluster="", pools=("",))
+    fine, less = (replace(LORA, parameters=(model,), offers=(small, each)) for each in (large, unfit))
+    told = (
+        "Jobs of `lora` (model=27b) can't use a pool any more: no pool of this stack fits; `--capacity pool` is refused"
+    )
+    assert only(fine, less).sentence == told
