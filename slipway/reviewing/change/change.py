@@ -57,10 +57,6 @@ class Files:
     #: People's addresses on lines that differ.
     addresses: frozenset[str] = frozenset()
 
-    def touched_below(self, folders: Iterable[str]) -> frozenset[str]:
-        starts = tuple(f"jobs/{folder}/" for folder in folders)
-        return frozenset(file for file in self.touched if file.startswith(starts))
-
 
 NO_FILES = Files()
 

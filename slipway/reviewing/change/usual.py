@@ -58,6 +58,11 @@ def posted_pools(offer: Offer) -> Sequence[Mapping[str, Any]]:
     return offer.spec.get("workerPoolSpecs") or ()
 
 
+def containers(offers: Iterable[Offer]) -> Iterator[Mapping[str, Any]]:
+    """Yield what worker pools run where that is no package."""
+    yield from (pool["containerSpec"] for offer in offers for pool in posted_pools(offer) if pool.get("containerSpec"))
+
+
 def account_of(offer: Offer) -> str:
     return str(offer.spec.get("serviceAccount") or "")
 

@@ -22,7 +22,7 @@ from slipway.reviewing.change.usual import posted_pools, variables
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.effects import flag
-from slipway.reviewing.rules.templates.images import prebuilt
+from slipway.reviewing.rules.templates.images import PREBUILT
 from slipway.reviewing.rules.templates.usage import TemplateChange, folders
 
 _REQUIREMENTS = "requirements.txt"
@@ -57,7 +57,8 @@ def code(template: TemplateChange) -> Iterator[Consequence]:
     if new.package not in ("", old.package) and not new.package.startswith(f"gs://{bucket}/"):
         yield template.tells("code-foreign", part="code", package=new.package)
         return
-    touched = sorted(files.touched_below(folders(new)))
+    roots = tuple(f"jobs/{root}/" for root in folders(new))
+    touched = sorted(file for file in files.touched if file.startswith(roots))
     # An image that takes the package's place is reported, with what its launcher did.
     becomes_image = bool(old.package) and not new.package
     field = next((file for file in touched if file.endswith(f"/{_REQUIREMENTS}")), _REQUIREMENTS)
@@ -224,7 +225,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
 def _image(template: Template) -> re.Match[str] | None:
     """Return the parts of the name of Google's image that its code runs in."""
     specs = (pool.get("pythonPackageSpec") or {} for offer in template.offers for pool in posted_pools(offer))
-    return next((found for spec in specs if (found := prebuilt(str(spec.get("executorImageUri"))))), None)
+    return next((found for spec in specs if (found := PREBUILT.search(str(spec.get("executorImageUri"))))), None)
 
 
 def _over(template: TemplateChange) -> Iterator[Consequence]:

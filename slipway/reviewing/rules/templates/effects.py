@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import shlex
 from collections.abc import Iterable
-from dataclasses import replace
 
 from slipway.authoring.stack.secrets import looks_secret
 from slipway.base.formatting import few, join, last_part, span
@@ -17,15 +16,7 @@ from slipway.model.findings.finding import Grade
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.labels import Launched
 from slipway.reviewing.change.secret_values import bare, shown
-from slipway.reviewing.change.usual import (
-    account_of,
-    posted_pools,
-    secret_in,
-    secrets_of,
-    variables,
-    way,
-    whole,
-)
+from slipway.reviewing.change.usual import account_of, containers, secret_in, secrets_of, variables, way, whole
 from slipway.reviewing.consequence import IT
 from slipway.reviewing.rules.resources.trainers import submitters_of
 from slipway.reviewing.rules.table import follows
@@ -121,8 +112,7 @@ def command(difference: Difference) -> Effect:
 
 def _taken_by_shell(offers: Iterable[Offer]) -> tuple[str, ...]:
     """Return arguments that stand behind a shell's program, which does not ask for them: the shell keeps them."""
-    for pool in (pool for offer in offers for pool in posted_pools(offer)):
-        task = pool.get("containerSpec") or {}
+    for task in containers(offers):
         launched = Launched.of(task)
         command = launched.command if launched else tuple(task.get("command") or ())
         arguments = (*command[3:], *(launched.arguments if launched else task.get("args") or ()))
@@ -158,8 +148,7 @@ def secret(difference: Difference) -> Effect:
     if old == new and sides[0].partition("/secrets/")[0] != sides[1].partition("/secrets/")[0]:
         old, new = sides
     # An image without the launcher reads the reference itself.
-    specs = (pool.get("containerSpec") or {} for offer in difference.offers for pool in posted_pools(offer))
-    launched = all(map(Launched.of, filter(None, specs)))
+    launched = all(map(Launched.of, containers(difference.offers)))
     row = "version" if old == new else "other"
     if not new:
         row = "plain" if name in dict(variables(difference.offers)) else "gone"
@@ -206,8 +195,7 @@ def account(difference: Difference) -> Effect:
     at = f"slipway:trainers.{becomes.removeprefix(trainer(''))}.submitters"
     listed = f"; list those who lose it under `{at}`" if lost and is_trainer else ""
     details = (*lost[MOST_NAMED:], difference.template.used.words()) if lost else ()
-    effect = follows(row, details=details, new=new, old=old, secrets=secrets)
-    return replace(effect, so=f"{effect.so}{people}", instead=f"{effect.instead}{listed}")
+    return follows(row, details=details, new=new, old=old, secrets=secrets, people=people, listed=listed)
 
 
 def shell(difference: Difference) -> Effect:
@@ -229,11 +217,7 @@ def timeout(difference: Difference) -> Effect:
         return follows(f"{row}-pool" if held else row, pools=join(held), new=span(new), old=span(old))
     now = difference.template.change.now
     ran = [
-        (
-            (end - job.start_time).total_seconds(),
-            f"{owned([job], '')} {'took' if job.ended else 'has run for'}",
-            job.ended,
-        )
+        ((end - job.start_time).total_seconds(), owned([job], ""), job.ended)
         for job in difference.template.used.jobs
         if job.start_time and (end := (job.end_time or job.update_time) if job.ended else now)
     ]
@@ -241,7 +225,7 @@ def timeout(difference: Difference) -> Effect:
     longest, whose, ended = max(ran, default=(0.0, "", True))
     took = f"none of the last {len(ran)} took longer" if ran else "not known: how long they take, as none ran lately"
     if longer:
-        took = f"{whose} {span(longest)}"
+        took = f"{whose} {'took' if ended else 'has run for'} {span(longest)}"
         took += f", and {longer - 1} more of the last {len(ran)} longer than that limit" if longer > 1 else ""
     trials = difference.template.new.kind == TUNING_JOB.name
     return follows(
@@ -256,16 +240,14 @@ def timeout(difference: Difference) -> Effect:
 
 
 def wait(difference: Difference) -> Effect:
-    template = difference.template
-    after = of_kinds(template)[1]
+    becomes, after = difference.template.becomes, of_kinds(difference.template)[1]
     before, now = (
         "as long as the service likes" if leaf is None else "for ever" if leaf == "0s" else span(float(str(leaf)[:-1]))
         for leaf in (difference.before, difference.after)
     )
-    ends = next(
-        (after_wait(offer, after, template.becomes) for offer in difference.offers if offer in after.values()), ""
-    )
-    return follows("wait", now=now, before=before, ends="" if now == "for ever" else ends)
+    offers = [offer for offer in difference.offers if offer in after.values() and now != "for ever"]
+    ends = "".join(after_wait(offer, after, becomes) for offer in offers[:1])
+    return follows("wait", now=now, before=before, ends=ends)
 
 
 def goal(difference: Difference) -> Effect:

@@ -9,13 +9,14 @@ from slipway.base.formatting import join, last_part
 from slipway.deploying.engine.lifecycle import Effect
 from slipway.model.labels import Launched
 from slipway.reviewing.change.secret_values import shown
-from slipway.reviewing.change.usual import account_of, posted_pools, secrets_of
+from slipway.reviewing.change.usual import account_of, containers, posted_pools, secrets_of
 from slipway.reviewing.rules.table import follows
 from slipway.reviewing.rules.templates.difference import Difference
 
-_PREBUILT = re.compile(
+PREBUILT = re.compile(
     r"-docker\.pkg\.dev/vertex-ai/training/(?P<framework>\w+)-(?P<device>\w+)\.(?P<version>[\d-]+)(?:\.(?P<python>py\d+))?"
 )
+"""The parts of the name of one of Google's images."""
 _GOOGLES = ("vertex-ai", "deeplearning-platform-release", "cloud-aiplatform")
 """Projects of Google's own images."""
 _FOR_CPUS = re.compile(r"(?<![a-z])cpu(?![a-z])")
@@ -27,12 +28,11 @@ def image(difference: Difference) -> Effect:
     if strangers := _of_strangers(difference):
         return strangers
     if difference.before is None:
-        tasks = (pool.get("containerSpec") for offer in difference.offers for pool in posted_pools(offer))
-        launched = all(Launched.of(task) for task in tasks if task)
+        launched = all(map(Launched.of, containers(difference.offers)))
         return follows("image-launched" if launched else "image-new", new=_last(str(difference.after)))
     sides = before, after = str(difference.before), str(difference.after)
     (was_at, was, build), (at, becomes, other) = map(_parts, sides)
-    old, new = (found.groupdict("") if (found := prebuilt(side)) else {} for side in sides)
+    old, new = (found.groupdict("") if (found := PREBUILT.search(side)) else {} for side in sides)
     specs = ((pool.get("machineSpec") or {}) for offer in difference.offers for pool in posted_pools(offer))
     gpus = any(spec.get("acceleratorType") for spec in specs)
     differs = {name for name in new if old and new[name] != old[name]}
@@ -80,11 +80,6 @@ def _owner(image: str) -> str:
     """Return whose image it is: of a project of Google Cloud, or of an account of another registry."""
     host, account, *_ = (*_parts(image)[0].split("/"), "")
     return account if _is_googles(image) else f"{host}/{account}"
-
-
-def prebuilt(image: str) -> re.Match[str] | None:
-    """Return the parts of the name of one of Google's images."""
-    return _PREBUILT.search(image)
 
 
 def _parts(name: str) -> tuple[str, str, str]:

@@ -15,10 +15,10 @@ from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     account_of,
+    containers,
     cost,
     is_dear,
     machine_types,
-    posted_pools,
     secrets_of,
     takes,
     usual_values,
@@ -91,25 +91,19 @@ def _brings(template: TemplateChange) -> Iterator[str]:
     new, catalog = template.new, template.becomes
     others = [each for each in catalog.templates.values() if each.name != new.name]
     common = {catalog.trainer, *catalog.trainers.values(), ""}
-    known = common | {account_of(offer) for each in others for offer in each.offers}
-    for account in sorted({account_of(offer) for offer in new.offers} - known):
+    theirs = [offer for each in others for offer in each.offers]
+    for account in sorted({*map(account_of, new.offers)} - common - {*map(account_of, theirs)}):
         yield f"it runs as `{account}`, and what that may do is not known"
-    read = {secret for each in others for secret in secrets_of(each.offers)}
-    for secret in sorted({*secrets_of(new.offers)} - read):
+    for secret in sorted({*secrets_of(new.offers)} - {*secrets_of(theirs)}):
         yield f"it reads secret `{secret}`, as no other template does"
     asked = {index for each in others for index in indexes(each.requirements)}
     for index in sorted({*indexes(new.requirements)} - asked - {*indexes(())}):
         yield f"it installs what is published at `{index}`, as no other template does"
-    built, there = _images(new), [image for each in others for image in _images(each)]
-    for place in sorted({*(strangers(image, catalog.project, there) for image in built)} - {""}):
+    built, there = ([str(task["imageUri"]) for task in containers(offers)] for offers in (new.offers, theirs))
+    for place in sorted({strangers(image, catalog.project, there) for image in built} - {""}):
         yield f"it runs an image of {place}, which nobody here has built"
     if any(offer.spec.get("enableWebAccess") for offer in new.offers):
         yield "it opens a shell in the browser, with all that its account may do"
-
-
-def _images(template: Template) -> frozenset[str]:
-    pools = (pool for offer in template.offers for pool in posted_pools(offer))
-    return frozenset(str(task["imageUri"]) for pool in pools if (task := pool.get("containerSpec")))
 
 
 def _flags(template: TemplateChange) -> Iterator[Consequence]:
