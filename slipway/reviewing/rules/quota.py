@@ -152,11 +152,7 @@ def quota_in_words(change: Change) -> str:
         return "unknown"
     drawn, lines = draws(change), change.before.quota.lines.values()
     stands, before = _stands(change.new, [draw.line for draw in drawn]), _stands(change.old, lines)
-    same = all(
-        (each.line.short, each.most.short, _lacking(each.line))
-        == (each.was.short, each.earlier.short, _lacking(each.was))
-        for each in drawn
-    )
+    same = all(_lacking(each.line, each.most) == _lacking(each.was, each.earlier) for each in drawn)
     if same and stands == before not in ("ok", "nothing drawn"):
         return "as before"
     if not stands.startswith(("short", "ok now")):
@@ -187,9 +183,10 @@ def _stands(catalog: Catalog, lines: Collection[QuotaLine]) -> str:
     return "ok" if pools or offers else "nothing drawn"
 
 
-def _lacking(line: QuotaLine) -> set[str]:
-    """Return ways to run that need more than the limit."""
-    return {name for name, needs in line.drawn.items() if line.short and line.of_offers and needs > (line.limit or 0)}
+def _lacking(line: QuotaLine, most: Draw) -> tuple[object, ...]:
+    """Return what lacks now and at most, and the ways to run that need more than the limit."""
+    ways = {name for name, needs in line.drawn.items() if line.of_offers and needs > (line.limit or 0)}
+    return line.short, most.short, ways if line.short else ()
 
 
 def _now(change: Change, draw: QuotaDraw) -> Iterator[Consequence]:
@@ -231,7 +228,8 @@ def _in_machines(catalog: Catalog, line: QuotaLine, room: int) -> Mapping[str, A
     pools = [(name, cluster.pool(name.partition("/")[2])) for name, cluster in clusters.items() if cluster]
     growing = [(name, pool) for name, pool in pools if pool and (pool.autoscaled or len(line.drawn) == 1)]
     if len(growing) != 1:
-        return {"machines": "to the maximum", "beyond": "jobs beyond that wait", "fits": "lower the maximum"}
+        told = {"machines": "to the maximum", "beyond": "jobs beyond that wait", "fits": "lower the maximum"}
+        return {**told, "pools": "the pools", "drawers": tuple(line.drawn)}
     ((name, pool),) = growing
     mine = line.drawn[name] or 1
     most = max(pool.max * (room - line.ceiling + mine) // mine, 0)
@@ -241,39 +239,30 @@ def _in_machines(catalog: Catalog, line: QuotaLine, room: int) -> Mapping[str, A
         "machines": f"beyond {most:,} of {pool.max:,} machines",
         "beyond": never if asking else "jobs beyond that wait",
         "fits": f"keep `max` at {most:,} or less",
+        "pools": "the pool",
         "drawers": (name,),
     }
 
 
 def _shared(change: Change, drawn: Iterable[QuotaDraw]) -> Iterator[Consequence]:
-    """Find ways to run that newly draw what pools, or else a run of another template, may have taken."""
+    """Find ways to run that newly draw what pools may have taken."""
     pools = {draw.line.metric: draw.line for draw in drawn if not (draw.line.of_offers or draw.line.region)}
-    for draw in (draw for draw in drawn if draw.line.of_offers):
-        line, pool, limit = draw.line, pools.get(draw.line.metric), draw.line.limit or 0
-        fresh: dict[str, int] = {}
-        others: dict[str, int] = {}
-        for name, need in line.drawn.items():
-            beside = _beside(name, line, pool)
-            room = limit - sum(beside.values())
-            if draw.was.drawn.get(name, 0) <= room < need <= limit and name.split()[1] != RESERVATION:
-                fresh[name] = need
-                others |= beside
+    for draw in drawn:
+        line, limit, pool = draw.line, draw.line.limit or 0, pools.get(draw.line.metric)
+        if pool is None or not line.of_offers:
+            continue
+        full, was = sum(pool.drawn.values()), draw.was.drawn
+        fresh = {
+            name: need
+            for name, need in line.drawn.items()
+            if was.get(name, 0) <= limit - full < need <= limit and name.split()[1] != RESERVATION
+        }
         if fresh:
             most = max(fresh.values())
-            grown = _in_machines(change.new, pool, limit - most) if pool else {}
-            noun = "the pool" if "drawers" in grown else "the pools"
-            full = "while one runs, {0} can't grow {machines}, and with {0} full none starts; {beyond}"
-            meanwhile = full.format(noun, **grown) if pool else "while one runs, the other can't start"
-            whose = named(f"`{other}`" for other in grown.get("drawers", others))
-            increase = _increase(live_at(change, ""), line, sum(others.values()) + most)
-            shared = replace(draw, increase=increase)
-            yield _of(shared, "quota-shared", fresh, others=whose, meanwhile=meanwhile)
-
-
-def _beside(name: str, line: QuotaLine, pool: QuotaLine | None) -> Mapping[str, int]:
-    """Return what may be drawn beside a run: by pools at their maximum, else by the largest run of another template."""
-    rivals = {other: amount for other, amount in line.drawn.items() if other.split()[0] != name.split()[0]}
-    return pool.drawn if pool else dict(sorted(rivals.items(), key=lambda rival: rival[1])[-1:])
+            grown = dict(_in_machines(change.new, pool, limit - most))
+            others = named(f"`{other}`" for other in grown.pop("drawers"))
+            shared = replace(draw, increase=_increase(live_at(change, ""), line, full + most))
+            yield _of(shared, "quota-shared", fresh, others=others, **grown)
 
 
 def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -> Consequence:
@@ -281,13 +270,9 @@ def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -
     line, was = draw.line, draw.was
     edit = Edit(f"{draw.what} at most", f"{was.ceiling:,}", f"{line.ceiling:,}")
     held = {"limit": line.limit, "others use": draw.most.used, "old generations use": draw.old if line.short else 0}
-    # A shortage at once is none of the maximum.
-    at_once = {"needed at once": line.short + (line.limit or 0)} if line.short and not line.of_offers else {}
-    by_size = sorted(() if at_once else line.drawn, key=lambda name: -line.drawn[name])
-    drawn = at_once or {f"`{name}`, at most": line.drawn[name] for name in by_size}
-    # Of two shortages, the remedy for both comes first.
-    both = bool(line.short) and draw.at_most and draw.increase.startswith("or ")
-    first = f"{draw.increase[3:]}, which is enough at the maximum too; or " if both else ""
+    drawn = {f"`{name}`, at most": line.drawn[name] for name in sorted(line.drawn, key=lambda name: -line.drawn[name])}
+    if line.short and not line.of_offers:  # A shortage at once is none of the maximum.
+        drawn = {"needed at once": line.short + (line.limit or 0)}
     return by_row(
         row,
         Subject("quota", line.key),
@@ -297,8 +282,6 @@ def _of(draw: QuotaDraw, row: str, drawers: Iterable[str] = (), **values: Any) -
         room=draw.most.room or 0,
         limit=line.limit or 0,
         increase=draw.increase,
-        first=first,
-        then="" if both else f"; {draw.increase}",
         drawers=named(f"`{drawer}`" for drawer in drawers or line.drawn),
         edits=(edit,) if edit.before != edit.after else (),
         details=(f"{words}: {amount:,} {draw.what}" for words, amount in {**held, **drawn}.items() if amount),
