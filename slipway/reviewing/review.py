@@ -147,8 +147,7 @@ def review(change: Change) -> Review:
     policies = tuple(facts.policy.get(GRADES, {}) for facts in (change.before, change.after))
     parts = {part.key: regraded(part, policies) for part in every}
     # That the deployment is refused needs no line where another consequence tells why.
-    why = any(part.refuses for part in parts.values())
-    why = why and not any(map(misfits, change.new.templates.values()))
+    why = any(part.refuses for part in parts.values()) and not any(map(misfits, change.new.templates.values()))
     short = any(part.refuses and part.section is Section.QUOTA for part in parts.values())
     order = list(Section)
     consequences = sorted(

@@ -105,7 +105,6 @@ def _share(old: Budget, new: Budget, costs: Money, catalog: Catalog) -> Iterator
         enough=usd(monthly / (passes or 1)),
         fewer=f", or keep fewer machines of {pool} ready, at {usd(spares)} a month each" if suffices else "",
         edits=(Edit("idle pools, of the budget", percent(before), percent(idle)),) if old.stack else (),
-        details=() if old.stack else (f"idle pools: {percent(idle)} of the budget",),
         grade=Grade.BLOCKING if stops and not stopped else Grade.WARNING if passes else None,
     )
 

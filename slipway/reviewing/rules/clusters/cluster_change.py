@@ -178,7 +178,8 @@ def within(cluster: Cluster) -> str:
 
 def with_month(hourly: Price) -> str:
     """Return `$2.35/h, $1,719 a month`."""
-    return f"{dollars(hourly)}, ${hourly.known * HOURS_OF_A_MONTH:,.0f} a month"
+    known = f"{dollars(hourly)}, ${hourly.known * HOURS_OF_A_MONTH:,.0f} a month"
+    return "an unknown amount" if hourly.unknown else known
 
 
 def pools_of(cluster: Cluster) -> tuple[str, ...]:

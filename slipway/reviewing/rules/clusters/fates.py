@@ -10,7 +10,7 @@ from slipway.deploying.generations.action import What
 from slipway.google.live import Unknown
 from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.withdrawal import replacing
-from slipway.model.cluster_fields import CLUSTER, NAMES, machines_in_words
+from slipway.model.cluster_fields import CLUSTER, NAMES
 from slipway.model.findings.finding import Grade, Subject
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
@@ -106,21 +106,16 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     fixed = f"existing clusters can't change{f' `{cluster.key}`' if count == 1 else ''}"
     away, lost = "nobody can submit to it until the new one is there", "nobody can submit to it any more"
     cost = price(old) if old else None
-    keep = "keep the entry as long as anybody needs such machines" if unique else ""
-    keep += f", at {of.with_month(cost)}" if unique and cost and cost.known else ""
+    keep = f"keep the entry as long as anybody needs such machines, at {of.with_month(cost)}" if unique and cost else ""
+    again = next((made for made in listed if old and made.name != cluster.name and _takes_over(made, old)), None)
     if cluster.dormant_after:
         edit = cluster.dormant_after.edit
         keep = f"nothing brings it back by itself: give it {edit} while its machines are there" if edit else ""
-    elif old and new is None:
-        wanted = sorted(map(machines_in_words, old.pools))
-        newcomers = ((each.name, each.new) for each in listed if each.old is None and each.new)
-        equal = (name for name, other in newcomers if sorted(map(machines_in_words, other.pools)) == wanted)
-        renamed = "keep the name, or let whoever types `--pool {}/…`, also in scripts, type `{}`: it is another cluster"
-        keep = next((renamed.format(cluster.name, name) for name in equal), keep)
-    again = next((made.name for made in listed if old and made.name != cluster.name and _takes_over(made, old)), "")
-    paid = f"that saves {of.with_month(cost)}" if cost else ""
-    paid = f"nothing is saved, as `{again}` has such machines" if again else paid
-    saved = f"{lost}; {paid}" if cost and cost.known else lost
+    elif again and again.old is None:
+        typed = f"let whoever types `--pool {cluster.name}/…`, also in scripts, type `{again.name}`"
+        keep = f"keep the name, or {typed}: it is another cluster"
+    saved = f"that saves {of.with_month(cost)}" if cost else ""
+    saved = f"nothing is saved, as `{again.name}` has such machines" if again else saved
     owners = named(f"`{owner}`" for owner in change.new.owners(cluster.name)) if old is None else ""
     alone = f"; it takes jobs of team {owners} alone" if owners else ""
     return {
@@ -132,7 +127,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
         "until": have_ended(on_them.values(), "") if on_them else "a later deployment",
         "ended": have_ended(cluster.jobs) + (f", at the latest in {span(left)}" if left else ""),
         "away": f"{away}, and its {held} may not come again" if unique else away,
-        "lost": f"{lost}; its {held} may not come again" if unique else saved,
+        "lost": f"{lost}; {f'its {held} may not come again' if unique else saved}",
         "keep": keep,
         "nth": {2: "third", 3: "fourth"}.get(len(older), "second"),
     }

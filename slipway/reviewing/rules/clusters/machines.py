@@ -62,6 +62,8 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
         more = price(new)
         paid = more if more.known else cluster.held_price
         row = f"generations-overlap{('-short' if short else '') if more.known else '-unpriced'}"
+        left, whose = time_left(cluster, change), "their" if cluster.jobs[1:] else "its"
+        in_all = f"{usd(float(paid.known) * left / 3600)} at most in all"
         yield of_cluster(
             row if cluster.retires else "generations-overlap-briefly",
             name,
@@ -70,19 +72,11 @@ def _anew(cluster: ClusterChange, new: Cluster, change: Change) -> Iterator[Cons
             held=dollars(cluster.held_price),
             up=up,
             daily=usd(float(paid.known) * 24),
-            longest=_longest(cluster, paid, change),
+            longest=f"; {whose} timeout ends that in {span(left)}, {in_all}" if left else "",
             grade=None if cluster.retires or cluster.scarce else Grade.NOTE,
             key=cluster.key,
             cost=cluster.held_price,
         )
-
-
-def _longest(cluster: ClusterChange, paid: Price, change: Change) -> str:
-    """Return how long the old cluster stays at most by its jobs' timeouts, and what that costs; empty where unknown."""
-    if not (left := time_left(cluster, change)):
-        return ""
-    most, whose = usd(float(paid.known) * left / 3600), "their" if cluster.jobs[1:] else "its"
-    return f"; {whose} timeout ends that in {span(left)}, {most} at most in all"
 
 
 def time_left(cluster: ClusterChange, change: Change) -> float:

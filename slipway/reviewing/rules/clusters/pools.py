@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
-from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools
 from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Pool
@@ -14,7 +13,7 @@ from slipway.model.catalog.model import Catalog, Template
 from slipway.model.cluster_fields import machines_in_words
 from slipway.model.findings.finding import Grade, Subject
 from slipway.model.machines.spec import MachineGroup
-from slipway.model.prices import Price, dollars
+from slipway.model.prices import dollars
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import compete, cost, largest, misfits, taken, takes, without_cluster
@@ -89,7 +88,7 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     grade = None if gpus else Grade.NOTE if unused else Grade.WARNING
     edits = (Edit(pool.name, machines_in_words(pool), ""),)
     paid = pool.price_per_hour * pool.min
-    return _of_pool(row, place, held=held, saved=_sum(paid), grade=grade, edits=edits, cost=paid)
+    return _of_pool(row, place, held=held, saved=with_month(paid), grade=grade, edits=edits, cost=paid)
 
 
 def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
@@ -106,7 +105,7 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             min=new.min,
             size=_size(new, "min"),
             ready=old.min,
-            saved=_sum(old.price_per_hour * (old.min - new.min)),
+            saved=with_month(old.price_per_hour * (old.min - new.min)),
             need=f"{alone} wait until it has grown" if new.autoscaled else f"{together} wait for each other",
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
@@ -119,7 +118,7 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
     alike, further, more = old.machine.kind == new.machine.kind, new.max > old.max, new.min > old.min
     if alike and (further or more):
         row = "more-and-further" if more and further else "more" if more else "further"
-        saved = _sum(new.price_per_hour * max(new.min - old.min, 0))
+        saved = with_month(new.price_per_hour * max(new.min - old.min, 0))
         yield _of_pool(row, place, saved=saved, edits=_both(old, new), key=_size(new, "max" if further else "min"))
     if new.max >= old.max:
         return
@@ -182,7 +181,11 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     for place in sorted(_idle(change.new) - idle):
         pool = pools[place]
         paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
-        hits = {name: old for name, old in change.old.templates.items() if _takes(old, place)}
+        hits = {
+            name: old
+            for name, old in change.old.templates.items()
+            if any(offer.cluster == place[0] and place[1] in offer.pools for offer in old.offers)
+        }
         stays = change.old.clusters.get(place[0]) == change.new.clusters.get(place[0])
         fits = [name for name, old in hits.items() if stays and _unlists(old, change.new.templates.get(name))]
         misfit = any(misfits(change.new.templates[name]) for name in hits if name in change.new.templates)
@@ -192,15 +195,11 @@ def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
             row,
             place,
             templates=named(map("`{}`".format, fits)),
-            paid=_sum(paid),
+            paid=with_month(paid),
             details=[f"`{name}` ran on it" for name in hits],
             grade=Grade.BLOCKING if lost and not misfit else None,
             cost=paid,
         )
-
-
-def _takes(template: Template, place: _Place) -> bool:
-    return any(offer.cluster == place[0] and place[1] in offer.pools for offer in template.offers)
 
 
 def _unlists(old: Template, new: Template | None) -> bool:
@@ -230,7 +229,7 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
             machine=pool.machine,
             min=pool.min,
             grows=dollars(growth),
-            dearer=_sum(growth),
+            dearer=with_month(growth),
             beyond="".join(_beyond(place, pool, needs_of, change)),
             edits=_both(was, pool) if was.min != pool.min else (),
             details=[f"`{name}` takes {needs}" for name, needs in needs_of.items()],
@@ -242,12 +241,9 @@ def _minimum_below_default(change: Change) -> Iterator[Consequence]:
 def _beyond(place: _Place, pool: Pool, needs_of: Mapping[str, int], change: Change) -> Iterator[str]:
     """Yield what finds no room beside a usual job, where others go that find all taken, and whose largest jobs fit the
     pool no more."""
-    usual = {name: taken(template).get(place, 0) for name, template in change.new.templates.items()}
     for name, needs in needs_of.items():
-        late = [other for other, count in usual.items() if count and other != name and needs + count > pool.max]
-        beside = ["a second one", *(f"one of `{other}`" for other in late)] if 2 * needs > pool.max else []
-        if beside and needs < pool.max:
-            yield f"; beside one of `{name}` ({needs} of {pool.max}) {join(beside, 'or')} finds no room"
+        if needs < pool.max < 2 * needs:
+            yield f"; beside one of `{name}` ({needs} of {pool.max}) a second one finds no room"
         if needs == pool.max:
             others = (line for line in without_cluster(change.new, place[0]) if f"`{name}`" not in line)
             yield "; ".join((f"; a job of `{name}` takes all {needs} machines, and meanwhile others wait", *others))
@@ -276,11 +272,6 @@ def _pools(catalog: Catalog) -> Mapping[_Place, Pool]:
 def _both(old: Pool, new: Pool) -> tuple[Edit, ...]:
     """Return the pool's machines before and after: `workers` `1–4 a3-highgpu-8g` → `1–6 a3-highgpu-8g`."""
     return (Edit(new.name, machines_in_words(old), machines_in_words(new)),)
-
-
-def _sum(paid: Price) -> str:
-    """Return `$101.14/h, $73,833 a month`."""
-    return with_month(paid) if paid.known else "an unknown amount"
 
 
 def _size(pool: Pool, end: str) -> str:
