@@ -218,15 +218,13 @@ class _Run:
     hourly: Price
     #: Its longest time, in as many rounds as its trials need; 0 for no limit.
     hours: Decimal
-    #: The cost, in words.
-    costs: str
 
     @classmethod
-    def of(cls, offer: Offer, template: Template, catalog: Catalog) -> _Run:
+    def of(cls, offer: Offer, template: Template) -> _Run:
         hourly = Price() if offer.capacity_type == POOL else offer.price_per_hour
         seconds = str(offer.spec.get("scheduling", {}).get("timeout", "")).removesuffix("s")
         hours = Decimal(seconds) / 3600 if seconds.replace(".", "", 1).isdigit() else Decimal(0)
-        return cls(offer, hourly, hours * rounds(template, offer.kind), cost(offer, catalog))
+        return cls(offer, hourly, hours * rounds(template, offer.kind))
 
     @property
     def most(self) -> Decimal:
@@ -243,7 +241,7 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
         before = old.templates.get(name)
         # Of one that fits no pool the refusal tells, and no run is usual.
         differs = before and before != template and not misfits(template)
-        changed = list(_changed(*divided(before, template), old, new)) if before and differs else []
+        changed = list(_changed(*divided(before, template))) if before and differs else []
         for who, (was, now) in changed[:1]:
             moves_in = now.offer.capacity_type == POOL != was.offer.capacity_type
             machines = map(MachineSpec.read, filter(None, posted_pools(now.offer)))
@@ -251,18 +249,18 @@ def _runs(old: Catalog, new: Catalog) -> Iterator[Consequence]:
             yield consequence(
                 "run-cost",
                 Subject("template", name),
-                _costs(was, now),
+                _costs(was, now, old, new),
                 who=f"{who} of {IT}",
                 so=filled(now.offer, template, new) if moves_in else lacking,
-                details=(f"{other} {_costs(*sides)}" for other, sides in changed[1:]),
+                details=(f"{other} {_costs(*sides, old, new)}" for other, sides in changed[1:]),
                 grade=None if _is_steeper(was, now, old.confirm_above) else Grade.NOTE,
                 cost=float(now.hourly.known - was.hourly.known),
             )
 
 
-def _costs(was: _Run, now: _Run) -> str:
+def _costs(was: _Run, now: _Run, old: Catalog, new: Catalog) -> str:
     """Return `costs $2.53/h on Spot → $0.77/h on Spot, at most $61 → $18 a run`."""
-    sides = list(dict.fromkeys(run.costs for run in (was, now)))
+    sides = list(dict.fromkeys((cost(was.offer, old), cost(now.offer, new))))
     if dollars(was.hourly) == dollars(now.hourly):
         sides = sides[:1]
     most = " → ".join(dollars(Price(run.most, run.hourly.complete), per="") for run in (was, now) if run.most)
@@ -278,7 +276,7 @@ def _is_steeper(was: _Run, now: _Run, unasked: float | None) -> bool:
     return dearer or (was.hours > 0 and is_steep(price * was.hours, price * now.hours))
 
 
-def _changed(old: Template, new: Template, was: Catalog, becomes: Catalog) -> Iterator[tuple[str, Sides]]:
+def _changed(old: Template, new: Template) -> Iterator[tuple[str, Sides]]:
     usual = [[offer for offer in usual_offers(side) if offer.available] for side in (old, new)]
     who = "A usual run"
     if all(side and side[0].capacity_type == POOL for side in usual):
@@ -294,8 +292,8 @@ def _changed(old: Template, new: Template, was: Catalog, becomes: Catalog) -> It
         pairs.append((f"A run {by(offer)}{whose([offer], new)}{kind}", before.get(label), offer))
     for who, former, latter in pairs:
         if former and latter and latter.available:
-            sides = _Run.of(former, old, was), _Run.of(latter, new, becomes)
+            was, now = _Run.of(former, old), _Run.of(latter, new)
             # The book has new prices, and no offer has changed.
-            learnt = sides[0].hourly.unknown and sides[1].hourly.at_most
-            if (sides[0].hourly != sides[1].hourly and not learnt) or sides[0].most != sides[1].most:
-                yield who, sides
+            learnt = was.hourly.unknown and now.hourly.at_most
+            if (was.hourly != now.hourly and not learnt) or was.most != now.most:
+                yield who, (was, now)

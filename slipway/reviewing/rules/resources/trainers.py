@@ -44,7 +44,6 @@ def trainers(change: Change) -> Iterator[Consequence]:
                 Subject("trainer", name),
                 trainer=_words(trainer),
                 name=name,
-                whom=_names(_before(runs, change)),
                 who=f"Jobs of {_names(runs)}" if runs else "Templates that choose it",
                 so=so,
                 details=(f"account `{trainer.account}`", *_quoted(trainer.submitters)),
@@ -98,13 +97,6 @@ def _accounts(template: Template) -> frozenset[str]:
 
 def _runs(trainer: TrainerFacts, catalog: Catalog) -> list[str]:
     return [name for name, template in catalog.templates.items() if trainer.account in _accounts(template)]
-
-
-def _before(runs: Collection[str], change: Change) -> list[str]:
-    """Return the members who could submit some of these templates so far."""
-    templates = [change.old.templates[name] for name in runs if name in change.old.templates]
-    accounts = {account for template in templates for account in _accounts(template)}
-    return sorted({member for account in accounts for member in submitters_of(change.before, account)})
 
 
 def _access(old: TrainerFacts, new: TrainerFacts, change: Change) -> Iterator[Consequence]:
