@@ -115,7 +115,7 @@ def _alternatives(cluster: ClusterChange, change: Change) -> Iterator[Consequenc
     own = {pool.machine.type for pool in new.pools}
     regions = dict.fromkeys(other.region for other in listed if other.region)
     others = join([*(f"of `{kind}`" for kind in types if kind not in own), *(f"in {region}" for region in regions)])
-    lost = machines(cluster.held) if made and cluster.is_replaced else ""
+    lost = machines(cluster.held) if cluster.is_replaced else ""
     so = facts(
         unfit if lacking else "",
         f"up to {signed(dearer.known)}" if dearer.known > 0 else "",
