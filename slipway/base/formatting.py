@@ -28,9 +28,9 @@ def few(names: Iterable[str], most: int = 2) -> str:
 
 
 def first_lines(lines: Iterable[str], most: int) -> list[str]:
-    """Return the first lines, and `and 3 more` for the others."""
+    """Return the first lines, and `and 3 more` for the others; a single other one would be as short by itself."""
     listed = list(lines)
-    return [*listed[:most], f"and {len(listed) - most:,} more"] if len(listed) > most else listed
+    return [*listed[:most], f"and {len(listed) - most:,} more"] if len(listed) > most + 1 else listed
 
 
 def short(text: str, longest: int = 60) -> str:

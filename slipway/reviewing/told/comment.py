@@ -6,14 +6,14 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from slipway.base.formatting import counted, few, short
+from slipway.base.formatting import counted, few, first_lines, short
 from slipway.model.findings.finding import Grade, Section
 from slipway.model.findings.markdown import block, code, folded, text
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.reviewing.review import Review
 from slipway.reviewing.rules.money import Amount
 from slipway.reviewing.told.cards import ON_MAIN, SIGNS, Card, Line, Lines, arranged
-from slipway.reviewing.told.headline import NOTHING, first_of, headline
+from slipway.reviewing.told.headline import NOTHING, headline
 
 _MARKED = "<!-- slipway-review"
 MARKER = f"{_MARKED} -->"
@@ -98,7 +98,7 @@ def _forms(reviews: Sequence[Review], lines: Lines) -> Iterator[list[str]]:
         yield [_folded_cards(lines, details), *beside, *no_plan]
     others = [_item(line) for line in lines.folded if line.card.opens]
     no_cards = "The cards are too long for a comment: `slipway review` prints them."
-    yield ["\n".join((*first_of(others, _MOST_ITEMS), no_cards)), *no_plan]
+    yield ["\n".join((*first_lines(others, _MOST_ITEMS), no_cards)), *no_plan]
 
 
 def _folded_cards(lines: Lines, details: int) -> str:
@@ -107,7 +107,7 @@ def _folded_cards(lines: Lines, details: int) -> str:
     if not cards:
         return ""
     titles = list(dict.fromkeys(card.title for card in cards))
-    some = ", ".join(text(short(title, _LONGEST_NAME)) for title in first_of(titles, _MOST_TITLES))
+    some = ", ".join(text(short(title, _LONGEST_NAME)) for title in first_lines(titles, _MOST_TITLES))
     shown, length = list[str](), 0
     for card in cards:
         shown.append(_card(card, details))
@@ -125,7 +125,8 @@ def _card(card: Card, details: int) -> str:
     title = f"{SIGNS[card.grade]} {stacks}{text(short(card.title, _LONGEST_NAME))}"
     rows = [f"**{title}**{f' ({ON_MAIN})' if card.on_main else ''}", "", "| | | |", "|---|---|---|"]
     for label, middle, follows in card.rows():
-        cells = (label, "<br>".join(map(_shown, first_of(middle, details))), _shown(follows))
+        some = first_lines(middle, details) if details else ()
+        cells = (label, "<br>".join(map(_shown, some)), _shown(follows))
         rows.append(f"| {' | '.join(cells)} |")
     return "\n".join(rows)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from decimal import Decimal
 
-from slipway.base.formatting import counted, few
+from slipway.base.formatting import counted, few, first_lines
 from slipway.model.findings.finding import Grade, Shown
 from slipway.model.prices import NOTABLE
 from slipway.reviewing.consequence import named
@@ -86,14 +86,6 @@ def brief(amount: Decimal) -> str:
     return f"{sign}${most:.0f}"
 
 
-def first_of(some: Sequence[str], most: int) -> list[str]:
-    """Return the first ones, and the number of the others; a single other one would be as short by itself. None where
-    `most` is 0."""
-    if len(some) <= most + 1 or not most:
-        return list(some[: most + 1] if most else ())
-    return [*some[:most], f"and {len(some) - most} more"]
-
-
 def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) -> str:
     """Return lines without a final newline, names unchanged, for copying. `nothing`: words for no consequence."""
     lines = arranged((review,))
@@ -106,7 +98,7 @@ def plain_text(review: Review, nothing: str = NOTHING, *, cards: bool = True) ->
     for card in filter(lambda card: card.more, lines.cards if cards else ()):
         title = f"{card.title}{f', {ON_MAIN}' if card.on_main else ''}"
         first, *others = [
-            f"  {label:{_LABEL}} {' · '.join(filter(None, (', '.join(first_of(middle, _DETAILS)), follows)))}"
+            f"  {label:{_LABEL}} {' · '.join(filter(None, (', '.join(first_lines(middle, _DETAILS)), follows)))}"
             for label, middle, follows in card.rows()
         ]
         # A first row that is called as the card stands as its heading.
