@@ -228,7 +228,7 @@ def test_it_runs_on_the_oldest_python_of_the_prebuilt_images(replica: Replica) -
 
 
 def test_it_runs_by_a_python_that_was_built_without_ctypes(replica: Replica) -> None:
-    """As a team's own image may have it, where libffi was missing."""
+    """A team's own image may have such a Python, where libffi was missing."""
     (replica.folder / "site" / "ctypes.py").write_text("raise ImportError('No module named _ctypes')")
     code, _, err = replica.run("python write.py 0")
     assert code == 0, err
