@@ -325,9 +325,8 @@ def main(argv: list[str], environ: Mapping[str, str]) -> int:
         if owner == job:
             place = f"{claim}/{trial}" if trial else claim
             owner, again = settle(place, job, environ)
-            if (
-                owner == job and sum(map(len, cluster(environ).values())) > 1
-            ):  # Another replica may have been the first there.
+            # Of several replicas another one may have been the first there.
+            if owner == job and sum(map(len, cluster(environ).values())) > 1:
                 again = replica(environ) == CHIEF and settle(f"{place}/{CHIEF}", job, environ)[1]
     except StorageError as error:
         return refuse(

@@ -36,6 +36,10 @@ _ELSEWHERE = {
 """Words that people guess, and the right commands."""
 
 
+_OFFLINE = ("completion", "explain", "init")
+"""The verbs that ask nothing of a cloud."""
+
+
 class Verbs(click.Group):
     """Commands by their paths: `jobs/show.py` is `slipway jobs show`.
 
@@ -54,8 +58,9 @@ class Verbs(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self._files():
             return None
-        # Early: deep in a verb's imports CPython 3.11 maps memory anew at each call by which urllib3 compiles patterns.
-        import urllib3  # noqa: F401
+        if cmd_name not in _OFFLINE:
+            # Early: deep in a verb's imports CPython 3.11 maps memory anew at each call by which urllib3 compiles.
+            import urllib3  # noqa: F401
 
         module = importlib.import_module(f"{self._package}.{cmd_name.replace('-', '_')}")
         command = getattr(module, "command", None)
@@ -255,7 +260,8 @@ def _flags(arguments: Arguments) -> str:
             continue
         flag = "--as" if name == "kind" else f"--{name.replace('_', '-')}"
         if isinstance(value, bool):
-            words += [flag] * value
+            if value:
+                words.append(flag)
             continue
         given = [value] if isinstance(value, str) else [f"{key}={item}" for key, item in value.items()]
         words += [word for assignment in given for word in (flag, shlex.quote(assignment))]

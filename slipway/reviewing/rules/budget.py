@@ -93,7 +93,7 @@ def _share(old: Budget, new: Budget, costs: Money, catalog: Catalog) -> Iterator
     )
     each, kept, pool = max(pools, key=lambda pool: pool[0] * pool[1], default=(0, 0, ""))
     monthly, spares = (float(amount) * HOURS_OF_A_MONTH for amount in (costs.idle.after.known, each))
-    suffices = kept > 1 and monthly - spares * (kept - 1) <= new.stack * (passes or 1) if new.stack else False
+    suffices = kept > 1 and monthly - spares * (kept - 1) <= (new.stack or 0) * (passes or 1)
     end = "-stops" if stops else {1: "-spent", WARNS_AT: "-warns"}.get(passes, "")
     yield by_row(
         f"budget-share{end}",

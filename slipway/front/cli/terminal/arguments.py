@@ -101,8 +101,12 @@ class SubmitArguments:
 
     def again(self, request_id: str | None) -> str:
         """Return the command that resumes this submission, or, without its id, the same command."""
-        named = ["--request-id", request_id] if request_id else []
-        return shlex.join([*self.words, *["--yes"] * self.yes, *named])
+        words = self.words
+        if self.yes:
+            words.append("--yes")
+        if request_id:
+            words += ["--request-id", request_id]
+        return shlex.join(words)
 
     def request(self) -> SubmissionRequest:
         """Return the request. Raises ConfigError."""
