@@ -341,8 +341,12 @@ class Stack:
             self.cloud.rest("DELETE", "/vertex-local/scenario")
 
     def end(self) -> None:
-        """Cancel its jobs, give its cluster's machines back and take Ada's roles: the cloud goes on for other tests."""
+        """End its jobs, give its cluster's machines back and take Ada's roles: the cloud goes on for other tests.
+
+        A job that is still being cancelled draws quota, which the next test reads.
+        """
         self.cancel_all()
+        self.all_end()
         self.cloud.call("DELETE", f"{self.clusters}/{self.cluster}")
         self._grant_all(SUBMITTER_ROLES, False)
 
@@ -353,8 +357,8 @@ class Stack:
 
 
 SLEEP = "import time; print('begun'); time.sleep(600)"
-SPOT_CPUS = {"custom_model_training_preemptible_cpus": 64}
 """A job that runs until it is cancelled."""
+SPOT_CPUS = {"custom_model_training_preemptible_cpus": 64}
 
 
 def held(stack: Stack, machines: int = 0, *flags: str) -> str:
