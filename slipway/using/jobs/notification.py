@@ -3,11 +3,15 @@ tells the same address makes the same mark."""
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Iterable
+
 from slipway.authoring.packages import slipway_notify as notify
 from slipway.base.errors import ConfigError
 from slipway.google.failures import CloudError
-from slipway.google.jobs import FAILED, VertexJob
+from slipway.google.jobs import FAILED, VertexJob, state_word
 from slipway.google.storage import Location
+from slipway.model.labels import SWEEP_LABEL
 from slipway.model.secret import NOTIFY
 from slipway.using.context import Context
 from slipway.using.jobs.claim import bucket_of, claim_of
@@ -21,7 +25,7 @@ _ENDS = {
 
 
 class Notifier:
-    """A teller of a job's start after a wait and of its end; without an address it tells nobody."""
+    """A teller of a job's start after a wait, and of its end or a sweep's; without an address it tells nobody."""
 
     def __init__(self, context: Context) -> None:
         """Raises ConfigError, without the address, for one that would be read on the way."""
@@ -46,6 +50,16 @@ class Notifier:
         if not self._url or job.state not in _ENDS:
             return ""
         return self._tell(job, _ENDS[job.state], read_causes(self._context, [job]).get(job.name, ""))
+
+    def sweep_ended(self, job: VertexJob, runs: int, states: Iterable[str], again: int) -> str:
+        """Tell the end of the sweep that a job is of, with the states of its runs; return why that could not be done.
+        `again`: runs that were sent once more, which make another end."""
+        if not self._url:
+            return ""
+        sweep = job.labels[SWEEP_LABEL]
+        mark = notify.place_of(f"gs://{self._context.catalog.work_bucket}/claims/", sweep) + f"/{again}" * bool(again)
+        why = notify.counted(runs, Counter(map(state_word, states)))
+        return self._tell(job, notify.ENDED, why, mark, job="", sweep=sweep, runs=str(runs))
 
     def _tell(self, job: VertexJob, event: str, why: str, mark: str = "", /, **more: str) -> str:
         catalog, storage = self._context.catalog, self._context.brief.storage

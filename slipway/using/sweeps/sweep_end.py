@@ -15,11 +15,11 @@ from slipway.google.jobs import VertexJob, state_word
 from slipway.using.context import Context
 from slipway.using.jobs.failure import read_briefs
 from slipway.using.jobs.follower import TRANSIENT, Contact, look_pause
+from slipway.using.jobs.notification import Notifier
 from slipway.using.submission.ending import error_of_end
 from slipway.using.submission.experiment_run import end_run
-from slipway.using.sweeps.runs import Run, runs_in_words
+from slipway.using.sweeps.runs import GONE, Run, runs_in_words
 from slipway.using.sweeps.sweep_jobs import calls_of
-from slipway.using.sweeps.sweep_notification import SweepNotifier
 from slipway.using.sweeps.sweep_sender import SECONDS_PER_CALL
 from slipway.using.sweeps.sweep_submitter import SubmittedSweep
 
@@ -109,16 +109,14 @@ def problem_of_gone(sweep: SubmittedSweep, gone: Sequence[int], again: Again) ->
 def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, timeout: float | None) -> EndedRuns:
     """Wait until all runs have ended: those that are listed, and all that were accepted, now or before.
 
-    Also ends the experiment runs of jobs that end in the meantime, and tells whom SLIPWAY_NOTIFY
-    names. Raises Timeout after `timeout` seconds (the runs go on), and CloudError after a long time without contact.
+    Also ends the experiment runs of jobs that end in the meantime, and tells whom SLIPWAY_NOTIFY names.
+    Raises Timeout after `timeout` seconds (the runs go on), and CloudError after a long time without contact.
     """
     going = {run.index for run in sweep.result.accepted}
-    unlisted, notifier = UnlistedRuns(context, sweep.accepted, sweep.left.gone), SweepNotifier(context, sweep)
+    unlisted, notifier = UnlistedRuns(context, sweep.accepted, sweep.left.gone), Notifier(context)
     begun = context.clock.monotonic()
     while True:
         jobs = _look(context, sweep, unlisted, show)
-        if problem := notifier.looked(jobs):
-            show.note(problem)
         for index in sorted(going & jobs.keys()):
             if jobs[index].ended and (kept := end_run(context, jobs[index])):
                 show.note(kept)
@@ -127,7 +125,9 @@ def until_ended(context: Context, sweep: SubmittedSweep, show: EndDisplay, *, ti
             taken = sweep.jobs.taken(sweep.accepted)
             left_out = {run.index for run in taken}
             ran = {index: job for index, job in sorted(jobs.items()) if index not in left_out}
-            if problem := notifier.all_ended(ran, len(unlisted.gone)):
+            states = [*(job.state for job in ran.values()), *(GONE for _ in unlisted.gone)]
+            again = sum(run.resend for run in sweep.accepted)
+            if ran and (problem := notifier.sweep_ended(ran[min(ran)], sweep.count, states, again)):
                 show.note(problem)
             return EndedRuns(jobs=ran, gone=sorted(unlisted.gone), taken=taken)
         age = context.clock.monotonic() - begun

@@ -98,23 +98,17 @@ def test_a_sweep_tells_its_first_failure_and_its_end_though_nobody_waits(stack: 
 
 
 @pytest.mark.journey
-def test_who_waits_for_a_sweep_tells_its_first_failure_and_its_end_with_metrics(stack: Stack, room: Room) -> None:
+def test_who_waits_for_a_sweep_without_a_launcher_tells_its_end(stack: Stack, room: Room) -> None:
     (stack.folder / "s.json").write_text(json.dumps({"grid": {"code": ["print(1)", FAILS, "print(2)"]}}))
     words = ("submit", "hello", "--sweep", "s.json", "--wait")
     first = stack.run(*words, SLIPWAY_NOTIFY=room.url)
-    assert first.code == 4
-    cause = "ValueError: the data is not there (main)"
-    assert events(room) == [("failed", cause), ("ended", f"2 of 3 runs succeeded, 1 failed; run 1: {cause}")]
-    for job in stack.jobs():
-        run = int(job["labels"]["slipway-run"])
-        stack.write(
-            f"jobs/{job['displayName']}/metrics.json", json.dumps({"accuracy": 0.5 + run / 10, "size": 8}).encode()
-        )
+    assert first.code == 4 and events(room) == [("ended", "2 of 3 runs succeeded, 1 failed")]
+    ended = room.bodies[0]
+    assert (ended["job"], ended["runs"]) == ("", "3") and ended["sweep"] == stack.jobs()[0]["labels"]["slipway-sweep"]
     stack.run(*words, SLIPWAY_NOTIFY=room.url)
-    assert len(room.bodies) == 2
+    assert len(room.bodies) == 1
     stack.run(*words, SLIPWAY_NOTIFY=f"{room.url}#json")
-    assert room.bodies[3]["why"].endswith("; accuracy 0.5 (run 0) to 0.7 (run 2); size 8 (run 0)")
-    assert room.bodies[3]["runs"] == "3" and room.bodies[2]["run"] == "1"
+    assert len(room.bodies) == 2, "another address is told as well"
     nothing_has_the_address(stack, room, first.out, first.err)
 
 
