@@ -8,55 +8,51 @@ from urllib.parse import urlsplit
 from slipway.authoring.packages.slipway_notify import HERE
 from slipway.base.clock import poll
 from slipway.base.errors import ConfigError, ResourceError
-from slipway.base.formatting import join, last_part, nearest, quoted
-from slipway.google.jobs import VertexJob
+from slipway.base.formatting import join, nearest, quoted
+from slipway.google.jobs import VertexJob, state_word
 from slipway.using.context import Context
 from slipway.using.jobs.roles import REPLICA, of_role, who_of
 
 _LOOK_S, _LONGEST_LOOK_S = 1.0, 10.0
 
 
-def _lacks(job: VertexJob, noun: str, why: str, fix: str) -> ResourceError:
-    return ResourceError(f"job {job.called} has no {noun}", why=why, fix=fix)
-
-
-def shell_of(context: Context, job: VertexJob, role: str, tell: Callable[[str], None]) -> str:
-    """Return the link of a shell in the first replica of a role, of the job's first role where it is empty.
+def page_of(context: Context, job: VertexJob, role: str | None, tell: Callable[[str], None]) -> str:
+    """Return the link of a shell in the first replica of a role, of the job's first role where it is empty; for None
+    that of the dashboard.
 
     Waits until the service names it, which it does for running jobs. `tell` is told that it waits. Raises ConfigError
-    for a role that the job does not have, ResourceError for a job without shells or that ended.
+    for a role that the job does not have, ResourceError for a job without such a page or that ended.
     """
-    _check_has_machines(job, "shells")
-    if not job.asks_shell:
-        fix = f"slipway submit --like {job.typed} --shell, where the stack allows it"
-        raise _lacks(job, "shells", "its request asked for none", fix)
-    task = replica_of(job, role)
-    return _link(context, job, lambda found: found.shells.get(task, ""), "shell", tell)
-
-
-def dashboard_of(context: Context, job: VertexJob, tell: Callable[[str], None]) -> str:
-    """Return the link of the dashboard, waiting as for a shell. Raises ResourceError."""
-    _check_has_machines(job, "dashboard")
-    if not job.asks_dashboard:
-        fix = "write enable_dashboard_access=True into its template"
-        raise _lacks(job, "dashboard", "its request asked for none", fix)
-    if urlsplit(context.connection.endpoints.overrides.get("vertex", "")).hostname in HERE:
-        raise _lacks(job, "dashboard", "the local cloud has no dashboards", f"slipway jobs logs {job.typed}")
-    return _link(context, job, dashboard_in, "dashboard", tell)
-
-
-def _check_has_machines(job: VertexJob, noun: str) -> None:
+    noun, why, fix = "dashboard" if role is None else "shell", "", f"slipway jobs logs {job.typed}"
+    local = urlsplit(context.connection.endpoints.overrides.get("vertex", "")).hostname in HERE
     if job.kind.id_parameter:
-        why = f"each task of a {job.kind.words} is a job of its own, and no {job.kind.words} can ask for web access"
-        raise _lacks(job, noun, why, f"slipway jobs logs {job.typed}")
+        why = f"each task of a {job.kind.words} is a job of its own, and can ask for no web access"
+    elif not (job.asks_dashboard if role is None else job.asks_shell):
+        why, fix = "its request asked for none", f"slipway submit --like {job.typed} --shell, where the stack allows it"
+        fix = "write enable_dashboard_access=True into its template" if role is None else fix
+    elif role is None and local:
+        why = "the local cloud has no dashboards"
+    elif job.kind.has_trials:
+        why, fix = "each of its trials is a job of its own", f"slipway jobs show {job.typed}, which names them"
+    if why:
+        raise ResourceError(f"job {job.called} has no {noun}", why=why, fix=fix)
+    task = "" if role is None else _replica_of(job, role)
+    for spent in poll(context.clock.sleep, _LOOK_S, _LONGEST_LOOK_S):
+        found = context.vertex.job(job.name)
+        if found.ended:
+            machines = "its machines are gone" if found.start_time else "it never ran"
+            why = f"it is over ({state_word(found.state)}), and {machines}"
+            raise ResourceError(f"job {job.called} has no {noun} any more", why=why, fix=fix)
+        shells = (context.vertex.job(found.backing) if found.backing else found).shells
+        page = next((name for name in shells if (name == task if task else not REPLICA.fullmatch(name))), "")
+        if link := shells.get(page, ""):
+            return link if "://" in link else f"https://{link}"
+        if not spent:
+            tell(f"waiting for the {noun}, which is there while the job runs (Ctrl-C leaves the job as it is)")
+    raise AssertionError("polling without an end")
 
 
-def dashboard_in(job: VertexJob) -> str:
-    """Return the first link that is no replica's shell, empty where there is none."""
-    return next((link for task, link in job.shells.items() if not REPLICA.fullmatch(task)), "")
-
-
-def replica_of(job: VertexJob, role: str) -> str:
+def _replica_of(job: VertexJob, role: str) -> str:
     """Return the service's name of the first replica of a role (`workers`, `workers-1`). Raises ConfigError."""
     tasks = [f"workerpool{index}-{n}" for index, pool in enumerate(job.worker_pools) for n in range(pool.replicas)]
     names = {task: who_of(task, job) for task in tasks}
@@ -69,23 +65,3 @@ def replica_of(job: VertexJob, role: str) -> str:
         why=f"its replicas are {join(names.values())}",
         fix=f"slipway jobs open {job.typed} --shell {near}",
     )
-
-
-def _link(
-    context: Context, job: VertexJob, of: Callable[[VertexJob], str], noun: str, tell: Callable[[str], None]
-) -> str:
-    if job.kind.has_trials:
-        trials = [last_part(trial.job) for trial in job.tried if trial.job]
-        fix = f"slipway jobs open {trials[0]} --{noun}" if trials else "try again once a trial runs"
-        raise _lacks(job, noun, "each of its trials is a job of its own", fix)
-    for spent in poll(context.clock.sleep, _LOOK_S, _LONGEST_LOOK_S):
-        found = context.vertex.job(job.name)
-        if found.ended:
-            machines = "its machines are gone" if found.start_time else "it never ran"
-            why = f"it is over ({found.state.rpartition('_')[2].lower()}), and {machines}"
-            raise _lacks(job, f"{noun} any more", why, f"slipway jobs logs {job.typed}")
-        if link := of(context.vertex.job(found.backing) if found.backing else found):
-            return link if "://" in link else f"https://{link}"
-        if not spent:
-            tell(f"waiting for the {noun}, which is there while the job runs (Ctrl-C leaves the job as it is)")
-    raise AssertionError("polling without an end")

@@ -18,7 +18,7 @@ from slipway.front.cli.terminal import completions, screen
 from slipway.front.cli.terminal.options import WORD, catalog_and_output, found_job
 from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
-from slipway.using.jobs.web_access import dashboard_of, shell_of
+from slipway.using.jobs.web_access import page_of
 
 _PAGES = ("console", "output", "tensorboard")
 _CONSOLE = "https://console.cloud.google.com"
@@ -56,10 +56,8 @@ def command(
     if shell is not None and dashboard:
         raise ConfigError("--shell and --dashboard open two pages", fix="name one of them")
     lines: tuple[str, ...] = ()
-    if dashboard:
-        what, link = "dashboard", dashboard_of(context, target, screen.note)
-    elif shell is not None:
-        what, link = "shell", shell_of(context, target, shell, screen.note)
+    if dashboard or shell is not None:
+        what, link = "dashboard" if dashboard else "shell", page_of(context, target, shell, screen.note)
     else:
         browsed = "storage" not in context.connection.endpoints.overrides
         lines, link = place_of(target, what, context.console_link(target), context.catalog.project if browsed else "")
