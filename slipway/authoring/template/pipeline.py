@@ -12,14 +12,8 @@ from slipway.authoring.template.declaration import Parameter, file_of
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.worker_pool import TaskPool
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import join, meant, quoted
-from slipway.model.kinds.pipeline import Pipeline, Task
-
-ARGUMENTS = frozenset(
-    {"template", "like", "capacity", "pool", "kind", "team", "wait_for", "then", "request_id", "catalog", "code"}
-    | {"yes", "labels", "note", "notify"}
-)
-"""The arguments of `slipway.submit`; all others are parameters of the template."""
+from slipway.base.formatting import join
+from slipway.model.kinds.pipeline import Pipeline
 
 
 def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
@@ -52,40 +46,6 @@ def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
         )
     parameters = tuple(_merged(declared.get(name, parameter), parameter) for name, parameter in derived.items())
     return replace(template, pipeline=text, parameters=parameters, worker_pools=pools)
-
-
-def check_submissions(template: JobTemplate, offered: Mapping[str, JobTemplate]) -> None:
-    """Raise ConfigError for tasks of a template's pipeline that submit what its stack can't: `offered` are its
-    templates by name. Tasks that name their catalog submit to another stack."""
-    if (pipeline := template.compiled) is None:
-        return
-    submitting = (task for task in pipeline.tasks if task.submits_here)
-    if mistakes := [wrong for task in submitting for wrong in _refusals(task, offered)]:
-        name = pipeline.spec.get("pipelineInfo", {}).get("name", "")
-        raise ConfigError(
-            f"template {template.name}: its pipeline {name} submits what this stack does not take",
-            why="\n".join(mistakes),
-            fix="correct the arguments of submit_op, and compile the file that templates/"
-            f'{file_of(template.name)} names again; or name another stack\'s catalog there: catalog="gs://BUCKET"',
-        )
-
-
-def _refusals(task: Task, offered: Mapping[str, JobTemplate]) -> Iterator[str]:
-    given: Mapping[str, Any] = task.inputs["parameters"]
-    name = given["template"].get("runtimeValue", {}).get("constant")
-    if name is None or "{{$" in name:  # Known in a run alone.
-        return
-    if name not in offered:
-        fix = meant(name, offered, f"it has {join(offered)}")
-        yield f"task {task.path}: there is no template {quoted(name)} in slipway:templates; {fix}"
-        return
-    known = {parameter.name: parameter.published for parameter in offered[name].parameters}
-    names = {**given, **task.inputs.get("artifacts", {})}.keys() - ARGUMENTS
-    for unknown in () if any(each.command for each in known.values()) else sorted(names - known.keys()):
-        fix = meant(unknown, known, f"it has {join(known) or 'none'}")
-        yield f"task {task.path}: template {name} has no parameter {quoted(unknown)}; {fix}"
-    if missing := [each.name for each in known.values() if each.required and each.name not in names]:
-        yield f"task {task.path}: template {name} needs {join(missing)}, which no argument gives"
 
 
 def _read(path: Path) -> str:

@@ -17,7 +17,6 @@ from slipway.authoring.stack.members import open_to
 from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.load import load, source
-from slipway.authoring.template.pipeline import check_submissions
 from slipway.authoring.template.proof import Placement, place_all
 from slipway.authoring.template.stack_machines import on_stack, resources_of
 from slipway.authoring.template.worker_pool import Code
@@ -28,7 +27,6 @@ from slipway.deploying.deployment.publication import (
     compile_context,
     draws,
     mark_dormant,
-    no_submitter,
     readable,
     template_entry,
 )
@@ -81,8 +79,6 @@ class ProvenStack:
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
     """Prove the templates in `folder`. Raises ConfigError for those that can't be read."""
     templates = {template.name: on_stack(template, stack) for template in load(stack.templates, folder)}
-    for template in templates.values():
-        check_submissions(template, templates)
     placements, misfit = place_all(templates.values(), resources_of(stack))
     sources = {name: source(name, folder) for name in templates}
     options = [option for cluster in stack.clusters for option in cluster.options]
@@ -220,7 +216,6 @@ def plan_deployment(
             *of_quota(report),
             *of_alternatives(plan, then, stack, proven.templates.values()),
             *("\n  fix: ".join(cluster.spec.closed) for cluster in plan.current if cluster.spec.closed),
-            *("\n  fix: ".join(wrong) for each in proven.templates.values() if (wrong := no_submitter(each, stack))),
             *(dormancy.waits for dormancy in plan.dormant if dormancy.lacks),
             *(overdue(item) for item in plan.retiring if item.overdue),
             *(str(refusal.error) for refusal in plan.refusals),

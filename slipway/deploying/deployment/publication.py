@@ -84,21 +84,6 @@ def rehearse(template: JobTemplate, stack: Stack) -> model.Template:
     return entry
 
 
-def no_submitter(template: JobTemplate, stack: Stack) -> tuple[str, str] | None:
-    """Return a warning and its fix for a pipeline whose tasks submit to its stack as an account that no submitter
-    names; None otherwise."""
-    if not template.compiled or not any(task.submits_here for task in template.compiled.tasks):
-        return None
-    trainer = stack.trainers[template.trainer].account if template.trainer else stack.workspace.trainer
-    member = f"serviceAccount:{template.service_account or trainer_email(trainer, stack.project)}"
-    if member in stack.submitters:
-        return None
-    return (
-        f"{template.name}: tasks of its pipeline submit jobs as {member}, which is no submitter",
-        f"add {member} to slipway:workspace.submitters, unless a group there has it",
-    )
-
-
 def catalog_of(
     context: CompileContext,
     stack: Stack,

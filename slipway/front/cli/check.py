@@ -83,7 +83,6 @@ def check_file(path: Path) -> Checked:
         if cluster.closed:
             remarks["slipway:persistentResources"][cluster.name]["serviceAccount"]["custom"].wrong(*cluster.closed)
     mistakes, published = _templates(document, folder, stack)
-    mistakes = mistakes or _pipelines(stack, document, folder, remarks)
     if not mistakes:
         _misfits(stack, folder, remarks)
         _unused(stack, published, remarks)
@@ -137,24 +136,6 @@ def _templates(
             at = config["slipway:teams"][of_team[0]]["machines"][of_team[1]] if of_team else part
             at.wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
     return config.mistakes, published
-
-
-def _pipelines(stack: Stack, document: Document, folder: Path, remarks: DocumentPart) -> list[FileMistake]:
-    """Find pipelines whose tasks submit what the stack does not offer; remark on those of no submitter."""
-    from slipway.authoring.template.load import load
-    from slipway.authoring.template.pipeline import check_submissions
-    from slipway.deploying.deployment.publication import no_submitter
-
-    mistakes = DocumentPart(document)["config"]["slipway:templates"]
-    templates = {template.name: template for template in load(stack.templates, folder)}
-    for number, template in enumerate(templates.values()):
-        try:
-            check_submissions(template, templates)
-        except ConfigError as error:
-            mistakes[number].wrong("\n    ".join([error.what, *error.why.splitlines()]), error.fix)
-        if wrong := no_submitter(template, stack):
-            remarks["slipway:templates"][number].wrong(*wrong)
-    return mistakes.mistakes
 
 
 def _misfits(stack: Stack, folder: Path, remarks: DocumentPart) -> None:

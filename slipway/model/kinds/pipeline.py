@@ -95,7 +95,6 @@ class Task:
 
     #: With the graphs around it: `prepare.split`.
     path: str
-    inputs: Json
     container: Json
     #: The tasks and graphs that it comes after.
     after: frozenset[str]
@@ -105,11 +104,6 @@ class Task:
     @property
     def need(self) -> Need:
         return Need.read(self.container.get("resources", {}))
-
-    @property
-    def submits_here(self) -> bool:
-        """Tell whether it submits a template of the stack that runs the pipeline."""
-        return any(variable.get("value") == THIS_STACK for variable in self.container.get("env", ()))
 
     def comes_after(self, other: Task) -> bool:
         """Tell whether it comes after another task, or after a graph that the other is in."""
@@ -194,8 +188,7 @@ def _tasks(
             continue
         executor = spec.get("deploymentSpec", {}).get("executors", {})[component["executorLabel"]]
         if "container" in executor:
-            inputs = body.get("inputs", {})
-            yield Task(above + name, inputs, executor["container"], earlier[name], times * _iterations(body))
+            yield Task(above + name, executor["container"], earlier[name], times * _iterations(body))
 
 
 def _iterations(body: Json) -> int:

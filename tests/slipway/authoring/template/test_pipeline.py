@@ -1,8 +1,6 @@
 """A pipeline's template: what its file says, where it fits, and what it can't have. (N28)"""
 
 import json
-from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 from slipway.authoring.template.compile import request
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.jobspec import CompileContext
-from slipway.authoring.template.pipeline import check_submissions, with_pipeline
+from slipway.authoring.template.pipeline import with_pipeline
 from slipway.authoring.template.proof import StackResources, prove
 from slipway.base.errors import ConfigError
 from slipway.model.cluster import ClusterSpec, PoolSpec
@@ -159,55 +157,16 @@ def test_its_tasks_wait_for_the_cluster_and_then_do_as_the_template_says(
     assert command[2] == "echo ${slipway.dollar}{HOME} $0", "a shell's own variable is no placeholder"
 
 
-def submitting(folder: Path, catalog: str, **given: Any) -> JobTemplate:
-    """A template whose pipeline has a task of `submit_op`. Arguments of None are known in a run alone."""
+def submitting(folder: Path, catalog: str) -> JobTemplate:
+    """A template whose pipeline has a task of `submit_op`."""
     content = spec()
     variable = {"name": "SLIPWAY_CATALOG", "value": catalog}
     content["deploymentSpec"]["executors"]["work"]["container"]["env"] = [variable]
-    sources = {
-        name: {"componentInputParameter": name} if value is None else {"runtimeValue": {"constant": value}}
-        for name, value in given.items()
-    }
-    content["root"]["dag"]["tasks"]["work-0"]["inputs"] = {"parameters": sources}
     return template(folder, content)
-
-
-@pytest.mark.parametrize(
-    ("given", "words"),
-    [
-        ({"template": "digits", "data": "gs://d", "trees": 40.0, "capacity": "pool"}, ""),
-        ({"template": None, "lrr": 0.1}, ""),
-        ({"template": "{{$.inputs.parameters['which']}}", "lrr": 0.1}, ""),
-        ({"template": "free", "run": "x {anything}", "anything": None}, ""),
-        (
-            {"template": "digts"},
-            "task work-0: there is no template 'digts' in slipway:templates; did you mean `digits`?",
-        ),
-        ({"template": "digits", "data": None, "tres": 3.0}, "digits has no parameter 'tres'; did you mean `trees`?"),
-        ({"template": "digits", "data": "gs://d", "team": "vision"}, ""),
-        ({"template": "digits"}, "task work-0: template digits needs data, which no argument gives"),
-    ],
-)
-def test_a_task_of_submit_op_is_judged_by_the_stack_s_templates(
-    tmp_path: Path, given: dict[str, Any], words: str
-) -> None:
-    asked = submitting(tmp_path, THIS_STACK, **given)
-    digits = template(tmp_path, parameters=())
-    digits = replace(digits, name="digits", parameters=(Parameter("data", str), Parameter("trees", int, default=3)))
-    free = replace(digits, name="free", parameters=(Parameter("run", str, command=True),))
-    offered = {each.name: each for each in (digits, free, asked)}
-    with pytest.raises(ConfigError) if words else nullcontext() as refused:
-        check_submissions(asked, offered)
-    if refused:
-        assert words in refused.value.why and "templates/train.py names" in refused.value.fix
-
-
-def test_a_task_that_names_its_catalog_is_another_stack_s(tmp_path: Path) -> None:
-    check_submissions(submitting(tmp_path, "gs://other", template="theirs"), {})
 
 
 def test_its_request_names_the_stack_s_catalog_to_tasks_that_name_none(tmp_path: Path) -> None:
     for named, wanted in ((THIS_STACK, "gs://catalog"), ("gs://other", "gs://other")):
-        body = request(submitting(tmp_path, named, template="digits"), "on-demand", CONTEXT, {})
+        body = request(submitting(tmp_path, named), "on-demand", CONTEXT, {})
         container = body["pipelineSpec"]["deploymentSpec"]["executors"]["work"]["container"]
         assert container["env"] == [{"name": "SLIPWAY_CATALOG", "value": wanted}]
