@@ -27,7 +27,7 @@ def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
         pools = tuple(map(TaskPool.of, pipeline.groups))
         if not pools:
             raise ConfigError("none of its tasks runs a container", fix="name a pipeline that has such a task")
-        derived = {name: _parameter(name, pipeline) for name in pipeline.offered}
+        derived = {name: _parameter(name, pipeline) for name in pipeline.parameters}
     except ConfigError as problem:
         raise ConfigError(
             f"template {template.name}: {file}: {problem.what}", why=problem.why, fix=problem.fix

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
+from itertools import accumulate
 from typing import Any
 
 from slipway.model.machines.table import Machine, MachineError, machine, machine_types
@@ -31,8 +31,8 @@ _AMOUNT = re.compile(r"(\d+\.?\d*)(\w*)")
 _UNITS = {"": 1.0, "m": 1e-3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
 _UNITS |= {"Ki": 2.0**10, "Mi": 2.0**20, "Gi": 2.0**30, "Ti": 2.0**40}
 _FAMILIES = ("e2", "n1", "m1")
-_MOST_COMPARED = 40
-"""The tasks up to which those that may run at once are told apart; of more, all may."""
+_MOST_COMPARED = 100
+"""The runs of tasks up to which those at once are told apart, quickly; of more, all may be."""
 
 
 @dataclass(frozen=True, order=True)
@@ -95,19 +95,15 @@ class Task:
 
     #: With the graphs around it: `prepare.split`.
     path: str
-    container: Json
+    need: Need
     #: The tasks and graphs that it comes after.
     after: frozenset[str]
     #: How many of it run at once.
     times: int
 
-    @property
-    def need(self) -> Need:
-        return Need.read(self.container.get("resources", {}))
-
     def comes_after(self, other: Task) -> bool:
         """Tell whether it comes after another task, or after a graph that the other is in."""
-        return any(f"{other.path}.".startswith(f"{name}.") for name in self.after)
+        return not self.after.isdisjoint(accumulate(other.path.split("."), "{}.{}".format))
 
 
 @dataclass(frozen=True)
@@ -118,16 +114,9 @@ class Pipeline:
 
     @property
     def parameters(self) -> Mapping[str, Json]:
-        """The definitions of its parameters, by name."""
+        """The definitions of its parameters, by name. A submission leaves out optional ones without a default."""
         found: Mapping[str, Json] = self.spec.get("root", {}).get("inputDefinitions", {}).get("parameters", {})
-        return found
-
-    @property
-    def offered(self) -> tuple[str, ...]:
-        """The parameters that a submission gives: all but optional ones without a default, which it leaves out."""
-        return tuple(
-            name for name, each in self.parameters.items() if "defaultValue" in each or not each.get("isOptional")
-        )
+        return {name: each for name, each in found.items() if "defaultValue" in each or not each.get("isOptional")}
 
     def type_of(self, parameter: str) -> type[Any] | None:
         """Return a parameter's type; None for one that no submission can give."""
@@ -140,20 +129,15 @@ class Pipeline:
         return tuple(dict.fromkeys(str(each["container"]["image"]) for each in executors if "container" in each))
 
     @property
-    def tasks(self) -> tuple[Task, ...]:
-        """The tasks that run containers. Raises KeyError for what the pipeline lacks, ValueError for tasks that wait
-        for each other."""
-        return tuple(_tasks(self.spec, self.spec["root"]["dag"])) if "root" in self.spec else ()
-
-    @property
     def groups(self) -> tuple[TaskGroup, ...]:
-        """The tasks by their needs, the most demanding first. Raises as `tasks`, and MachineError for a need that no
-        machine meets.
+        """The tasks by their needs, the most demanding first. Raises KeyError for what the pipeline lacks,
+        ValueError for tasks that wait for each other, and MachineError for a need that no machine meets.
 
         Of a loop over listed items as many run as there are, at most its own limit; of one over a task's output, one is
         counted, as nothing tells how many there will be. A task under a condition counts.
         """
-        tasks, found = self.tasks, list[TaskGroup]()
+        tasks = list(_tasks(self.spec, self.spec["root"]["dag"])) if "root" in self.spec else []
+        found = list[TaskGroup]()
         for need in sorted({task.need for task in tasks}, reverse=True):
             paths = tuple(task.path for task in tasks if task.need == need)
             shape = need.own()
@@ -188,7 +172,8 @@ def _tasks(
             continue
         executor = spec.get("deploymentSpec", {}).get("executors", {})[component["executorLabel"]]
         if "container" in executor:
-            yield Task(above + name, executor["container"], earlier[name], times * _iterations(body))
+            need = Need.read(executor["container"].get("resources", {}))
+            yield Task(above + name, need, earlier[name], times * _iterations(body))
 
 
 def _iterations(body: Json) -> int:
@@ -200,33 +185,23 @@ def _iterations(body: Json) -> int:
 
 def _at_once(tasks: list[Task]) -> int:
     """Return how many of some tasks may run at once: the most that do not come after one another. They are as many as
-    the machines that suffice where each task takes over what it can of earlier ones (Dilworth), which is quick."""
-    if len(tasks) > _MOST_COMPARED:
-        return sum(task.times for task in tasks)
-    earlier = [[at for at, other in enumerate(tasks) if task.comes_after(other)] for task in tasks]
-    free, taken = [task.times for task in tasks], Counter[tuple[int, int]]()
+    the machines that suffice where each task takes over that of an earlier one, as far as it can (Dilworth)."""
+    runs = [task for task in tasks for _ in range(task.times)]
+    if len(runs) > _MOST_COMPARED:
+        return len(runs)
+    earlier = [[at for at, other in enumerate(runs) if task.comes_after(other)] for task in runs]
+    successor: dict[int, int] = {}
 
-    def take(later: int, most: int, seen: set[int]) -> int:
+    def takes_over(later: int, seen: set[int]) -> bool:
         for at in earlier[later]:
-            if at in seen:
-                continue
-            seen.add(at)
-            count = min(most, free[at])
-            free[at] -= count
-            for other in range(0 if count else len(tasks)):
-                if not count and taken[at, other]:
-                    count = take(other, min(most, taken[at, other]), seen)
-                    taken[at, other] -= count
-            if count:
-                taken[at, later] += count
-                return count
-        return 0
+            if at not in seen:
+                seen.add(at)
+                if at not in successor or takes_over(successor[at], seen):
+                    successor[at] = later
+                    return True
+        return False
 
-    for later, task in enumerate(tasks):
-        wanted = task.times
-        while count := take(later, wanted, set()):
-            wanted -= count
-    return sum(task.times for task in tasks) - taken.total()
+    return len(runs) - sum(takes_over(later, set()) for later in range(len(runs)))
 
 
 def _amount(value: Any) -> float:

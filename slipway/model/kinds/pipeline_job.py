@@ -37,7 +37,7 @@ class PipelineJobKind(JobKind):
         assert pipeline is not None, "checked when the template was made"
         config: dict[str, Any] = {
             "gcsOutputDirectory": spec["baseOutputDirectory"]["outputUriPrefix"],
-            "parameterValues": {name: f"${{{name}}}" for name in _pipeline(pipeline).offered},
+            "parameterValues": {name: f"${{{name}}}" for name in _pipeline(pipeline).parameters},
         }
         if detail := spec.get("persistentResourceRuntimeDetail"):
             config["defaultRuntime"] = {"persistentResourceRuntimeDetail": detail}

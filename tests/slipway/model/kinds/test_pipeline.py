@@ -1,5 +1,8 @@
 """Pipelines: the machines that their tasks need at once, and a submission's request. (N28)"""
 
+import random
+import time
+from itertools import combinations
 from typing import Any
 
 import pytest
@@ -64,6 +67,32 @@ BRANCHES = {f"a{at}": task("cpu") for at in range(20)} | {f"b{at}": task("cpu", 
 )
 def test_as_many_tasks_count_as_may_run_at_once(tasks: dict[str, Any], wanted: dict[str, int]) -> None:
     assert at_once(pipeline(tasks)) == wanted
+
+
+def test_chains_and_branches_count_as_trying_every_choice_among_them() -> None:
+    some = random.Random(46)
+    for _ in range(100):
+        names = [f"t{at}" for at in range(some.randint(1, 7))]
+        times = {name: some.randint(1, 3) for name in names}
+        after = {name: [other for other in names[:at] if some.random() < 0.3] for at, name in enumerate(names)}
+        before = {name: set(after[name]) for name in names}
+        for name in names:
+            before[name] |= {earlier for other in after[name] for earlier in before[other]}
+        choices = (chosen for many in range(1, 8) for chosen in combinations(names, many))
+        together = (chosen for chosen in choices if not any(before[name] & {*chosen} for name in chosen))
+        items = {name: {"raw": str([0] * times[name])} for name in names}
+        tasks = {name: task("cpu", *after[name], parameterIterator={"items": items[name]}) for name in names}
+        assert at_once(pipeline(tasks)) == {"cpu": max(sum(map(times.__getitem__, chosen)) for chosen in together)}
+
+
+@pytest.mark.parametrize(("tasks", "items", "wanted"), [(100, 1, 1), (2, 50, 50), (1, 5000, 5000), (2, 5000, 10000)])
+def test_a_long_chain_is_judged_at_once_and_of_many_runs_all_count(tasks: int, items: int, wanted: int) -> None:
+    """Of more than a hundred runs the machines may be overstated, and no judgement takes long."""
+    loop = {"parameterIterator": {"items": {"raw": str([0] * items)}}}
+    chain = {f"t{at}": task("cpu", *([f"t{at - 1}"] if at else ()), **loop) for at in range(tasks)}
+    begun = time.process_time()
+    assert at_once(pipeline(chain)) == {"cpu": wanted}
+    assert time.process_time() - begun < 0.5
 
 
 SIZES = {"small": {"cpuLimit": 4.0}, "large": {"cpuLimit": 16.0}, "roomy": {"cpuLimit": 4.0, "memoryLimit": 100.0}}
