@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
@@ -14,7 +13,6 @@ from slipway.model.catalog.forms import PARAMETER_NAME
 from slipway.model.catalog.parameter_types import BY_NAME, BY_PYTHON, Scalar, Value
 from slipway.model.catalog.placeholders import whole
 from slipway.model.kinds import CUSTOM_JOB, KINDS
-from slipway.model.kinds.pipeline import Pipeline
 from slipway.model.kinds.settings import ModelUpload, Study
 
 
@@ -179,11 +177,6 @@ class Declaration:
 
     def parameter(self, name: str) -> Parameter | None:
         return next((parameter for parameter in self.parameters if parameter.name == name), None)
-
-    @property
-    def compiled(self) -> Pipeline | None:
-        """The compiled pipeline, once its JSON stands in the place of its file; None before, and without one."""
-        return Pipeline(json.loads(self.pipeline)) if self.pipeline and self.pipeline.startswith("{") else None
 
     @property
     def all_pools(self) -> tuple[WorkerPool, ...]:

@@ -139,7 +139,8 @@ def _not_of_pipelines(template: Declaration) -> Iterator[str]:
     for name in template.capacity_types:
         if name not in (POOL, ON_DEMAND):
             yield f"capacity_types: {name}: Vertex AI runs pipelines on {POOL} and {ON_DEMAND} alone"
-    known = {*_OF_PIPELINES, *(("worker_pools",) if template.compiled else ())}
+    read = str(template.pipeline).startswith("{")  # Its JSON stands in the place of its file then.
+    known = {*_OF_PIPELINES, *(("worker_pools",) if read else ())}
     usual = Declaration(template.name, template.summary)
     for name in sorted(vars(usual).keys() - known):
         if getattr(template, name) != getattr(usual, name):

@@ -19,7 +19,7 @@ from slipway.model.kinds.pipeline import Pipeline
 def with_pipeline(template: JobTemplate, root: Path) -> JobTemplate:
     """Return the template with its pipeline read from the repository at `root`. Raises ConfigError."""
     file = template.pipeline
-    if file is None or template.compiled:
+    if file is None:
         return template
     try:
         text = _read(root / file)
