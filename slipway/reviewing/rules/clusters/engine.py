@@ -13,7 +13,6 @@ from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import NAMES
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.labels import NAME_LABEL
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.machines.table import regions
 from slipway.model.prices import UNKNOWN, Price, dollars, per_hour
@@ -87,8 +86,6 @@ def _destruction(
         row, field = "deleted" if gone.fate is Fate.DELETED else "replaced", next(iter(gone.replaces), "")
         itself, details = Subject("cluster", name), _causes(gone)
         yield by_row(f"{row}-declared", itself, also=also, details=details, field=field)
-    elif there and there.failed and retired:
-        yield by_row("retired-failed", itself)
     elif retired and not declared:
         yield by_row("retired-idle", itself, name=name)
     elif gone and was is None:
@@ -110,10 +107,7 @@ def _causes(gone: Touched | None) -> tuple[str, ...]:
 def _name(id_: str, change: Change) -> str:
     if cluster := change.old.cluster_named(id_) or change.new.cluster_named(id_):
         return cluster.name
-    there = (change.living or {}).get(id_)
-    if id_ in change.before.kept:
-        return change.before.kept[id_].role
-    return there.labels.get(NAME_LABEL, id_) if there else id_
+    return change.before.kept[id_].role if id_ in change.before.kept else id_
 
 
 def unsaid_clusters(change: Change) -> Iterator[Consequence]:
