@@ -145,8 +145,8 @@ if words[:2] == ["preview", "--json"]:
     reviewed = open(f"stacks/Pulumi.{os.environ['STACK']}.yaml").read()
     assert open(words[words.index("--config-file") + 1]).read() == reviewed
     own = os.path.exists("CHANGE")  # a file that the merge request has, and the base branch has not
-    print('{"preludeEvent": {"config": {"secret": "plain"}}}')
-    print(open(folder + ("change" if own else "main")).read())
+    told = open(folder + ("change" if own else "main")).read()
+    print('{"preludeEvent": {"config": {"secret": "plain"}}}\\n' + told if told else "", end="")
 elif words[:2] == ["stack", "output"]:
     print(json.dumps({"catalog": "gs://acme-catalog/catalog.json"}))
 elif words[0] == "up":

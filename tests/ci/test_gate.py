@@ -91,7 +91,7 @@ class TestPullRequest:
         return workflows["preview"].step("Comment and gate")
 
     def ask(self, runner: Runner, gate: dict[str, Any], folder: str = ".") -> subprocess.CompletedProcess[str]:
-        return runner.run(gate, STACKS=" ".join(STACKS), BASE=BASE, CHECK="success", FOLDER=folder)
+        return runner.run(gate, STACKS=" ".join(STACKS), BASE=BASE, FOLDER=folder)
 
     @pytest.fixture
     def asked(self, runner: Runner, gate: dict[str, Any]) -> GitHub:

@@ -13,10 +13,14 @@ import pytest
 
 from slipway.google.catalog import document
 from slipway.model.catalog.model import Catalog
+from slipway.model.findings.finding import Subject
+from slipway.reviewing.consequence import consequence
+from slipway.reviewing.review import Review as Told
+from slipway.reviewing.review import write
 from tests.ci import gitlab as stand_in
 from tests.ci.gitlab import ADA, GRACE, LATER
 from tests.ci.gitlab_jobs import jobs_of, preview
-from tests.ci.gitlab_project import BAD, GOOD, SETTINGS, Project
+from tests.ci.gitlab_project import BAD, GONE, GOOD, SETTINGS, Project
 from tests.ci.test_team_workflows import Checkout, checkout, environment  # noqa: F401 - fixtures
 
 SEEN = "2026-11-21T10:00:00.000Z"
@@ -74,8 +78,10 @@ class TestMergeRequest:
         project.git("switch", "-q", "main")
         project.commit("CHANGE", "ours")
         ran = project.play(commit)
-        assert "this can't be merged into main" in ran["slipway-check"].stderr
-        assert "slipway-preview: [prod]" not in ran
+        assert all(
+            "this can't be merged into main" in ran[f"slipway-{job}"].stderr for job in ("check", "preview: [prod]")
+        )
+        assert "slipway-reviewed" not in ran
 
     def test_mistakes_of_the_stack_file_are_the_comment_s_and_no_approval_helps(self, project: Project) -> None:
         project.change()
@@ -84,15 +90,20 @@ class TestMergeRequest:
             project.commit(f"stacks/{file.name}", file.read_text().replace("n1-standard-4", "n1-4"))
         )
         project.gitlab.approved = {GRACE: LATER}
+        (project.runner.engine / "prod" / "change").write_text("")  # as the engine does with what it can't read
+        assert "n1-4" in self.refused(project, commit)
+        refusal = consequence("preview-failed", Subject("preview"), "is refused")
+        change = write(Told("prod", (GONE, refusal)))
+        preview(project.runner.engine, "prod", change=change, main=GOOD)
+        body = self.refused(project, commit)
+        assert "`h100` goes" in body and "n1-4" not in body, "what else would come; of the mistake the preview tells"
+
+    def refused(self, project: Project, commit: str) -> str:
         ran = project.play(commit)
-        assert project.ended() | {"test": ""} == {
-            "test": "",
-            "check": "failed",
-            "review: [prod]": "success",
-            "reviewed": "failed",
-        }
+        ended = {job: ended for job, ended in project.ended().items() if job not in ("test", "preview: [prod]")}
+        assert ended == {"check": "failed", "review: [prod]": "success", "reviewed": "failed"}
         assert "no approval deploys" in ran["slipway-reviewed"].stderr
-        assert "n1-4" in project.gitlab.notes[0].body
+        return project.gitlab.notes[0].body
 
     def test_a_folder_s_comment_says_whose_it_is(self, project: Project) -> None:
         """It is found again, here and by the deployment, beside that of another folder."""

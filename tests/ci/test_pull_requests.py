@@ -17,12 +17,14 @@ class TestPreview:
         assert set(workflows["preview"].tree["on"]) == {"pull_request", "merge_group", "workflow_call"}
         jobs = workflows["preview"].jobs()
         assert jobs["preview"]["if"] == OURS
-        assert jobs["review"]["if"] == f"!cancelled() && needs.check.result == 'success' && {OURS}"
+        assert jobs["review"]["if"] == f"!cancelled() && {OURS}"
 
     def test_each_stack_is_checked_previewed_and_reviewed_and_none_hides_another(self, workflows: All) -> None:  # D6
         jobs = workflows["preview"].jobs()
         assert jobs["review"]["strategy"] == jobs["preview"]["strategy"] == {"fail-fast": False, "matrix": EACH}
-        assert (jobs["preview"]["needs"], jobs["review"]["needs"]) == ("check", ["check", "preview"])
+        assert "needs" not in jobs["preview"] and jobs["review"]["needs"] == "preview", "whatever the check says"
+        stacks = [step["with"] for job in jobs.values() for step in job["steps"] if "/stack" in step.get("uses", "")]
+        assert {given["check"] for given in stacks} == {"false"}
         assert any("slipway check" in step.get("run", "") for step in jobs["check"]["steps"])
         names = [step["name"] for step in workflows["actions/stack"].steps()]
         assert names.index("Check") < names.index("Pulumi") < names.index("Google Cloud") < names.index("Stack")
@@ -85,7 +87,7 @@ class TestTheChecksToRequire:
             ("success", "failure", "false", False),
             ("success", "cancelled", "false", False),
             ("success", "skipped", "false", False),
-            ("failure", "skipped", "false", "reviewed"),
+            ("failure", "success", "false", "reviewed"),
             ("failure", "skipped", "true", False),
             ("cancelled", "skipped", "false", False),
             ("success", "skipped", "true", False),
@@ -97,7 +99,8 @@ class TestTheChecksToRequire:
         job = workflows["preview"].jobs()[name]
         assert job["if"] == "always()", "a skipped check counts as passed"
         assert job["needs"] == ["check", before] and "strategy" not in job and "name" not in job
-        environ = {"FORK": fork, "CHECK": check, before.upper(): result, "QUEUED": "false"}
+        environ = {"CHECK": check, before.upper(): result, "QUEUED": "false"}
+        environ |= {"FORK": fork} if name == "previewed" else {}
         first = job["steps"][0]
         assert set(first["env"]) == set(environ)
         done = tools.run(first, environ)

@@ -82,13 +82,16 @@ def runner(tmp_path: Path, workflows: dict[str, Workflow]) -> Runner:
         "GITHUB_STEP_SUMMARY": str(tmp_path / "temp" / "summary"),
         "SAID": str(tmp_path / "temp" / "up.txt"),
     }
-    steps = [step for name in ("actions/stack", "preview", "up-stack") for step in workflows[name].steps()]
+    steps = [
+        step for name in ("actions/stack", "actions/events", "preview", "up-stack") for step in workflows[name].steps()
+    ]
     return Runner(folder, environ, {step["name"]: step for step in steps if "run" in step})
 
 
 def test_one_stack_is_made_deployed_previewed_and_freed_of_a_dead_run_s_lock(runner: Runner) -> None:
     from_the_first_stack_to_a_preview(runner)
     a_failed_preview_fails_the_job_and_still_shows_itself(runner)
+    mistakes_stand_in_for_the_events_of_a_file_that_the_engine_can_t_read(runner)
     the_lock_of_a_dead_run_is_released_when_asked(runner)
 
 
@@ -120,6 +123,19 @@ def a_failed_preview_fails_the_job_and_still_shows_itself(runner: Runner) -> Non
     (runner.folder / "__main__.py").write_text("raise SystemExit('quota is short by 8')")
     assert runner.step("Preview", CONFIG_FILE=runner.config_file()).returncode != 0
     assert "quota is short by 8" in Path(runner.environ["GITHUB_STEP_SUMMARY"]).read_text()
+
+
+def mistakes_stand_in_for_the_events_of_a_file_that_the_engine_can_t_read(runner: Runner) -> None:
+    file, odd = runner.folder.parent / "events", runner.folder / "stacks" / "Pulumi.dev.yaml"
+    asked = {"FILE": str(file), "PATH": os.pathsep.join((str(tools.forking_python()), runner.environ["PATH"]))}
+    assert runner.step("Events", CONFIG_FILE=runner.config_file(), **asked).returncode == 0
+    assert "quota is short by 8" in file.read_text() and "preludeEvent" not in file.read_text()
+    odd.write_text("config: [")
+    assert runner.step("Stack").returncode == 0
+    assert runner.step("Events", CONFIG_FILE=str(odd), **asked).returncode == 0
+    told = json.loads(file.read_text())
+    assert (told["kind"], told["ok"], told["stacks"][0]["stack"]) == ("check", False, "dev")
+    odd.write_text(STACK_FILE)
 
 
 def the_lock_of_a_dead_run_is_released_when_asked(runner: Runner) -> None:

@@ -165,7 +165,9 @@ def _reviews(sources: Iterable[str], files: Files, now: datetime, *, live: bool)
             body = None
         kind = body.get("kind") if isinstance(body, dict) else None
         if kind == refused.KIND:
-            reviews += refused.reviews_of(body, source)
+            # A refused stack's preview, where there is one, tells the same and more.
+            known = {review.stack for review in reviews if review.refused}
+            reviews += [review for review in refused.reviews_of(body, source) if review.stack not in known]
         elif kind == KINDS:
             reviews += read_all(body.get("reviews"), source)
         else:

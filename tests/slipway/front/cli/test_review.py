@@ -128,6 +128,9 @@ def test_what_the_check_refuses_is_a_review_that_shuts_the_gate(review: Review, 
     assert done.code == 5
     assert "stacks/Pulumi.prod.yaml:9 gcp:region: no region" in done.out and "name one" in done.out
     assert "fix: correct it" in done.err, "an approval would not have it deployed"
+    written = review("check.json", "--output", "json").out
+    (tmp_path / "told.json").write_text(written.replace("no `region`", "as the preview says"))
+    assert "no region" not in review("told.json", "check.json").out, "of what was previewed too, the preview is told"
     (tmp_path / "check.json").write_text(json.dumps({**body, "findings": 5}))
     assert review("check.json").code == 2
 
