@@ -29,7 +29,7 @@ def reviews_of(body: Mapping[str, Any], source: str) -> tuple[Review, ...]:
         (first, fix), *others = theirs or [("slipway check does not say why", "type slipway check")]
         told = refusal(Fault(first, fix=" ".join(fix.split())), (other for other, _ in others))
         unread = f"{REFUSED}; nothing was previewed, so nobody can tell what else would come"
-        reviews.append(Review(stack, (told,), incomplete=(unread,)))
+        reviews.append(Review(stack, (told,), incomplete=(unread,), undeployed=True))
     if not reviews:
         raise ConfigError(f"{source} refuses no stack", fix="review its preview")
     return tuple(reviews)

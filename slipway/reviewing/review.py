@@ -9,8 +9,8 @@ from typing import Annotated, Any, TypeVar
 from slipway.base import codec
 from slipway.base.codec import NOT_WRITTEN, As
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import join, short
-from slipway.deploying.engine.preview import REFUSED, Preview
+from slipway.base.formatting import first_lines, join, short
+from slipway.deploying.engine.preview import Preview
 from slipway.model.catalog.withdrawal import UNCOMMITTED, replacing
 from slipway.model.findings.finding import Section
 from slipway.model.findings.grades import BY_WORD, GRADES
@@ -97,6 +97,8 @@ class Review:
     quoted: tuple[str, ...] = ()
     #: People's addresses in the change's own diff.
     addresses: tuple[str, ...] = ()
+    #: The deployment is refused, which the first of the incomplete parts tells.
+    undeployed: bool = False
     #: Keys of consequences that main has, and that are not deployed yet.
     on_main: Annotated[frozenset[tuple[str, str]], _PAIRS] = frozenset()
     #: Set when an earlier `up` of this commit was cut short: the clusters that it was replacing in place.
@@ -111,20 +113,15 @@ class Review:
         return tuple(part for part in self.consequences if part.key not in self.on_main)
 
     @property
-    def failed(self) -> bool:
-        """Tell whether the preview failed."""
-        return any(part.of.failed for part in self.consequences)
-
-    @property
     def refused(self) -> bool:
         """Tell whether nothing of it comes, as the deployment is refused."""
-        return self.failed or any(part.refuses for part in self.yours)
+        return self.undeployed or any(part.refuses for part in self.yours)
 
     @property
     def gaps(self) -> tuple[tuple[str, str], ...]:
         """Return the parts that are not known, each after its heading."""
-        heads = ("Nothing is deployed" if part.startswith(REFUSED) else "Incomplete" for part in self.incomplete)
-        return tuple(zip(heads, self.incomplete, strict=True))
+        first = "Nothing is deployed" if self.undeployed else "Incomplete"
+        return tuple((first if place == 0 else "Incomplete", part) for place, part in enumerate(self.incomplete))
 
     @property
     def silent(self) -> bool:
@@ -148,11 +145,11 @@ def review(change: Change) -> Review:
     parts = {part.key: regraded(part, policies) for part in every}
     # That the deployment is refused needs no line where another consequence tells why.
     why = any(part.refuses for part in parts.values()) and not any(map(misfits, change.new.templates.values()))
-    short = any(part.refuses and part.section is Section.QUOTA for part in parts.values())
+    scarce = any(part.refuses and part.section is Section.QUOTA for part in parts.values())
     order = list(Section)
     consequences = sorted(
         (
-            replace(part, instead="") if short and part.of.needs_room else part
+            replace(part, instead="") if scarce and part.of.needs_room else part
             for part in parts.values()
             if not (why and part.of.failed)
         ),
@@ -163,6 +160,10 @@ def review(change: Change) -> Review:
     begun = replacing(published) if published and same else None
     missing = (preview.why,) if preview and preview.why else ()
     amounts = told(lambda change: [money(change)], "amounts") if Side.AFTER not in change.unknown else ()
+    # The program's warnings may say anything: they are cut, and few.
+    quoted = first_lines(
+        [short(warning, _LONGEST_STEP) for warning in preview.warnings] if preview else (), _MOST_QUOTED
+    )
     stands = told(lambda change: [quota_in_words(change)], "quota")
     standing = [
         line for look in (standing_violations, still_retiring, standing_alternatives, due) for line in told(look)
@@ -172,13 +173,14 @@ def review(change: Change) -> Review:
         stack=change.stack,
         consequences=tuple(consequences),
         incomplete=(*missing, *change.unread, *unable),
+        undeployed=bool(preview and preview.refused),
         money=next(iter(amounts), None),
         quota=next(iter(stands), ""),
         policy=policy_in_words(change),
         standing=(*(cut_short if begun is not None else ()), *standing),
         plan=tuple(planned(preview)) if preview else (),
         notes=change.notes,
-        quoted=tuple(_quoted(preview)) if preview else (),
+        quoted=tuple(quoted),
         addresses=tuple(sorted(change.files.addresses))[:_MOST_ADDRESSES],
         begun=begun,
         added=added(change),
@@ -220,13 +222,6 @@ def beside(yours: Review, main: Review) -> Review:
     )
     new = tuple(line for line in yours.quoted if line not in main.quoted)
     return replace(yours, on_main=frozenset(both), quoted=new)
-
-
-def _quoted(preview: Preview) -> Iterator[str]:
-    """Return the program's warnings, which may say anything: they are cut, and few."""
-    yield from (short(warning, _LONGEST_STEP) for warning in preview.warnings[:_MOST_QUOTED])
-    if more := preview.warnings[_MOST_QUOTED:]:
-        yield f"and {len(more)} more, in the log of the preview"
 
 
 def planned(preview: Preview) -> Iterator[str]:

@@ -93,7 +93,7 @@ class TestMergeRequest:
         (project.runner.engine / "prod" / "change").write_text("")  # as the engine does with what it can't read
         assert "n1-4" in self.refused(project, commit)
         refusal = consequence("preview-failed", Subject("preview"), "is refused")
-        change = write(Told("prod", (GONE, refusal)))
+        change = write(Told("prod", (GONE, refusal), undeployed=True))
         preview(project.runner.engine, "prod", change=change, main=GOOD)
         body = self.refused(project, commit)
         assert "`h100` goes" in body and "n1-4" not in body, "what else would come; of the mistake the preview tells"

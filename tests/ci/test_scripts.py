@@ -16,6 +16,7 @@ import pytest
 from local.engine.engine import ensure
 from local.environment import engine_variables
 from tests.checkouts.git import git
+from tests.checkouts.kept_server import forking_python
 from tests.ci import tools
 from tests.ci.conftest import ROOT, Workflow
 
@@ -127,7 +128,7 @@ def a_failed_preview_fails_the_job_and_still_shows_itself(runner: Runner) -> Non
 
 def mistakes_stand_in_for_the_events_of_a_file_that_the_engine_can_t_read(runner: Runner) -> None:
     file, odd = runner.folder.parent / "events", runner.folder / "stacks" / "Pulumi.dev.yaml"
-    asked = {"FILE": str(file), "PATH": os.pathsep.join((str(tools.forking_python()), runner.environ["PATH"]))}
+    asked = {"FILE": str(file), "PATH": os.pathsep.join((str(forking_python()), runner.environ["PATH"]))}
     assert runner.step("Events", CONFIG_FILE=runner.config_file(), **asked).returncode == 0
     assert "quota is short by 8" in file.read_text() and "preludeEvent" not in file.read_text()
     odd.write_text("config: [")

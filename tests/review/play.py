@@ -174,7 +174,7 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
 
 
 def _failed(error: SlipwayError) -> Preview:
-    return Preview(errors=(f"error: {error}",), why=WHEN_MENDED)
+    return Preview(errors=(f"error: {error}",), why=WHEN_MENDED, refused=True)
 
 
 def _built(edits: tuple[Edit, ...]) -> Built:

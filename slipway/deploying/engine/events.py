@@ -128,20 +128,22 @@ class _Stream:
             self.steps[urn, op] = step
 
     def preview(self) -> Preview:
+        refused = self.result not in (None, "succeeded") or (bool(self.errors) and self.result is None)
         # Sorted by name: the engine's order differs from run to run.
         return Preview(
             steps=tuple(self.steps[key] for key in sorted(self.steps)),
             standing={urn: self.standing[urn] for urn in sorted(self.standing)},
             errors=tuple(self.errors),
-            why="; ".join(self._missing()),
+            why="; ".join(self._missing(refused=refused)),
+            refused=refused,
             warnings=tuple(sorted(self.warnings)),
             hooks=self.hooks,
             stack=self.stack,
             objections=tuple(sorted(self.objections)),
         )
 
-    def _missing(self) -> Iterator[str]:
-        if self.result not in (None, "succeeded") or (self.errors and self.result is None):
+    def _missing(self, *, refused: bool) -> Iterator[str]:
+        if refused:
             yield WHEN_MENDED
         elif self.result is None:
             yield "the engine's events end before its summary, so something may be missing, deletions above all"

@@ -67,7 +67,7 @@ class Objection:
 
 REFUSED = "the deployment is refused, and so is each later one on top of it; running jobs go on"
 WHEN_MENDED = f"{REFUSED}; whatever else is told would come once that is mended"
-"""The reason why a failed preview is incomplete, or its beginning."""
+"""The reason why a refused preview is incomplete."""
 
 
 @dataclass(frozen=True)
@@ -80,6 +80,8 @@ class Preview:
     errors: tuple[str, ...] = ()
     #: The missing part of an incomplete preview, with the reason; empty for a complete one.
     why: str = ""
+    #: The engine or the program refuses the deployment, and `why` begins with that.
+    refused: bool = False
     warnings: tuple[str, ...] = ()
     #: The names of the hooks that the program registered; None where the events do not tell.
     hooks: frozenset[str] | None = None

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any
 
 from slipway.model.findings.finding import Subject
+from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.files import ADDRESS
 from slipway.reviewing.consequence import Consequence
@@ -31,15 +32,13 @@ def redacted(review: Review) -> Review:
         return replace(part, subject=subject, edits=edits, details=tuple(map(hide, part.details)), **phrases)
 
     lines: dict[str, Any] = {name: tuple(map(hide, getattr(review, name))) for name in _LINES}
-    keys: dict[tuple[str, str], set[bool]] = {}
-    for part in review.consequences:
-        keys.setdefault((part.kind, hide(part.subject)), set()).add(part.key in review.on_main)
+    equal = grouped(review.consequences, lambda part: (part.kind, hide(part.subject)))
     return replace(
         review,
         consequences=tuple(map(told, review.consequences)),
         **lines,
         # Of people whose hidden addresses are equal, none is on main unless all are.
-        on_main=frozenset(key for key, on_main in keys.items() if on_main == {True}),
+        on_main=frozenset(key for key, parts in equal.items() if review.on_main.issuperset(part.key for part in parts)),
         addresses=(),
     )
 

@@ -119,7 +119,7 @@ def test_what_the_program_warns_of_is_quoted_and_decides_nothing() -> None:  # N
     preview = read((*stream, json.dumps({"summaryEvent": {}})))
     reviewed = review(replace(change(None, None), preview=preview))
     assert reviewed.quoted[0] == "<b>look</b> 0 there"
-    assert len(reviewed.quoted) == 11 and reviewed.quoted[-1].startswith("and 2 more, ")
+    assert len(reviewed.quoted) == 11 and reviewed.quoted[-1] == "and 2 more"
     assert list(unapproved([reviewed])) == []
     text = comment([reviewed])
     assert "in its own words" in text and "\n<b>" not in text.partition("```")[0]
