@@ -34,7 +34,8 @@ class Command:
         environ: Mapping[str, str],
         look: Callable[[], None],
         folder: Path | None = None,
-        errors: LastLine | None = None,
+        *,
+        copied: bool = False,
     ) -> None:
         self.noticed, self.look = False, look  # No lock, which a second signal would wait for within the first.
         self.process: subprocess.Popen[bytes] | None = None
@@ -45,10 +46,9 @@ class Command:
 
             # What a shell leaves behind is then a child of this process (Linux): only a parent is told how one ends.
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
-        pipe = errors.pipe if errors else None
-        self.process = subprocess.Popen(words, env=dict(environ), cwd=folder, start_new_session=True, stderr=pipe)
-        if errors:
-            errors.begin()
+        errors = subprocess.PIPE if copied else None
+        self.process = subprocess.Popen(words, env=dict(environ), cwd=folder, start_new_session=True, stderr=errors)
+        self.errors = LastLine(self.process.stderr) if self.process.stderr else None
         if self.noticed:
             self.forward()
 

@@ -219,7 +219,7 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
             if data := variables.get("SLIPWAY_INPUT_DATA"):
                 variables["SLIPWAY_DATA"] = data
         try:
-            command = Command(words, variables, results.look, folder, tells.lines)
+            command = Command(words, variables, results.look, folder, copied=bool(tells.asks))
         except OSError as error:
             shells = (
                 "no shell reads the command, whose first word is a program of the image; with a shell it is sh -c '…', "
@@ -227,7 +227,7 @@ def run(words: list[str], environ: Mapping[str, str], asked: argparse.Namespace,
             )
             raise RefusedError(f"can't run {words[0]!r}", str(error), shells) from error
         code = followed(command, results, told=script)
-        tells.noticed = command.noticed
+        tells.noticed, tells.lines = command.noticed, command.errors
         return code
     finally:
         shutil.rmtree(place, ignore_errors=True)

@@ -16,7 +16,7 @@ import threading
 import time
 import urllib.request
 from collections import Counter
-from typing import Any, Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
+from typing import IO, Any, Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
 from urllib.parse import urldefrag, urlsplit
 
 STARTED, SUCCEEDED, FAILED, CANCELLED, ENDED = "started", "succeeded", "failed", "cancelled", "ended"
@@ -105,28 +105,22 @@ def after(seconds: float) -> str:
 
 
 class LastLine:
-    """A pipe to stderr that remembers the last line."""
+    """A copy of what a program writes, on stderr, that remembers the last line."""
 
-    def __init__(self) -> None:
-        self._read, self.pipe = os.pipe()
-        self._tail = b""
+    def __init__(self, written: IO[bytes]) -> None:
+        self._written, self._tail = written, b""
         self._copy = threading.Thread(target=self._run, daemon=True)
-
-    def begin(self) -> None:
-        """Begin to copy, once whoever writes has the pipe."""
-        os.close(self.pipe)
         self._copy.start()
 
     def _run(self) -> None:
-        for block in iter(lambda: os.read(self._read, 1 << 16), b""):
+        for block in iter(lambda: os.read(self._written.fileno(), 1 << 16), b""):
             self._tail = (self._tail + block)[-4096:]
             while block:
                 block = block[os.write(2, block) :]
 
     def text(self) -> str:
         """The line, once nobody writes any more, or a second later."""
-        if self._copy.is_alive():
-            self._copy.join(1.0)
+        self._copy.join(1.0)
         lines = [line.strip() for line in self._tail.decode("utf-8", "replace").splitlines()]
         return next((line for line in reversed(lines) if line), "")
 
@@ -152,7 +146,7 @@ class Teller:
         self.sweep = self.facts.get("sweep", "")
         self.claim = place_of(claim, self.sweep) if self.sweep else claim
         self.read, self.take, self.say, self.listed = read, take, say, listed
-        self.lines = LastLine() if self.asks else None
+        self.lines: LastLine | None = None
         self.noticed = False
         self.first: threading.Thread | None = None
 
