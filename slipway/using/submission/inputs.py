@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from slipway.base.errors import ConfigError
-from slipway.base.formatting import counted, few, quoted, size
+from slipway.base.formatting import counted, quoted, size
 from slipway.google.failures import CloudError, NotFound
 from slipway.google.storage import Location, Storage
 from slipway.model.catalog.model import Offer
@@ -22,8 +22,7 @@ MOST_OBJECTS, MOST_ADDRESSES = 10_000, 16
 """The limits of a look: ten pages of a list, of each of the first addresses of a sweep."""
 SYSTEM_GB = 30
 """The part of a disk that is left to the system and the image. Google names no number."""
-_GB, _MOST_NAMED = 10**9, 5
-_FAILS = "the job would copy it before its code starts, and fail"
+_GB = 10**9
 
 
 @dataclass(frozen=True)
@@ -40,7 +39,7 @@ class Contents:
 
 
 def contents(storage: Storage, address: str) -> Contents | CloudError:
-    """Look at an address. Raises ConfigError for names that no files can have side by side."""
+    """Look at an address. Raises ConfigError where nothing is, and for names that no files can have side by side."""
     from slipway.authoring.packages.slipway_inputs import NAMES  # Templates without inputs are submitted without it.
     from slipway.authoring.packages.slipway_storage import NameRefusedError, by_path
 
@@ -48,15 +47,24 @@ def contents(storage: Storage, address: str) -> Contents | CloudError:
     folder = at.name.rstrip("/")
     try:
         listed = list(islice(storage.objects(Location(at.bucket, folder)), MOST_OBJECTS + 1))
+    except NotFound:
+        raise _refusal(f"there is no bucket gs://{at.bucket}") from None
     except CloudError as problem:
         return problem
     files = {stored.at.name: stored.size for stored in listed if not stored.at.name.endswith("/")}
     sizes = {name: bytes_ for name, bytes_ in files.items() if not folder or f"{name}/".startswith(f"{folder}/")}
+    if not sizes and len(listed) <= MOST_OBJECTS:
+        raise _refusal(f"nothing is at {address}")
     try:
         by_path(address, ({"name": name} for name in sizes))
     except NameRefusedError as refused:
-        raise ConfigError(f"nothing was sent: {refused}", why=_FAILS, fix=NAMES) from None
+        raise _refusal(str(refused), NAMES) from None
     return Contents(len(sizes), sum(sizes.values()), whole=len(listed) <= MOST_OBJECTS)
+
+
+def _refusal(what: str, fix: str = "correct the address, or write the files first") -> ConfigError:
+    why = "the job would copy it before its code starts, and fail"
+    return ConfigError(f"nothing was sent: {what}", why=why, fix=fix)
 
 
 @dataclass(frozen=True)
@@ -76,18 +84,13 @@ class InputCheck:
         if not declared:
             return None
         filled = [fill(declared, {**values, DOLLAR: "$"}) for values in runs]
-        wrong = dict.fromkeys(
-            f"input {variable.removeprefix(INPUT).lower()} is {quoted(address)}"
-            for run in filled
-            for variable, address in run.items()
-            if address and not ADDRESS.fullmatch(address)
-        )
-        if wrong:
-            raise ConfigError(
-                few(wrong, _MOST_NAMED),
-                why="it names files in Cloud Storage, which are copied to each machine before the code starts",
-                fix="gs://BUCKET/FOLDER, or one object there",
-            )
+        for variable, address in (entry for run in filled for entry in run.items()):
+            if address and not ADDRESS.fullmatch(address):
+                raise ConfigError(
+                    f"input {variable.removeprefix(INPUT).lower()} is {quoted(address)}",
+                    why="it names files in Cloud Storage, which are copied to each machine before the code starts",
+                    fix="gs://BUCKET/FOLDER, or one object there",
+                )
         each = tuple(tuple(filter(None, run.values())) for run in filled)
         first = islice(dict.fromkeys(address for run in each for address in run), MOST_ADDRESSES)
         return cls(each, {name: threads.submit(contents, context.hurried.storage, name) for name in first})
@@ -96,29 +99,19 @@ class InputCheck:
         self, candidates: Iterable[Candidate], tell: Callable[[str], None], places: Iterable[int] | None = None
     ) -> None:
         """Tell the size of each input of the runs at these places, None for all: others may have been sent long ago.
-        Raises ConfigError for those that are not there, and where they are known not to fit the smallest disk of these
-        candidates."""
+        Raises ConfigError for the first that is not there, and where they are known not to fit the smallest disk of
+        these candidates."""
         runs = self.runs if places is None else [self.runs[place] for place in places]
         named = {address for run in runs for address in run}
         sizes: dict[str, int] = {}
-        lacking: dict[str, None] = {}
         for address in filter(named.__contains__, self.found):
             found = self.found[address].result()
-            if isinstance(found, NotFound):
-                lacking[f"there is no bucket gs://{Location.parse(address).bucket}"] = None
-            elif isinstance(found, CloudError):
+            if isinstance(found, CloudError):
                 tell(f"input {address}: not known whether it fits the disk: {found.brief}")
-            elif found.whole and not found.objects:
-                lacking[f"nothing is at {address}"] = None
-            else:
-                sizes[address] = found.size
-                unsure = "" if found.whole else "; not known: whether they fit the disk"
-                tell(f"input {address}: {found}, copied to each machine before the code starts{unsure}")
-        if lacking:
-            fix = "correct the address, or write the files first"
-            raise ConfigError(f"nothing was sent: {few(lacking, _MOST_NAMED)}", why=_FAILS, fix=fix)
-        if more := len(named - self.found.keys()):
-            tell(f"not looked at: {counted(f'{more:,}', 'other input')} of these runs")
+                continue
+            sizes[address] = found.size
+            unsure = "" if found.whole else "; not known: whether they fit the disk"
+            tell(f"input {address}: {found}, copied to each machine before the code starts{unsure}")
         needs = max(sum(sizes.get(address, 0) for address in run) for run in runs)
         disk = min(part.machine.disk.size_gb for candidate in candidates for part in candidate.demand.parts)
         if needs > (disk - SYSTEM_GB) * _GB:
