@@ -117,12 +117,12 @@ def served(offer: Offer, template: Template) -> bool:
 
 def cost(offer: Offer, catalog: Catalog) -> str:
     """Return `$63.92/h on Spot`, `$13.19/h (Vertex AI's fee alone) on the reservation of 2 machines`, ``nothing more
-    while pool `h100` has room``: a pool is paid, used or not."""
+    while pool `h100` has idle machines``: those are paid, used or not."""
     cluster = catalog.clusters.get(offer.cluster)
     if cluster and cluster.adopted:
         return f"nothing here, on the bill of whoever owns {way(offer)}"
     if offer.capacity_type == POOL:
-        return f"nothing more while {way(offer)} has room"
+        return f"nothing more while {way(offer)} has idle machines"
     if offer.capacity_type == RESERVATION:
         reserved = (each.machines for each in catalog.reservations.values() if each.path in str(offer.request))
         held = next((f" of {counted(machines, 'machine')}" for machines in reserved if machines), "")

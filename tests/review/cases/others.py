@@ -156,7 +156,7 @@ CASES = (
                 "default-changed",
                 "lora parameter model",
                 "fee alone) on the reservation",
-                "takes 4 of them: 2 at nothing more, then 2 at up to $101.14/h each",
+                "an empty pool `h100` takes 4: 2 cost nothing more, 2 others up to $101.14/h each",
             ),
         ),
         may=("run-cost",),

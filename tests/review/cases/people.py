@@ -43,7 +43,7 @@ CASES = (
                     "only members of team `vision` may",
                     "slipway:teams.vision.clusters",
                 ),
-                "members of `vision` say `--team vision`",
+                "members of `vision` may have to submit with `--team vision` to reach it",
             ),
         ),
         world=BUSY,

@@ -148,7 +148,7 @@ CASES = (
                 "lora",
                 "what was pushed last, which no review sees",
                 "whether the image has git",
-                "whether checkpoints of before load",
+                "whether earlier checkpoints can be read",
                 "40 digits",
             ),
         ),

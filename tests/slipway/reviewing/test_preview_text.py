@@ -87,7 +87,7 @@ def test_who_may_submit_is_the_engine_s_knowledge() -> None:
 
 def test_code_that_nobody_reviewed_is_told_of_before_it_is_allowed() -> None:
     allowed = said(facts(OLD), facts(OLD, code=True))
-    assert "may run unreviewed code" in allowed and "[slipway:workspace.code]" in allowed
+    assert "may run code that nobody reviewed" in allowed and "[slipway:workspace.code]" in allowed
     assert UNTOUCHED in said(facts(OLD, code=True), facts(OLD, code=True))
 
 

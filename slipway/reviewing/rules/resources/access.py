@@ -121,7 +121,7 @@ def teams(change: Change) -> Iterator[Consequence]:
                     Subject("cluster", cluster),
                     who=named(listed),
                     of=f"of team {named(f'`{owner}`' for owner in owners)}" if owners else "everybody's",
-                    elsewhere=f"there they cost nothing more; elsewhere {lines}" if lines else "no template is for it",
+                    elsewhere=f"elsewhere {lines}" if lines else "no template is for it",
                     first=next(iter(owners), ""),
                     field=f"slipway:teams.{owners[0]}.clusters" if owners else "slipway:teams",
                     details=listed,

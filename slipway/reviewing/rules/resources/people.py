@@ -24,11 +24,13 @@ def people(change: Change) -> Iterator[Consequence]:
     # Switches of the workspace: whether people may bring code, open shells, see all on a page, or are told.
     read = secrets(change.new, change.new.trainer)
     so = f"it runs as the account that reads {read}" if read else "it runs as the account of every other job"
+    named_by = named(f"`{each.name}`" for each in change.new.templates.values() if each.takes_code)
+    allow = f"allowed by {named_by}" if named_by else "once a template allows it"
     sides = {key: (getattr(change.old, key), getattr(change.new, key)) for key in ("board", "shell", "notify")}
     for key, (was, now) in {"code": (change.before.code, change.after.code), **sides}.items():
         if (was or False) != (now or False):
             row = f"{key}-{'on' if now else 'off'}"
-            yield by_row(row, Subject("workspace", key), so=so, secret=f"`{now or was}`")
+            yield by_row(row, Subject("workspace", key), so=so, allow=allow, secret=f"`{now or was}`")
     for member in access(change):
         if member.was and not member.stays:
             yield _gone(member)

@@ -211,7 +211,7 @@ def _installed(template: TemplateChange, field: str) -> Consequence:
             for name, move in moves.items()
         ],
         details=[
-            *("not known: whether checkpoints of before load",) * (template.new.checkpoints and worst in _OTHERS),
+            *("not known: whether earlier checkpoints can be read",) * (template.new.checkpoints and worst in _OTHERS),
             *(
                 f"`{_shown(after[name])}`: {ROWS[f'{_REQUIREMENT}{direction}']['so']}"
                 for name, direction in moves.items()

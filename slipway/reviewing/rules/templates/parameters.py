@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_left
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,11 +15,11 @@ from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL
 from slipway.model.catalog.boxes import Box, common, without
 from slipway.model.catalog.model import OF_TEAM, Catalog, Offer, Parameter, Template
-from slipway.model.catalog.parameter_types import Scalar
+from slipway.model.catalog.parameter_types import Scalar, Value
 from slipway.model.catalog.placeholders import placeholder, render
+from slipway.model.facts import QuotaLine
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import dollars
-from slipway.reviewing.change.change import grouped
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import (
@@ -30,11 +31,15 @@ from slipway.reviewing.change.usual import (
     rounds,
     takes,
     usual_values,
+    way,
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import first_way, refused
 from slipway.reviewing.rules.templates.usage import TemplateChange, facts
 from slipway.reviewing.rules.words import owned
+
+_TEXT = re.compile(r"'[^']*'")
+"""A text of a request that is written as Python's."""
 
 
 def parameters(template: TemplateChange) -> Iterator[Consequence]:
@@ -47,11 +52,11 @@ def parameters(template: TemplateChange) -> Iterator[Consequence]:
             used = template.used.giving(name, lambda value, usual=usual: value not in (None, usual))  # type: ignore[misc]
             yield _tells(template, row, name, other=renamed.get(name, ""), used=used)
     for name, parameter in after.items():
-        if name in before:
-            yield from _changed(template, before[name], parameter)
-        elif name not in renamed.values() and parameter.required:
+        if was := before.get(name) or next((each for each in before.values() if renamed.get(each.name) == name), None):
+            yield from _changed(template, was, parameter)
+        elif parameter.required:
             yield _tells(template, "parameter-new-required", name, used=template.used)
-        elif name not in renamed.values():
+        else:
             yield _tells(template, "parameter-added", name, has=shown(parameter.default, name))
     # Of a template that fits no pool, for which the deployment is refused, no value is at fault.
     for rule, jobs in refused(template).items() if not misfits(new) else ():
@@ -71,16 +76,22 @@ def plain_defaults(template: TemplateChange) -> Iterator[Consequence]:
 
 
 def renames(old: Template, new: Template) -> Mapping[str, str]:
-    """Return new names by old ones, for parameters that differ only in the name, without any other such pair."""
+    """Return new names by old ones, for parameters that differ only in the name, or fill the same places of requests,
+    without any other such pair."""
     known = {each.name for each in old.parameters} & {each.name for each in new.parameters}
-    gone, added = (
-        grouped(
-            (each for each in side.parameters if each.name not in known), lambda each: replace(each, name="", help="")
-        )
-        for side in (old, new)
-    )
-    pairs = ((some, added.get(alike, [])) for alike, some in gone.items())
-    return {some[0].name: others[0].name for some, others in pairs if len(some) == len(others) == 1}
+    gone, added = ([each for each in side.parameters if each.name not in known] for side in (old, new))
+    pairs = [(was, now) for was in gone for now in added if was.type == now.type and _alike(old, was, new, now)]
+    sides = [Counter(side) for side in zip(*pairs, strict=True)]
+    return {was.name: now.name for was, now in pairs if sides[0][was] == sides[1][now] == 1}
+
+
+def _alike(old: Template, was: Parameter, new: Template, now: Parameter) -> bool:
+    texts = [_TEXT.findall(str([offer.request for offer in side.offers])) for side in (old, new)]
+    marks = [placeholder(each.name) for each in (was, now)]
+    places = [
+        {text.replace(mark, "") for text in side if mark in text} for side, mark in zip(texts, marks, strict=True)
+    ]
+    return replace(was, name="", help="") == replace(now, name="", help="") or (places[0] == places[1] != set())
 
 
 def _tells(template: TemplateChange, row: str, name: str, **rest: Any) -> Consequence:
@@ -88,7 +99,8 @@ def _tells(template: TemplateChange, row: str, name: str, **rest: Any) -> Conseq
 
 
 def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterator[Consequence]:
-    name = new.name
+    # The former name may be another.
+    name, former = new.name, was.name
     had, has = (shown(parameter.default, name) for parameter in (was, new))
     if was.type != new.type:
         of = f": {join(map(shown, new.choices), 'or')}" if new.choices else ""
@@ -97,12 +109,12 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         used = template.used if row == "parameter-type" else None
         yield _tells(template, row, name, was=was.type, type=f"{new.type}{of}", used=used)
     if new.required and not was.required:
-        used = template.used.giving(name, lambda value: value in (None, was.default))
+        used = template.used.giving(former, lambda value: value in (None, was.default))
         yield _tells(template, "parameter-required", name, had=had, used=used)
     elif was.required and not new.required:
         yield _tells(template, "default-added", name, has=has)
     elif was.default != new.default and (was.type == new.type or render(was.default) != render(new.default)):
-        grade, why = _follows(template, new)
+        grade, why = _follows(template, was.default, replace(new, name=former))
         yield _tells(
             template,
             "default-changed",
@@ -110,7 +122,7 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
             has=has,
             had=had,
             so=why,
-            used=template.used.giving(name, lambda value: value == was.default),
+            used=template.used.giving(former, lambda value: value == was.default),
             edits=(Edit(f"parameters.{name}.default", bare(was.default, name), bare(new.default, name)),),
             grade=grade,
         )
@@ -118,7 +130,7 @@ def _changed(template: TemplateChange, was: Parameter, new: Parameter) -> Iterat
         yield from _bounds(template, was, new)
 
 
-def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | None, str]:
+def _follows(template: TemplateChange, before: Value | None, parameter: Parameter) -> tuple[Grade | None, str]:
     """Return the grade of another default where it is not the usual one, and its effect: other machines, or a study of
     another length."""
     old = template.old
@@ -144,6 +156,10 @@ def _follows(template: TemplateChange, parameter: Parameter) -> tuple[Grade | No
     if new.study and new.study.parallel_trials == placeholder(parameter.name) and had.total() <= has.total():
         more = facts(f"those with fewer than {parameter.default} trials are refused unless they set it", more)
     unknown = f"not known: whether memory and the timeout of {template.limit} suffice for that; results don't compare"
+    after = parameter.default
+    if parameter.type == "int" and isinstance(before, int) and isinstance(after, int) and after > before > 0:
+        longer_by = f"a run may take {after / before:,.3g} times as long, within its timeout of {template.limit}"
+        unknown = f"{longer_by}; not known: whether memory suffices; results don't compare"
     return None, facts(more, longer if rounds(old) != rounds(new) else "") or unknown
 
 
@@ -165,19 +181,24 @@ def _in_pool(template: TemplateChange, new: Template, ways: Sequence[Offer]) -> 
     if not pools:
         return f"; they cost {costs(ways, template.becomes)}"
     most, paid = (min(getattr(pool, end) // counts[pool.name] for pool in pools) for end in ("max", "min"))
-    grown = [f"{most - paid} at up to {dollars(ways[0].price_per_hour)} each"] if most > paid else []
-    each = ", then ".join([*[f"{paid} at nothing more"] * bool(paid), *grown])
+    grown = (
+        [f"{most - paid}{' others' * bool(paid)} up to {dollars(ways[0].price_per_hour)} each"] if most > paid else []
+    )
+    each = ", ".join([*[f"{paid} cost{'s' * (paid == 1)} nothing more"] * bool(paid), *grown])
+    there = template.was.clusters.get(ways[0].cluster)
+    on_it = owned(template.change.jobs_on(there.id), "") if there else ""
+    now = f"; on it now: {on_it}" if on_it else ""
     teams = join(f"`{team}`" for team in template.becomes.owners(ways[0].cluster))
     only, beyond = (f", of team {teams} alone", "others") if teams else ("", "beyond that they")
     beyond = f"{beyond} cost {costs(ways[1:], template.becomes)}" if ways[1:] else "others wait"
-    return f"; pool `{ways[0].cluster}` takes {most} of them{only}: {each}; {beyond}"
+    return f"; an empty pool `{ways[0].cluster}` takes {most}{only}: {each}{now}; {beyond}"
 
 
 def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterator[Consequence]:
     narrowed, widened = _limits(old, new)
     if narrowed:
-        refused = template.used.giving(new.name, lambda value: value is not None and bool(new.refusal(value)))
-        given = [job.parameters.get(new.name) for job in refused.jobs if job.parameters]
+        refused = template.used.giving(old.name, lambda value: value is not None and bool(new.refusal(value)))
+        given = [job.parameters.get(old.name) for job in refused.jobs if job.parameters]
         values = list(dict.fromkeys(shown(value, new.name) for value in given if value is not None))
         yield _tells(
             template,
@@ -203,10 +224,13 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
         return ""
     sides = ((template.old, template.was), (template.new, template.becomes))
 
-    def runs(value: float, side: Template, catalog: Catalog) -> Offer | None:
+    quota = template.change.after.quota.lines.values()
+
+    def runs(value: float, side: Template, catalog: Catalog, lines: Iterable[QuotaLine] = quota) -> Offer | None:
         # Some rules hold for several values together.
-        values = ({**others(side), new.name: new.kind.python(value)} for others in (usual_values, largest_values))
-        return next(filter(None, (first_way(some, side, catalog) for some in values)), None)
+        name = old.name if side is template.old else new.name
+        values = ({**others(side), name: new.kind.python(value)} for others in (usual_values, largest_values))
+        return next(filter(None, (first_way(some, side, catalog, lines=lines) for some in values)), None)
 
     was, now = (runs(each.max or 0, *side) for each, side in zip((old, new), sides, strict=True))
     before, after = (
@@ -214,13 +238,21 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
     )
     if before == after:
         return ""
-    leaves = was and now and now.capacity_type != POOL == was.capacity_type
-    full = f"pool `{was.cluster}` has no room for {new.max:g}: " if was and leaves else f"with {new.max:g} "
-    if now:
-        return f"{full}they cost {after}"
+    leaves = was and was.capacity_type == POOL and (now is None or now.capacity_type != POOL)
     sizes = range(int(new.max) + 1 if new.type == "int" else 0)
-    first = bisect_left(sizes, 1, int(old.max), key=lambda n: not runs(n, *sides[1])) if sizes else 0
-    return f"{f'from {first} on' if first else full.strip()} no capacity type has room for them, and they can't start"
+
+    def goes(size: int) -> bool:
+        by_way = runs(size, *sides[1])
+        return not by_way or bool(now and leaves and by_way.capacity_type != POOL)
+
+    first = bisect_left(sizes, 1, int(old.max), key=goes) if sizes else 0
+    begins = f"from {first} on" if first else f"with {new.max:g}"
+    if not now:
+        return f"{begins} no capacity type has room for them, and they can't start"
+    free = runs(new.max, *sides[1], ())
+    lacks = f"; quota for {way(free)} is too small" if free and free.capacity_type != now.capacity_type else ""
+    full = f"{begins} they fit pool `{was.cluster}` only if its `max` is raised too; " if was and leaves else ""
+    return f"{full}with {new.max:g} they cost {after}{lacks}"
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:

@@ -28,10 +28,15 @@ def again(job: VertexJob, template: Template, catalog: Catalog, sent_by: Templat
 
 
 def first_way(
-    values: Mapping[str, Any], template: Template, catalog: Catalog, kind: JobKind | None = None, team: str = ""
+    values: Mapping[str, Any],
+    template: Template,
+    catalog: Catalog,
+    kind: JobKind | None = None,
+    team: str = "",
+    lines: Iterable[QuotaLine] = (),
 ) -> Offer | None:
     """Return the first way that a submission with all these values can take, filled with them, at its own price. By
-    default it is the usual kind of job, of no team."""
+    default it is the usual kind of job, of no team. `lines`: quota that its own machines have to fit."""
     kind = kind or KINDS.get(template.kind, CUSTOM_JOB)
     if any(each.refusal(values[each.name]) for each in template.parameters):
         return None
@@ -45,6 +50,10 @@ def first_way(
         needs = takes(sent, {}).items() if kind is not PIPELINE_JOB else ()
         if all(count <= most.get(pool, 0) for pool, count in needs if pool) and not breaches(offer, values):
             machines = VertexJob.read(sent.request, kind).machines
+            drawn = {need.metric: need.amount for need in drawn_by(offer.capacity_type, machines)}
+            limits = {line.metric: line.limit for line in lines if line.limit is not None and not line.region}
+            if any(0 <= limits[metric] < amount for metric, amount in drawn.items() if metric in limits):
+                continue
             cost = per_hour(machines, catalog.region_of(offer.cluster), offer.capacity_type)
             return replace(sent, price_per_hour=cost)
     return None
