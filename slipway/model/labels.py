@@ -61,9 +61,9 @@ MARK = "\udc24"
 _READ_BY_SERVICE = re.compile(rf"{MARK}(?=[{MARK}$(])|(?<={MARK}){MARK}")
 
 _SHELL = (
-    'command -v python3 > /dev/null && exec python3 "$0" "$@"; '
-    "echo 'error: this image has no python3, which starts its command' >&2; "
-    "echo '  fix: add python3 of 3.8 or newer to the image, or say launcher=False in the template' >&2; exit 70"
+    'python3 -c "import sys; sys.exit(sys.version_info < (3, 8))" && exec python3 "$0" "$@"; '
+    "echo 'error: this image has no python3 of 3.8 or newer, which starts its command' >&2; "
+    "echo '  fix: add it to the image, or say launcher=False in the template' >&2; exit 70"
 )
 IMAGE_START = ("sh", "-c", _SHELL)
 """The beginning of a container's command. The launcher's file follows, in the bucket as Vertex AI mounts it."""

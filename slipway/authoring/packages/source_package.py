@@ -28,23 +28,8 @@ _MTIME = 946_684_800
 _HASH_LENGTH = 12
 _REQUIREMENTS = "requirements.txt"
 _PARTS = ("command", "index", "inputs", "launcher", "notify", "results", "storage")
-_START = b'''"""Starts the launcher in an image of anybody's, whatever its Python is."""
-
-import os
-import sys
-
-if sys.version_info < (3, 8):
-    sys.stderr.write(
-        "error: python3 of this image is %d.%d, and its command is started by 3.8 or newer\\n"
-        "  fix: install it in the image, or say launcher=False in the template\\n" % sys.version_info[:2]
-    )
-    sys.exit(70)
-
-from slipway_launcher import main
-
-sys.exit(main(sys.argv[1:], os.environ))
-'''
-"""The module that `python3 FILE.pyz` runs. Python 2.7 can read it, too."""
+_START = b"import os, sys\n\nfrom slipway_launcher import main\n\nsys.exit(main(sys.argv[1:], os.environ))\n"
+"""The module that `python3 FILE.pyz` runs."""
 
 
 @dataclass(frozen=True)

@@ -118,19 +118,6 @@ def _spread(value: Sequence[Any], values: Mapping[str, Any]) -> Iterator[tuple[A
             yield item, values
 
 
-def within_texts(value: Any) -> Iterator[str]:
-    """Yield the placeholders of JSON that stand within a text, and not as an item of their own."""
-    if isinstance(value, str):
-        yield from names(value)
-    elif isinstance(value, Mapping):
-        for inner in value.values():
-            yield from within_texts(inner)
-    elif isinstance(value, list):
-        for item in value:
-            if not (isinstance(item, str) and whole(item)):
-                yield from within_texts(item)
-
-
 def fill(value: Any, values: Mapping[str, Any]) -> Any:
     """Return `value` (JSON) with each placeholder of `values` filled in; others are unchanged."""
 

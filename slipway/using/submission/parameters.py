@@ -13,7 +13,7 @@ from slipway.model.capacity import CAPACITY_TYPES, WAIT_BY_THEMSELVES
 from slipway.model.catalog import command_line
 from slipway.model.catalog.model import Parameter, Template
 from slipway.model.catalog.parameter_types import STR, Typed, Value
-from slipway.model.catalog.placeholders import joined, names, render, within_texts
+from slipway.model.catalog.placeholders import joined, names, render
 from slipway.model.kinds import KINDS
 from slipway.model.labels import VARIABLE, excess
 
@@ -107,24 +107,10 @@ def judged(template: Template, given: Mapping[str, Typed]) -> tuple[dict[str, Va
             if not any(shlex.split(str(plain[name]))[:1]):
                 fix = ({"params": {name: "python train.py"}}, ", for example")
                 problems.append(ParameterMistake(name, f"{name} names no program: its first word is empty", fix))
-        problems += _inseparable(template, values)
     if much := excess(values):
         what = f"all values together {much}: put a long one into a file, and give its gs:// address"
         problems.append(ParameterMistake("", what))
     return values, problems
-
-
-def _inseparable(template: Template, values: Mapping[str, Value]) -> Iterable[ParameterMistake]:
-    """Yield the lists whose items nobody could tell apart in the text where the template joins them."""
-    lists = {name: value for name, value in values.items() if isinstance(value, tuple)}
-    unclear = {name: item for name, items in lists.items() for item in map(str, items) if not item or "," in item}
-    if unclear:
-        within = {name for offer in template.offers for name in within_texts(offer.request)}
-        for name in unclear.keys() & within:
-            what = f"{name} has the item {short(unclear[name])!r}, and the template joins its items with commas"
-            yield ParameterMistake(
-                name, what, f"give items without commas; ${{{name}}} as an argument of its own joins none"
-            )
 
 
 def _unfit_for_variables(template: Template, given: Mapping[str, Typed]) -> Iterable[ParameterMistake]:

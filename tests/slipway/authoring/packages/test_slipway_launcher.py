@@ -365,11 +365,16 @@ def test_an_image_that_was_given_up_ends_badly_so_that_no_earlier_client_takes_i
     assert done.returncode == launcher.CANNOT_TELL and "given up" in done.stdout and "it runs" not in done.stdout
 
 
-def test_an_image_without_python_says_what_it_needs() -> None:  # N27
+@pytest.mark.parametrize("older", [False, True])
+def test_an_image_without_a_python_that_suffices_says_what_it_needs(tmp_path: Path, older: bool) -> None:  # N27
+    if older:
+        python = tmp_path / "python3"
+        python.write_text(f"#!{sys.executable}\nimport sys\nsys.version_info = (3, 7, 17)\nexec(sys.argv[2])\n")
+        python.chmod(0o755)
     command = [str(shutil.which("sh")), *IMAGE_START[1:], "launcher.pyz"]
-    done = subprocess.run(command, env={"PATH": "/nowhere"}, capture_output=True, text=True, check=False)
+    done = subprocess.run(command, env={"PATH": str(tmp_path)}, capture_output=True, text=True, check=False)
     assert done.returncode == launcher.CANNOT_TELL
-    assert "no python3" in done.stderr and "launcher=False" in done.stderr
+    assert "no python3 of 3.8 or newer" in done.stderr and "launcher=False" in done.stderr
 
 
 @pytest.mark.parametrize("words", [(), ("--module", "work", "--exec=work")])

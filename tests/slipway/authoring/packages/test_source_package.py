@@ -308,11 +308,6 @@ def test_an_images_launcher_is_one_file_of_the_modules_that_a_package_has(source
         inside = {name: archive.read(name) for name in archive.namelist()}
     packed = members(build("greeter", sources).content)
     assert {name: packed.get(f"greeter-1.0/{name}") for name in inside} == {**inside, "__main__.py": None}
-    start = inside["__main__.py"].decode()
-    ast.parse(start, feature_version=(3, 0))
-    older = start.replace("sys.version_info < (3, 8)", "True")
-    done = subprocess.run([sys.executable, "-c", older], capture_output=True, text=True, check=False)
-    assert done.returncode == 70 and f"is 3.{sys.version_info[1]}, and its command" in done.stderr
 
 
 def test_its_modules_use_nothing_newer_than_python_3_8(tmp_path: Path) -> None:  # N27

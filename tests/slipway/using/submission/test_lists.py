@@ -111,16 +111,6 @@ def test_an_argument_alone_is_one_for_each_item_and_within_a_text_commas_join_th
     assert task(layers="[]")["args"] == ["--layers", "--layers=", "=", "relu"]
 
 
-def test_items_that_commas_would_not_tell_apart_are_refused_where_the_template_joins_them() -> None:
-    joins = ConfigError, "names has the item 'a, b', and the template joins its items with commas"
-    with pytest.raises(joins[0]) as error:
-        task(names='["a, b"]')
-    assert error.value.why == joins[1] and "${names} as an argument of its own joins none" in error.value.fix
-    alone = Offer("pool", True, "", "", (), UNKNOWN, {"jobSpec": {"args": ["${names}"]}})
-    template = Template("mlp", "", "custom-job", (), (NAMES,), (alone,))
-    assert resolve(template, {"names": '["a, b", ""]'}) == {"names": ("a, b", "")}
-
-
 def test_a_command_has_a_word_for_each_item_too() -> None:
     command = Parameter("command", "str", command=True)
     template = Template("script", "", "custom-job", (), (command, LAYERS), ())
