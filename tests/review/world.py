@@ -1,7 +1,7 @@
 """The live resources during a review: clusters as deployed, jobs as submitted, limits of quota."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
@@ -11,7 +11,7 @@ from slipway.deploying.deployment.plan import Plan
 from slipway.google.catalog.document import published, write
 from slipway.google.catalog.lookup import find_kind, find_template, named, standing
 from slipway.google.clusters import PersistentResource, ResourcePool
-from slipway.google.jobs import VertexJob
+from slipway.google.jobs import VertexJob, last_ends
 from slipway.google.live import Increase, Live, QuotaLimit
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster import ClusterSpec
@@ -34,12 +34,14 @@ def submitted(job: Job, catalog: Catalog) -> VertexJob:
     offers = named(template, standing(template, kind, values), job.capacity_type)
     body = fill(catalog, template, offers[0], values, request_id=job.name, user=job.user)
     since = (NOW - timedelta(hours=job.hours)).isoformat()
+    end = (NOW - timedelta(hours=job.hours / 2)).isoformat()
     lived: dict[str, Any] = {
         "name": f"projects/1/locations/{catalog.region_of(offers[0].cluster)}/{kind.collection}/{job.name}",
         "displayName": job.name,
         "state": _state(job.state, kind),
         "createTime": since,
         **({} if job.state in ("PENDING", "QUEUED") else {"startTime": since}),
+        **({"endTime": end} if job.state in ("SUCCEEDED", "FAILED", "CANCELLED") else {}),
     }
     return VertexJob.read({**body, **lived}, kind)
 
@@ -107,12 +109,13 @@ def limits(metrics: Iterable[str], region: str, world: World) -> Mapping[str, Qu
 
 
 def live(
-    clusters: Iterable[PersistentResource], jobs: Iterable[VertexJob], catalog: Catalog, of: Mapping[str, QuotaLimit]
+    clusters: Iterable[PersistentResource], jobs: Sequence[VertexJob], catalog: Catalog, of: Mapping[str, QuotaLimit]
 ) -> Live:
     source = f"gs://{catalog.catalog_bucket}/catalog.json"
     return Live(
         clusters=tuple(clusters),
         jobs=tuple(job for job in jobs if not job.ended),
+        last_ends=last_ends(jobs),
         limits=of,
         catalog=published(write(catalog), source),
         buckets=frozenset({catalog.catalog_bucket, catalog.work_bucket}),

@@ -173,7 +173,10 @@ CASES = (
     Case(
         "A pool's disk is left to the default, and no longer equals the template's",
         (stack("machine: a3-highgpu-8g, disk: { type: pd-ssd, sizeGb: 500 }", "machine: a3-highgpu-8g"),),
-        (stops("preview-failed", "", "lora", "disk"), tells("offer-unavailable", "lora", "on Spot", "no pool fits")),
+        (
+            stops("preview-failed", "", "lora", "disk"),
+            tells("offer-unavailable", "lora", "on Spot", "would fit no pool"),
+        ),
         may=ANEW,
     ),
     Case(

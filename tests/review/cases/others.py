@@ -116,7 +116,7 @@ CASES = (
         (stack("      retireWithin: 2w\n", "      retireWithin: 2w\n      idleLimit: 1h\n"),),
         (
             stops("cluster-deleted", "h100", "may not come again"),
-            hurts("offer-unavailable", "lora pool h100", "is given up for want of jobs"),
+            hurts("offer-unavailable", "lora pool h100", "is deleted, as it had no job for its `idleLimit`"),
             tells("idle-cost", "stack", "$202.28/h"),
         ),
         may=("season-changed",),

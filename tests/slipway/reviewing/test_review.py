@@ -99,6 +99,7 @@ PLACES = [(type_, path) for type_, body in PUBLISHED.items() for path in _paths(
 
 @given(st.sampled_from(PLACES), _ODD)
 @example((TEMPLATE, ("offers", "pool cpu", "place")), "")
+@example((CLUSTER, ("replacement",)), "")
 def test_no_facts_make_a_review_raise(place: tuple[str, tuple[Any, ...]], odd: Any) -> None:
     type_, path = place
     published = {**PUBLISHED, type_: _with(PUBLISHED[type_], path, odd)}

@@ -110,7 +110,7 @@ def _values(cluster: ClusterChange, listed: Sequence[ClusterChange], change: Cha
     again = next((made for made in listed if old and made.name != cluster.name and _takes_over(made, old)), None)
     if cluster.dormant_after:
         edit = cluster.dormant_after.edit
-        keep = f"nothing brings it back by itself: give it {edit} while its machines are there" if edit else ""
+        keep = f"no submission brings it back: to have it again, give it {edit}" if edit else ""
     elif again and again.old is None:
         typed = f"let whoever types `--pool {cluster.name}/…`, also in scripts, type `{again.name}`"
         keep = f"keep the name, or {typed}: it is another cluster"
@@ -149,7 +149,7 @@ def _end(cluster: ClusterChange, when: str) -> str:
 def _details(cluster: ClusterChange, fate: str, change: Change) -> Iterator[str]:
     old, new, dormant = cluster.old, cluster.new, cluster.dormant_after
     if dormant and old and new is None and not dormant.awaited:
-        yield "given up for want of jobs" if dormant.why == "idle" else dormant.reason().of("it")
+        yield "had no job for its `idleLimit`" if dormant.why == "idle" else dormant.reason().of("it")
     if fate in ("returns", "falls-back") and new:
         yield f"its id is `{new.id}`"
     elif fate in ("beside", "wasted", "followed", "taken", "taken-idle") and old:

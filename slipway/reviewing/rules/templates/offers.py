@@ -103,7 +103,7 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
     before, now = patience(was), patience(offer)
     if was.wait != offer.wait and before != now:
         flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
-        stays = f"their `submit` command has to stay{', or they fail, unpaid' * flexible}" * bool(offer.wait)
+        stays = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}" * bool(offer.wait)
         words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
         alone = f"with `--capacity flex-start` there is no fallback: they fail after {words[1]}, unpaid"
         yield _tells(

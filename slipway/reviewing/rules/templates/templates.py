@@ -153,7 +153,7 @@ def _kinds(template: TemplateChange) -> Iterator[Consequence]:
 
 _LOSES = {
     PIPELINE.name: "nothing uploads the model: it stays in the job's output, and whoever serves it gets none",
-    TUNING_JOB.name: "nothing is searched: one job runs with the code's own values",
+    TUNING_JOB.name: "nothing is searched: one job runs with the code's own defaults",
 }
 _PLAIN = "one job runs, which uploads no model and makes no trials"
 

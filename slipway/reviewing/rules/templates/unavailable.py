@@ -73,8 +73,8 @@ def why_not(offer: Offer, template: TemplateChange) -> str:
         if cluster is None:
             return offer.why or f"cluster `{offer.dormant}` is not asked for now"
         # Until the deployment it lives, and no date has passed.
-        idle = cluster.why == "idle"
-        return f"cluster {cluster.name} {'is given up for want of jobs' if idle else cluster.reason().state}"
+        idle = "is deleted, as it had no job for its `idleLimit`"
+        return f"cluster {cluster.name} {idle if cluster.why == 'idle' else cluster.reason().state}"
     if offer.lacks_quota or offer.why:
         lacks = [f" ({in_words(metric)}: {limit:,}, needed: {n:,})" for metric, n, limit in _lacking(offer, template)]
         return offer.why or f"there is no quota for it{''.join(lacks)}"
