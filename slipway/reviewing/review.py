@@ -28,12 +28,12 @@ from slipway.reviewing.rules.money import Money, costs, money
 from slipway.reviewing.rules.policy import policy, policy_in_words, standing_violations
 from slipway.reviewing.rules.program import deploying, program, used_later
 from slipway.reviewing.rules.quota import quota, quota_in_words
-from slipway.reviewing.rules.resources.access import teams
 from slipway.reviewing.rules.resources.data import buckets, data
 from slipway.reviewing.rules.resources.exposure import exposure
 from slipway.reviewing.rules.resources.people import people
 from slipway.reviewing.rules.resources.resources import resources
 from slipway.reviewing.rules.resources.trainers import trainers
+from slipway.reviewing.rules.teams import teams
 from slipway.reviewing.rules.templates.templates import templates
 
 T = TypeVar("T")

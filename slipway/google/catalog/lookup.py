@@ -20,10 +20,12 @@ from slipway.model.catalog.model import NAME, OF_TEAM, VARIABLE, Catalog, Offer,
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import with_numbers
 from slipway.model.kinds import KINDS, JobKind
+from slipway.model.labels import label_value
 
 CONFIG_VARIABLE = "SLIPWAY_CONFIG"
 """The variable that names the folder of a person's own settings."""
 _FILE = "catalog"
+_GROUP = "group:"
 _ROOTS = (OWN_FOLDER, ".git", "Pulumi.yaml")
 
 
@@ -232,6 +234,17 @@ def for_teams(catalog: Catalog, other: Catalog) -> Catalog:
         )
         templates[name] = replace(template, offers=(*template.offers, *more))
     return replace(catalog, templates=templates)
+
+
+def groups_of(catalog: Catalog, members: Iterable[str]) -> tuple[str, ...]:
+    """Return the teams of members, and groups among them that are in no team, by the part of their addresses before
+    the @."""
+    names: list[str] = []
+    for member in members:
+        group = member.removeprefix(_GROUP).partition("@")[0] if member.startswith(_GROUP) else ""
+        teams = (name for name, team in catalog.teams.items() if member in team.submitters)
+        names += tuple(teams) or (label_value(group),)
+    return tuple(dict.fromkeys(filter(None, names)))
 
 
 def usual_offers(template: Template, kind: str = "") -> tuple[Offer, ...]:

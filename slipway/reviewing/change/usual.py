@@ -156,17 +156,27 @@ def filled(offer: Offer, template: Template, catalog: Catalog) -> str:
     return ""
 
 
+Way = tuple[Template, Offer, Sequence[Offer]]
+"""An offer on a cluster, with the other ways to run the same jobs."""
+
+
+def ways_without(catalog: Catalog, name: str) -> Iterator[Way]:
+    for template in catalog.templates.values():
+        ways = [offer for offer in template.offers if offer.available and offer.kind == template.kind]
+        for offer in (each for each in ways if each.cluster == name):
+            yield template, offer, [each for each in ways if each.cluster != name and compete(each, offer)]
+
+
 def without_cluster(catalog: Catalog, name: str) -> Iterator[str]:
     """Yield where the jobs of each template go while a cluster is away."""
+    return ends_of(ways_without(catalog, name), catalog)
+
+
+def ends_of(ways: Iterable[Way], catalog: Catalog) -> Iterator[str]:
     lines: dict[str, None] = {}
-    for template in catalog.templates.values():
-        for offer in template.offers:
-            if offer.cluster == name and offer.available and offer.kind == template.kind:
-                rest = [
-                    each for each in template.offers if each.cluster != name and each.available and compete(each, offer)
-                ]
-                who = f"jobs of `{template.name}`{whose([offer], template)}"
-                lines[f"{who} cost {costs(rest, catalog)}" if rest else f"{who} can go nowhere else"] = None
+    for template, offer, rest in ways:
+        who = f"jobs of `{template.name}`{whose([offer], template)}"
+        lines[f"{who} cost {costs(rest, catalog)}" if rest else f"{who} can go nowhere else"] = None
     yield from lines
 
 

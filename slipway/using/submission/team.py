@@ -5,10 +5,9 @@ from __future__ import annotations
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import join, short
+from slipway.google.catalog.lookup import groups_of
 from slipway.model.catalog.model import Catalog, Offer, Template
 from slipway.model.labels import TEAM, label_value
-
-_GROUP = "group:"
 
 
 def team_of_submission(catalog: Catalog, template: Template, offer: Offer, asked: str, usual: str) -> str:
@@ -54,20 +53,11 @@ def _may_be(member: str, user: str) -> bool:
 
 
 def _groups(catalog: Catalog, offer: Offer) -> tuple[str, ...]:
-    """Return the teams that may submit as the offer's account, and the groups in no team, by the part of their
-    addresses before the @; those of all trainers where that account is none of the stack's."""
+    """Return the teams that may submit as the offer's account, and the groups in no team; those of all trainers where
+    that account is none of the stack's."""
     known = catalog.submitters
-    members = known.get(
-        str(offer.spec.get("serviceAccount", "")),
-        tuple(member for submitters in known.values() for member in submitters),
-    )
-    return tuple(dict.fromkeys(name for member in members for name in _names(catalog, member) if name))
-
-
-def _names(catalog: Catalog, member: str) -> tuple[str, ...]:
-    group = member.removeprefix(_GROUP).partition("@")[0] if member.startswith(_GROUP) else ""
-    teams = tuple(name for name, team in catalog.teams.items() if member in team.submitters)
-    return teams or (label_value(group),)
+    every = (member for submitters in known.values() for member in submitters)
+    return groups_of(catalog, known.get(str(offer.spec.get("serviceAccount", "")), every))
 
 
 def barred(catalog: Catalog, cluster: str, team: str) -> str:

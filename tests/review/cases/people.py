@@ -40,15 +40,46 @@ CASES = (
                     "h100",
                     TEAM,
                     NIGHTLY,
-                    "only members of team `vision` may",
+                    "only team `vision` may (`--team vision`)",
+                    "`user:ada@acme.example` may",
                     "slipway:teams.vision.clusters",
                 ),
-                "members of `vision` may have to submit with `--team vision` to reach it",
+                "let all its members submit with `--team vision`",
             ),
         ),
         world=BUSY,
         accident="machines that a neighbouring team had counted on",
-        never=(ADA,),
+    ),
+    Case(
+        "The CPU machines become one team's, and a template that runs nowhere else is refused to everybody else",
+        (
+            stack(
+                "  slipway:policy:\n",
+                "  slipway:teams: { vision: { submitters: [group:vision@acme.example], clusters: [cpu] } }\n"
+                "  slipway:policy:\n",
+            ),
+        ),
+        (
+            stops(
+                *(
+                    "cluster-team",
+                    "template tune",
+                    TEAM,
+                    NIGHTLY,
+                    ADA,
+                    "are refused (exit code 5)",
+                    "1 submission by ada",
+                ),
+                *(
+                    "first list another capacity type that can be had",
+                    "list them under `slipway:teams.vision.submitters`",
+                ),
+            ),
+            hurts("cluster-team", "cpu", "without it, jobs of `digits` cost"),
+        ),
+        world=World(jobs=(Job("tune-depth", "tune", parameters={"trials": 16}, hours=0.4),)),
+        may=("submitter-added", "access-added"),
+        accident="a template that nobody may submit any more",
     ),
     Case(
         "The first deployment of a stack whose H100 machines are one team's says whose they are",

@@ -24,14 +24,14 @@ from slipway.model.season import Season, moment_in_words
 from slipway.reviewing.change.change import Change
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.once import once
-from slipway.reviewing.change.usual import without_cluster
+from slipway.reviewing.change.usual import ends_of, ways_without, whose
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
 from slipway.reviewing.rules.clusters.cluster_change import of_cluster, price
 from slipway.reviewing.rules.clusters.machines import alike
 from slipway.reviewing.rules.table import ROWS
 from slipway.reviewing.rules.templates.usage import facts
-from slipway.reviewing.rules.words import in_words, machines
+from slipway.reviewing.rules.words import in_words, machines, named
 
 _SOON = timedelta(days=7)
 """A cluster that ends sooner is taken from people who have jobs in hand."""
@@ -96,11 +96,15 @@ def _edited(
         harms = takes is not None and value is not None and (was is None or takes(value, was))
         harms = harms and not fresh and not (dated and was_asleep and asleep)
         so, dearer = ("", False) if fresh else _shift(key, was, value, new, change.now)
-        so = facts(so, _given_back(new)) if harms and key in ("until", "idleLimit") and not asleep else so
         soon = harms and key == "until" and value - change.now < _SOON
-        away = [f"then {line}" for line in without_cluster(change.new, new.name)] if harms and dated else []
+        ways = list(ways_without(change.new, new.name)) if harms and dated else []
+        alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
+        away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
+        away = [f"then nobody can submit {alone}, for lack of other machines", *away] if alone else away
         edit = Edit(key, _words(was), _words(value))
         worse = f"{key}-harmful" if harms and not (dated and asleep) else ""
+        if worse and key in ("until", "idleLimit"):
+            so, away = facts(*away[:1], so, _given_back(new)), away[1:]
         rows = (worse, f"{key}-{edit.before}-{edit.after}", f"{key}-{edit.after or 'none'}", f"{key}-any")
         yield of_cluster(
             next(row for row in rows if row in ROWS),
@@ -109,6 +113,9 @@ def _edited(
             value=edit.after,
             before=edit.before,
             so=so,
+            first=f"first list another capacity type that can be had, under `capacity_types` of {alone}; or "
+            if alone
+            else "",
             quota=_of_both(new, change) if value == ROLLOVER else "",
             edits=[edit],
             details=(*away, *(events if dated else ())),

@@ -1,5 +1,4 @@
-"""Changes of access: a value for each member, with what they get and lose, and their jobs; and who may send jobs to a
-cluster."""
+"""Changes of access: a value for each member, with what they get and lose, and their jobs."""
 
 from __future__ import annotations
 
@@ -12,16 +11,10 @@ from slipway.deploying.engine.grants import Grant
 from slipway.deploying.engine.preview import UNKNOWN
 from slipway.google.jobs import VertexJob, distinct
 from slipway.model.catalog.model import Catalog
-from slipway.model.facts import Facts
-from slipway.model.findings.finding import Subject
 from slipway.model.labels import label_value
 from slipway.reviewing.change.change import Change, grouped
-from slipway.reviewing.change.usual import without_cluster
-from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.resources.roles import above
 from slipway.reviewing.rules.resources.trainers import acting
-from slipway.reviewing.rules.table import by_row
-from slipway.reviewing.rules.words import named
 
 TO_SUBMIT = frozenset({SUBMITTER_ROLES["submit"], ACT_AS})
 # The roles that the workspace grants on its buckets and its account.
@@ -107,34 +100,7 @@ def _less_told(access: AccessChange, told: frozenset[tuple[str, str]]) -> Access
     return replace(access, gets=gets, loses=loses)
 
 
-def teams(change: Change) -> Iterator[Consequence]:
-    """Compare the users of each cluster, as far as they may submit before and after."""
-    stay = set(change.before.people) & set(change.after.people)
-    for cluster in change.new.clusters.keys() & change.old.clusters.keys():
-        was, now = (_users(facts, cluster) & stay for facts in (change.before, change.after))
-        owners = change.new.owners(cluster)
-        for row, members in (("cluster-team-closed", was - now), ("cluster-team-opened", now - was)):
-            if listed := [f"`{member}`" for member in sorted(members)]:
-                lines = "; ".join(without_cluster(change.new, cluster))
-                yield by_row(
-                    row,
-                    Subject("cluster", cluster),
-                    who=named(listed),
-                    of=f"of team {named(f'`{owner}`' for owner in owners)}" if owners else "everybody's",
-                    elsewhere=f"elsewhere {lines}" if lines else "no template is for it",
-                    first=next(iter(owners), ""),
-                    field=f"slipway:teams.{owners[0]}.clusters" if owners else "slipway:teams",
-                    details=listed,
-                )
-
-
 def field_of(catalog: Catalog, member: str) -> str:
     """Return the key that lists a submitter as a team's; empty where none does."""
     of = next((name for name, team in catalog.teams.items() if member in team.submitters), "")
     return of and f"slipway:teams.{of}.submitters"
-
-
-def _users(facts: Facts, cluster: str) -> set[str]:
-    owners = facts.catalog.owners(cluster)
-    members = {member for owner in owners for member in facts.catalog.teams[owner].submitters}
-    return members if owners else set(facts.people)
