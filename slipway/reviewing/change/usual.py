@@ -116,7 +116,7 @@ def served(offer: Offer, template: Template) -> bool:
 
 
 def cost(offer: Offer, catalog: Catalog) -> str:
-    """Return `$63.92/h on Spot`, `$13.19/h (Vertex AI's fee alone) on the reservation of 2 machines`, ``nothing more
+    """Return `$63.92/h on Spot`, `$13.19/h on top of the reservation`, ``nothing more
     while pool `h100` has idle machines``: those are paid, used or not."""
     cluster = catalog.clusters.get(offer.cluster)
     if cluster and cluster.adopted:
@@ -124,9 +124,7 @@ def cost(offer: Offer, catalog: Catalog) -> str:
     if offer.capacity_type == POOL:
         return f"nothing more while {way(offer)} has idle machines"
     if offer.capacity_type == RESERVATION:
-        reserved = (each.machines for each in catalog.reservations.values() if each.path in str(offer.request))
-        held = next((f" of {counted(machines, 'machine')}" for machines in reserved if machines), "")
-        return f"{_fee(offer, catalog.region)} {by(offer)}{held}"
+        return f"{_fee(offer, catalog.region)} on top of the reservation"
     price = offer.price_per_hour
     return f"{'an unknown price' if price.unknown else dollars(price, most='up to')} {by(offer)}"
 
@@ -135,15 +133,21 @@ def _fee(offer: Offer, region: str) -> str:
     """Return what a job pays beside a reservation; without an amount where each submission says how many machines."""
     counts = [str(pool.get("replicaCount", "")) for pool in posted_pools(offer)]
     if not all(map(str.isdigit, counts)) or KINDS[offer.kind].has_trials:
-        return "Vertex AI's fee alone"
+        return "Vertex AI's fee"
     price = per_hour(VertexJob.read(offer.request, KINDS[offer.kind]).machines, region) * (FEE / (1 + FEE))
-    return "Vertex AI's fee alone" if price.unknown else f"{dollars(price)} (Vertex AI's fee alone)"
+    return "Vertex AI's fee" if price.unknown else dollars(price)
 
 
 def costs(offers: Iterable[Offer], catalog: Catalog) -> str:
     """Return the costs of ways to run, each of which is tried where those before it have no machines."""
-    taken = {SPOT: ", which may be taken away"}
-    return ", else ".join(f"{cost(offer, catalog)}{taken.get(offer.capacity_type, '')}" for offer in offers)
+    return ", else ".join(f"{cost(offer, catalog)}{_end(offer, catalog)}" for offer in offers)
+
+
+def _end(offer: Offer, catalog: Catalog) -> str:
+    """Return what is to be known of a way to run beside its cost: ` (2 machines)`, those of a reservation."""
+    held = (each.machines for each in catalog.reservations.values() if each.path in str(offer.request))
+    counts = [f" ({counted(machines, 'machine')})" for machines in held if machines]
+    return ", which may be taken away" if offer.capacity_type == SPOT else "".join(counts[:1])
 
 
 def filled(offer: Offer, template: Template, catalog: Catalog) -> str:

@@ -23,7 +23,6 @@ SIGNS = {Grade.BLOCKING: "⛔", Grade.WARNING: "⚠", Grade.NOTE: "•"}
 ON_MAIN = "on main already, not deployed yet"
 _ROWS = list(Row)
 _PLURAL = (f"Jobs of {IT}", f"Submissions of {IT}")
-_PRONOUNS = {IT: "it", **dict.fromkeys(_PLURAL, "they")}
 _NAMES = ("Google", "Spot")
 _OF_SOME = ("with ", "without ")
 _OF_ITSELF = (IT, _PLURAL[0])
@@ -69,7 +68,8 @@ class Card:
         for part in (part for part in self.parts if part.phrase != lead.phrase):
             # A pronoun is for whom the line has named last: all of them, or some.
             some = part.does.startswith(_OF_SOME)
-            again = "those" if some else _PRONOUNS.get(part.who, part.who)
+            they = "it" if part.who == IT else "they" if part.who.startswith(_PLURAL) else part.who
+            again = "those" if some else they
             again = again if part.who == who and (some or not last.startswith(_OF_SOME)) else part.who
             again = again if again.startswith(_NAMES) else f"{again[:1].lower()}{again[1:]}"
             more = f"{again} {part.does}".strip()

@@ -49,6 +49,16 @@ CASES = (
         ),
     ),
     silent(
+        "A cluster becomes the team's for which all jobs count by themselves",
+        stack('submitters: ["group:ml@acme.example"] }', 'submitters: ["group:ml@acme.example"], clusters: [cpu] }'),
+        given=(
+            stack(
+                "  slipway:policy:\n",
+                '  slipway:teams:\n    ml: { submitters: ["group:ml@acme.example"] }\n\n  slipway:policy:\n',
+            ),
+        ),
+    ),
+    silent(
         "The usual disk of a machine is left to be the usual one",
         stack("disk: { type: pd-ssd, sizeGb: 500 }", "disk: { sizeGb: 500 }"),
         accident="a default that was taken for a change",

@@ -155,7 +155,7 @@ CASES = (
             hurts(
                 "default-changed",
                 "lora parameter model",
-                "fee alone) on the reservation",
+                "on top of the reservation (2 machines)",
                 "an empty pool `h100` takes 4: 2 cost nothing more, 2 others up to $101.14/h each",
             ),
         ),

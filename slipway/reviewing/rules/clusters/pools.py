@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from slipway.base.formatting import join
 from slipway.google.catalog.lookup import unused_pools
 from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Pool
@@ -41,7 +42,7 @@ def pools(listed: Iterable[ClusterChange], change: Change) -> Iterator[Consequen
             after = new.pool(renamed.get(pool.name, pool.name))
             if after:
                 place = cluster.name, after.name
-                yield from (*_given_back(place, pool, after), *_most(place, pool, after, change))
+                yield from (*_given_back(place, pool, after, change), *_most(place, pool, after, change))
                 continue
             place, kept = (cluster.name, pool.name), renamed.values()
             # Several pools, smaller than one and of the same machines, may come in its place.
@@ -91,10 +92,12 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
     return _of_pool(row, place, held=held, saved=with_month(paid), grade=grade, edits=edits, cost=paid)
 
 
-def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
+def _given_back(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
     other = old.machine.kind != new.machine.kind
     if old.min and (other or new.min < old.min):
-        alone, together = f"need more than {new.min} at once", f"together need more than {new.min}"
+        counts = {name: taken(template).get(place) for name, template in change.new.templates.items()}
+        room = join((f"{new.min // n} of `{name}` ({old.min // n} before)" for name, n in counts.items() if n), "or")
+        fixed = f"room for usual jobs at once: {room}; others wait" if room else "jobs beyond that wait"
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
         yield _of_pool(
             f"{'other' if other else 'fewer'}-machines-{'scarce' if old.machine.accelerator else 'plain'}",
@@ -106,7 +109,7 @@ def _given_back(place: _Place, old: Pool, new: Pool) -> Iterator[Consequence]:
             size=_size(new, "min"),
             ready=old.min,
             saved=with_month(old.price_per_hour * (old.min - new.min)),
-            need=f"{alone} wait until it has grown" if new.autoscaled else f"{together} wait for each other",
+            need=f"jobs that need more than {new.min} at once wait until it has grown" if new.autoscaled else fixed,
             key=key if other else _size(new, "min"),
             edits=_both(old, new),
             cost=old.price_per_hour * old.min,

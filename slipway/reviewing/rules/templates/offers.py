@@ -9,11 +9,12 @@ from typing import Any
 from slipway.base.formatting import span
 from slipway.deploying.generations.action import What
 from slipway.google.jobs import VertexJob
-from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, SPOT
+from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
 from slipway.model.catalog.model import Catalog, Offer, Template, case_in_words
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
 from slipway.model.fingerprint import is_generation_of
+from slipway.model.prices import Price, dollars
 from slipway.reviewing.change.edits import Edit
 from slipway.reviewing.change.usual import (
     by,
@@ -104,6 +105,7 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
     if was.wait != offer.wait and before != now:
         flexible, rest = offer.capacity_type == FLEX_START, rest_of(offer, after)
         stays = f"their `submit` command has to keep running{', or they fail, unpaid' * flexible}" * bool(offer.wait)
+        short = too_short(offer, template.becomes)
         words = ["for ever" if seconds is None else span(seconds) for seconds in (before, now)]
         alone = f"with `--capacity flex-start` there is no fallback: they fail after {words[1]}, unpaid"
         yield _tells(
@@ -115,7 +117,11 @@ def _kept(template: TemplateChange, offer: Offer, old: str, was: Offer, after: O
             before=words[0],
             type=offer.capacity_type,
             seconds=before or 0,
-            so=facts(too_short(offer, template.becomes), after_wait(offer, after, template.becomes), stays),
+            next=cost(rest[0], template.becomes) if rest else "",
+            so=facts(short, after_wait(offer, after, template.becomes), stays),
+            ends=facts(
+                "they waited for ever before", short, *(ends_at(template, each, after) for each in rest[:1]), stays
+            ),
             edits=(Edit(f"waits.{offer.capacity_type}", *words),),
         )
 
@@ -177,12 +183,14 @@ def _refused(offer: Offer, rest: Iterable[Offer]) -> str:
 
 def _in_place_of(template: TemplateChange, gone: Offer, rest: Sequence[Offer]) -> str:
     """Return the costs of the ways that are left, the first beside that of the way that is gone."""
-    first = cost(rest[0], template.becomes)
-    # A reservation is paid all the same, and a pool that goes is not.
+    first, cluster = cost(rest[0], template.becomes), template.becomes.clusters.get(gone.cluster)
+    pools = [pool for pool in cluster.pools if pool.name in gone.pools] if cluster else []
+    paid = sum((pool.price_per_hour * pool.min for pool in pools), Price())
+    # A pool that goes is not paid any more.
     if gone.capacity_type != POOL:
         first += f" instead of {cost(gone, template.was)}"
-    elif gone.cluster in template.becomes.clusters and not rest[0].price_per_hour.unknown:
-        first += " (the pool's idle machines are paid all the same)"
+    elif paid.known:
+        first += f" instead of $0 on the paid pool ({dollars(paid)})"
     # What follows a wait stands with its end.
     others = [] if patience(rest[0]) is not None else rest[1:]
     return ", else ".join(filter(None, (first, costs(others, template.becomes))))
@@ -272,11 +280,13 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
             part="order",
             so=facts(
                 "" if offer.available else why_not(offer, template),
-                f"{GRANTED * offer.lacks_quota}they cost {_in_place_of(template, after[then], sooner)}",
+                f"{GRANTED * offer.lacks_quota}{_in_place_of(template, after[then], sooner)}",
                 ends_at(template, offer, after, tries="") or filled(offer, template.new, template.becomes),
             ),
             details=[
-                *["machines of their own take minutes to come, those of a pool none"] * sooner_on_pool,
+                *[costs([offer], template.becomes)] * (offer.capacity_type == RESERVATION),
+                *["machines of their own take minutes to come, and those of the pool, which may stand idle, none"]
+                * sooner_on_pool,
                 *["one that finds no machine fails, and does not wait by flex-start"] * no_wait,
             ],
             edits=(Edit("capacity_types", *sides),),
