@@ -89,8 +89,8 @@ class Run:
         from slipway.deploying.deployment.deployment import build_packages, plan_deployment, prove_stack
 
         proven = prove_stack(stack, self._checkout / "templates")
-        if proven.misfit and not self._engine.preview:
-            raise proven.misfit
+        if proven.refusal and not self._engine.preview:
+            raise proven.refusal
         with ThreadPoolExecutor(1) as background:
             deciding = background.submit(copy_context().run, self._decide, proven)
             from slipway.deploying.deployment.checkout import checkout_revision

@@ -114,6 +114,8 @@ class Facts:
     adopted: frozenset[str] = frozenset()
     #: Members whose grants are no longer declared and stay, with the stacks that need them; none where not known.
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    #: Names of templates that the stack lists and that can't be loaded.
+    unloaded: frozenset[str] = frozenset()
 
     @property
     def people(self) -> tuple[str, ...]:
@@ -168,6 +170,7 @@ class Facts:
             "templates": {name: template.package or template.image for name, template in catalog.templates.items()},
             "policy": self.policy,
             **codec.given(**{key: written.get(key) for key in (*if_any, "reservations")}),
+            **codec.given(unloaded=dict.fromkeys(sorted(self.unloaded), True)),
         }
 
 
@@ -183,10 +186,14 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
         )
         if declared is None or workspace is None:
             return None
-        retiring = {inputs["id"]: inputs for inputs in of_type.get(CLUSTER, {}).values() if "retiring" in inputs}
+        # The events of a refused preview still have what it would delete, and the catalog's component does not name it.
+        listed = {*declared["clusters"].values(), *declared["retiring"]}
+        clusters = [inputs for inputs in of_type.get(CLUSTER, {}).values() if inputs["id"] in listed]
+        templates = {name: fact for name, fact in of_type.get(TEMPLATE, {}).items() if name in declared["templates"]}
+        retiring = {inputs["id"]: inputs for inputs in clusters if "retiring" in inputs}
         retiring |= workspace.get("retiring", {})
         return Facts(
-            catalog=published or _catalog(declared, workspace, of_type),
+            catalog=published or _catalog(declared, workspace, clusters, templates),
             submitters=_by_two_keys(workspace.get("submitters", {}), "submitters"),
             code=bool(workspace.get("code")),
             quota=codec.read(QuotaFacts, quota) if quota else QuotaFacts("", "", strict=False),
@@ -197,6 +204,7 @@ def read(components: Iterable[tuple[str, str, Fact]], published: Catalog | None 
             },
             adopted=frozenset(workspace.get("adopted", {})),
             shared={member: tuple(stacks) for member, stacks in workspace.get("shared", {}).items()},
+            unloaded=frozenset(declared.get("unloaded", {})),
         )
     except codec.MalformedError:
         raise
@@ -210,16 +218,15 @@ def _by_two_keys(body: Any, key: str) -> Mapping[str, Mapping[str, Any]]:
     return body
 
 
-def _catalog(declared: Fact, workspace: Fact, of_type: Mapping[str, Mapping[str, Fact]]) -> Catalog:
-    clusters = {inputs["cluster"]: inputs for inputs in of_type.get(CLUSTER, {}).values() if "retiring" not in inputs}
+def _catalog(declared: Fact, workspace: Fact, clusters: Iterable[Fact], templates: Mapping[str, Fact]) -> Catalog:
     body = {
         **declared,
         "storage": {key: workspace.get(key) for key in ("work", "catalog", "workElsewhere")},
         "trainer": workspace.get("trainer"),
         "trainers": {name: trainer.get("account") for name, trainer in workspace.get("trainers", {}).items()},
-        "clusters": clusters,
+        "clusters": {inputs["cluster"]: inputs for inputs in clusters if "retiring" not in inputs},
         "retiring": list(declared.get("retiring", {})),
-        "templates": {name: _read_template(template) for name, template in of_type.get(TEMPLATE, {}).items()},
+        "templates": {name: _read_template(template) for name, template in templates.items()},
     }
     return codec.read(Catalog, body)
 

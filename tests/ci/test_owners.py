@@ -55,7 +55,7 @@ def run_by(file: Path, tracked: list[str], workflows: dict[str, Workflow]) -> se
     """The tracked files that an `up` of any stack with these templates runs or reads: all but the stack's own file."""
     owning = set[str]()
     declared = parse(load_stack(file))
-    templates = load(declared.templates, ROOT / "templates")
+    templates = [load(name, ROOT / "templates") for name in declared.templates]
     left = ["__main__.py", "slipway/__main__.py", *(f"templates/{t.name.replace('-', '_')}.py" for t in templates)]
     while left:
         module = left.pop()

@@ -28,7 +28,7 @@ def test_the_guides_table_is_the_templates_folder() -> None:
 
 def test_the_kinds_told_are_the_kinds_that_a_template_has() -> None:
     rows = dict(ROWS)
-    for template in load(tuple(shipped.templates()), ROOT / "templates"):
+    for template in (load(name, ROOT / "templates") for name in shipped.templates()):
         assert rows[template.name].startswith(template.kind.replace("-", " ")), template.name
         assert all(f"--as {kind}" in rows[template.name] for kind in template.kinds[1:])
 
@@ -38,14 +38,14 @@ def test_the_scenarios_told_are_scenarios_for_templates_that_can_be_preempted() 
     scenarios = blocks(ROOT / "docs" / "templates.md", "toml")
     told = [preemption.job for block in scenarios for preemption in parsing.parse(tomllib.loads(block)).preemptions]
     assert told
-    for template in load(tuple(set(told) & set(shipped.templates())), ROOT / "templates"):
-        assert "spot" in template.capacity_types
+    for name in set(told) & set(shipped.templates()):
+        assert "spot" in load(name, ROOT / "templates").capacity_types
 
 
 def test_the_template_told_can_be_written_as_it_stands_and_fits_a_pool(tmp_path: Path) -> None:  # D3
     declared, code, *_ = blocks(OWN, "python")
     (tmp_path / "count_words.py").write_text(declared)
-    (template,) = load(("count-words",), tmp_path)
+    template = load("count-words", tmp_path)
     pool = "{ machine: n1-standard-4, disk: { type: pd-ssd, sizeGb: 100 }, replicas: 1 }"
     stack = read(with_config(f"slipway:persistentResources: {{ cpu: {{ pools: {{ workers: {pool} }} }} }}"))
     assert [

@@ -76,6 +76,7 @@ def test_pull_requests_from_the_branch_to_the_deployment(checkout: Checkout) -> 
     repository = Repository(checkout)
     repository.begin()
     a_pool_grows(repository)
+    a_template_cant_be_loaded(repository)
     a_template_breaks_another_stack(repository)
     with served() as github:
         somebody_is_shut_out(repository, github)
@@ -111,6 +112,24 @@ def going_back_is_reviewed(repository: Repository) -> None:
         repository.git(*line.replace("GOOD", "main~1").split()[1:])
     said = repository.reviewed().out
     assert "goes back to an older cluster that still lives" in said
+    repository.git("checkout", "-q", "main")
+
+
+def a_template_cant_be_loaded(repository: Repository) -> None:
+    """The rest of its change is told all the same, and of the template that it is refused."""
+    checkout = repository.checkout
+    repository.git("checkout", "-qb", "load")
+    template = checkout.folder / "templates" / "nap.py"
+    template.write_text(template.read_text().replace("name=", "called="))
+    checkout.write(persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 4}}}}})
+    repository.commit("a field that no template has")
+    said = repository.reviewed("--output", "markdown").out
+    refused = "templates/nap.py can't be loaded"
+    assert f"⛔ {checkout.stack}: The deployment is refused: {refused}" in said, said
+    assert "`pools.all.replicas.max` 3 → 4 makes a second `cpu`" in said and "Submissions of" not in said, said
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb)
+        assert done.code and refused in done.said, done.said
     repository.git("checkout", "-q", "main")
 
 

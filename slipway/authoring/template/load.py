@@ -16,11 +16,6 @@ from slipway.base.formatting import meant, quoted, short
 _UNKNOWN = re.compile(r"(\w+)\.__init__\(\) got an unexpected keyword argument '(\w+)'")
 
 
-def load(names: tuple[str, ...], folder: Path) -> tuple[JobTemplate, ...]:
-    """Return the templates in the order of `names`. Raises ConfigError, also for any error of a template's own code."""
-    return tuple(_load(name, folder) for name in names)
-
-
 def available(folder: Path) -> tuple[str, ...]:
     """Return the names of all templates in a folder, in order."""
     return tuple(sorted(path.stem.replace("_", "-") for path in folder.glob("*.py") if not path.stem.startswith("_")))
@@ -34,7 +29,8 @@ def source(name: str, folder: Path) -> str:
     return f"{folder.name}/{path.name}:{line}"
 
 
-def _load(name: str, folder: Path) -> JobTemplate:
+def load(name: str, folder: Path) -> JobTemplate:
+    """Return a template. Raises ConfigError, also for any error of its own code."""
     path = folder / file_of(name)
     known = available(folder)
     if name not in known:

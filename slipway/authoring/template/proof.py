@@ -80,15 +80,17 @@ class StackResources:
 
 
 def place_all(
-    templates: Iterable[JobTemplate], here: StackResources
+    templates: Iterable[JobTemplate], here: StackResources, unloaded: Sequence[ConfigError] = ()
 ) -> tuple[Mapping[str, tuple[Placement, ...]], ConfigError | None]:
-    """Return the placements of each template by its name, by `place`, and one error for all that fit nowhere."""
+    """Return the placements of each template by its name, by `place`, and one error for all that fit nowhere and those
+    that can't be loaded."""
     placed = {template.name: place(template, here) for template in templates}
-    errors = [error for _, error in placed.values() if error]
+    errors = [*unloaded, *(error for _, error in placed.values() if error)]
     together = errors[0] if errors else None
     if len(errors) > 1:
+        fits = "can't be deployed" if unloaded else "fit no pool of this stack"
         together = ConfigError(
-            f"{len(errors)} templates fit no pool of this stack",
+            f"{len(errors)} templates {fits}",
             why="\n".join(f"{error.what}: {error.why}" for error in errors),
             fix="\n".join(dict.fromkeys(error.fix for error in errors)),
         )

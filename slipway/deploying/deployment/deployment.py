@@ -72,17 +72,22 @@ class ProvenStack:
     #: The quota metrics that clusters and offers draw.
     metrics: frozenset[str]
     sources: Mapping[str, str]
-    #: The refusal of templates that fit no pool; a preview raises it at its end.
-    misfit: ConfigError | None
+    #: The refusal of templates that can't be loaded, or fit no pool; a preview raises it at its end.
+    refusal: ConfigError | None
 
 
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
-    """Prove the templates in `folder`. Raises ConfigError for those that can't be read."""
-    templates = {template.name: on_stack(template, stack) for template in load(stack.templates, folder)}
-    placements, misfit = place_all(templates.values(), resources_of(stack))
+    """Prove the templates in `folder`, without those that can't be loaded."""
+    templates, unloaded = dict[str, JobTemplate](), list[ConfigError]()
+    for name in stack.templates:
+        try:
+            templates[name] = on_stack(load(name, folder), stack)
+        except ConfigError as error:
+            unloaded.append(error)
+    placements, refusal = place_all(templates.values(), resources_of(stack), unloaded)
     sources = {name: source(name, folder) for name in templates}
     options = [option for cluster in stack.clusters for option in cluster.options]
-    return ProvenStack(stack, templates, placements, drawn(options, _draws(templates, placements)), sources, misfit)
+    return ProvenStack(stack, templates, placements, drawn(options, _draws(templates, placements)), sources, refusal)
 
 
 def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement, ...]]:
@@ -116,13 +121,13 @@ class Deployment:
     facts: Facts
     violations: tuple[Finding, ...]
     warnings: tuple[str, ...]
-    misfit: ConfigError | None = None
+    refusal: ConfigError | None = None
 
     def refuse(self) -> None:
-        """Raise ConfigError for templates that fit no pool, and PolicyError when quota does not suffice, or the stack
-        breaks a mandatory rule of its own."""
-        if self.misfit:
-            raise self.misfit
+        """Raise ConfigError for templates that can't be loaded or fit no pool, and PolicyError when quota does not
+        suffice, or the stack breaks a mandatory rule of its own."""
+        if self.refusal:
+            raise self.refusal
         refuse_violations(self.violations)
         refuse_shortage(self.report, self.stack.region)
 
@@ -211,7 +216,7 @@ def plan_deployment(
         writers=metric_writers(proven.templates.values()),
         facts=known_facts,
         violations=broken,
-        misfit=proven.misfit,
+        refusal=proven.refusal,
         warnings=(
             *of_quota(report),
             *of_alternatives(plan, then, stack, proven.templates.values()),
@@ -251,6 +256,7 @@ def facts(stack: Stack, plan: Plan, catalog: Catalog, report: QuotaReport) -> Fa
         },
         adopted=plan.workspace.adopted,
         shared=by_member(plan.workspace.shared),
+        unloaded=frozenset(stack.templates).difference(catalog.templates),
     )
 
 

@@ -126,7 +126,7 @@ def _templates(
         if name is None:
             continue
         try:
-            (template,) = load((name,), folder)
+            template = load(name, folder)
             for code in template.uploaded:
                 built(name, code, folder.parent)
             if stack:
@@ -146,7 +146,7 @@ def _misfits(stack: Stack, folder: Path, remarks: DocumentPart) -> None:
     from slipway.authoring.template.proof import misfits
     from slipway.authoring.template.stack_machines import on_stack
 
-    templates = {name: on_stack(load((name,), folder)[0], stack) for name in stack.templates}
+    templates = {name: on_stack(load(name, folder), stack) for name in stack.templates}
     for cluster in stack.clusters:
         for number, unfit in misfits(templates.values(), cluster).items():
             called = cluster.options[number].called

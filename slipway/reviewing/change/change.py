@@ -118,10 +118,13 @@ class Change:
             nothing = _nothing(declared.catalog.stack, declared.catalog.project, declared.catalog.region)
             quota = replace(declared.quota, lines={}, requests=None)
             deployed = Facts(nothing, code=declared.code, quota=quota, policy=declared.policy)
+        # A template that can't be loaded is refused, and stays as it is deployed.
+        stay = {name: each for name, each in deployed.catalog.templates.items() if name in declared.unloaded}
+        catalog = replace(declared.catalog, templates={**stay, **declared.catalog.templates})
         return cls(
             stack=stack,
             before=replace(deployed, catalog=for_teams(deployed.catalog, declared.catalog)),
-            after=replace(declared, catalog=for_teams(declared.catalog, deployed.catalog)),
+            after=replace(declared, catalog=for_teams(catalog, deployed.catalog)),
             live=live,
             now=now,
             unknown=sides - {Side.BEFORE} if first else sides,

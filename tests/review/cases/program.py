@@ -2,7 +2,8 @@
 
 from slipway.deploying.engine.events import read
 from slipway.deploying.engine.preview import Preview
-from tests.review.case import BUSY, Case, Edit, stack, stops, template
+from tests.review.case import BUSY, Case, Edit, hurts, silent, stack, stops, tells, template
+from tests.review.cases.clusters import ANEW
 from tests.review.engine import replaces
 from tests.slipway.reviewing.recordings import lines
 
@@ -72,6 +73,35 @@ CASES = (
         "A template that can't be read",
         (template("tune", "timeout_s=3600", "timeout_s=-1"),),
         (stops("preview-failed", "", "tune"),),
+    ),
+    Case(
+        "Two templates that can't be loaded, in the change that has a pool grow",
+        (
+            template("lora", "TEMPLATE = JobTemplate(", "TEMPLATE = JobTemplate(("),
+            template("digits", "timeout_s=3600", "timeout=3600"),
+            stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 24 }"),
+        ),
+        (
+            stops("preview-failed", "", "templates/lora.py can't be loaded: line 13", "`timeout_s`"),
+            hurts("cluster-new-generation", "cpu", "`pools.workers.replicas.max` 16 → 24", "digits-night"),
+        ),
+        may=ANEW,
+        world=BUSY,
+        accident="a bracket lost in a merge, and a pull request that was read once more for all the rest",
+    ),
+    silent("A template that no stack lists can't be loaded", Edit("templates/draft.py", new="def\n")),
+    Case(
+        "A new template that can't be loaded, and the pool for it",
+        (
+            Edit("templates/judge.py", new="from slipway.template import JobTemplates\n"),
+            stack("    - evals\n", "    - evals\n    - judge\n"),
+            stack("        head: {", "        big: { machine: n1-highmem-8, replicas: 2 }\n        head: {"),
+        ),
+        (
+            stops("preview-failed", "", "templates/judge.py can't be loaded", "JobTemplates"),
+            tells("idle-cost", "stack", "$834 a month more"),
+        ),
+        may=ANEW,
     ),
     Case(
         "A component declares a service that has no API here: the preview fails as the deployment would",

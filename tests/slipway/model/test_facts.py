@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from slipway.authoring.stack.stack import Stack
+from slipway.base import codec
 from slipway.deploying.deployment.actions import of_current
 from slipway.deploying.deployment.deployment import facts
 from slipway.deploying.deployment.plan import Plan
@@ -85,6 +86,21 @@ def test_a_cluster_by_its_id_with_its_pools_by_name() -> None:
         "NVIDIA_H100_80GB",
         8,
     )
+
+
+def test_a_template_that_cant_be_loaded_is_listed_alone() -> None:
+    listed = told(of=replace(STACK, templates=("nap", "odd")))
+    again = read(components(listed))
+    assert again and again.unloaded == {"odd"} and list(again.templates) == ["nap"]
+
+
+def test_what_a_refused_preview_would_delete_is_not_read() -> None:
+    """Its events still have the components, as they are deployed."""
+    left = replace(told().catalog.clusters["cpu"], id="cpu-0123456")
+    old = {"cluster": "cpu", **codec.write(left)}
+    kept = {"id": "cpu-7654321", "kind": "cluster", "role": "cpu", "cluster": "cpu", "retiring": "jobs"}
+    gone = [(CLUSTER, "cpu-0123456", old), (CLUSTER, "cpu-7654321", kept), (TEMPLATE, "gone", told().templates["nap"])]
+    assert read([*components(told()), *gone]) == read(components(told()))
 
 
 def test_what_retires_says_why_by_key_and_which_jobs() -> None:

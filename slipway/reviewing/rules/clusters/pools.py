@@ -181,7 +181,9 @@ def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Itera
 
 def _unused(idle: frozenset[_Place], change: Change) -> Iterator[Consequence]:
     pools, before = _pools(change.new), _pools(change.old)
-    for place in sorted(_idle(change.new) - idle):
+    # A new template that can't be loaded may fit any of them.
+    unknown = change.after.unloaded - change.old.templates.keys()
+    for place in () if unknown else sorted(_idle(change.new) - idle):
         pool = pools[place]
         paid, gpus = pool.price_per_hour * pool.min, pool.machine.accelerator
         hits = {

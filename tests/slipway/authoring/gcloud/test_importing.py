@@ -274,7 +274,7 @@ def test_its_python_loads_and_is_formatted(tmp_path: Path, code: Image | Package
     source, file = python_source(asked), tmp_path / "imported.py"
     assert '"--set -e\\n"\n' in source, "a long text is a line a line"
     file.write_text(source)
-    assert load(("imported",), tmp_path) == (asked,)
+    assert load("imported", tmp_path) == asked
     ruff = [str(Path(sys.executable).with_name("ruff")), "format", "--diff", "--line-length", "120", "--no-cache"]
     done = subprocess.run([*ruff, str(file)], capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stdout

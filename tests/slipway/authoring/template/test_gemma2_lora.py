@@ -43,7 +43,7 @@ TOO_SMALL = (("9b", "L4"), ("27b", "L4"), ("27b", "A100"))
 def entry() -> dict[str, Any]:
     """The template's part of the catalog that the stack publishes: every offer compiled and checked."""
     stack = read(with_config(CLUSTERS))
-    (template,) = load(("gemma2-lora",), ROOT / "templates")
+    template = load("gemma2-lora", ROOT / "templates")
     offers = prove(template, StackResources(stack.clusters, region=stack.region, reservations=stack.reservations))
     context = CompileContext(
         stack="prod",

@@ -141,6 +141,10 @@ def test_all_templates_that_fit_nowhere_are_named_together() -> None:
     assert error and error.what.startswith("2 templates")
     assert "dask-digits" in error.why and "other" in error.why and "the stack has no cluster" in error.why
     assert set(placed) == {"dask-digits", "other"}, "a preview tells all else that would come"
+    beside = ConfigError("templates/odd.py can't be loaded", why="line 1: SyntaxError", fix="correct it")
+    _, error = place_all((template(),), StackResources(()), [beside])
+    assert error and error.what == "2 templates can't be deployed"
+    assert "odd.py can't be loaded: line 1" in error.why and "template dask-digits fits no pool" in error.why
 
 
 def test_what_names_a_tensorboard_is_offered_on_a_cluster_in_its_own_region_alone() -> None:  # N2 W8
