@@ -145,9 +145,17 @@ def signs_of(group: str, before: str, after: str) -> tuple[Sign, ...]:
         if line := next((line for text, line in told.items() if text not in known and line not in found), ""):
             kept = new or any(_KEEPS.search(other) for other in came)
             loses = "loses" in row and not kept and bool(re.search(row["loses"], line, re.IGNORECASE))
-            sign = Sign(place, row["so"], row.get("instead", ""), _lines([line]), loses)
+            sign = Sign(place, _so(row, beside.get(line, ""), line), row.get("instead", ""), _lines([line]), loses)
             found |= dict.fromkeys((line, beside.get(line, "")), sign)
     return tuple(dict.fromkeys(found.values()))
+
+
+def _so(row: Mapping[str, str], before: str, after: str) -> str:
+    """Return how a line may end: where it has one number on each side, as the row says of one that rises or falls."""
+    both = [re.findall(r"(?<![\w.])\d[\d_]*(?![\w.])", side.partition("#")[0]) for side in (before, after)]
+    old, new = (int(numbers[0]) if len(numbers) == 1 else 0 for numbers in both)
+    way = "rises" if new > old > 0 else "falls" if old > new > 0 else "so"
+    return row[way].format(old=old, new=new, times=new / (old or 1)) if way in row else row["so"]
 
 
 def _differing(line: str, other: str) -> str:

@@ -170,8 +170,13 @@ CASES = (
     ),
     Case(
         "The code of a job is edited in one line, which its card quotes",
-        (Edit("jobs/lora/task.py", "EVERY = 20 ", "EVERY = 0 "),),
-        (hurts("code-changed", "lora", "jobs/lora/task.py:4", "EVERY = 0", "all since the last checkpoint"),),
+        (Edit("jobs/lora/task.py", "EVERY = 20 ", "EVERY = 500 "),),
+        (
+            hurts(
+                *("code-changed", "lora", "jobs/lora/task.py:4", "EVERY = 500", "saves after 500 instead of 20"),
+                *("costs up to 25 times as much", "a run below 500 has no checkpoint"),
+            ),
+        ),
     ),
     Case(
         "The interval of checkpoints is a variable that nothing sets",

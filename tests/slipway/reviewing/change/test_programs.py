@@ -83,7 +83,14 @@ SAMPLES = (
     ("jobs", 'load("a.pt")', 'load("/gcs/acme-data/a.pt")', "where their account may not use that"),
     ("jobs", 'Path(os.environ["SLIPWAY_OUTPUT"], "a.pt")', 'Path("a.pt")', "what is written elsewhere is lost"),
     ("jobs", 'folder = ""', 'folder = "/tmp/state"', "what is written there is lost"),
-    ("jobs", "save_steps=200", "save_steps=5000", "a lost machine, as on Spot, costs"),
+    (
+        "jobs",
+        "save_steps=200",
+        "save_steps=5000",
+        "it saves after 5000 instead of 200, so a lost machine, as on Spot, costs",
+    ),
+    ("jobs", "save_steps=5000", "save_steps=200", "it saves after 200 instead of 5000: less is lost"),
+    ("jobs", "EVERY = 20", "EVERY = 0", "a lost machine, as on Spot, costs all since the last checkpoint"),
     ("jobs", "save_total_limit=3", "save_total_limit=1", "only so many checkpoints"),
     ("jobs", 'CHECKPOINT = "a.pt"', 'CHECKPOINT = "b.pt"', "a job that starts again, as on Spot, begins anew unless"),
     ("jobs", "report(1, global_step=2)", "report(1)", "reports of a trial are no steps"),
@@ -142,7 +149,7 @@ def test_a_line_that_moves_to_another_file_is_none() -> None:
 
 def test_each_sign_has_a_sample() -> None:
     told = {sign.so for of, before, after, _ in SAMPLES for sign in signs_of(of, before, after)}
-    assert {row["so"] for rows in SIGNS.values() for row in rows} == told
+    assert {row["so"] for rows in SIGNS.values() for row in rows} <= told
 
 
 @pytest.mark.parametrize(
