@@ -38,7 +38,7 @@ def test_a_pipeline_is_submitted_shown_logged_and_priced(stack: Stack) -> None: 
     assert "its machines cost " in stack.slipway("jobs", "wait", job.display_name).err
     table = stack.slipway("board", "--output", "json").json["jobs"]  # N20
     drawn = [dict(zip(table["columns"], row, strict=True)) for row in table["rows"]]
-    assert [row["template"] for row in drawn if row["pipeline"] == job.display_name] == [GREET, GREET]
+    assert [row["template"] for row in drawn] == [GREET, GREET]
     about = stack.slipway("templates", "show", GREET).out
     assert "1 task of head" in about and "at least once" not in about
     tried = stack.slipway("submit", GREET, "-p", "who=bob", "--dry-run")

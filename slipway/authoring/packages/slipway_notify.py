@@ -49,11 +49,10 @@ def message(url: str, event: str, facts: Mapping[str, str]) -> bytes:
     facts (`job`, `stack`, `user` and more), as JSON. Without a `job` it is the event of a `sweep`."""
     what = "{job}" + ", run {run} of sweep {sweep}" * bool(facts.get("sweep")) if facts["job"] else "sweep {sweep}"
     more = "jobs show {job}" if facts["job"] else "jobs list --sweep {sweep}"
-    of = " of stack {stack}".format(**facts) + (" ({})".format(facts["user"]) if facts.get("user") else "")
+    of = " of stack {stack}" + (" ({user})" if facts.get("user") else "")
     why = " ".join(facts.get("why", "").split())[:LONGEST]
-    colon = "" if event == STARTED or not why else ": "
-    text = "{}{} {}{}{}".format(what.format(**facts), of, event, colon or " " * bool(why), why)
-    text += "\nslipway " + more.format(**facts)
+    said = why and (" " if event == STARTED else ": ") + why
+    text = f"{(what + of).format(**facts)} {event}{said}\nslipway {more.format(**facts)}"
     address, fragment = urldefrag(url)
     if fragment == "slack" or (fragment != "json" and urlsplit(address).hostname in CHATS):
         return json.dumps({"text": html.escape(text, quote=False)}).encode()  # No name in it is a mention.

@@ -19,14 +19,11 @@ from pathlib import Path
 from typing import Any
 
 from slipway.base.clock import poll
-from slipway.base.errors import AnswerUnknown, AuthError, ConfigError, SlipwayError
+from slipway.base.errors import AnswerUnknown, AuthError, SlipwayError
 from slipway.front.api.job import Job, job, jobs
 from slipway.front.api.submit import submit
 from slipway.google.failures import Denied
-from slipway.model.catalog.model import VARIABLE
-from slipway.model.kinds.pipeline import THIS_STACK
 from slipway.model.labels import PIPELINE_RUN, label_value
-from slipway.using.context import context_of
 from slipway.using.submission.request import derived_request_id
 
 Json = Mapping[str, Any]
@@ -60,37 +57,19 @@ class PipelineTask:
         """The arguments of the submission."""
         inputs = self.executor["inputs"]
         uris = {name: item["artifacts"][0]["uri"] for name, item in inputs.get("artifacts", {}).items()}
-        given = {name: _whole(value) for name, value in inputs["parameterValues"].items()}
+        given = dict(inputs["parameterValues"])
         labels = {**given.pop("labels", {}), PIPELINE_RUN: label_value(self.run), TASK_LABEL: self.request_id}
         return {**uris, **given, "labels": labels, "request_id": self.request_id}
 
     def submitted(self) -> Job:
-        if os.environ.get(VARIABLE) == THIS_STACK:
-            raise ConfigError(
-                "this task has no catalog",
-                why="Slipway names its stack's to the tasks of pipelines that it submits, and did not submit this one",
-                fix='submit_op(…, catalog="gs://PROJECT-STACK-catalog"), and compile the pipeline again',
-            )
         try:
             return submit(**self.arguments)
         except AnswerUnknown as problem:  # Nobody is there to do as it says: the same again finds what was sent.
             _log.info("%s", problem)
             return submit(**self.arguments)
 
-    def refusal(self, denied: Denied) -> AuthError:
-        """Return an answer that the account may not do this, with what makes it a submitter."""
-        context = context_of(self.arguments.get("catalog"))
-        try:
-            stack, trainer = f"stack {context.catalog.stack}", f"serviceAccount:{context.catalog.trainer}"
-        except SlipwayError:
-            stack, trainer = f"the stack with the catalog {context.selected.location}", "the stack's trainer"
-        fix = f"add the account that the pipeline runs as to slipway:workspace.submitters of {stack}, and deploy it"
-        usual = f"of a template's pipeline it is {trainer}, unless the template names another trainer"
-        return AuthError(denied.what, why=denied.why, fix=f"{fix}; {usual}")
-
     def stop(self) -> None:
-        """Cancel the job where the pipeline is cancelled; else it goes on, for the task's next start. Raises
-        SlipwayError."""
+        """Cancel the job of a cancelled pipeline; else it goes on, for the task's next start. Raises SlipwayError."""
         catalog = self.arguments.get("catalog")
         if job(self.pipeline, catalog=catalog).state not in ("JOB_STATE_CANCELLING", "JOB_STATE_CANCELLED"):
             _log.info("this task is stopped, and its pipeline is not cancelled: the job goes on")
@@ -122,7 +101,7 @@ class PipelineTask:
 def run() -> None:
     """Do the work of the task that this process's arguments tell, and exit as the command does."""
     pipeline, executor = sys.argv[1:]
-    task = PipelineTask(pipeline, json.loads(executor))
+    task = PipelineTask(pipeline, json.loads(executor, parse_float=_number))
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     os.environ.setdefault("SLIPWAY_USER", _TIME.sub("", task.run))
 
@@ -138,13 +117,17 @@ def run() -> None:
     try:
         task.hand_on(task.submitted().wait())
     except SlipwayError as error:
-        problem = task.refusal(error) if isinstance(error, Denied) and error.role else error
-        print(problem.render(), file=sys.stderr)
-        sys.exit(problem.exit_code)
+        if isinstance(error, Denied) and error.role:
+            fix = (
+                "add the account that the pipeline runs as to slipway:workspace.submitters of the job's stack, and "
+                "deploy it; of a template's pipeline it is its stack's trainer, or the one that the template names"
+            )
+            error = AuthError(error.what, why=error.why, fix=fix)
+        print(error.render(), file=sys.stderr)
+        sys.exit(error.exit_code)
 
 
-def _whole(value: Any) -> Any:
-    """Return a value with whole numbers as such, which a pipeline may write with a point."""
-    if isinstance(value, list):
-        return [_whole(item) for item in value]
-    return int(value) if isinstance(value, float) and value.is_integer() else value
+def _number(text: str) -> float:
+    """Read a number; a whole one is an int, though a pipeline may write it with a point."""
+    value = float(text)
+    return int(value) if value.is_integer() else value

@@ -55,18 +55,11 @@ def submit_op(
     except ModuleNotFoundError:
         what = "slipway.kfp needs kfp 2, which is not installed here"
         raise ConfigError(what, why="it compiles the pipeline", fix="pip install 'kfp>=2'") from None
-    if refused := next((name for name in _NEVER if name in arguments), None):
-        raise ConfigError(
-            f"submit_op takes no {refused}",
-            why="a task submits a template as it is published, under an id of its own",
-            fix="leave it out",
-        )
-    if odd := next((name for name in arguments if not _INPUT.fullmatch(name)), None):
-        raise ConfigError(
-            f"submit_op takes no {odd}",
-            why="kfp gives a task inputs of lowercase letters and digits, with _ between them, and no others",
-            fix="leave it out, or give that parameter such a name in the template",
-        )
+    if refused := next((name for name in arguments if name in _NEVER or not _INPUT.fullmatch(name)), None):
+        why = "kfp gives a task inputs of lowercase letters and digits, with _ between them, and no others"
+        if refused in _NEVER:
+            why = "a task submits a template as it is published, under an id of its own"
+        raise ConfigError(f"submit_op takes no {refused}", why=why, fix="leave it out")
     check(template=template)
     if isinstance(catalog, str):
         catalog = str(address(catalog))

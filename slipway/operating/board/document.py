@@ -142,7 +142,6 @@ def _job(job: PastJob, where: Iterable[Place]) -> Document:
         "costAtMost": bool(job.cost and job.cost.at_most) or job.lost is None,
         "error": short(job.error, _LONGEST_ERROR) or None,
         "sweep": job.sweep or None,
-        "pipeline": job.pipeline or None,
         "preemptions": tuple(moment.replace(microsecond=0) for moment in job.preemptions[:_PREEMPTIONS]) or None,
         # Its places: the band's index, the number of machines, and the first and last lane of each range of them.
         "on": tuple((place.band, place.count, *(end for lane in place.lanes for end in lane)) for place in where),

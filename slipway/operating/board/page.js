@@ -126,7 +126,7 @@
   let first = 0;
   const list = () => {
     const text = find.value.trim().toLowerCase();
-    const keys = ["displayName", "user", "team", "template", "state", "place", "sweep", "pipeline", "id"];
+    const keys = ["displayName", "user", "team", "template", "state", "place", "sweep", "id"];
     const found = text ? newest.filter((job) => keys.some((key) => String(job[key] ?? "").toLowerCase().includes(text))) : newest;
     first = Math.max(0, Math.min(first, found.length - 1));
     rows.replaceChildren(...found.slice(first, first + PAGE).map((job) => {

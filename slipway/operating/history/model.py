@@ -70,8 +70,6 @@ class PastJob:
     sweep: str = ""
     run: str = ""
     request_id: str = ""
-    #: The name of the pipeline that it runs a task of; empty for a job of none, and of one that was not listed.
-    pipeline: str = ""
     error: str = ""
     #: The seconds that `cost` covers, at `per_hour`, with trials as if all machines had been at work together.
     busy: float | None = None

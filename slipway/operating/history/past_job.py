@@ -46,11 +46,8 @@ class ClustersOverTime:
         return before[-1] if before else known[0][1]
 
 
-def past_job(
-    job: VertexJob, clusters: ClustersOverTime, now: datetime, events: JobEvents | None = None, pipeline: str = ""
-) -> PastJob:
-    """Return the past job. `events`: those that the cost of a Spot job depends on, None where they were not read.
-    `pipeline`: the name of the one that it runs a task of."""
+def past_job(job: VertexJob, clusters: ClustersOverTime, now: datetime, events: JobEvents | None = None) -> PastJob:
+    """Return the past job. `events`: those that the cost of a Spot job depends on, None where they were not read."""
     id_ = job.persistent_resource_id
     cluster = clusters.cluster(id_, job.create_time) if id_ else None
     account = job_cost(job, job.region, now, events)
@@ -77,7 +74,6 @@ def past_job(
         sweep=job.labels.get(SWEEP_LABEL, ""),
         run=job.labels.get(RUN_LABEL, ""),
         request_id=job.request_id,
-        pipeline=pipeline,
         error=job.error,
         busy=account.busy,
         preemptions=tuple(event.at for event in events.of("preemption") if event.at) if events else (),

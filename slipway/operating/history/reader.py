@@ -26,7 +26,7 @@ from slipway.google.storage import StoredObject
 from slipway.google.vertex import Vertex
 from slipway.model.catalog.model import HISTORY_DAYS, Catalog
 from slipway.model.kinds import KINDS, PIPELINE_JOB, JobKind
-from slipway.model.labels import PIPELINE_LABEL, STACK_LABEL
+from slipway.model.labels import STACK_LABEL
 from slipway.model.season import moment_text
 from slipway.operating.history.model import Deployment, History, PastJob, Sample
 from slipway.operating.history.past_job import ClustersOverTime, past_job
@@ -74,7 +74,6 @@ class _HistoryReader:
         self._published = address(catalog.source or f"gs://{catalog.catalog_bucket}")
         self._unread = dict[str, None]()
         self._jobs_unread = set[str]()
-        self._pipelines: dict[str | None, str] = {}
 
     def read(self) -> History:
         catalog = self._catalog
@@ -88,9 +87,7 @@ class _HistoryReader:
             samples = [sample for of_day in threads.map(self._samples, days.result()) for sample in of_day]
             clusters = ClustersOverTime(deployments or (Deployment(self._now, catalog),))
             # Of a pipeline its tasks' own jobs had the machines.
-            every = [job for part in lists for job in part.result()]
-            self._pipelines = {job.labels.get(PIPELINE_LABEL): job.called for job in every if job.kind is PIPELINE_JOB}
-            jobs = distinct(job for job in every if job.kind is not PIPELINE_JOB)
+            jobs = distinct(job for part in lists for job in part.result() if job.kind is not PIPELINE_JOB)
         listed = [job for job in jobs if self._counts(job, clusters.ids)]
         # The answer's time is in whole seconds, and reading takes time: nothing that was read is of the future.
         times = (
@@ -166,8 +163,7 @@ class _HistoryReader:
             f"preemptions: {events_of_job.why}": None for events_of_job in events.values() if events_of_job.why
         }
         for job in in_order:
-            pipeline = self._pipelines.get(job.of_pipeline, "")
-            yield past_job(job, clusters, self._now, events.get(job.name), pipeline)
+            yield past_job(job, clusters, self._now, events.get(job.name))
 
     def _versions(self) -> tuple[StoredObject, ...]:
         """Return the version of the catalog in force at the beginning, and all later ones."""

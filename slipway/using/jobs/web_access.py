@@ -40,8 +40,7 @@ def page_of(context: Context, job: VertexJob, role: str | None, tell: Callable[[
     for spent in poll(context.clock.sleep, _LOOK_S, _LONGEST_LOOK_S):
         found = context.vertex.job(job.name)
         if found.ended:
-            machines = "its machines are gone" if found.start_time else "it never ran"
-            why = f"it is over ({state_word(found.state)}), and {machines}"
+            why = f"it is over ({state_word(found.state)})"
             raise ResourceError(f"job {job.called} has no {noun} any more", why=why, fix=fix)
         shells = (context.vertex.job(found.backing) if found.backing else found).shells
         page = next((name for name in shells if (name == task if task else not REPLICA.fullmatch(name))), "")

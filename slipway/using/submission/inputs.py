@@ -25,46 +25,28 @@ SYSTEM_GB = 30
 _GB = 10**9
 
 
-@dataclass(frozen=True)
-class Contents:
-    """The contents of an address, as far as they were looked at; `whole`: nothing else is there."""
-
-    objects: int
-    size: int
-    whole: bool
-
-    def __str__(self) -> str:
-        least = "" if self.whole else "at least "
-        return f"{least}{counted(f'{self.objects:,}', 'object')}, {least}{size(self.size)}"
-
-
-def contents(storage: Storage, address: str) -> Contents | CloudError:
-    """Look at an address. Raises ConfigError where nothing is, and for names that no files can have side by side."""
-    from slipway.authoring.packages.slipway_inputs import NAMES  # Templates without inputs are submitted without it.
-    from slipway.authoring.packages.slipway_storage import NameRefusedError, by_path
-
+def contents(storage: Storage, address: str) -> tuple[int, str]:
+    """Return the bytes at an address, as far as was looked, and what to tell of it. Raises ConfigError for nothing."""
     at = Location.parse(address)
     folder = at.name.rstrip("/")
     try:
         listed = list(islice(storage.objects(Location(at.bucket, folder)), MOST_OBJECTS + 1))
     except NotFound:
-        raise _refusal(f"there is no bucket gs://{at.bucket}") from None
+        listed = []
     except CloudError as problem:
-        return problem
-    files = {stored.at.name: stored.size for stored in listed if not stored.at.name.endswith("/")}
-    sizes = {name: bytes_ for name, bytes_ in files.items() if not folder or f"{name}/".startswith(f"{folder}/")}
-    if not sizes and len(listed) <= MOST_OBJECTS:
-        raise _refusal(f"nothing is at {address}")
-    try:
-        by_path(address, ({"name": name} for name in sizes))
-    except NameRefusedError as refused:
-        raise _refusal(str(refused), NAMES) from None
-    return Contents(len(sizes), sum(sizes.values()), whole=len(listed) <= MOST_OBJECTS)
-
-
-def _refusal(what: str, fix: str = "correct the address, or write the files first") -> ConfigError:
-    why = "the job would copy it before its code starts, and fail"
-    return ConfigError(f"nothing was sent: {what}", why=why, fix=fix)
+        return 0, f"not known whether it fits the disk: {problem.brief}"
+    files = [stored for stored in listed if not stored.at.name.endswith("/")]
+    sizes = [each.size for each in files if not folder or f"{each.at.name}/".startswith(f"{folder}/")]
+    whole = len(listed) <= MOST_OBJECTS
+    if whole and not sizes:
+        raise ConfigError(
+            f"nothing was sent: nothing is at {address}",
+            why="the job would copy it before its code starts, and fail",
+            fix="correct the address, or write the files first",
+        )
+    least, unsure = ("", "") if whole else ("at least ", "; not known: whether they fit the disk")
+    told = f"{least}{counted(f'{len(sizes):,}', 'object')}, {least}{size(sum(sizes))}"
+    return sum(sizes), f"{told}, copied to each machine before the code starts{unsure}"
 
 
 @dataclass(frozen=True)
@@ -72,7 +54,7 @@ class InputCheck:
     """A look at the inputs of runs that has begun: `runs` has those of each run, `found` is by address."""
 
     runs: tuple[tuple[str, ...], ...]
-    found: Mapping[str, Future[Contents | CloudError]]
+    found: Mapping[str, Future[tuple[int, str]]]
 
     @classmethod
     def begin(
@@ -105,13 +87,8 @@ class InputCheck:
         named = {address for run in runs for address in run}
         sizes: dict[str, int] = {}
         for address in filter(named.__contains__, self.found):
-            found = self.found[address].result()
-            if isinstance(found, CloudError):
-                tell(f"input {address}: not known whether it fits the disk: {found.brief}")
-                continue
-            sizes[address] = found.size
-            unsure = "" if found.whole else "; not known: whether they fit the disk"
-            tell(f"input {address}: {found}, copied to each machine before the code starts{unsure}")
+            sizes[address], told = self.found[address].result()
+            tell(f"input {address}: {told}")
         needs = max(sum(sizes.get(address, 0) for address in run) for run in runs)
         disk = min(part.machine.disk.size_gb for candidate in candidates for part in candidate.demand.parts)
         if needs > (disk - SYSTEM_GB) * _GB:

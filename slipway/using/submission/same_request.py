@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 
 from slipway.base.formatting import short
-from slipway.google.jobs import VertexJob, WorkerPool
+from slipway.google.jobs import VertexJob
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import PIPELINE_JOB
-from slipway.model.labels import CODE_LABEL, RECORDS, Launched
+from slipway.model.labels import CODE_LABEL, RECORDS
 from slipway.using.jobs.claim import OtherJobError, work_buckets
 from slipway.using.submission.request import Request
 
@@ -56,18 +56,12 @@ def compared(job: VertexJob) -> dict[str, Compared]:
         "parameters": ", ".join(f"{name}={render(value)}" for name, value in sorted((job.parameters or {}).items())),
         "machines": ", ".join(f"{pool.machine.type} × {pool.replicas}" for pool in busy),
         "command": [pool.command for pool in busy],
-        "arguments": [plain(_arguments(pool)) for pool in busy],
+        "arguments": [plain(pool.args) for pool in busy],
         # Parameters are compared separately, and a note changes nothing.
         "environment": [plain(each for each in pool.env if each.partition("=")[0] not in RECORDS) for pool in busy],
         "trials": f"{job.max_trials}, {job.trials} at once" if job.max_trials else "",
         "model": job.model_name,
     }
-
-
-def _arguments(pool: WorkerPool) -> Sequence[str]:
-    """Return the arguments; of an image its command's own, as it may have been sent by a version without a launcher."""
-    launched = Launched.read(pool.args) if pool.launcher else None
-    return launched.arguments if launched else pool.args
 
 
 def _shown(value: Compared, other: Compared) -> str:

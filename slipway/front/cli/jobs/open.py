@@ -55,13 +55,12 @@ def command(
     target = found_job(context, job)
     if shell is not None and dashboard:
         raise ConfigError("--shell and --dashboard open two pages", fix="name one of them")
-    lines: tuple[str, ...] = ()
     if dashboard or shell is not None:
         what, link = "dashboard" if dashboard else "shell", page_of(context, target, shell, screen.note)
+        lines: tuple[str, ...] = (link,)
     else:
         browsed = "storage" not in context.connection.endpoints.overrides
         lines, link = place_of(target, what, context.console_link(target), context.catalog.project if browsed else "")
-    lines = lines or (link,)
     if output == "json":
         screen.out_json("place", {"job": target.name, "what": what, "lines": lines, "link": link or None})
         return

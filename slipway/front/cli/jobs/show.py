@@ -24,16 +24,13 @@ from slipway.google.jobs import VertexJob, state_word
 from slipway.google.pipeline_tasks import PipelineTask
 from slipway.model.catalog.model import Catalog
 from slipway.model.catalog.placeholders import render
-from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.labels import (
     CODE_LABEL,
     INPUT,
     NOTIFICATION,
-    PIPELINE_RUN,
     REQUEST_LABEL,
     STACK_LABEL,
     label_filter,
-    label_value,
 )
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
@@ -79,8 +76,6 @@ class JobDetails:
     steps: tuple[NextStep, ...]
     #: The job that its submission fell back to.
     next: VertexJob | None = None
-    #: The jobs that tasks of a pipeline submitted, with their states.
-    sent: str = ""
     #: The reason why it failed by itself.
     failure: Failure | None = None
     metrics: Metrics = field(default_factory=Metrics)
@@ -122,14 +117,13 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
     logging = brief.logging(project)
     cluster, word = context.cluster_name(job.persistent_resource_id), partial(last_word, logging)
     waits = partial(read_why, context.vertex, job, cluster, now, word, brief.quotas(project), context.catalog.stack)
-    with ThreadPoolExecutor(6, thread_name_prefix="show") as threads:
+    with ThreadPoolExecutor(5, thread_name_prefix="show") as threads:
         metrics = threads.submit(read_metrics, context, [job])
         why = threads.submit(waits) if job.waits else None
         events = threads.submit(read_events, logging, job)
         usage = threads.submit(read_utilization, brief.monitoring(project), job, now)
         fallback = threads.submit(_fallback_of, context, job)
         parts = threads.submit(with_parts, context, [job])
-        sent = threads.submit(_sent, context, job)
         # The log of a job that ended for want of machines tells no more about that.
         failure = threads.submit(read_failure, context, job) if cause_of(job) is None else None
         # A submission that fell back has gone on already.
@@ -142,7 +136,6 @@ def _read(context: Context, job: VertexJob) -> JobDetails:
             cause=cause,
             steps=next_steps(context, job, cause) if cause else (),
             next=fallback.result(),
-            sent=sent.result(),
             failure=failure.result() if failure else None,
             metrics=metrics.result()[job.name],
         )
@@ -158,17 +151,6 @@ def _fallback_of(context: Context, job: VertexJob) -> VertexJob | None:
         return next(context.vertex.jobs(job.kind, wanted), None)
     except CloudError:
         return None
-
-
-def _sent(context: Context, job: VertexJob) -> str:
-    if job.kind is not PIPELINE_JOB:
-        return ""
-    wanted = {STACK_LABEL: context.catalog.stack, PIPELINE_RUN: label_value(job.name.rpartition("/")[2])}
-    try:
-        found = list(context.vertex.jobs_of_every_kind(label_filter(wanted)))
-    except CloudError:
-        return ""
-    return join(f"{each.display_name} ({state_word(each.state)})" for each in found)
 
 
 def _document(context: Context, details: JobDetails) -> dict[str, Any]:
@@ -215,7 +197,6 @@ def _facts(context: Context, details: JobDetails) -> list[tuple[str, str]]:
         ("state", f"{state_word(job.state)}{f': {why}' if why else ''}"),
         ("error", job.error),
         ("fell back", f"to {details.next.display_name} ({details.next.capacity_type})" if details.next else ""),
-        ("sent", details.sent),
         ("template", f"{job.template}  {description.source}".strip()),
         ("parameters", _parameters(job, context.catalog)),
         ("inputs", ", ".join(inputs)),

@@ -85,8 +85,9 @@ def test_without_a_catalog_it_is_that_of_the_stack_that_runs_the_pipeline(
 
 def test_a_task_that_no_stack_published_says_that_it_has_no_catalog(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("SLIPWAY_CATALOG", THIS_STACK)
+    monkeypatch.setenv("GOOGLE_OAUTH_ACCESS_TOKEN", "any")
     executor = {"inputs": {"parameterValues": {"template": "digits"}}, "outputs": {"outputFile": "/gcs/b/out.json"}}
-    with pytest.raises(ConfigError, match="this task has no catalog"):
+    with pytest.raises(ConfigError, match=THIS_STACK):
         PipelineTask("projects/1/locations/us-central1/pipelineJobs/nightly-1", executor).submitted()
 
 

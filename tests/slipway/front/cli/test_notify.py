@@ -133,31 +133,6 @@ def test_a_room_that_can_not_be_told_ends_nothing(stack: Stack, room: Room) -> N
     assert "nobody was told that it succeeded: HTTP 410" in done.err
 
 
-def test_a_secret_that_is_not_there_is_refused_before_anything_is_sent(stack: Stack, secret: str) -> None:
-    """Only the job's log said that nobody was told."""
-    checked_out(opened(stack))
-    (stack.folder / "grid.yaml").write_text("grid: {code: [a, b]}\n")
-    words = ("submit", "hello", "--code", "./src", "--notify")
-    version = f"projects/{PROJECT}/secrets/{secret}-x/versions/latest"
-    stack.grant("roles/secretmanager.viewer")
-    try:
-        for more in ((), ("--dry-run",), ("--sweep", "grid.yaml"), ("--sweep", "grid.yaml", "--dry-run")):
-            done = stack.run(*words, f"{secret}-x", *more)
-            assert done.code == 2 and f"nothing was sent: there is no {version}" in done.err, more
-        assert stack.jobs() == []
-        assert "not checked" not in stack.well(*words, secret, "--dry-run").err
-    finally:
-        stack.grant("roles/secretmanager.viewer", False)
-
-
-def test_who_may_not_look_for_the_secret_is_told_that_it_was_not_checked(stack: Stack, secret: str) -> None:
-    checked_out(opened(stack))
-    words = ("submit", "hello", "--code", "./src", "--notify", f"projects/elsewhere/secrets/{secret}")
-    done = stack.well(*words, "--dry-run")
-    said = "--notify not checked, as you may not look at secrets: the job's log says when nobody is told"
-    assert said in " ".join(done.err.split()), "submitters need no role of secrets"
-
-
 def test_an_address_on_the_command_line_is_refused_and_not_repeated(stack: Stack) -> None:
     done = stack.run("submit", "hello", "--notify", "https://hooks.slack.com/services/T0/B0/s3cr3t")
     assert done.code == 2 and "export SLIPWAY_NOTIFY=https://…" in done.err and "s3cr3t" not in done.err
