@@ -29,8 +29,8 @@ class PoolMismatch:
         return sum(not fits for *_, fits in self.fields)
 
     def __str__(self) -> str:
-        """Return `workers needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`."""
-        return f"{self.role} needs " + "; ".join(
+        """Return `worker pool chief needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8`."""
+        return f"worker pool {self.role} needs " + "; ".join(
             f"{field} {needs}, nearest pool {self.nearest} has {has}"
             for field, needs, has, fits in self.fields
             if not fits

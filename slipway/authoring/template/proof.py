@@ -17,6 +17,7 @@ from slipway.authoring.template.job_template import JobTemplate, StackTemplate
 from slipway.authoring.template.pool_matching import PoolMismatch, WorkerPoolDemand, fitting_pools, mismatches
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, TaskPool
 from slipway.base.errors import ConfigError
+from slipway.base.formatting import join
 from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.cluster import ClusterSpec, PoolSpec, Reservation
 from slipway.model.kinds import CUSTOM_JOB
@@ -210,10 +211,18 @@ def _no_pool(
             fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",
         )
     nearest = _nearest(refused, here.teams[team].clusters if team else ())
-    fix = f"make the template and the pool equal, in {file} or in the stack file, or add a pool like it to a cluster"
+    cluster = next(cluster for cluster in here.clusters if cluster.name == nearest[0].nearest.partition("/")[0])
+    unlike = [each for mismatch in nearest for each in mismatch.fields if not each[-1]]
+    fields, pools = (
+        join(dict.fromkeys(some)) for some in ((each[0] for each in unlike), (of.nearest for of in nearest))
+    )
+    fix = f"let {file} ask for the {fields} of {pools}, or add a pool like it to a cluster"
+    if all(has == "none" for *_, has, _ in unlike):
+        fix = f"take the {fields} out of {file}, or add a pool like it to a cluster"
+    if not cluster.adopted:
+        fix = f"give {pools} the {fields} that the template asks for, which makes the cluster anew; or {fix}"
     if template.pipeline:
         fix = "let the pipeline's tasks ask for less, or declare a pool that has what they need"
-    cluster = next(cluster for cluster in here.clusters if cluster.name == nearest[0].nearest.partition("/")[0])
     # That it takes no job of a template is a difference of each worker pool: if there is no other, this is the mend.
     if cluster.closed and all(mismatch.differences == 1 for mismatch in nearest):
         _, fix = cluster.closed

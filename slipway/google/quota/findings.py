@@ -68,10 +68,11 @@ def _fix(grounds: Grounds, line: QuotaRow, enough: int) -> str:
 def unreachable_maxima(lines: Iterable[QuotaRow]) -> Iterator[Finding]:
     for line in lines:
         if line.at_most and not line.short:
+            others = f" ({line.others:,} are used by others)" if line.others else ""
             yield KINDS["quota-short-at-most"].of(
                 Subject("quota", line.metric),
                 f"quota {line.metric} in {line.region}: {few(line.drawn)} would draw {line.ceiling:,} at the maximum, "
-                f"{line.most.room:,} can be had ({line.others:,} are used by others): {line.at_most}",
+                f"{line.most.room:,} can be had{others}: {line.at_most}",
                 mended_by=(frozenset({line.metric}),),
             )
 
@@ -134,19 +135,19 @@ def unavailable_offers(grounds: Grounds, verdicts: Mapping[str, Mapping[str, Off
     """Find offers that lack quota, by metric, and those that are ruled out by anything but the template itself."""
     for metric, draws in draws_by_metric(grounds):
         limit = grounds.limit(metric)
-        lacking: dict[str, list[tuple[str, int]]] = {}
+        # By capacity type and template.
+        lacking: dict[str, dict[str, list[int]]] = {}
         for draw, need in draws:
             if verdicts[draw.template][draw.label].lacks_quota and grounds.lacking(need):
-                lacking.setdefault(draw.template, []).append((draw.label, need.amount))
+                by_template = lacking.setdefault(draw.label.partition(" ")[0], {})
+                by_template.setdefault(draw.template, []).append(need.amount)
         if lacking and isinstance(limit, QuotaLimit):
             hope = requested(grounds.live, metric, draws[0][1].amount) or limit.increase
             shortages = "; ".join(
-                f"{template} needs {_amounts(drawn)} with {few(label for label, _ in drawn)}"
-                for template, drawn in lacking.items()
+                f"{type_} of {join(f'{template} (needs {_amounts(drawn)})' for template, drawn in by_template.items())}"
+                for type_, by_template in lacking.items()
             )
-            sentence = (
-                f"quota {metric} in {grounds.region}, limit {limit.limit:,}, makes offers unavailable: {shortages}"
-            )
+            sentence = f"quota {metric} in {grounds.region}, limit {limit.limit:,}, is too little for {shortages}"
             yield UNAVAILABLE.of(
                 Subject("quota", metric), f"{sentence} · {hope}" if hope else sentence, mended_by=(frozenset({metric}),)
             )
@@ -160,7 +161,6 @@ def unavailable_offers(grounds: Grounds, verdicts: Mapping[str, Mapping[str, Off
         yield UNAVAILABLE.of(Subject("offers"), f"unavailable: {offers}: {why}")
 
 
-def _amounts(drawn: list[tuple[str, int]]) -> str:
+def _amounts(drawn: list[int]) -> str:
     """Return `8`, or from the least to the most: `12–208`."""
-    amounts = [amount for _, amount in drawn]
-    return f"{amounts[0]:,}" if amounts[0] == amounts[-1] else f"{amounts[-1]:,}–{amounts[0]:,}"
+    return f"{drawn[0]:,}" if drawn[0] == drawn[-1] else f"{drawn[-1]:,}–{drawn[0]:,}"

@@ -151,7 +151,7 @@ def refuse_shortage(report: QuotaReport, region: str) -> None:
         raise PolicyError(
             f"quota does not suffice in {region}, so nothing was changed",
             why="\n".join(report.errors),
-            fix=f"slipway quota shows limits and use; {way} deploys all the same",
+            fix=f"slipway quota shows limits and use, its --request asks Google for more; {way} deploys all the same",
         )
 
 

@@ -92,19 +92,26 @@ def _move(pin: Edit) -> str:
 
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
-    what, edits = short(fault.what, _LONGEST).removesuffix(_UNCHANGED), tuple(edits)
+    what, edits = _cut(fault.what).removesuffix(_UNCHANGED), tuple(edits)
+    first, *others = fault.why.splitlines() or [""]
     keep = [f"or leave `{edits[0].key}` as it was"] if len(edits) == 1 and "back" not in fault.fix else []
     # An added key is no deployed entry's.
     fixes = [line for line in fault.fix.splitlines() if not (keep and " out of " in line and not edits[0].before)]
     return by_row(
         "preview-undecided" if what == _UNDECIDED else "preview-failed",
         Subject("preview"),
-        what=what,
-        why=short("; ".join(fault.why.splitlines()), _LONGEST),
-        fix=short("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or "), _LONGEST),
+        what=f"{what}, for {len(others) + 1} reasons" if others else what,
+        why=_cut(first),
+        fix=_cut("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ")),
         edits=edits,
-        details=details,
+        details=[*(_cut(part) for line in others for part in line.split("; ")), *details],
     )
+
+
+def _cut(text: str) -> str:
+    """Return a text as a line, cut before a word."""
+    line = short(text, _LONGEST)
+    return f"{line.rpartition(' ')[0]} …" if line.endswith("…") and not text.endswith("…") else line
 
 
 def used_later(change: Change) -> Iterator[Consequence]:

@@ -211,7 +211,7 @@ CASES = (
     Case(
         "All pools at their maximum must fit into the quota, and do not",
         (stack("mode: enforce,", "mode: enforce, strict: true,"),),
-        (stops("preview-failed", "", "24 can be had"), tells("quota-check-stricter", "strict")),
+        (stops("preview-failed", "", "24 can be had: at most 3 of 4"), tells("quota-check-stricter", "strict")),
         world=World(limits={"nvidia_h100_gpus": 24}),
         accident="no quota for what was asked",
     ),

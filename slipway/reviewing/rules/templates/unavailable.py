@@ -10,7 +10,7 @@ from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.catalog.model import Offer
 from slipway.model.facts import offers_by_label
 from slipway.model.findings.finding import Grade
-from slipway.reviewing.change.usual import cost, machine_types, misfits
+from slipway.reviewing.change.usual import compete, cost, machine_types, misfits
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.usage import TemplateChange
 from slipway.reviewing.rules.words import ask, in_words
@@ -57,7 +57,8 @@ def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int,
 def mend(offer: Offer, template: TemplateChange) -> str:
     """Return what makes an offer available again."""
     if offer.dormant:
-        return "list another capacity type too, for the time without the cluster"
+        others = any(each.available and compete(each, offer) for each in template.new.offers)
+        return "" if others else "list another capacity type too, for the time without the cluster"
     if offer.lacks_quota:
         asked = join(ask(metric, needed) for metric, needed, _ in _lacking(offer, template))
         first = f"ask for quota first{asked and f' ({asked})'}"

@@ -231,11 +231,14 @@ def test_a_template_that_fits_only_some_alternatives_is_told_and_is_no_error(che
     other = "      alternatives: [{pools: {workers: {machine: n1-standard-16, replicas: 2}}}]\n"
     result = of(GOOD.replace("  slipway:templates", f"{other}  slipway:templates"))
     assert result.exit_code == 0, result.output
-    assert "warning: train can't run" in result.output and "alternative 1: workers needs machine" in result.output
+    assert (
+        "warning: train can't run" in result.output
+        and "alternative 1: worker pool workers needs machine" in result.output
+    )
     # The same in another region, which is named.
     elsewhere = other.replace("[{", "[{region: us-east4, ")
     result = of(GOOD.replace("  slipway:templates", f"{elsewhere}  slipway:templates"))
-    assert "1 in us-east4: workers needs" in result.output
+    assert "1 in us-east4: worker pool workers needs" in result.output
     assert "us-central1 (alternatives in us-east4)" in result.output
     assert json.loads(run("--output", "json").stdout)["stacks"][-1]["otherRegions"] == ["us-east4"]
     # One that fits the alternative alone is no error either.

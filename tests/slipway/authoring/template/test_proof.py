@@ -58,9 +58,13 @@ def test_a_misfit_is_shown_field_by_field(change: dict[str, Any], row: str) -> N
     error = refused(cluster(pool("head", "n1-standard-4"), pool(**change)))
     assert error.what.startswith("template dask-digits fits no pool")
     (line,) = error.why.splitlines()
-    assert line.startswith(f"workers needs {row}, ") and "pool cpu/workers has " in line
+    assert line.startswith(f"worker pool workers needs {row}, ") and "pool cpu/workers has " in line
     assert line.count(" needs ") == line.count(" has ") == 1
-    assert "templates/dask_digits.py" in error.fix
+    field = row.partition(" ")[0]
+    assert error.fix.startswith(
+        f"give cpu/workers the {field} that the template asks for, which makes the cluster anew; or"
+    )
+    assert f"let templates/dask_digits.py ask for the {field} of cpu/workers" in error.fix
 
 
 def test_the_nearest_pool_is_the_one_with_fewest_differences() -> None:  # P2
@@ -90,7 +94,8 @@ def test_a_cluster_of_googles_service_agent_takes_no_trainer() -> None:
     assert "`serviceAccount: {custom: false}` out of" in error.fix
     theirs = cluster(custom_service_account=False, adopted=Adoption("team-a"))
     assert "--enable-custom-service-account" in refused(theirs).fix
-    assert "the pool equal" in refused(replace(theirs, pools=(pool("head", "n1-standard-4"),))).fix
+    both = refused(replace(theirs, pools=(pool("head", "n1-standard-4"),))).fix
+    assert both.startswith("let templates/dask_digits.py ask for the "), "nobody here makes that cluster anew"
 
 
 def test_worker_pools_of_one_shape_share_a_pool_up_to_its_maximum() -> None:  # P3
@@ -205,8 +210,8 @@ def test_a_case_that_fits_no_pool_leaves_that_capacity_type_and_keeps_the_others
     )
     assert largest.cluster is None and not any(offer.refusal for offer in others)
     assert largest.refusal == (
-        "fits no pool of this stack: chief needs machine a3-highgpu-8g, nearest pool cpu/workers has n1-standard-8; "
-        "accelerator NVIDIA_H100_80GB × 8, nearest pool cpu/workers has none"
+        "fits no pool of this stack: worker pool chief needs machine a3-highgpu-8g, nearest pool cpu/workers has "
+        "n1-standard-8; accelerator NVIDIA_H100_80GB × 8, nearest pool cpu/workers has none"
     )
 
 

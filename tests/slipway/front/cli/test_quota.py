@@ -57,8 +57,8 @@ def test_use_that_was_not_read_is_not_called_checked() -> None:
 def test_quota_is_a_table_of_metrics(standing: Stack) -> None:  # D2, N6
     done = standing.well("quota")
     assert "N1/E2 vCPUs" in done.out and "pool cpu/workers, 1–3 machines" in done.out and "2,200" in done.out
-    short = "! quota custom_model_training_preemptible_cpus in us-central1, limit 1, makes offers unavailable: "
-    assert f"{short}crew needs 8" in done.err and "hello needs 4 with spot" in done.err
+    short = "! quota custom_model_training_preemptible_cpus in us-central1, limit 1, is too little for "
+    assert f"{short}spot of crew (needs 8)" in done.err and "hello (needs 4)" in done.err
     lines = standing.run("quota", "--output", "json").json["lines"]
     cpus = next(line for line in lines if line["metric"] == "custom_model_training_cpus")
     assert cpus["limit"] == 2200 and cpus["ceiling"] == 12 and cpus["verdict"] == "ok"

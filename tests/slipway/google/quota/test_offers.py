@@ -149,7 +149,9 @@ def test_an_offer_without_quota_is_unavailable_in_words_and_the_deployment_goes_
     assert lacking in spot.why and spot.why.endswith("too little usage history")
     (warning,) = report.findings
     assert warning.key == ("offer-unavailable", f"quota {SPOT_CPUS}")
-    assert "train needs 208 with spot" in warning.sentence and warning.sentence.endswith("too little usage history")
+    assert "limit 1, is too little for spot of train (needs 208)" in warning.sentence and warning.sentence.endswith(
+        "too little usage history"
+    )
     assert row(report, SPOT_CPUS) == (None, 208, 1, 0, "spot unavailable: short by 207")
     assert row(report, SPOT_H100) == (None, 8, 8, 0, "ok")
     assert judge(live=live, offers=(POOL, SPOT), strict=True).errors
