@@ -86,11 +86,12 @@ class Run:
         Raises ConfigError for mistakes in templates, and PolicyError when quota does not suffice, or the stack breaks a
         mandatory rule of its own.
         """
+        from slipway.authoring.template.proof import refuse
         from slipway.deploying.deployment.deployment import build_packages, plan_deployment, prove_stack
 
         proven = prove_stack(stack, self._checkout / "templates")
-        if proven.refusal and not self._engine.preview:
-            raise proven.refusal
+        if not self._engine.preview:
+            refuse(proven.errors)
         with ThreadPoolExecutor(1) as background:
             deciding = background.submit(copy_context().run, self._decide, proven)
             from slipway.deploying.deployment.checkout import checkout_revision
@@ -98,7 +99,7 @@ class Run:
             from .making import Making
 
             revision = checkout_revision(self._checkout, os.environ)
-            packages = build_packages(proven, self._checkout)
+            proven, packages = build_packages(proven, self._checkout)
             live, plan, now = deciding.result()
         run = self._engine
         planned = partial(

@@ -114,7 +114,7 @@ class Facts:
     adopted: frozenset[str] = frozenset()
     #: Members whose grants are no longer declared and stay, with the stacks that need them; none where not known.
     shared: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    #: Names of templates that the stack lists and that can't be loaded.
+    #: Names of templates that the stack lists and that can't be loaded, packed or compiled.
     unloaded: frozenset[str] = frozenset()
 
     @property

@@ -120,17 +120,20 @@ def a_template_cant_be_loaded(repository: Repository) -> None:
     checkout = repository.checkout
     repository.git("checkout", "-qb", "load")
     template = checkout.folder / "templates" / "nap.py"
-    template.write_text(template.read_text().replace("name=", "called="))
+    text = template.read_text()
+    template.write_text(text.replace("name=", "called="))
     checkout.write(persistentResources={"cpu": {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 4}}}}})
     repository.commit("a field that no template has")
     said = repository.reviewed("--output", "markdown").out
     refused = "templates/nap.py can't be loaded"
     assert f"⛔ {checkout.stack}: The deployment is refused: {refused}" in said, said
     assert "`pools.all.replicas.max` 3 → 4 makes a second `cpu`" in said and "Submissions of" not in said, said
-    for verb in ("preview", "up"):
-        done = checkout.pulumi(verb)
-        assert done.code and refused in done.said, done.said
-    repository.git("checkout", "-q", "main")
+    for wrong, why in ((template.read_text(), refused), (text.replace("nap.task", "nap.tasks"), "no module nap.tasks")):
+        template.write_text(wrong)
+        for verb in ("preview", "up"):
+            done = checkout.pulumi(verb)
+            assert done.code and why in done.said, done.said
+    repository.git("checkout", "-qf", "main")
 
 
 def a_template_breaks_another_stack(repository: Repository) -> None:

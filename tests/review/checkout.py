@@ -24,7 +24,7 @@ def proven(edits: tuple[Edit, ...]) -> tuple[ProvenStack, Packages] | SlipwayErr
             _apply(edit, folder)
         try:
             stack = prove_stack(parse(load(folder / STACK, shown_as=STACK)), folder / "templates")
-            return stack, build_packages(stack, folder)
+            return build_packages(stack, folder)
         except SlipwayError as error:
             return error
 

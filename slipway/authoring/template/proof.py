@@ -52,7 +52,7 @@ class Placement:
 class NoPoolError(ConfigError):
     """A template that fits no pool. `of_team`: the team, with the key of its machine, that does not fit; else None."""
 
-    def __init__(self, what: str, *, why: str, fix: str, of_team: tuple[str, str] | None) -> None:
+    def __init__(self, what: str, *, why: str, fix: str, of_team: tuple[str, str] | None = None) -> None:
         super().__init__(what, why=why, fix=fix)
         self.of_team = of_team
 
@@ -81,21 +81,25 @@ class StackResources:
 
 
 def place_all(
-    templates: Iterable[JobTemplate], here: StackResources, unloaded: Sequence[ConfigError] = ()
-) -> tuple[Mapping[str, tuple[Placement, ...]], ConfigError | None]:
-    """Return the placements of each template by its name, by `place`, and one error for all that fit nowhere and those
-    that can't be loaded."""
+    templates: Iterable[JobTemplate], here: StackResources
+) -> tuple[Mapping[str, tuple[Placement, ...]], tuple[ConfigError, ...]]:
+    """Return the placements of each template by its name, by `place`, and the errors of those that fit nowhere."""
     placed = {template.name: place(template, here) for template in templates}
-    errors = [*unloaded, *(error for _, error in placed.values() if error)]
-    together = errors[0] if errors else None
+    errors = tuple(error for _, error in placed.values() if error)
+    return {name: placements for name, (placements, _) in placed.items()}, errors
+
+
+def refuse(errors: Sequence[ConfigError]) -> None:
+    """Raise the errors of templates as one."""
     if len(errors) > 1:
-        fits = "can't be deployed" if unloaded else "fit no pool of this stack"
-        together = ConfigError(
-            f"{len(errors)} templates {fits}",
+        misfits = all(isinstance(error, NoPoolError) for error in errors)
+        raise ConfigError(
+            f"{len(errors)} templates " + ("fit no pool of this stack" if misfits else "can't be deployed"),
             why="\n".join(f"{error.what}: {error.why}" for error in errors),
             fix="\n".join(dict.fromkeys(error.fix for error in errors)),
         )
-    return {name: placements for name, (placements, _) in placed.items()}, together
+    for error in errors:
+        raise error
 
 
 def prove(template: JobTemplate, here: StackResources) -> tuple[Placement, ...]:
@@ -205,7 +209,7 @@ def _no_pool(
 ) -> ConfigError:
     file = f"templates/{file_of(template.name)}"
     if not refused:
-        return ConfigError(
+        return NoPoolError(
             f"template {template.name} fits no pool: the stack has no cluster{f' for team {team}' if team else ''}",
             why="its capacity type 'pool' needs one",
             fix=f"declare one under slipway:persistentResources, or take 'pool' out of capacity_types in {file}",

@@ -18,6 +18,7 @@ from slipway.authoring.stack.stack import Stack
 from slipway.authoring.template.job_template import JobTemplate
 from slipway.authoring.template.load import load, source
 from slipway.authoring.template.proof import Placement, place_all
+from slipway.authoring.template.proof import refuse as refuse_templates
 from slipway.authoring.template.stack_machines import on_stack, resources_of
 from slipway.authoring.template.worker_pool import Code
 from slipway.base.errors import ConfigError
@@ -52,7 +53,7 @@ from slipway.google.quota.assessment import assess
 from slipway.google.quota.report import OfferDraw, QuotaReport, QuotaRow, refuse_shortage
 from slipway.google.quota.seasons import quota_ids
 from slipway.google.quota.usage import drawn
-from slipway.model.catalog.model import Catalog
+from slipway.model.catalog.model import Catalog, Template
 from slipway.model.cluster import CurrentCluster
 from slipway.model.facts import Facts, Kept, QuotaFacts, QuotaLine, TrainerFacts
 from slipway.model.findings.finding import Finding, Grade
@@ -72,22 +73,23 @@ class ProvenStack:
     #: The quota metrics that clusters and offers draw.
     metrics: frozenset[str]
     sources: Mapping[str, str]
-    #: The refusal of templates that can't be loaded, or fit no pool; a preview raises it at its end.
-    refusal: ConfigError | None
+    #: Of templates that can't be loaded or packed, or fit no pool. A preview raises them at its end.
+    errors: tuple[ConfigError, ...]
 
 
 def prove_stack(stack: Stack, folder: Path) -> ProvenStack:
     """Prove the templates in `folder`, without those that can't be loaded."""
-    templates, unloaded = dict[str, JobTemplate](), list[ConfigError]()
+    templates, errors = dict[str, JobTemplate](), list[ConfigError]()
     for name in stack.templates:
         try:
             templates[name] = on_stack(load(name, folder), stack)
         except ConfigError as error:
-            unloaded.append(error)
-    placements, refusal = place_all(templates.values(), resources_of(stack), unloaded)
+            errors.append(error)
+    placements, misfits = place_all(templates.values(), resources_of(stack))
     sources = {name: source(name, folder) for name in templates}
     options = [option for cluster in stack.clusters for option in cluster.options]
-    return ProvenStack(stack, templates, placements, drawn(options, _draws(templates, placements)), sources, refusal)
+    metrics = drawn(options, _draws(templates, placements))
+    return ProvenStack(stack, templates, placements, metrics, sources, (*errors, *misfits))
 
 
 def _placements(proven: ProvenStack, plan: Plan) -> Mapping[str, tuple[Placement, ...]]:
@@ -121,23 +123,26 @@ class Deployment:
     facts: Facts
     violations: tuple[Finding, ...]
     warnings: tuple[str, ...]
-    refusal: ConfigError | None = None
+    errors: tuple[ConfigError, ...] = ()
 
     def refuse(self) -> None:
-        """Raise ConfigError for templates that can't be loaded or fit no pool, and PolicyError when quota does not
-        suffice, or the stack breaks a mandatory rule of its own."""
-        if self.refusal:
-            raise self.refusal
+        """Raise ConfigError for templates that can't be deployed, and PolicyError when quota does not suffice, or the
+        stack breaks a mandatory rule of its own."""
+        refuse_templates(self.errors)
         refuse_violations(self.violations)
         refuse_shortage(self.report, self.stack.region)
 
 
-def build_packages(proven: ProvenStack, checkout: Path) -> Packages:
-    """Pack the folders that templates name. Raises ConfigError for those that can't be packed."""
-    return {
-        name: {code: built(name, code, checkout) for code in template.uploaded}
-        for name, template in proven.templates.items()
-    }
+def build_packages(proven: ProvenStack, checkout: Path) -> tuple[ProvenStack, Packages]:
+    """Pack the folders that templates name. Return the stack without templates that can't be packed."""
+    packages, errors = dict[str, Mapping[Code, SourcePackage]](), list[ConfigError]()
+    for name, template in proven.templates.items():
+        try:
+            packages[name] = {code: built(name, code, checkout) for code in template.uploaded}
+        except ConfigError as error:
+            errors.append(error)
+    packed = {name: proven.templates[name] for name in packages}
+    return replace(proven, templates=packed, errors=(*proven.errors, *errors)), packages
 
 
 def plan_deployment(
@@ -153,7 +158,7 @@ def plan_deployment(
 ) -> Deployment:
     """Plan a deployment. `known` is the engine's state of the stack. Lack of quota is reported.
 
-    Raises ConfigError when a template can't be compiled, or its catalog not be read.
+    Raises ConfigError when its catalog can't be read and, outside of a preview, for a template that can't be compiled.
     """
     stack = proven.stack
     placements = {name: mark_dormant(placed, plan.dormant) for name, placed in _placements(proven, plan).items()}
@@ -184,21 +189,24 @@ def plan_deployment(
         report = replace(report, requests=with_seasons(report.requests, plan, now, alone))
     context = compile_context(stack, revision, plan)
     known_templates = live.deployed.templates if live.deployed else {}
-    entries = {
-        name: replace(
-            template_entry(
+    entries, errors = dict[str, Template](), list[ConfigError]()
+    for name, template in proven.templates.items():
+        packed = packages[name]
+        try:
+            entry = template_entry(
                 template,
                 placements[name],
                 report.offers[name],
                 context,
-                {code: package.path for code, package in packages[name].items()},
-                [requirement for package in packages[name].values() for requirement in package.requirements],
+                {code: package.path for code, package in packed.items()},
+                [requirement for package in packed.values() for requirement in package.requirements],
                 known_templates.get(name),
-            ),
-            source=proven.sources[name],
-        )
-        for name, template in proven.templates.items()
-    }
+            )
+            entries[name] = replace(entry, source=proven.sources[name])
+        except ConfigError as error:
+            if not preview:
+                raise
+            errors.append(error)
     old_regions = (former for former in regions_of_old(plan, known) if former not in ("", stack.region))
     catalog = catalog_of(context, stack, plan, entries, old_regions)
     left = former_regions(live, catalog.regions) or None
@@ -212,11 +220,11 @@ def plan_deployment(
         plan=plan,
         report=report,
         catalog=catalog,
-        packages=packages,
+        packages={name: packages[name] for name in entries},
         writers=metric_writers(proven.templates.values()),
         facts=known_facts,
         violations=broken,
-        refusal=proven.refusal,
+        errors=(*proven.errors, *errors),
         warnings=(
             *of_quota(report),
             *of_alternatives(plan, then, stack, proven.templates.values()),

@@ -75,14 +75,15 @@ CASES = (
         (stops("preview-failed", "", "tune"),),
     ),
     Case(
-        "Two templates that can't be loaded, in the change that has a pool grow",
+        "Three templates that can't be loaded or packed, in the change that has a pool grow",
         (
             template("lora", "TEMPLATE = JobTemplate(", "TEMPLATE = JobTemplate(("),
             template("digits", "timeout_s=3600", "timeout=3600"),
+            template("tune", '"tune.task"', '"tune.tasks"'),
             stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 24 }"),
         ),
         (
-            stops("preview-failed", "", "templates/lora.py can't be loaded: line 13", "`timeout_s`"),
+            stops("preview-failed", "", "templates/lora.py can't be loaded: line 13", "`timeout_s`", "no module"),
             hurts("cluster-new-generation", "cpu", "`pools.workers.replicas.max` 16 → 24", "digits-night"),
         ),
         may=ANEW,

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from slipway.authoring.template.proof import Placement, StackResources, place_all, prove
+from slipway.authoring.template.proof import Placement, StackResources, place_all, prove, refuse
 from slipway.base.errors import ConfigError
 from slipway.model.cluster import Adoption, Reservation
 from slipway.model.machines.spec import Disk
@@ -142,14 +142,15 @@ def _placements(items: int, places: int) -> list[tuple[int, ...]]:
 
 
 def test_all_templates_that_fit_nowhere_are_named_together() -> None:
-    placed, error = place_all((template(), template(name="other")), StackResources(()))
-    assert error and error.what.startswith("2 templates")
-    assert "dask-digits" in error.why and "other" in error.why and "the stack has no cluster" in error.why
+    placed, errors = place_all((template(), template(name="other")), StackResources(()))
+    with pytest.raises(ConfigError, match="2 templates fit no pool of this stack") as told:
+        refuse(errors)
+    assert all(word in told.value.why for word in ("dask-digits", "other", "the stack has no cluster"))
     assert set(placed) == {"dask-digits", "other"}, "a preview tells all else that would come"
     beside = ConfigError("templates/odd.py can't be loaded", why="line 1: SyntaxError", fix="correct it")
-    _, error = place_all((template(),), StackResources(()), [beside])
-    assert error and error.what == "2 templates can't be deployed"
-    assert "odd.py can't be loaded: line 1" in error.why and "template dask-digits fits no pool" in error.why
+    with pytest.raises(ConfigError, match="2 templates can't be deployed") as told:
+        refuse([beside, errors[0]])
+    assert "odd.py can't be loaded: line 1" in told.value.why and "template dask-digits fits no pool" in told.value.why
 
 
 def test_what_names_a_tensorboard_is_offered_on_a_cluster_in_its_own_region_alone() -> None:  # N2 W8

@@ -138,8 +138,8 @@ def decided() -> Plan:
 
 
 def deployment_of(of: Plan) -> Deployment:
-    packages = build_packages(PROVEN, ROOT)
-    return plan_deployment(PROVEN, packages, Revision("3f9c2e1", dirty=False), LIVE, of, preview=True, now=IN_NOVEMBER)
+    proven, packages = build_packages(PROVEN, ROOT)
+    return plan_deployment(proven, packages, Revision("3f9c2e1", dirty=False), LIVE, of, preview=True, now=IN_NOVEMBER)
 
 
 def test_preview_says_of_an_alternative_for_whom_it_is_not_and_whether_quota_suffices() -> None:
@@ -186,10 +186,10 @@ def edited(story: Story, *entries: str) -> Story:
 def during(story: Story, *made: str) -> Catalog:
     """Return the catalog as people read it. `made`: names of the new clusters that run."""
     whole, seen = story.decided().plan, story.seen()
-    packages, revision = build_packages(story.proven, ROOT), Revision("4a0d3f2", dirty=False)
+    (proven, packages), revision = build_packages(story.proven, ROOT), Revision("4a0d3f2", dirty=False)
 
     def catalog_of(plan: Plan) -> Catalog:
-        return plan_deployment(story.proven, packages, revision, seen, plan, preview=False, now=story.now).catalog
+        return plan_deployment(proven, packages, revision, seen, plan, preview=False, now=story.now).catalog
 
     catalog = interim(whole, seen, catalog_of)(
         {cluster.id: cluster.id for cluster in whole.current if cluster.spec.name in made}

@@ -82,8 +82,8 @@ class Story:
 
         chosen = wait_for_quota(planned({}), seen, stack, planned)
         revision = Revision("3f9c2e1", dirty=False)
-        packages = build_packages(self.proven, ROOT)
-        return plan_deployment(self.proven, packages, revision, seen, chosen, preview=preview, now=self.now)
+        proven, packages = build_packages(self.proven, ROOT)
+        return plan_deployment(proven, packages, revision, seen, chosen, preview=preview, now=self.now)
 
     def up(self) -> Deployment:
         done = self.decided()

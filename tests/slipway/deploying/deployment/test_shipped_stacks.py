@@ -37,7 +37,7 @@ def deployment_of(stack: Stack, **lives: Any) -> Deployment:
     proven = prove_stack(stack, ROOT / "templates")
     skip = {"SLIPWAY_LIVE": "skip"}
     live, plan = read_and_plan(stack, skip, True, NOW, lambda said: None, lambda said: None, metrics=proven.metrics)
-    packages, there = build_packages(proven, ROOT), replace(live, **lives)
+    (proven, packages), there = build_packages(proven, ROOT), replace(live, **lives)
     return plan_deployment(proven, packages, Revision("3f9c2e1", dirty=False), there, plan, preview=True, now=NOW)
 
 
