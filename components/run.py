@@ -16,8 +16,9 @@ import pulumi
 
 from slipway.authoring.stack.stack import Edit, Stack
 from slipway.base.clock import right_time
+from slipway.base.errors import PolicyError
 from slipway.deploying.deployment.deletion_guard import guarded_grants, guarded_use
-from slipway.deploying.deployment.live_plan import read_and_plan
+from slipway.deploying.deployment.live_plan import as_it_stays, read_and_plan
 from slipway.deploying.deployment.plan import Plan
 from slipway.deploying.deployment.removal import GracePeriod
 from slipway.deploying.deployment.workspace_plan import metric_writers
@@ -61,6 +62,7 @@ class Run:
             background.submit(import_module, "slipway.deploying.deployment.deployment")
             self._engine = EngineRun.of(checkout, known())
         self._stack: Stack | None = None
+        self._errors: tuple[PolicyError, ...] = ()
         self._creation: Creation | None = None
         state, name = self._engine.state, self._engine.name
         self._grace, self._use = GracePeriod.of(os.environ), guarded_use(os.environ, self._where, name, state)
@@ -78,6 +80,8 @@ class Run:
         if not (run.preview or run.deployed):  # Later the output `onError` has it.
             pulumi.log.info(ADVICE)
             give_advice()
+        if run.preview:
+            stack, self._errors = as_it_stays(stack, run.state)
         return stack
 
     def plan(self, stack: Stack) -> Deployment:
@@ -152,7 +156,7 @@ class Run:
     def end(self) -> None:
         """Refuse a preview of what `up` refuses: a review reads the whole declaration first."""
         if self._engine.preview:
-            self._making.first.refuse()
+            self._making.first.refuse(self._errors)
 
     def _where(self) -> tuple[tuple[str, str], ...]:
         run, others = self._engine, self._stack.other_regions if self._stack else ()

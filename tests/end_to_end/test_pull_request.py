@@ -134,6 +134,17 @@ def a_template_cant_be_loaded(repository: Repository) -> None:
             done = checkout.pulumi(verb)
             assert done.code and why in done.said, done.said
     repository.git("checkout", "-qf", "main")
+    repository.git("checkout", "-qb", "bucket")
+    cpu = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 4}}}}
+    checkout.write(persistentResources={"cpu": cpu}, workspace={"workBucket": "other-work"})
+    repository.commit("another bucket")
+    said = repository.reviewed("--output", "markdown").out
+    assert "can't become bucket gs://other-work" in said and "put workBucket: " in said, said
+    assert "`pools.all.replicas.max` 3 → 4 makes a second `cpu`" in said and "is made anew" not in said, said
+    for verb in ("preview", "up"):
+        done = checkout.pulumi(verb)
+        assert done.code and "can't become bucket gs://other-work" in done.said, done.said
+    repository.git("checkout", "-q", "main")
 
 
 def a_template_breaks_another_stack(repository: Repository) -> None:

@@ -7,7 +7,7 @@ from functools import cache
 
 from slipway.base.errors import ResourceError, SlipwayError
 from slipway.deploying.deployment.deployment import Deployment, Packages, ProvenStack, plan_deployment
-from slipway.deploying.deployment.live_plan import asked_for, refuse
+from slipway.deploying.deployment.live_plan import as_it_stays, asked_for, refuse
 from slipway.deploying.deployment.plan import Plan, as_made, plan
 from slipway.deploying.deployment.workspace_plan import CATALOG, TRAINER, WORK, other_logical
 from slipway.deploying.engine.preview import WHEN_MENDED, Preview
@@ -155,6 +155,7 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
     if isinstance(built, SlipwayError):
         return None, _failed(built)
     stack = built[0].stack
+    stays, errors = as_it_stays(stack, deployed.known)
     try:
         refuse_move(
             deployed.known,
@@ -163,11 +164,11 @@ def _declared(given: tuple[Edit, ...], edits: tuple[Edit, ...], world: World) ->
             region=stack.region,
             others=stack.other_regions,
         )
-        deployment = _deployment(built, deployed.live, deployed.known, NEW)
+        deployment = _deployment((replace(built[0], stack=stays), built[1]), deployed.live, deployed.known, NEW)
     except SlipwayError as error:
         return None, _failed(error)
     try:
-        deployment.refuse()
+        deployment.refuse(errors)
     except SlipwayError as error:
         return _as_told(deployment), _failed(error)
     return _as_told(deployment), None

@@ -16,7 +16,7 @@ from slipway.authoring.template.declaration import file_of
 from slipway.authoring.template.job_template import JobTemplate, StackTemplate
 from slipway.authoring.template.pool_matching import PoolMismatch, WorkerPoolDemand, fitting_pools, mismatches
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, TaskPool
-from slipway.base.errors import ConfigError
+from slipway.base.errors import ConfigError, SlipwayError
 from slipway.base.formatting import join
 from slipway.model.capacity import POOL, RESERVATION
 from slipway.model.cluster import ClusterSpec, PoolSpec, Reservation
@@ -89,12 +89,13 @@ def place_all(
     return {name: placements for name, (placements, _) in placed.items()}, errors
 
 
-def refuse(errors: Sequence[ConfigError]) -> None:
-    """Raise the errors of templates as one."""
+def refuse(errors: Sequence[SlipwayError]) -> None:
+    """Raise the errors of templates, and of what else can't be deployed, as one."""
     if len(errors) > 1:
+        noun = "templates" if all(isinstance(error, ConfigError) for error in errors) else "things"
         misfits = all(isinstance(error, NoPoolError) for error in errors)
         raise ConfigError(
-            f"{len(errors)} templates " + ("fit no pool of this stack" if misfits else "can't be deployed"),
+            f"{len(errors)} {noun} " + ("fit no pool of this stack" if misfits else "can't be deployed"),
             why="\n".join(f"{error.what}: {error.why}" for error in errors),
             fix="\n".join(dict.fromkeys(error.fix for error in errors)),
         )

@@ -5,7 +5,7 @@ Pure, but for `prove_stack` and `build_packages`, which read files.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
@@ -21,7 +21,7 @@ from slipway.authoring.template.proof import Placement, place_all
 from slipway.authoring.template.proof import refuse as refuse_templates
 from slipway.authoring.template.stack_machines import on_stack, resources_of
 from slipway.authoring.template.worker_pool import Code
-from slipway.base.errors import ConfigError
+from slipway.base.errors import ConfigError, SlipwayError
 from slipway.deploying.deployment.plan import Plan, absent, chosen, former_regions, regions_of_old
 from slipway.deploying.deployment.publication import (
     catalog_of,
@@ -125,10 +125,10 @@ class Deployment:
     warnings: tuple[str, ...]
     errors: tuple[ConfigError, ...] = ()
 
-    def refuse(self) -> None:
-        """Raise ConfigError for templates that can't be deployed, and PolicyError when quota does not suffice, or the
-        stack breaks a mandatory rule of its own."""
-        refuse_templates(self.errors)
+    def refuse(self, beside: Sequence[SlipwayError] = ()) -> None:
+        """Raise ConfigError for templates that can't be deployed, with the errors `beside` them, and PolicyError when
+        quota does not suffice, or the stack breaks a mandatory rule of its own."""
+        refuse_templates((*beside, *self.errors))
         refuse_violations(self.violations)
         refuse_shortage(self.report, self.stack.region)
 

@@ -24,6 +24,7 @@ from slipway.deploying.deployment.workspace_plan import (
     trainer_owner,
     work_in,
 )
+from slipway.deploying.deployment.workspace_plan import renamed as renamed_workspace
 from slipway.deploying.generations.dormant import ends_within
 from slipway.deploying.generations.protection import Refusal
 from slipway.google.catalog.document import PublishedCatalog
@@ -143,6 +144,15 @@ def refuse(refusals: tuple[Refusal, ...], *, preview: bool) -> None:
         )
     for refusal in held:
         raise refusal.error
+
+
+def as_it_stays(stack: Stack, known: State) -> tuple[Stack, tuple[PolicyError, ...]]:
+    """Return a stack as a preview shows it, with the deployed names of its workspace, and the errors of others."""
+    refusals = tuple(renamed_workspace(known, asked_for(stack), stack.name))
+    names = {key: name for refusal in refusals for key, name in refusal.stays.items()}
+    return replace(stack, workspace=stack.workspace.model_copy(update=names)), tuple(
+        refusal.error for refusal in refusals
+    )
 
 
 def asked_for(stack: Stack) -> dict[str, str]:

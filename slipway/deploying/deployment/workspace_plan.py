@@ -18,6 +18,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from slipway.base.codec import camel
 from slipway.deploying.generations.action import Why
 from slipway.deploying.generations.protection import Refusal
 from slipway.google.jobs import VertexJob
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
 CATALOG, WORK, TRAINER = "catalog", "work", "trainer"
 """Roles of buckets and accounts in a stack."""
-_KEYS = {CATALOG: "catalogBucket", WORK: "workBucket", TRAINER: "trainer"}
+_FIELDS = {CATALOG: "catalog_bucket", WORK: "work_bucket", TRAINER: "trainer"}
 _STAYS = {
     CATALOG: "templates, packages and the jobs' records stay in the old one, and nothing moves them",
     WORK: "results, checkpoints of running jobs and claims stay in the old one, and nothing moves them",
@@ -147,7 +148,7 @@ def plan_workspace(
 def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Refusal]:
     """Yield a refusal for each of the workspace's own buckets, and for its account, where it is deployed under another
     name: jobs, people and packages know it by that name."""
-    for role, key in _KEYS.items():
+    for role, entry in _FIELDS.items():
         far = {name for other, name in wanted.items() if family(other) != other}
         names = [
             name
@@ -159,12 +160,13 @@ def renamed(known: State, wanted: Mapping[str, str], stack: str) -> Iterator[Ref
         if not new or old in ("", new):
             continue
         was, becomes = (f"account {name}" if role == TRAINER else f"bucket gs://{name}" for name in (old, new))
-        back = f"{key}: {old.partition('@')[0]}"
+        key, name = camel(entry), old.partition("@")[0]
         yield Refusal(
             f"{was} can't become {becomes}, so nothing was changed",
             why=f"stacks/Pulumi.{stack}.yaml, slipway:workspace.{key}: {_STAYS[role]}",
-            fix=f"put {back} back; for {becomes} declare a stack of its own beside this one",
+            fix=f"put {key}: {name} back; for {becomes} declare a stack of its own beside this one",
             for_good=True,
+            stays={entry: name},
         )
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from slipway.base.errors import PolicyError
 from slipway.base.formatting import join
@@ -30,6 +30,8 @@ class Refusal:
     fix: str
     #: Whether only another stack file helps, so that a preview ends with it too. Others pass with time.
     for_good: bool = False
+    #: Fields of the workspace with their deployed values.
+    stays: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def error(self) -> PolicyError:

@@ -6,6 +6,7 @@ from slipway.deploying.engine.preview import EngineStep
 from slipway.google.permissions import Bound
 from slipway.model.catalog.model import Catalog
 from tests.review.case import BUSY, Case, Job, World, hurts, stack, stops, tells
+from tests.review.cases.clusters import ANEW
 from tests.review.engine import (
     ACCOUNT,
     BUCKET,
@@ -62,6 +63,21 @@ CASES = (
         (stops("preview-failed", "", "acme-work can't become bucket gs://acme-results", "stay in the old one"),),
         world=BUSY,
         accident="results that were looked for where they no longer went",
+    ),
+    Case(
+        "The work bucket and the account have other names in a change that has a pool grow",
+        (
+            stack("workBucket: acme-work", "workBucket: acme-results"),
+            stack("    trainer: trainer\n", "    trainer: trainer-two\n"),
+            stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 24 }"),
+        ),
+        (
+            stops("preview-failed", "", "2 things can't be deployed", "workBucket", "slipway:workspace.trainer"),
+            hurts("cluster-new-generation", "cpu", "`pools.workers.replicas.max` 16 → 24", "digits-night"),
+        ),
+        may=ANEW,
+        world=BUSY,
+        accident="a tidier name, and a pull request that was read once more for all the rest",
     ),
     Case(
         "The catalog has another bucket, which nobody who submits knows of",

@@ -145,7 +145,7 @@ def deployment_of(of: Plan) -> Deployment:
 def test_preview_says_of_an_alternative_for_whom_it_is_not_and_whether_quota_suffices() -> None:
     deployment = deployment_of(decided())
     lacking, unfit = [warning for warning in deployment.warnings if "alternative 1" in warning]
-    assert "alternative 1 is not for" in unfit and "crew: workers needs" in unfit
+    assert "alternative 1 is not for" in unfit and "crew: worker pool workers needs" in unfit
     assert "alternative 1 would be refused" in lacking and SHORT in lacking and deployment.report.errors == ()
 
 
