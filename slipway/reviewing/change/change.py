@@ -252,10 +252,6 @@ def added(change: Change) -> frozenset[str]:
     return frozenset(change.new.clusters) - {*change.old.clusters, *come_by_time(change)}
 
 
-def gone_by_time(change: Change) -> frozenset[str]:
-    return frozenset(action.cluster for action in change.of(What.REST) if action.why is Why.SEASON)
-
-
 def drawn_why(change: Change, metric: str) -> str:
     """Return `season` where a quota of the stack's own region is drawn more than in the last declaration only because
     seasons begin, and `deployed` where deployed clusters, and those of deployed seasons, draw it; empty for all others,

@@ -20,25 +20,13 @@ from slipway.reviewing.change.programs import edited_lines, job_file, newly_aske
 from slipway.reviewing.forge_table import FILES
 from slipway.reviewing.sources import text_of
 
+_DECLARED = "*.md docs/* jobs/* pipelines/*.yaml pipelines/*.json stacks/* templates/* tests/* vertex-local/* ../*"
+# The forge reads these in the repository's own top folder too.
+_READ_BY_FORGE = ("CODEOWNERS", ".gitattributes", ".gitmodules", ".ci/", *FILES)
 _GLOBS = (
     ("*", True),
-    ("*.md", False),
-    ("docs/*", False),
-    ("jobs/*", False),
-    # Compiled pipelines, which the requests of templates show.
-    ("pipelines/*.yaml", False),
-    ("pipelines/*.json", False),
-    ("stacks/*", False),
-    ("templates/*", False),
-    ("tests/*", False),
-    ("vertex-local/*", False),
-    ("../*", False),
-    # The forge reads these in the repository's own top folder too.
-    ("*CODEOWNERS", True),
-    ("*.gitattributes", True),
-    ("*.gitmodules", True),
-    ("*.ci/*", True),
-    *((f"*{name}*" if name.endswith("/") else f"*{name}", True) for name in FILES),
+    *((glob, False) for glob in _DECLARED.split()),
+    *((f"*{name}*" if name.endswith("/") else f"*{name}", True) for name in _READ_BY_FORGE),
 )
 """Globs of files, and whether these deploy or judge. The last one that matches holds."""
 _OF_PROGRAM = ("bench", "bootstrap", "components", "journey", "local", "policy", "slipway")

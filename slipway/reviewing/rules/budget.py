@@ -6,11 +6,12 @@ from collections.abc import Collection, Iterator
 from typing import Any
 
 from slipway.base.formatting import join, percent, usd
+from slipway.google.catalog.lookup import groups_of
 from slipway.model.budget import WARNS_AT, Budget
 from slipway.model.catalog.model import Catalog
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Grade, Subject
-from slipway.model.labels import TEAM, label_value
+from slipway.model.labels import TEAM
 from slipway.model.machines.price_tables import HOURS_OF_A_MONTH
 from slipway.model.prices import Price
 from slipway.reviewing.change.change import Change
@@ -34,10 +35,8 @@ def budgets(change: Change) -> Iterator[Consequence]:
 def _teams(facts: Facts) -> frozenset[str]:
     """Return the teams that jobs may count for: the templates' own, the stack's, and the groups of other submitters."""
     offers = (offer for template in facts.catalog.templates.values() for offer in template.offers)
-    teams = facts.catalog.teams
-    others = set(facts.people) - {member for team in teams.values() for member in team.submitters}
-    groups = (label_value(member.partition("group:")[2].partition("@")[0]) for member in others)
-    return frozenset({*teams, *((offer.request.get("labels") or {}).get(TEAM, "") for offer in offers), *groups} - {""})
+    own = (str((offer.request.get("labels") or {}).get(TEAM, "")) for offer in offers)
+    return frozenset({*facts.catalog.teams, *own, *groups_of(facts.catalog, facts.people)} - {""})
 
 
 def _limits(old: Budget, new: Budget, teams: frozenset[str], declared: Collection[str]) -> Iterator[Consequence]:

@@ -59,7 +59,7 @@ CASES = (
         (workers("min: 4, max: 10", "min: 4, max: 7"),),
         (
             hurts("cluster-new-generation", "cpu"),
-            hurts("capacity-lower-maximum", "cpu/workers", "`digits` with 6 and `tune` with 4 no longer run at once"),
+            hurts("capacity-lower-maximum", "cpu/workers", "room for usual jobs at once: 1 of `digits` (2 before)"),
         ),
         may=ANEW,
         given=(template("digits", "min=1, max=16", "min=1, max=6"), workers("min: 4, max: 16", "min: 4, max: 10")),

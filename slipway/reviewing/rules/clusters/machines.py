@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from slipway.base.formatting import join, span, usd
-from slipway.deploying.generations.action import What
+from slipway.deploying.generations.action import What, Why
 from slipway.model.catalog.clusters import Cluster, PricedAlternative
 from slipway.model.cluster import Alternative
 from slipway.model.cluster_fields import compare_pools, machines_in_words, same_pools
 from slipway.model.findings.finding import Grade
 from slipway.model.prices import Price, dollars, signed
-from slipway.reviewing.change.change import Change, come_by_time, gone_by_time
+from slipway.reviewing.change.change import Change, come_by_time
 from slipway.reviewing.change.usual import machine_types, timeout_of, without_cluster
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.clusters import cluster_change as of
@@ -21,7 +21,8 @@ from slipway.reviewing.rules.words import have_ended, machines, named
 
 
 def new_machines(listed: Sequence[ClusterChange], change: Change) -> Iterator[Consequence]:
-    come, gone = come_by_time(change), gone_by_time(change)
+    come = come_by_time(change)
+    gone = {action.cluster for action in change.of(What.REST) if action.why is Why.SEASON}
     going = [(other, other.old) for other in listed if other.old and other.new is None and other.held]
     # The last consequence of a cluster counts: one whose end was not announced.
     going.sort(key=lambda pair: pair[0].name not in gone)

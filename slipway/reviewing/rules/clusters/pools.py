@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
-from itertools import pairwise
 from typing import Any
 
 from slipway.base.formatting import join
@@ -95,9 +94,8 @@ def _gone(place: _Place, pool: Pool, *, unused: bool) -> Consequence:
 def _given_back(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Consequence]:
     other = old.machine.kind != new.machine.kind
     if old.min and (other or new.min < old.min):
-        counts = {name: taken(template).get(place) for name, template in change.new.templates.items()}
-        room = join((f"{new.min // n} of `{name}` ({old.min // n} before)" for name, n in counts.items() if n), "or")
-        fixed = f"room for usual jobs at once: {room}; others wait" if room else "jobs beyond that wait"
+        room = _room(change, place, old.min, new.min)
+        fixed = f"{room}; others wait" if room else "jobs beyond that wait"
         key = "machine" if old.machine.type != new.machine.type else "accelerator"
         yield _of_pool(
             f"{'other' if other else 'fewer'}-machines-{'scarce' if old.machine.accelerator else 'plain'}",
@@ -149,21 +147,18 @@ def _most(place: _Place, old: Pool, new: Pool, change: Change) -> Iterator[Conse
         details=(
             *(f"`{name}` may ask for {most}" for name, most in hit.items()),
             *seen[1:],
-            *_together(change, place, old.max, new.max),
+            *filter(None, [_room(change, place, old.max, new.max)]),
             *(f"beyond {new.max}{at}: {line}" for line in ways),
         ),
         key=_size(new, "max"),
     )
 
 
-def _together(change: Change, place: _Place, old: int, new: int) -> Iterator[str]:
-    """Yield templates whose largest submissions no longer run at once, each of which still does by itself."""
-    asking = [(largest(template, *place), name) for name, template in change.new.templates.items()]
-    largest_first = sorted(((count, name) for count, name in asking if 0 < count <= new), reverse=True)
-    for (most, first), (more, second) in pairwise(largest_first):
-        if not new < most + more <= old:
-            return
-        yield f"`{first}` with {most} and `{second}` with {more} no longer run at once: the later one waits"
+def _room(change: Change, place: _Place, old: int, new: int) -> str:
+    """Return `room for usual jobs at once: 1 of `digits` (2 before)`; empty where no usual job takes such a pool."""
+    counts = {name: taken(template).get(place, 0) for name, template in change.new.templates.items()}
+    jobs = (f"{new // count} of `{name}` ({old // count} before)" for name, count in counts.items() if count)
+    return f"room for usual jobs at once: {told}" if (told := join(jobs, "or")) else ""
 
 
 def _too_large(templates: Iterable[str], place: _Place, change: Change) -> Iterator[str]:
