@@ -95,7 +95,7 @@ def refuse(errors: Sequence[SlipwayError]) -> None:
         noun = "templates" if all(isinstance(error, ConfigError) for error in errors) else "things"
         misfits = all(isinstance(error, NoPoolError) for error in errors)
         raise ConfigError(
-            f"{len(errors)} {noun} " + ("fit no pool of this stack" if misfits else "can't be deployed"),
+            f"{len(errors)} templates fit no pool of this stack" if misfits else f"{noun} can't be deployed",
             why="\n".join(f"{error.what}: {error.why}" for error in errors),
             fix="\n".join(dict.fromkeys(error.fix for error in errors)),
         )

@@ -72,7 +72,7 @@ CASES = (
             stack("replicas: { min: 4, max: 16 }", "replicas: { min: 4, max: 24 }"),
         ),
         (
-            stops("preview-failed", "", "2 things can't be deployed", "workBucket", "slipway:workspace.trainer"),
+            stops("preview-failed", "", "things can't be deployed", "workBucket", "slipway:workspace.trainer"),
             hurts("cluster-new-generation", "cpu", "`pools.workers.replicas.max` 16 → 24", "digits-night"),
         ),
         may=ANEW,

@@ -148,7 +148,7 @@ def test_all_templates_that_fit_nowhere_are_named_together() -> None:
     assert all(word in told.value.why for word in ("dask-digits", "other", "the stack has no cluster"))
     assert set(placed) == {"dask-digits", "other"}, "a preview tells all else that would come"
     beside = ConfigError("templates/odd.py can't be loaded", why="line 1: SyntaxError", fix="correct it")
-    with pytest.raises(ConfigError, match="2 templates can't be deployed") as told:
+    with pytest.raises(ConfigError, match=r"^templates can't be deployed") as told:
         refuse([beside, errors[0]])
     assert "odd.py can't be loaded: line 1" in told.value.why and "template dask-digits fits no pool" in told.value.why
 
