@@ -104,6 +104,8 @@ class Run:
 
             revision = checkout_revision(self._checkout, os.environ)
             proven, packages = build_packages(proven, self._checkout)
+            if not self._engine.preview:
+                refuse(proven.errors)
             live, plan, now = deciding.result()
         run = self._engine
         planned = partial(

@@ -133,6 +133,7 @@ def a_template_cant_be_loaded(repository: Repository) -> None:
         for verb in ("preview", "up"):
             done = checkout.pulumi(verb)
             assert done.code and why in done.said, done.said
+            assert (verb == "up") is not ("makes a second cpu" in done.said), "`up` tells nothing that does not come"
     repository.git("checkout", "-qf", "main")
     repository.git("checkout", "-qb", "bucket")
     cpu = {"pools": {"all": {**MACHINE, "replicas": {"min": 1, "max": 4}}}}
