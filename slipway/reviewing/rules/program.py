@@ -93,18 +93,19 @@ def _move(pin: Edit) -> str:
 
 def refusal(fault: Fault, details: Iterable[str] = (), edits: Iterable[Edit] = ()) -> Consequence:
     what, edits = _cut(fault.what).removesuffix(_UNCHANGED), tuple(edits)
-    first, *others = fault.why.splitlines() or [""]
+    reasons = fault.why.splitlines()
+    first, *others = [part for line in reasons for part in line.split("; ")] or [""]
     keep = [f"or leave `{edits[0].key}` as it was"] if len(edits) == 1 and "back" not in fault.fix else []
     # An added key is no deployed entry's.
     fixes = [line for line in fault.fix.splitlines() if not (keep and " out of " in line and not edits[0].before)]
     return by_row(
         "preview-undecided" if what == _UNDECIDED else "preview-failed",
         Subject("preview"),
-        what=f"{what}, for {len(others) + 1} reasons" if others else what,
+        what=f"{what}, for {len(reasons)} reasons" if reasons[1:] else what,
         why=_cut(first),
         fix=_cut("; ".join(dict.fromkeys([*fixes, *keep])).removeprefix("or ")),
         edits=edits,
-        details=[*(_cut(part) for line in others for part in line.split("; ")), *details],
+        details=[*map(_cut, others), *details],
     )
 
 

@@ -99,12 +99,15 @@ def _edited(
         soon = harms and key == "until" and value - change.now < _SOON
         ways = list(ways_without(change.new, new.name)) if harms and dated else []
         alone = named(f"`{template.name}`{whose([offer], template)}" for template, offer, rest in ways if not rest)
-        away = [f"then {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
-        away = [f"then nobody can submit {alone}, for lack of other machines", *away] if alone else away
+        then = "until then" if key == "from" else "then"
+        away = [f"{then} {line}" for line in ends_of((way for way in ways if way[2]), change.new)]
+        away = [f"{then} nobody can submit {alone}, for lack of other machines", *away] if alone else away
         edit = Edit(key, _words(was), _words(value))
         worse = f"{key}-harmful" if harms and not (dated and asleep) else ""
         if worse and key in ("until", "idleLimit"):
-            so, away = facts(*away[:1], so, _given_back(new)), away[1:]
+            told = [*away[:1], so, _given_back(new)]
+            # Machines that may not come again weigh more than what others cost.
+            so, away = facts(*(told if alone or not of.scarce(new) else [*told[1:], *told[:1]])), away[1:]
         rows = (worse, f"{key}-{edit.before}-{edit.after}", f"{key}-{edit.after or 'none'}", f"{key}-any")
         yield of_cluster(
             next(row for row in rows if row in ROWS),
