@@ -38,9 +38,8 @@ def trainers(change: Change) -> Iterator[Consequence]:
             if members:
                 so = f"{members} may run any code as it" if new else f"{members} can't submit as it"
             runs = _runs(trainer, change.new)
-            shut = not members and any(run in change.old.templates for run in runs)
             yield by_row(
-                f"trainer-added{'-shut' if shut else ''}" if new else "trainer-gone",
+                "trainer-added" if new else "trainer-gone",
                 Subject("trainer", name),
                 trainer=_words(trainer),
                 name=name,

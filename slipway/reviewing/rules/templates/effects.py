@@ -193,7 +193,7 @@ def account(difference: Difference) -> Effect:
     people = f"; {named(lost)} may not submit {IT} any more" if lost else ""
     people += f"; {named(gained)} may" if gained else ""
     at = f"slipway:trainers.{becomes.removeprefix(trainer(''))}.submitters"
-    listed = f"; list those who lose it under `{at}`" if lost and is_trainer else ""
+    listed = f"; list {named(lost)} under `{at}`" if lost and is_trainer else ""
     details = (*lost[MOST_NAMED:], difference.template.used.words()) if lost else ()
     return follows(row, details=details, new=new, old=old, secrets=secrets, people=people, listed=listed)
 
