@@ -33,19 +33,15 @@ def teams(change: Change) -> Iterator[Consequence]:
 
 def _closed(change: Change, cluster: str, lost: Sequence[str], team: str) -> Iterator[Consequence]:
     """Yield that members can't send jobs to a cluster, and the templates for which it was the only one."""
-    ways, owner, listed = (
-        _kept_off(change.after, cluster),
-        change.new.owners(cluster)[0],
-        [f"`{each}`" for each in lost],
-    )
+    ways, owner = _kept_off(change.after, cluster), change.new.owners(cluster)[0]
     said = f"`--team {owner}`" if any(may_say for *_, may_say in ways) else ""
     ends = "; ".join(ends_of((way[:3] for way in ways if way[2]), change.new))
     words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster, "by": said and f" ({said})"}
     words["say"] = said and f", and let all its members submit with {said}, or `SLIPWAY_TEAM={owner}`"
     own = (f"`{member}` may" for member in sorted(_members(change.after, cluster)))
-    elsewhere = ends and f"without it, {ends}; "
-    subject, details = Subject("cluster", cluster), (*listed, *own)
-    yield by_row("cluster-team-closed", subject, who=named(listed), elsewhere=elsewhere, details=details, **words)
+    elsewhere, details = ends and f"without it, {ends}; ", [*(f"`{member}`" for member in lost), *own]
+    who, subject = named(details[: len(lost)]), Subject("cluster", cluster)
+    yield by_row("cluster-team-closed", subject, who=who, elsewhere=elsewhere, details=details, **words)
     for template, offer, *_ in (way for way in ways if not way[2]):
         case, may = whose([offer], template), submitters_of(change.after, account_of(offer))
         if theirs := named(f"`{member}`" for member in lost if member in may):
