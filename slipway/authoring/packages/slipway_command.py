@@ -37,8 +37,8 @@ class Command:
         *,
         copied: bool = False,
     ) -> None:
-        self.noticed, self.look = False, look  # No lock, which a second signal would wait for within the first.
-        self.process: subprocess.Popen[bytes] | None = None
+        # No lock, which a second signal would wait for within the first.
+        self.noticed, self.look, self.group = False, look, 0
         for number in (signal.SIGTERM, signal.SIGINT):
             signal.signal(number, self.forward)
         with contextlib.suppress(ImportError, OSError, AttributeError):
@@ -48,6 +48,7 @@ class Command:
             ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
         errors = subprocess.PIPE if copied else None
         self.process = subprocess.Popen(words, env=dict(environ), cwd=folder, start_new_session=True, stderr=errors)
+        self.group = self.process.pid
         self.errors = LastLine(self.process.stderr) if self.process.stderr else None
         if self.noticed:
             self.forward()
@@ -55,15 +56,14 @@ class Command:
     def forward(self, *_: object) -> None:
         """Hand a notice on. It is SIGTERM, as the service sends."""
         first, self.noticed = not self.noticed, True
-        if self.process is not None:
+        if self.group:
             if first:
                 self.look()
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.process.pid, signal.SIGTERM)
+                os.killpg(self.group, signal.SIGTERM)
 
     def ending(self) -> bool:
         """Tell whether it has ended, or some of it may have, after a notice."""
-        assert self.process is not None, "set when it was made"
         if self.noticed:
             return True
         try:
@@ -76,7 +76,6 @@ class Command:
     def wait(self) -> tuple[int, bool]:
         """The exit code, and whether a signal ended who wrote: the code is 128 and the signal's number then, as shells
         have it."""
-        assert self.process is not None, "set when it was made"
         code = self.process.wait()
         until = time.monotonic() + LAST_WORDS_S
         ends: list[int] = []

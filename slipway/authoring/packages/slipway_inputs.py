@@ -15,7 +15,6 @@ from typing import Callable, Mapping  # noqa: UP035 (Python 3.8)
 from slipway.authoring.packages.slipway_results import say
 from slipway.authoring.packages.slipway_storage import (
     NO_ROOM,
-    NameRefusedError,
     RefusedError,
     Storage,
     StorageError,
@@ -32,9 +31,7 @@ READER = (
     "gcloud storage buckets add-iam-policy-binding gs://{} --role=roles/storage.objectViewer "
     "--member=serviceAccount:{}, then submit again"
 )
-THERE = "correct the address; or submit again once nobody replaces or removes files there"
-NAMES = "give that object another name, or name a folder that has no such object"
-AGAIN = "submit again"
+AGAIN = "correct the address, or what is there, and submit again"
 
 
 class Progress:
@@ -71,7 +68,7 @@ def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] 
             found[name] = storage.found(uri)
             sizes[name] = sum(int(entry["size"]) for entry in found[name].values())
             if not found[name]:
-                raise RefusedError(REFUSED, f"nothing is at {uri}", "correct the address, or write the files first")
+                raise RefusedError(REFUSED, f"nothing is at {uri}", AGAIN)
         total, free = sum(sizes.values()), shutil.disk_usage(place).free
         if total > free:
             raise RefusedError(REFUSED, f"the inputs take {size(total)}, and the disk has {size(free)} left", DISK)
@@ -93,4 +90,4 @@ def fix(error: OSError | StorageError, uri: str, environ: Mapping[str, str]) -> 
         return DISK if error.errno in NO_ROOM else AGAIN
     if error.code in (401, 403):
         return READER.format(split(uri)[0], account("email", environ))
-    return NAMES if isinstance(error, NameRefusedError) else THERE if error.code == 404 else AGAIN
+    return AGAIN

@@ -12,12 +12,13 @@ import html
 import http.client
 import json
 import os
+import re
 import threading
 import time
 import urllib.request
 from collections import Counter
 from typing import IO, Any, Callable, Iterable, Mapping  # noqa: UP035 (Python 3.8)
-from urllib.parse import urldefrag, urlsplit
+from urllib.parse import quote, quote_plus, urldefrag, urlsplit
 
 STARTED, SUCCEEDED, FAILED, CANCELLED, ENDED = "started", "succeeded", "failed", "cancelled", "ended"
 WAITED_S = 60.0
@@ -107,21 +108,22 @@ class LastLine:
     """A copy of what a program writes, on stderr, that remembers the last line."""
 
     def __init__(self, written: IO[bytes]) -> None:
-        self._written, self._tail = written, b""
+        self._written, self._last, self._line = written, b"", b""
         self._copy = threading.Thread(target=self._run, daemon=True)
         self._copy.start()
 
     def _run(self) -> None:
         for block in iter(lambda: os.read(self._written.fileno(), 1 << 16), b""):
-            self._tail = (self._tail + block)[-4096:]
+            *ended, line = re.split(rb"[\r\n]", self._line + block)
+            # Of a long line the beginning: what is cut in its middle could be a secret.
+            self._last, self._line = next(filter(bytes.strip, reversed(ended)), self._last)[:4096], line[:4096]
             while block:
                 block = block[os.write(2, block) :]
 
     def text(self) -> str:
         """The line, once nobody writes any more, or a second later."""
         self._copy.join(1.0)
-        lines = [line.strip() for line in self._tail.decode("utf-8", "replace").splitlines()]
-        return next((line for line in reversed(lines) if line), "")
+        return (self._line.strip() or self._last.strip()).decode("utf-8", "replace")
 
 
 class Teller:
@@ -174,7 +176,10 @@ class Teller:
         why = why or (self.lines.text() if self.lines else "") or f"exit code {code}"
         if code == 137:
             why = "killed, most likely out of memory"
-        parts = {line.strip() for value in hidden for line in value.splitlines()} - {""}
+        lines = {line.strip() for value in hidden for line in value.splitlines()}
+        # An error has a text as a program writes it, with two backslashes for one, or as an address does.
+        forms = (str, lambda line: repr(line)[1:-1], lambda line: json.dumps(line)[1:-1], quote, quote_plus)
+        parts = {form(line) for line in lines for form in forms} - {""}
         for part in sorted(parts, key=len, reverse=True):  # One may be within another.
             why = why.replace(part, "…")
         event = FAILED if code else SUCCEEDED

@@ -44,10 +44,6 @@ class StorageError(Exception):
         self.code = code
 
 
-class NameRefusedError(StorageError):
-    """An object has a name that no file can have."""
-
-
 class ChangedError(Exception):
     """A file changed while it was read."""
 
@@ -132,7 +128,7 @@ def split(uri: str) -> tuple[str, str]:
 
 
 def by_path(uri: str, entries: Iterable[Any]) -> dict[str, Any]:
-    """Return objects of `uri` by the path of each in a folder. Raises NameRefusedError."""
+    """Return objects of `uri` by the path of each in a folder. Raises StorageError."""
     found: dict[str, Any] = {}
     bucket, name = split(uri)
     for entry in entries:
@@ -142,7 +138,7 @@ def by_path(uri: str, entries: Iterable[Any]) -> dict[str, Any]:
         long = any(len(os.fsencode(word)) > LONGEST for word in words)
         if taken or long or "\0" in inner or not {"", ".", ".."}.isdisjoint(words):
             beside = f" beside gs://{bucket}/{found[taken[0]]['name']}" if taken else ""
-            raise NameRefusedError(f"gs://{bucket}/{entry['name']} has a name that no file can have{beside}")
+            raise StorageError(f"gs://{bucket}/{entry['name']} has a name that no file can have{beside}")
         found[inner] = entry
     return found
 

@@ -81,7 +81,8 @@ def _parameter(name: str, pipeline: Pipeline) -> Parameter:
                 f"parameter {name}: its default {given!r} is no {type_.__name__}", fix="correct the pipeline"
             )
     of: Any = type_ or defined.get("parameterType")  # As it stands there, for a type that no submission can give.
-    parameter = Parameter(name, of, default=default, help=str(defined.get("description", "")))
+    usual = "as JSON" if pipeline.type_of(name) in (list, dict) else ""
+    parameter = Parameter(name, of, default=default, help=str(defined.get("description") or usual))
     if problems := list(parameter.problems()):
         raise ConfigError(f"parameter {name}: {'; '.join(problems)}", fix="correct the pipeline, and compile it again")
     return parameter

@@ -8,9 +8,8 @@ from dataclasses import dataclass
 from math import log2
 
 from slipway.authoring.template.declaration import Declaration
-from slipway.authoring.template.worker_pool import WorkerPool
+from slipway.authoring.template.worker_pool import TaskPool, WorkerPool
 from slipway.model.cluster import ClusterSpec, PoolSpec, assigned
-from slipway.model.machines.table import machine
 
 Comparison = tuple[str, str, str, bool]
 """A field, the need of a worker pool, the value of a resource pool, and whether that fits."""
@@ -69,7 +68,7 @@ def _distance(worker: WorkerPool, pool: PoolSpec) -> float:
     if (shape.accelerator, shape.accelerator_count) != (has.accelerator, has.accelerator_count):
         distance += 2 if shape.accelerator != has.accelerator else 1.5
     if shape.type != has.type:
-        other = machine(has.type, has.accelerator, has.accelerator_count or None)
+        other = has.shape
         distance += (2 if shape.family == other.family else 3) + abs(log2(shape.vcpus / other.vcpus)) / 10
     if disk != has.disk:
         distance += 1
@@ -90,7 +89,12 @@ def mismatches(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> tup
 
 
 def _fitting(demand: WorkerPoolDemand, cluster: ClusterSpec) -> tuple[PoolSpec, ...]:
-    return tuple(pool for pool in cluster.pools if all(fits for *_, fits in _fields(demand, cluster, pool)))
+    """Return the pools that fit, all of one shape: of several that fit the tasks of a pipeline, the smallest."""
+    fitting = tuple(pool for pool in cluster.pools if all(fits for *_, fits in _fields(demand, cluster, pool)))
+    if not isinstance(demand.worker, TaskPool):
+        return fitting
+    sizes = [pool.machine.shape.size for pool in fitting]
+    return tuple(pool for pool, size in zip(fitting, sizes, strict=True) if size == min(sizes))
 
 
 def fitting_pools(asked: Sequence[WorkerPoolDemand], cluster: ClusterSpec) -> tuple[PoolSpec, ...] | None:
@@ -104,7 +108,7 @@ def fitting_pools(asked: Sequence[WorkerPoolDemand], cluster: ClusterSpec) -> tu
 
 def _too_many(asked: tuple[WorkerPoolDemand, ...], cluster: ClusterSpec) -> Iterator[PoolMismatch]:
     """Yield mismatches in number where all shapes match: each shape's need beside its pools' maximum."""
-    # The pools that fit a demand are all of one shape: two demands have the same pools, or none in common.
+    # Two demands have the same pools, or none in common.
     shapes: dict[tuple[PoolSpec, ...], list[WorkerPoolDemand]] = {}
     for demand in asked:
         shapes.setdefault(_fitting(demand, cluster), []).append(demand)

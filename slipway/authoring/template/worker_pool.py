@@ -10,7 +10,7 @@ from pathlib import PurePosixPath
 
 from slipway.model.kinds.pipeline import Need, TaskGroup
 from slipway.model.machines.spec import KEY, Disk, MachineSpec, compared, is_tpu, machine_or_tpu
-from slipway.model.machines.table import Machine, MachineError, machine
+from slipway.model.machines.table import Machine, MachineError
 from slipway.model.rules.code import ENV_NAME, MODULE, SCRIPT
 from slipway.model.rules.workers import POSITIONS, Position
 
@@ -144,7 +144,7 @@ class TaskPool(WorkerPool):
         return replace(own, replicas=group.at_once, need=group.need)
 
     def beside(self, pool: MachineSpec) -> Iterable[tuple[str, str, str, bool]]:
-        return self.need.compared(machine(pool.type, pool.accelerator, pool.accelerator_count or None))
+        return self.need.compared(pool.shape)
 
 
 def places(pools: tuple[WorkerPool, ...]) -> tuple[int, ...]:

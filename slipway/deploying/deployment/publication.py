@@ -199,6 +199,8 @@ def template_entry(
 
 
 def _code_refusal(template: JobTemplate, context: CompileContext) -> str:
+    if not template.uploaded:  # A pipeline, or an image without the launcher: no edit makes a folder's code run.
+        return ""
     if template.inputs and template.code_flag and context.code_allowed:
         return "an earlier slipway packs no launcher that copies its inputs: update slipway"
     lacking = [] if template.code_flag else [f"code_flag=True is not in templates/{file_of(template.name)}"]

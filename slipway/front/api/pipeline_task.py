@@ -57,8 +57,9 @@ class PipelineTask:
         """The arguments of the submission."""
         inputs = self.executor["inputs"]
         uris = {name: item["artifacts"][0]["uri"] for name, item in inputs.get("artifacts", {}).items()}
-        given = dict(inputs["parameterValues"])
-        labels = {**given.pop("labels", {}), PIPELINE_RUN: label_value(self.run), TASK_LABEL: self.request_id}
+        given = inputs["parameterValues"]
+        own, ours = given.get("labels") or {}, {PIPELINE_RUN: label_value(self.run), TASK_LABEL: self.request_id}
+        labels = {**own, **ours} if isinstance(own, dict) else own  # `submit` says what is wrong with others.
         return {**uris, **given, "labels": labels, "request_id": self.request_id}
 
     def submitted(self) -> Job:
@@ -82,6 +83,7 @@ class PipelineTask:
                     _log.info("%s is cancelled, as its pipeline is", each.name)
             if sent:
                 return
+        _log.info("no job of this task is listed: one that is being made goes on (label %s)", TASK_LABEL)
 
     def hand_on(self, ended: Job) -> None:
         """Write the outputs. Raises OSError."""

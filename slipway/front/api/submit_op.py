@@ -74,7 +74,8 @@ def submit_op(
     install = shlex.join(("python3", *_PIP, *words)) + " && " if words else ""
     container = {
         "image": base_image or IMAGE,
-        "command": ["sh", "-ec", install + _START],
+        # A container's first process gets no SIGTERM that it does not ask for: pip would go on, and a job be sent.
+        "command": ["sh", "-ec", f"trap 'exit 143' TERM; {install}{_START}"],
         "args": ["{{$.pipeline_job_resource_name}}", "{{$}}"],
         **({} if catalog else {"env": {VARIABLE: THIS_STACK}}),
     }

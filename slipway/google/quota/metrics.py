@@ -11,8 +11,8 @@ from dataclasses import dataclass, replace
 
 from slipway.google.quotas import PREFIX
 from slipway.model.capacity import CAPACITY_TYPES
-from slipway.model.machines.spec import Disk, MachineGroup, MachineSpec, is_tpu, one_tpu
-from slipway.model.machines.table import Machine, MachineError, accelerator, all_accelerators, machine, rows
+from slipway.model.machines.spec import Disk, MachineGroup, is_tpu
+from slipway.model.machines.table import Machine, MachineError, accelerator, all_accelerators, rows
 
 ON_DEMAND_QUOTA = "on-demand"
 PREEMPTIBLE = "preemptible"
@@ -41,7 +41,7 @@ def needs(group: MachineGroup, *, preemptible: bool = False) -> tuple[Need, ...]
     No metric is known for hyperdisks, for preemptible TPUs, and for the CPUs of TPU machines: they draw nothing that
     could be checked. TPUs are counted in chips. Raises MachineError for a machine that the table lacks.
     """
-    shape = _shape(group.machine)
+    shape = group.machine.shape
     disk, replicas = group.machine.disk, group.count
     drawn: list[Need] = []
     if is_tpu(shape.type):
@@ -64,7 +64,7 @@ def unmetered(groups: Iterable[MachineGroup], *, preemptible: bool) -> tuple[str
     """
     draws: list[str] = []
     for group in groups:
-        shape = _shape(group.machine)
+        shape = group.machine.shape
         kind = shape.accelerator or (shape.family if is_tpu(shape.type) else "")
         if preemptible and kind and (is_tpu(shape.type) or not accelerator(kind).preemptible):
             draws.append(f"preemptible {accelerator(kind).label}")
@@ -97,12 +97,6 @@ def drawn_by(capacity_type: str, groups: Iterable[MachineGroup]) -> tuple[Need, 
         return needs_of(groups, preemptible=row.preemptible)
     except MachineError:
         return ()
-
-
-def _shape(spec: MachineSpec) -> Machine:
-    if is_tpu(spec.type):
-        return one_tpu(spec.type, spec.accelerator, spec.accelerator_count)
-    return machine(spec.type, spec.accelerator, spec.accelerator_count or None)
 
 
 def namespace(metric: str) -> str:

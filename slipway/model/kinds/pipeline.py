@@ -11,6 +11,7 @@ from graphlib import TopologicalSorter
 from itertools import accumulate
 from typing import Any
 
+from slipway.base.formatting import join
 from slipway.model.machines.table import Machine, MachineError, machine, machine_types
 
 Json = Mapping[str, Any]
@@ -25,7 +26,7 @@ TYPES: Mapping[str, type[Any]] = {
 """The types of parameters. A template has lists and objects as texts, which are JSON."""
 USUAL = "e2-standard-4"
 """The machine that Vertex AI gives a task that asks for nothing."""
-THIS_STACK = "the-stack-that-submits-this-pipeline"
+THIS_STACK = "none: name one in submit_op(catalog=...)"
 """The catalog of a task of `slipway.kfp.submit_op` that names none, until a stack publishes the pipeline."""
 _AMOUNT = re.compile(r"(\d+\.?\d*)(\w*)")
 _UNITS = {"": 1.0, "m": 1e-3, "K": 1e3, "M": 1e6, "G": 1e9, "T": 1e12}
@@ -65,8 +66,8 @@ class Need:
         theirs = f"{has.accelerator_count} {has.accelerator}" if has.accelerator else "none"
         yield "accelerator", f"{self.count} {self.accelerator}" if self.count else "none", theirs, fits
 
-    def own(self) -> Machine | None:
-        """Return the smallest machine that suffices, as the service chooses; None where there is none."""
+    def own(self) -> Machine:
+        """Return the smallest machine that suffices, as the service chooses. Raises MachineError for none."""
         if self == Need():
             return machine(USUAL)
         shapes, asked = list[Machine](), (self.accelerator, self.count) if self.count else (None, None)
@@ -75,7 +76,10 @@ class Need:
                 with suppress(MachineError):
                     shapes.append(machine(type_, *asked))
         fitting = [shape for shape in shapes if all(row[3] for row in self.compared(shape))]
-        return min(fitting, key=lambda shape: (shape.vcpus, shape.family != "e2", shape.memory_gb), default=None)
+        if not fitting:
+            needs = join(f"{field} {wanted}" for field, wanted, *_ in self.compared(machine(USUAL)))
+            raise MachineError("machine", f"none has what a task needs: {needs}", "let it ask for less")
+        return min(fitting, key=lambda shape: (shape.vcpus, shape.family != "e2", shape.memory_gb))
 
 
 @dataclass(frozen=True)
@@ -130,7 +134,7 @@ class Pipeline:
 
     @property
     def groups(self) -> tuple[TaskGroup, ...]:
-        """The tasks by their needs, the most demanding first. Raises KeyError for what the pipeline lacks,
+        """The tasks by their needs, those on the largest machines first. Raises KeyError for what the pipeline lacks,
         ValueError for tasks that wait for each other, and MachineError for a need that no machine meets.
 
         Of a loop over listed items as many run as there are, at most its own limit; of one over a task's output, one is
@@ -138,11 +142,9 @@ class Pipeline:
         """
         tasks = list(_tasks(self.spec, self.spec["root"]["dag"])) if "root" in self.spec else []
         found = list[TaskGroup]()
-        for need in sorted({task.need for task in tasks}, reverse=True):
+        shapes = {need: need.own() for need in sorted({task.need for task in tasks}, reverse=True)}
+        for need, shape in sorted(shapes.items(), key=lambda each: each[1].size, reverse=True):
             paths = tuple(task.path for task in tasks if task.need == need)
-            shape = need.own()
-            if shape is None:
-                raise MachineError("machine", f"no machine has what task {paths[0]} needs", "let it ask for less")
             larger = {group.need: group.at_once for group in found if _serves(group.machine, shape)}
             together = _at_once([task for task in tasks if task.need in (need, *larger)])
             found.append(TaskGroup(need, shape, paths, max(0, together - sum(larger.values()))))
@@ -153,8 +155,7 @@ def _serves(larger: Machine, other: Machine) -> bool:
     """Tell whether a machine has all that another one has, and draws the same quota."""
     families = {larger.family, other.family}
     alike = larger.accelerator == other.accelerator and (len(families) == 1 or families <= {"e2", "n1"})
-    sizes = [(each.accelerator_count, each.vcpus, each.memory_gb) for each in (larger, other)]
-    return alike and all(has >= needed for has, needed in zip(*sizes, strict=True))
+    return alike and all(has >= needed for has, needed in zip(larger.size, other.size, strict=True))
 
 
 def _tasks(

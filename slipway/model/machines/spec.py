@@ -96,6 +96,13 @@ class MachineSpec:
         if not self.disk.type:
             object.__setattr__(self, "disk", replace(self.disk, type=default_disk(self.type)))
 
+    @property
+    def shape(self) -> Machine:
+        """The machine of the table, or one VM of a TPU. Raises MachineError."""
+        if is_tpu(self.type):
+            return one_tpu(self.type, self.accelerator, self.accelerator_count)
+        return machine(self.type, self.accelerator, self.accelerator_count or None)
+
     @classmethod
     def read(cls, body: Mapping[str, Any]) -> MachineSpec:
         """Read a `resourcePools` or `workerPoolSpecs` entry; an omitted disk is the service's default."""

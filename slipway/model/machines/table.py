@@ -35,6 +35,11 @@ class Machine:
     #: 0 where it is not known.
     memory_gb: float = 0.0
 
+    @property
+    def size(self) -> tuple[int, int, float]:
+        """Its accelerators, CPUs and memory."""
+        return self.accelerator_count, self.vcpus, self.memory_gb
+
     @classmethod
     def of(cls, type: str, row: Mapping[str, Any], accelerator: str | None, count: int) -> Machine:
         """Return a machine from its row; a row without disks takes the default ones."""

@@ -201,7 +201,7 @@ def prepare(
     if asked.overrides.notify and not all(map(tells, offers)):
         raise ConfigError(
             f"a {kind.words} of {template.name} can't tell anybody how it goes",
-            why="that is done by a custom job's launcher",
+            why="the launcher does that, of custom jobs alone, and an image may start without it",
             fix=f"leave notify out, and wait for it with {NOTIFY} in your environment, which tells of the end as well",
         )
     return PreparedSubmission(

@@ -33,8 +33,7 @@ class Checks:
         ledger = None
         if context.catalog.budget is not None:
             ledger = threads.submit(read_ledger, context.hurried.storage, context.selected.location.bucket)
-        inputs = InputCheck.begin(context, prepared.candidates[0].offer, runs, threads)
-        return cls(context, ledger, inputs)
+        return cls(context, ledger, InputCheck.begin(context, prepared.candidates[0].offer, runs, threads))
 
     def check(
         self, candidates: Sequence[Candidate], tell: Callable[[str], None], places: Iterable[int] | None = None

@@ -30,13 +30,15 @@ def contents(storage: Storage, address: str) -> tuple[int, str]:
     at = Location.parse(address)
     folder = at.name.rstrip("/")
     try:
-        listed = list(islice(storage.objects(Location(at.bucket, folder)), MOST_OBJECTS + 1))
+        within = storage.objects(Location(at.bucket, folder and f"{folder}/"))
+        # An object of that very name is the first of those that begin with it.
+        listed = list(islice(within, MOST_OBJECTS + 1)) or list(islice(storage.objects(Location(at.bucket, folder)), 1))
     except NotFound:
         listed = []
     except CloudError as problem:
         return 0, f"not known whether it fits the disk: {problem.brief}"
-    files = [stored for stored in listed if not stored.at.name.endswith("/")]
-    sizes = [each.size for each in files if not folder or f"{each.at.name}/".startswith(f"{folder}/")]
+    files = [each for each in listed if not folder or f"{each.at.name}/".startswith(f"{folder}/")]
+    sizes = [each.size for each in files if not each.at.name.endswith("/")]
     whole = len(listed) <= MOST_OBJECTS
     if whole and not sizes:
         raise ConfigError(

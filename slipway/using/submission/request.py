@@ -233,8 +233,9 @@ def fill(
             "stack": catalog.stack,
             "template": template.name,
             "user": label_value(user),
+            "secret": secret_version(secret, catalog.project),
+            "roles": list(roles_of(roles)),
         }
-        told |= {"secret": secret_version(secret, catalog.project), "roles": list(roles_of(roles))}
         if overrides.sweep:
             run, runs = (overrides.labels.get(label, "") for label in (RUN_LABEL, RUNS_LABEL))
             told |= {"sweep": overrides.sweep, "run": run, "runs": runs}

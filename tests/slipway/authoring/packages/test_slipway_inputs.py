@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 
 from slipway.authoring.packages import slipway_storage
-from slipway.authoring.packages.slipway_inputs import DISK, NAMES, THERE, Progress, copied
+from slipway.authoring.packages.slipway_inputs import AGAIN, DISK, Progress, copied
 from slipway.authoring.packages.slipway_storage import RefusedError, Storage, patiently
 
 from .conftest import Between, Bucket
@@ -53,7 +53,7 @@ def test_the_code_finds_each_input_as_a_folder_and_the_log_says_what_was_copied(
     ("name", "why", "fix"),
     [
         ("packages-work/nowhere/", "nothing is at gs://packages-work/nowhere/", "correct the address"),
-        ("no-bucket/x", "HTTP 404", THERE),
+        ("no-bucket/x", "HTTP 404", AGAIN),
     ],
 )
 def test_a_job_whose_input_is_not_there_does_not_start(replica: Replica, name: str, why: str, fix: str) -> None:  # N31
@@ -151,7 +151,7 @@ def test_an_object_that_is_replaced_while_it_is_copied_is_said_at_once(
     monkeypatch.setattr(Storage, "found", then_replaced)
     with pytest.raises(RefusedError) as error:
         copy(server, tmp_path, f"gs://{bucket.name}/replaced")
-    assert "HTTP 404" in error.value.args[1] and error.value.args[2] == THERE
+    assert "HTTP 404" in error.value.args[1] and error.value.args[2] == AGAIN
     assert not (tmp_path / "inputs").exists()
 
 
@@ -176,7 +176,7 @@ def test_a_name_that_no_file_can_have_is_said(
         bucket.put(f"named/{case}{name}", b"1")
     with pytest.raises(RefusedError, match="has a name that no file can have") as error:
         copy(server, tmp_path, f"gs://{bucket.name}/named/{case}")
-    assert error.value.args[2] == NAMES and not list(tmp_path.iterdir())
+    assert error.value.args[2] == AGAIN and not list(tmp_path.iterdir())
 
 
 def test_the_log_has_a_line_every_few_seconds_and_not_one_for_each_object() -> None:  # N31

@@ -153,6 +153,24 @@ def test_a_value_of_a_secret_is_in_no_message(notified: Notified, cloud: LocalCl
     assert [why for _, why in events(notified.room)[1:]] == ["… (chief)", "ValueError: … (chief)"]
 
 
+def test_a_key_that_is_taken_for_a_file_is_in_no_message(notified: Notified, cloud: LocalCloud) -> None:
+    """An error quotes it with two backslashes for one, which is not the secret's line: a private key was told."""
+    text = json.dumps({"type": "service_account", "private_key": "-----BEGIN\nMIIEvQIB\n"}, indent=2)
+    key = new_secret(cloud, "account", text)
+    notified.runs("as-file", "import os; open(os.environ['KEY'])", KEY__SECRET=key)
+    ((event, why),) = events(notified.room)
+    assert event == FAILED and "No such file" in why and "MIIEvQIB" not in why
+
+
+def test_a_secret_within_a_long_line_is_in_no_message(notified: Notified, cloud: LocalCloud) -> None:
+    """A line's last 4096 bytes began within the secret, whose rest was told."""
+    token = new_secret(cloud, "long", "hf_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+    program = "import os, sys; sys.exit(f\"token {os.environ['HF']}; body {'y' * (4096 - 15)}\")"
+    notified.runs("long", program, HF__SECRET=token)
+    ((event, why),) = events(notified.room)
+    assert event == FAILED and why.startswith("token …; body yyy") and "XYZ" not in why
+
+
 def test_who_can_not_be_told_fails_no_job_and_the_log_has_it(notified: Notified) -> None:
     notified.room.status = 410
     done = notified.runs("refused", "print('runs')")

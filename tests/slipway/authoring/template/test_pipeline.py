@@ -71,7 +71,7 @@ def stack(machine: str = "n1-standard-8", most: int = 2, *, custom: bool = True)
 def test_its_parameters_are_the_pipeline_s(tmp_path: Path) -> None:
     read = template(tmp_path, parameters=(Parameter("rows", int, max=100),))
     assert [(each.name, each.type, each.default, each.max, each.help) for each in read.parameters] == [
-        ("layers", str, "[1, 2]", None, ""),
+        ("layers", str, "[1, 2]", None, "as JSON"),
         ("must", str, None, None, ""),
         ("rows", int, 10, 100, "how many"),
     ]
@@ -91,7 +91,7 @@ def test_its_parameters_are_the_pipeline_s(tmp_path: Path) -> None:
         ({"content": "schemaVersion: 2.0.0"}, "not a pipeline that kfp 2 compiled (schemaVersion 2.0.0)"),
         ({"content": WITHOUT_A_VALUE}, "parameter end: type must be int, "),
         ({"content": OF_ANOTHER_TYPE}, "parameter end: its default 'false' is no bool"),
-        ({"content": spec(cpuLimit=9999.0)}, "no machine has what task work-0 needs"),
+        ({"content": spec(cpuLimit=9999.0)}, "none has what a task needs: CPUs 9999, memory 0 GB and accelerator none"),
         ({"content": spec() | {"components": {}}}, "it is not in the form of a compiled pipeline: KeyError('work')"),
     ],
 )
@@ -116,6 +116,17 @@ def test_one_machine_does_for_tasks_of_different_needs_as_they_wait_for_it(tmp_p
     chain["root"]["dag"]["tasks"]["work-1"] = second
     (placement,) = prove(template(tmp_path, chain), stack(most=1))
     assert (placement.refusal, [pool.name for pool in placement.pools]) == ("", ["workers", "workers"])
+
+
+def test_of_the_pools_that_suffice_the_smallest_is_named(tmp_path: Path) -> None:
+    """The roomiest was, and the job's price and its place in a queue were another pool's."""
+    pools = [PoolSpec(size, MachineSpec(f"n1-{size}"), 1, 1, True, 1) for size in ("standard-4", "highmem-4")]
+    large = PoolSpec("large", MachineSpec("n1-standard-8"), 1, 9, True, 1)
+    here = StackResources((ClusterSpec("cpu", (large, *pools), custom_service_account=True),), region="us-central1")
+    wanted: list[tuple[dict[str, Any], str]] = [({}, "standard-4"), ({"memoryLimit": 20.0}, "highmem-4")]
+    for needs, name in (*wanted, ({"cpuLimit": 6.0}, "large")):
+        (placement,) = prove(template(tmp_path, spec(**needs)), here)
+        assert [pool.name for pool in placement.pools] == [name]
 
 
 @pytest.mark.parametrize(

@@ -4,6 +4,8 @@ import json
 from dataclasses import replace
 from typing import Any
 
+import pytest
+
 from slipway.authoring.template.proof import StackResources, prove
 from slipway.base.codec import read, write
 from slipway.deploying.deployment.publication import draws, template_entry
@@ -29,6 +31,7 @@ HERE = replace(
     CONTEXT, project="acme-dev", reservations={"h100": Reservation("projects/p/zones/us-central1-a/reservations/r")}
 )
 H100 = WorkerPool("chief", "a3-highgpu-8g", Disk("pd-ssd", 2000), reservation="h100")
+URI = f"us-docker.pkg.dev/p/r/i@sha256:{'0' * 64}"
 STUDY = Study((Metric("accuracy"),), (Search("rate", "double", 0.1, 1.0),), max_trials="${trials}", parallel_trials=3)
 
 
@@ -159,9 +162,14 @@ def test_a_template_with_inputs_takes_other_code_of_versions_whose_launcher_copi
     assert "codeWithInputs" not in stack and "slipway:workspace: {code: true}" in stack["codeWhy"]
 
 
+@pytest.mark.parametrize("code", [Image(URI), Image(URI, ("train",), launcher=False)])
+def test_where_no_edit_lets_a_folder_take_the_place_of_the_code_none_is_named(code: Image) -> None:  # N27
+    """`--code` was refused with code_flag=True as the remedy, which `slipway check` refuses then."""
+    assert entry(template(code=code, capacity_types=("spot",)))["codeWhy"] == ""
+
+
 def test_an_image_has_no_package() -> None:
-    uri = f"us-docker.pkg.dev/p/r/i@sha256:{'0' * 64}"
-    published = entry(template(code=Image(uri), capacity_types=("spot",)))
-    assert (published["package"], published["image"]) == ("", uri)
+    published = entry(template(code=Image(URI), capacity_types=("spot",)))
+    assert (published["package"], published["image"]) == ("", URI)
     packed = entry(template(capacity_types=("spot",)))
     assert (packed["package"], packed["image"]) == ("gs://acme-dev-catalog/packages/p.tar.gz", "")

@@ -1,6 +1,7 @@
 """`slipway.kfp.submit_op` as it compiles; tests/end_to_end/test_pipeline_task.py runs it. (N28)"""
 
 import json
+import re
 import sys
 from pathlib import Path
 from typing import Any
@@ -61,7 +62,7 @@ def test_each_argument_is_an_input_of_its_type_and_no_result_is_taken_from_a_cac
     assert not task["cachingOptions"].get("enableCache") and task["dependentTasks"] == ["prepare"]
     container = spec["deploymentSpec"]["executors"]["exec-digits"]["container"]
     assert (container["resources"]["cpuLimit"], container["resources"]["memoryLimit"]) == (1.0, 2.0)
-    assert container["command"][-1].startswith("python3 -m pip install ")
+    assert container["command"][-1].startswith("trap 'exit 143' TERM; python3 -m pip install ")
     assert "slipway-vertex==0.2.0 && exec python3 -m slipway.kfp" in container["command"][-1]
 
 
@@ -87,7 +88,7 @@ def test_a_task_that_no_stack_published_says_that_it_has_no_catalog(monkeypatch:
     monkeypatch.setenv("SLIPWAY_CATALOG", THIS_STACK)
     monkeypatch.setenv("GOOGLE_OAUTH_ACCESS_TOKEN", "any")
     executor = {"inputs": {"parameterValues": {"template": "digits"}}, "outputs": {"outputFile": "/gcs/b/out.json"}}
-    with pytest.raises(ConfigError, match=THIS_STACK):
+    with pytest.raises(ConfigError, match=re.escape(THIS_STACK)):
         PipelineTask("projects/1/locations/us-central1/pipelineJobs/nightly-1", executor).submitted()
 
 
@@ -132,6 +133,9 @@ def test_a_label_of_ones_own_does_not_hide_the_job_from_a_cancelled_pipeline() -
     task = PipelineTask("projects/1/locations/us-central1/pipelineJobs/nightly-1", executor)
     labels = {"ablation": "decay", "pipeline-run": "nightly-1", "pipeline-task": task.request_id}
     assert task.arguments["labels"] == labels
+    values["labels"] = "ablation=decay"
+    wrong = PipelineTask(task.pipeline, {"inputs": {"parameterValues": values}, "outputs": executor["outputs"]})
+    assert wrong.arguments["labels"] == "ablation=decay", "which `submit` refuses in words"
 
 
 def test_a_slipway_of_this_machine_can_not_be_installed_by_a_task(

@@ -69,6 +69,20 @@ def test_what_can_not_be_copied_is_refused_before_it_is_sent(with_input: Stack, 
     assert not with_input.jobs()
 
 
+def test_names_that_begin_alike_hide_no_missing_folder_and_no_folder_that_is_there(
+    with_input: Stack, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """More of them than are looked at: `at least 0 objects` were to be copied."""
+    monkeypatch.setattr(inputs, "MOST_OBJECTS", 1)
+    for name in ("run-1", "run-2", "run/a"):
+        with_input.put(name, b"12")
+    missing = with_input.run(*SUBMIT, "-p", f"data={with_input.address}/ru", "--dry-run")
+    assert missing.code == 2 and f"nothing is at {with_input.address}/ru" in missing.err
+    for name in ("run", "run-1", "run/a"):
+        told = with_input.well(*SUBMIT, "-p", f"data={with_input.address}/{name}", "--dry-run").err
+        assert f"input {with_input.address}/{name}: 1 object, 2 bytes, copied to each machine" in told
+
+
 @pytest.mark.parametrize("value", ["/gcs/acme-data/digits", "digits", "gs://", "gs:///digits"])
 def test_what_is_no_address_is_refused(with_input: Stack, value: str) -> None:
     refused = with_input.run(*SUBMIT, "-p", f"data={value}", "--dry-run")
@@ -85,7 +99,7 @@ def test_what_may_not_be_listed_is_not_known_and_sent(with_input: Stack) -> None
 
 
 def test_of_very_many_objects_the_first_pages_are_looked_at(with_input: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(inputs, "MOST_OBJECTS", 3)
+    monkeypatch.setattr(inputs, "MOST_OBJECTS", 2)
     told = with_input.well(*SUBMIT, "--dry-run").err
     assert "at least 2 objects, at least 13 bytes, copied to each machine" in told
     assert "not known: whether they fit the disk" in told

@@ -12,7 +12,7 @@ from slipway.google.jobs import VertexJob
 from slipway.model.kinds import PIPELINE_JOB
 from slipway.model.kinds.pipeline import Need, Pipeline, Task
 from slipway.model.labels import STACK_LABEL
-from slipway.model.machines.table import machine
+from slipway.model.machines.table import MachineError, machine
 
 GPU = {"cpuLimit": 4.0, "memoryLimit": 15.0, "accelerator": {"type": "NVIDIA_TESLA_T4", "count": "1"}}
 SPEC = {"baseOutputDirectory": {"outputUriPrefix": "gs://work/jobs/j"}, "serviceAccount": "a@b.iam.gserviceaccount.com"}
@@ -103,7 +103,13 @@ def test_a_long_chain_is_judged_at_once_and_of_many_runs_all_count(
     assert compared.total() <= 100 * 100
 
 
-SIZES = {"small": {"cpuLimit": 4.0}, "large": {"cpuLimit": 16.0}, "roomy": {"cpuLimit": 4.0, "memoryLimit": 100.0}}
+SIZES = {
+    "any": {},
+    "tiny": {"cpuLimit": 1.0, "memoryLimit": 2.0},
+    "small": {"cpuLimit": 4.0},
+    "large": {"cpuLimit": 16.0},
+    "roomy": {"cpuLimit": 4.0, "memoryLimit": 100.0},
+}
 
 
 @pytest.mark.parametrize(
@@ -111,7 +117,8 @@ SIZES = {"small": {"cpuLimit": 4.0}, "large": {"cpuLimit": 16.0}, "roomy": {"cpu
     [
         ({"small": (), "large": ("small",)}, {"large": 1, "small": 0}),
         ({"small": (), "large": ()}, {"large": 1, "small": 1}),
-        ({"large": (), "small": ("large",), "roomy": ("small",)}, {"large": 1, "roomy": 1, "small": 0}),
+        ({"any": (), "tiny": ("any",)}, {"any": 1, "tiny": 0}),
+        ({"large": (), "small": ("large",), "roomy": ("small",)}, {"roomy": 1, "large": 0, "small": 0}),
     ],
 )
 def test_tasks_in_a_chain_take_the_machines_of_the_largest(
@@ -151,7 +158,8 @@ def test_a_task_gets_the_smallest_machine_that_suffices(resources: dict[str, Any
 
 
 def test_a_need_that_no_machine_meets_has_none() -> None:
-    assert Need.read({"accelerator": {"type": "NVIDIA_TESLA_T4", "count": "3"}}).own() is None
+    with pytest.raises(MachineError, match="CPUs 0, memory 0 GB and accelerator 3 NVIDIA_TESLA_T4"):
+        Need.read({"accelerator": {"type": "NVIDIA_TESLA_T4", "count": "3"}}).own()
 
 
 def test_a_need_is_compared_with_a_pool_field_by_field() -> None:
