@@ -15,7 +15,7 @@ PACK = ROOT / "policy" / "__main__.py"
 # What a change could do to the program. The pack is then that of the branch that it is made for.
 UNHELD = """from slipway.deploying.deployment.deployment import Deployment
 
-Deployment.refuse = lambda deployment: None
+Deployment.refuse = lambda deployment, beside=(): None
 """
 
 

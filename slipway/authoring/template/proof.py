@@ -225,7 +225,8 @@ def _no_pool(
     if all(has == "none" for *_, has, _ in unlike):
         fix = f"take the {fields} out of {file}, or add a pool like it to a cluster"
     if not cluster.adopted:
-        fix = f"give {pools} the {fields} that the template asks for, which makes the cluster anew; or {fix}"
+        anew = "which makes the cluster anew where it is deployed with others"
+        fix = f"give {pools} the template's {fields}, {anew}; or {fix}"
     if template.pipeline:
         fix = "let the pipeline's tasks ask for less, or declare a pool that has what they need"
     # That it takes no job of a template is a difference of each worker pool: if there is no other, this is the mend.

@@ -38,7 +38,7 @@ def _closed(change: Change, cluster: str, lost: Sequence[str], team: str) -> Ite
     ends = "; ".join(ends_of((way[:3] for way in ways if way[2]), change.new))
     words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster, "by": said and f" ({said})"}
     words["say"] = said and f", and let all its members submit with {said}, or `SLIPWAY_TEAM={owner}`"
-    own = (f"`{member}` may" for member in sorted(_members(change.after, cluster)))
+    own = (f"`{member}` still may" for member in sorted(_members(change.after, cluster)))
     elsewhere, details = ends and f"without it, {ends}; ", [*(f"`{member}`" for member in lost), *own]
     who, subject = named(details[: len(lost)]), Subject("cluster", cluster)
     yield by_row("cluster-team-closed", subject, who=who, elsewhere=elsewhere, details=details, **words)

@@ -41,7 +41,7 @@ CASES = (
                     TEAM,
                     NIGHTLY,
                     "only team `vision` may (`--team vision`)",
-                    "`user:ada@acme.example` may",
+                    "`user:ada@acme.example` still may",
                     "slipway:teams.vision.clusters",
                 ),
                 "let all its members submit with `--team vision`",

@@ -34,10 +34,10 @@ class Difference:
 
     @property
     def most(self) -> str:
-        """The cost of a usual run on the dearest machines of its own: ` (usually up to $61)`."""
+        """The cost of a whole run on the dearest machines of its own: ` (up to $61 on the dearest machines)`."""
         paid = [offer.price_per_hour for offer in self.offers if offer.capacity_type != POOL]
         whole = max((price.known for price in paid), default=0) * Decimal(timeout_of(self.template.new) / 3600)
-        return f" (usually up to ${whole:,.0f})" if whole >= 1 else ""
+        return f" (up to ${whole:,.0f} on the dearest machines)" if whole >= 1 else ""
 
     def holds(self, condition: str) -> bool:
         """Tell whether all words of a row's condition hold."""
