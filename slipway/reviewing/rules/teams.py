@@ -36,7 +36,7 @@ def _closed(change: Change, cluster: str, lost: Sequence[str], team: str) -> Ite
     ways, owner = _kept_off(change.after, cluster), change.new.owners(cluster)[0]
     said = f"`--team {owner}`" if any(may_say for *_, may_say in ways) else ""
     ends = "; ".join(ends_of((way[:3] for way in ways if way[2]), change.new))
-    words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster, "by": said and f" ({said})"}
+    words: dict[str, Any] = {"owner": owner, "team": team, "cluster": cluster, "by": said and f", with {said}"}
     words["say"] = said and f", and let all its members submit with {said}, or `SLIPWAY_TEAM={owner}`"
     own = (f"`{member}` still may" for member in sorted(_members(change.after, cluster)))
     elsewhere, details = ends and f"without it, {ends}; ", [*(f"`{member}`" for member in lost), *own]

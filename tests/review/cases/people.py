@@ -40,7 +40,7 @@ CASES = (
                     "h100",
                     TEAM,
                     NIGHTLY,
-                    "only team `vision` may (`--team vision`)",
+                    "only team `vision` may, with `--team vision`",
                     "`user:ada@acme.example` still may",
                     "slipway:teams.vision.clusters",
                 ),
@@ -113,7 +113,7 @@ CASES = (
     Case(
         "The account of the nightly search leaves while nothing of it runs: tonight it is refused",
         (stack("      - serviceAccount:nightly@acme-ml.iam.gserviceaccount.com\n", ""),),
-        (stops("submitter-gone", "serviceAccount:nightly@", "what submits `digits` as it fails"),),
+        (stops("submitter-gone", "serviceAccount:nightly@", "whatever submits `digits` in its name fails"),),
         world=World(jobs=(Job("digits-night", "digits", "nightly", state="SUCCEEDED", hours=9.0),)),
         accident="a robot that nobody thought of",
     ),

@@ -76,7 +76,7 @@ def _end(member: AccessChange, *, goes_on: bool) -> str:
     sent = [f"`{name}`" for name, some in change.jobs_by_template.items() if member.theirs(some)]
     # A person reads of it, and a script does not.
     if sent and member.member.startswith("serviceAccount:"):
-        ends.append(f"what submits {named(sent)} as it fails")
+        ends.append(f"whatever submits {named(sent)} in its name fails")
     return "; ".join(ends)
 
 
