@@ -151,7 +151,7 @@ CASES = (
     Case(
         "A package from a branch: what a restart installs",
         (Edit("jobs/lora/requirements.txt", "peft==0.13.0", "peft @ git+https://github.com/huggingface/peft@main"),),
-        (hurts("requirements-changed", "lora", "may not read its checkpoint", "fails every job"),),
+        (hurts("requirements-changed", "lora", "may be unable to read its checkpoint", "fails every job"),),
         world=BUSY,
         accident="a branch that broke on a day without any edit",
     ),

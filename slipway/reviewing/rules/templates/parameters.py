@@ -206,7 +206,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             new.name,
             values=join(narrowed, "or"),
             allowed=join(map(shown, new.choices), "or") or "other values",
-            details=[f"refused now, used lately: {few(values, most=5)}"] if values else [],
+            details=[f"will be refused, used lately: {few(values, most=5)}"] if values else [],
             used=refused,
         )
     if widened:

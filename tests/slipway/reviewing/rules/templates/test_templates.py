@@ -140,7 +140,7 @@ def test_a_list_is_told_by_its_items() -> None:  # N31
     given = job("a", template="lora", env={VARIABLE: recorded({"layers": (500, 400)})}, state="SUCCEEDED")
     (narrowed,) = found(old, replace(old, parameters=(replace(layers, max=400), words)), recent=(given,))
     assert "with `layers` above 400 (it was 512) are refused" in narrowed.sentence
-    assert "refused now, used lately: `500,400`" in narrowed.details
+    assert "will be refused, used lately: `500,400`" in narrowed.details
     several = replace(TREES, type="list[int]", default=(100,))
     wider = only(replace(old, parameters=(TREES,)), replace(old, parameters=(several,)))
     assert "may give `trees` as list[int]: a single value is a list of one" in wider.sentence
