@@ -87,7 +87,7 @@ def copied(place: Path, environ: Mapping[str, str], tell: Callable[[str], None] 
 def fix(error: OSError | StorageError, uri: str, environ: Mapping[str, str]) -> str:
     """Return what to do about a copy that failed."""
     if isinstance(error, OSError):
-        return DISK if error.errno in NO_ROOM else AGAIN
+        return DISK if error.errno in NO_ROOM else "submit again"
     if error.code in (401, 403):
         return READER.format(split(uri)[0], account("email", environ))
     return AGAIN
