@@ -162,6 +162,14 @@ def test_a_key_that_is_taken_for_a_file_is_in_no_message(notified: Notified, clo
     assert event == FAILED and "No such file" in why and "MIIEvQIB" not in why
 
 
+def test_a_token_in_an_address_is_in_no_message(notified: Notified, cloud: LocalCloud) -> None:
+    """An address has it with %2B for a plus: a query's token was told."""
+    token = new_secret(cloud, "query", "abc+def/ghi==")
+    program = "import os, sys, urllib.parse as u; sys.exit('GET /?' + u.urlencode({'key': os.environ['KEY']}))"
+    notified.runs("query", program, KEY__SECRET=token)
+    assert events(notified.room) == [(FAILED, "GET /?key=… (chief)")]
+
+
 def test_a_secret_within_a_long_line_is_in_no_message(notified: Notified, cloud: LocalCloud) -> None:
     """A line's last 4096 bytes began within the secret, whose rest was told."""
     token = new_secret(cloud, "long", "hf_ABCDEFGHIJKLMNOPQRSTUVWXYZ")
