@@ -80,6 +80,11 @@ def counted(count: int | str, role: str) -> str:
     return f"{count} {role if role.endswith('s') else f'{role}s'}"
 
 
+def plain(number: float) -> str:
+    """Return `1000000` and `0.5`, all digits of a bound: as somebody would type it."""
+    return str(int(number)) if float(number).is_integer() else str(number)
+
+
 def span(seconds: float) -> str:
     """Return a time span to about two digits: `42 s`, `14 min`, `3 h 12 min`, `9 days`."""
     return " ".join(span_parts(seconds))

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from slipway.authoring.template.worker_pool import Code, Package, WorkerPool
-from slipway.base.formatting import join, unfit
+from slipway.base.formatting import join, plain, unfit
 from slipway.model.capacity import POOL
 from slipway.model.catalog import model
 from slipway.model.catalog.forms import PARAMETER_NAME
@@ -62,7 +62,7 @@ class Parameter:
             yield from endless
             return
         if self.min is not None and self.max is not None and self.min > self.max:
-            yield f"min {self.min:g} is above max {self.max:g}"
+            yield f"min {plain(self.min)} is above max {plain(self.max)}"
         values = [("default", self.default)] if self.default is not None else []
         for where, value in [*values, *(("choice", choice) for choice in self.choices)]:
             if type(value) is int and unfit(value):  # Python does not write numbers of thousands of digits.

@@ -11,7 +11,7 @@ from datetime import datetime
 from typing import Annotated, Any
 
 from slipway.base.codec import KEY_OF_ENTRY, NOT_WRITTEN, At, Else, Form, one_of
-from slipway.base.formatting import unfit
+from slipway.base.formatting import plain, unfit
 from slipway.model.budget import Budget
 from slipway.model.catalog import command_line
 from slipway.model.catalog.clusters import Cluster, DormantCluster
@@ -93,9 +93,9 @@ class Parameter:
             return wrong
         if isinstance(value, int | float) and self.kind.number:
             if self.min is not None and value < self.min:
-                return f"is below min {self.min:g}"
+                return f"is below min {plain(self.min)}"
             if self.max is not None and value > self.max:
-                return f"is above max {self.max:g}"
+                return f"is above max {plain(self.max)}"
         if self.choices and value not in self.choices:
             return "is none of the choices " + ", ".join(map(str, self.choices))
         return ""
@@ -103,6 +103,14 @@ class Parameter:
     @property
     def kind(self) -> ParameterType:
         return BY_NAME[self.type]
+
+    @property
+    def bounds(self) -> str:
+        """Return `1 to 5000`, `at least 1`, `at most 5000`; empty without any."""
+        least, most = ("" if end is None else plain(end) for end in (self.min, self.max))
+        if least and most:
+            return f"{least} to {most}"
+        return f"at least {least}" if least else f"at most {most}" if most else ""
 
     @property
     def each(self) -> Parameter:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from typing import Any
 
+from slipway.base.formatting import plain
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.rules.rule import Rule, Subject, as_int, mapping, twice
 
@@ -73,7 +74,7 @@ def _parameters(subject: Subject) -> Iterator[str]:
             yield f"parameter {name}: give exactly one of {', '.join(VALUE_SPECS.values())}"
         elif kind in ("doubleValueSpec", "integerValueSpec"):
             if low > high:
-                yield f"parameter {name}: min {low:g} is above max {high:g}"
+                yield f"parameter {name}: min {plain(low)} is above max {plain(high)}"
         elif not values:
             yield f"parameter {name}: no values"
         elif kind == "discreteValueSpec" and any(a >= b for a, b in pairwise(map(_number, values))):

@@ -8,7 +8,7 @@ from typing import Any
 
 from slipway.authoring.policy.rule import ADVISORY, LEVELS, MANDATORY
 from slipway.authoring.policy.rules import BY_KEY, violations
-from slipway.base.formatting import short
+from slipway.base.formatting import plain, short
 from slipway.model.catalog.placeholders import render
 from slipway.model.facts import Facts
 from slipway.model.findings.finding import Finding, Grade, Subject
@@ -162,4 +162,4 @@ def _setting(policy: _Rules, key: str) -> tuple[Any, str]:
 def _shown(setting: Any) -> str:
     if isinstance(setting, list):
         return ", ".join(map(str, setting))
-    return "" if setting is None else f"{setting:g}" if isinstance(setting, float) else render(setting)
+    return "" if setting is None else plain(setting) if isinstance(setting, float) else render(setting)

@@ -161,19 +161,11 @@ def describe(parameter: Parameter) -> str:
     """Return type, bounds and choices as text: `a whole number, 1 to 5000`."""
     if parameter.command and not parameter.choices:
         return "a command; {name} in it is any -p name=…"
-    if parameter.kind.item and (parameter.choices or _bounds(parameter)):
-        return f"{parameter.kind.words}, each {describe(parameter.each) if parameter.choices else _bounds(parameter)}"
+    if parameter.kind.item and (parameter.choices or parameter.bounds):
+        return f"{parameter.kind.words}, each {describe(parameter.each) if parameter.choices else parameter.bounds}"
     if parameter.choices:
         return f"one of {', '.join(render(choice) for choice in parameter.choices)}"
-    return ", ".join(word for word in (parameter.kind.words, _bounds(parameter)) if word)
-
-
-def _bounds(parameter: Parameter) -> str:
-    if parameter.min is not None and parameter.max is not None:
-        return f"{_plain(parameter.min)} to {_plain(parameter.max)}"
-    if parameter.min is not None:
-        return f"at least {_plain(parameter.min)}"
-    return f"at most {_plain(parameter.max)}" if parameter.max is not None else ""
+    return ", ".join(word for word in (parameter.kind.words, parameter.bounds) if word)
 
 
 def typed(parameter: Parameter, text: Typed) -> tuple[Value | None, ParameterMistake | None]:
@@ -196,7 +188,7 @@ def typed(parameter: Parameter, text: Typed) -> tuple[Value | None, ParameterMis
     if parameter.command and (wrong := parameter.refusal(value)):
         return None, ParameterMistake(name, f"{name} {wrong}", _for_a_shell(name, text))
     if parameter.refusal(value):
-        return None, ParameterMistake(name, f"{name}={brief} is out of bounds: {_bounds(parameter)}")
+        return None, ParameterMistake(name, f"{name}={brief} is out of bounds: {parameter.bounds}")
     return value, None
 
 
@@ -229,7 +221,3 @@ def _lacking(command: str, name: str) -> ParameterMistake:
     fix = ({"params": {name: "VALUE"}}, f", or for these very characters {{{{{name}}}}}")
     what = f"{command} has {{{name}}}, and no parameter {name} is given"
     return ParameterMistake(name=command, what=what, fix=fix, lacks=name)
-
-
-def _plain(number: float) -> str:
-    return str(int(number)) if float(number).is_integer() else str(number)

@@ -19,6 +19,8 @@ from slipway.model.prices import UNKNOWN, Bounds, Price, dollars, hourly, price_
 @pytest.mark.parametrize(
     ("number", "value", "said"),
     [
+        (formatting.plain, 1_234_567, "1234567"),
+        (formatting.plain, 0.5, "0.5"),
         (formatting.span, 42.4, "42 s"),
         (formatting.span, 59.6, "1 min"),
         (formatting.span, 11520, "3 h 12 min"),

@@ -10,7 +10,7 @@ from dataclasses import replace
 from typing import Any
 
 from slipway.authoring.stack.secrets import looks_secret
-from slipway.base.formatting import counted, few, join
+from slipway.base.formatting import counted, few, join, plain
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.capacity import POOL
 from slipway.model.catalog.boxes import Box, common, without
@@ -205,7 +205,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
             "bounds-narrowed",
             new.name,
             values=join(narrowed, "or"),
-            allowed=join(map(shown, new.choices), "or") or "other values",
+            allowed=join(map(shown, new.choices), "or") or new.bounds or "another value",
             details=[f"will be refused, used lately: {few(values, most=5)}"] if values else [],
             used=refused,
         )
@@ -213,7 +213,7 @@ def _bounds(template: TemplateChange, old: Parameter, new: Parameter) -> Iterato
         full, waits = next(crowded(template.new, old, new, template.becomes), (0, ""))
         takes_more = facts(_at_most(template, old, new), waits)
         unknown = f"not known: whether code, memory and the timeout of {template.limit} are made for that"
-        keep = f"keep its `max` {f'below {full}, so that others find room' if full else f'at {old.max or 0:g}'}"
+        keep = f"keep its `max` {f'below {full}, so that others find room' if full else f'at {plain(old.max or 0)}'}"
         row, instead = ("bounds-reach", keep) if takes_more else ("bounds-widened", "")
         yield _tells(template, row, new.name, values=join(widened), so=takes_more or unknown, instead=instead)
 
@@ -246,24 +246,24 @@ def _at_most(template: TemplateChange, old: Parameter, new: Parameter) -> str:
         return not by_way or bool(now and leaves and by_way.capacity_type != POOL)
 
     first = bisect_left(sizes, 1, int(old.max), key=goes) if sizes else 0
-    begins = f"from {first} on" if first else f"with {new.max:g}"
+    begins = f"from {first} on" if first else f"with {plain(new.max)}"
     if not now:
         return f"{begins} no capacity type has room for them, and they can't start"
     free = runs(new.max, *sides[1], ())
     lacks = f"; quota for {way(free)} is too small" if free and free.capacity_type != now.capacity_type else ""
     full = f"{begins} they fit pool `{was.cluster}` only if its `max` is raised too; " if was and leaves else ""
-    return f"{full}with {new.max:g} they cost {after}{lacks}"
+    return f"{full}with {plain(new.max)} they cost {after}{lacks}"
 
 
 def _limits(old: Parameter, new: Parameter) -> tuple[list[str], list[str]]:
     narrowed, widened = list[str](), list[str]()
     for name, sign, beyond, within in (("min", 1, "below", "from"), ("max", -1, "above", "up to")):
         before, after = getattr(old, name), getattr(new, name)
-        was = "without a limit" if before is None else f"{before:g}"
+        was = "without a limit" if before is None else plain(before)
         if after is not None and (before is None or sign * after > sign * before):
-            narrowed.append(f"{beyond} {after:g} (it was {was})")
+            narrowed.append(f"{beyond} {plain(after)} (it was {was})")
         elif before != after and not new.choices:
-            widened.append("of any size" if after is None else f"{within} {after:g} (it was {was})")
+            widened.append("of any size" if after is None else f"{within} {plain(after)} (it was {was})")
     lost = [shown(choice) for choice in old.choices if choice not in new.choices] if new.choices else []
     more = [shown(choice) for choice in new.choices if choice not in old.choices] if old.choices else []
     if new.choices and not old.choices:

@@ -140,6 +140,7 @@ def test_a_list_is_told_by_its_items() -> None:  # N31
     given = job("a", template="lora", env={VARIABLE: recorded({"layers": (500, 400)})}, state="SUCCEEDED")
     (narrowed,) = found(old, replace(old, parameters=(replace(layers, max=400), words)), recent=(given,))
     assert "with `layers` above 400 (it was 512) are refused" in narrowed.sentence
+    assert narrowed.instead.startswith("let `layers` be 1 to 400 in scripts, sweeps and schedules first")
     assert "will be refused, used lately: `500,400`" in narrowed.details
     several = replace(TREES, type="list[int]", default=(100,))
     wider = only(replace(old, parameters=(TREES,)), replace(old, parameters=(several,)))
@@ -147,6 +148,15 @@ def test_a_list_is_told_by_its_items() -> None:  # N31
     keys = Parameter("keys", "list[str]", (f"hf_{'aB3' * 12}", "b"))
     secret = {told.kind: told for told in found(old, replace(old, parameters=(layers, words, keys)))}
     assert secret["plain-secret"].grade == BLOCKING and not any("aB3" in told.sentence for told in secret.values())
+
+
+def test_a_bound_is_told_with_all_its_digits() -> None:  # N5
+    tokens = Parameter("tokens", "int", 1, max=2_500_000)
+    narrower = replace(LORA, parameters=(replace(tokens, max=1_234_567),))
+    told = only(replace(LORA, parameters=(tokens,)), narrower)
+    assert "above 1234567 (it was 2500000) are refused" in told.sentence
+    assert told.instead.startswith("let `tokens` be at most 1234567 in")
+    assert narrower.parameters[0].refusal(2_000_000) == "is above max 1234567"
 
 
 def test_what_differs_in_one_offer_names_it() -> None:
