@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+from collections import Counter, defaultdict
 from collections.abc import Iterator, Mapping
+from functools import reduce
 from itertools import pairwise
+from operator import or_
 from typing import Any
 
 from slipway.base.formatting import plain
 from slipway.model.kinds import TUNING_JOB
 from slipway.model.rules.rule import Rule, Subject, as_int, mapping, twice
 
+MOST_VALUES = 1000
+EPSILON = 1e-10
+"""Discrete values that differ by less are the same."""
 VALUE_SPECS = {
     "doubleValueSpec": "double",
     "integerValueSpec": "integer",
@@ -48,6 +54,17 @@ def _every(parameters: Any) -> Iterator[Mapping[str, Any]]:
         yield from _every([condition.get("parameterSpec") for condition in conditions])
 
 
+def _at_once(parameter: Mapping[str, Any]) -> Counter[str]:
+    """Count how often each id is there at once, at most: conditional parameters are where their parent has a value."""
+    by_value: dict[str, Counter[str]] = defaultdict(Counter)
+    for condition in map(mapping, parameter.get("conditionalParameterSpecs") or ()):
+        inner = _at_once(mapping(condition.get("parameterSpec")))
+        values = (value for key in _PARENTS for value in mapping(condition.get(key)).get("values") or ())
+        for value in {*map(str, values)}:
+            by_value[value] += inner
+    return Counter([_name(parameter)]) + reduce(or_, by_value.values(), Counter[str]())
+
+
 def _name(parameter: Mapping[str, Any]) -> str:
     return str(parameter.get("parameterId", ""))
 
@@ -62,8 +79,8 @@ def _parameters(subject: Subject) -> Iterator[str]:
     given = subject.study.get("parameters") or ()
     if not given:
         yield "a study has no parameter to search"
-    for name in twice(_name(mapping(parameter)) for parameter in given):
-        yield f"parameter {name} is given twice"
+    at_once = sum(map(_at_once, map(mapping, given)), Counter[str]())
+    yield from (f"parameter {name} is given twice" for name in sorted(at_once) if at_once[name] > 1)
     for parameter in _every(given):
         name, kind, scale = _name(parameter), _kind(parameter), parameter.get("scaleType")
         spec = mapping(parameter.get(kind))
@@ -77,8 +94,10 @@ def _parameters(subject: Subject) -> Iterator[str]:
                 yield f"parameter {name}: min {plain(low)} is above max {plain(high)}"
         elif not values:
             yield f"parameter {name}: no values"
-        elif kind == "discreteValueSpec" and any(a >= b for a, b in pairwise(map(_number, values))):
-            yield f"parameter {name}: discrete values must ascend, each larger than the one before"
+        elif kind == "discreteValueSpec" and any(b - a < EPSILON for a, b in pairwise(map(_number, values))):
+            yield f"parameter {name}: discrete values must ascend, each by {EPSILON:g} or more"
+        elif kind == "discreteValueSpec" and len(values) > MOST_VALUES:
+            yield f"parameter {name}: {len(values):,} values; at most {MOST_VALUES:,}"
         elif len(set(values)) < len(values):
             yield f"parameter {name}: a value is given twice"
         if kind == "categoricalValueSpec" and scale not in (None, "", "SCALE_TYPE_UNSPECIFIED"):
@@ -129,7 +148,9 @@ def _counts(subject: Subject) -> Iterator[str]:
         yield f"maxTrialCount {most} and parallelTrialCount {parallel} must both be at least 1"
     elif parallel > most:
         yield f"{parallel} trials at once are more than the {most} of the study; lower parallelTrialCount"
-    if failed > most:
+    if failed < 0:
+        yield f"maxFailedTrialCount {failed}: give a number of trials, or 0, which leaves it to the service"
+    elif failed > most:
         yield f"maxFailedTrialCount {failed} is above maxTrialCount {most}"
 
 
@@ -146,7 +167,7 @@ RULES = tuple(
         ("study-metrics", "Metric ids are unique and without spaces, each with a known goal.", _metrics),
         (
             "study-parameters",
-            "Parameter ids are unique; ranges and values are in order, and fit the scale.",
+            "Parameter ids are unique; ranges and at most 1,000 values are in order, and fit the scale.",
             _parameters,
         ),
         ("study-grid", "A grid takes integer, categorical and discrete parameters.", _grid),

@@ -1,6 +1,17 @@
 """Hyperparameter tuning. # W5"""
 
+from collections.abc import Mapping
+from typing import Any
+
 from ..bodies import choice, discrete, double, example, integer, tuning, under
+
+
+def given(inner: Mapping[str, str], both: str = "") -> dict[str, Any]:
+    """Return the choice of svm or tree, with a parameter for each, and perhaps one for both."""
+    ways = [([value], name) for value, name in inner.items()] + ([(["svm", "tree"], both)] if both else [])
+    conditions = [{"parameterSpec": integer(name), "parentCategoricalValues": {"values": way}} for way, name in ways]
+    return choice(conditionalParameterSpecs=conditions)
+
 
 EXAMPLES = (
     example(
@@ -21,10 +32,24 @@ EXAMPLES = (
     example("study-metrics", tuning(study={"metrics": []}), "no metric", tuning()),
     example("study-parameters", tuning(integer("a b")), "an id without spaces", tuning(integer("a-b"))),
     example("study-parameters", tuning(integer("a"), integer("a")), "a is given twice", tuning(integer("a"))),
+    example(
+        "study-parameters",
+        tuning(integer("inner"), under(choice(), "parentCategoricalValues", "svm")),
+        "inner is given twice",
+        tuning(under(choice(), "parentCategoricalValues", "svm")),
+    ),
+    example(
+        "study-parameters",
+        tuning(given({"svm": "c", "tree": "c"}, both="c")),
+        "c is given twice",
+        tuning(given({"svm": "c", "tree": "c"})),
+    ),
     example("study-parameters", tuning(study={"parameters": []}), "no parameter to search", tuning()),
     example("study-parameters", tuning({**integer(), **double(0, 1)}), "exactly one of", tuning(integer())),
     example("study-parameters", tuning(double(2, 1)), "min 2 is above max 1", tuning(double(1, 2))),
     example("study-parameters", tuning(discrete(4, 2)), "must ascend", tuning(discrete(2, 4))),
+    example("study-parameters", tuning(discrete(1, 1 + 1e-11)), "by 1e-10 or more", tuning(discrete(1, 1 + 1e-9))),
+    example("study-parameters", tuning(discrete(*range(1001))), "1,001 values", tuning(discrete(*range(1000)))),
     example("study-parameters", tuning(choice("m", "a", "a")), "a value is given twice", tuning(choice("m", "a"))),
     example("study-parameters", tuning(discrete()), "no values", tuning(discrete(1))),
     example(
@@ -78,5 +103,6 @@ EXAMPLES = (
         "must both be at least 1",
         tuning(maxTrialCount=1, parallelTrialCount=1),
     ),
+    example("study-counts", tuning(maxFailedTrialCount=-1), "maxFailedTrialCount -1", tuning(maxFailedTrialCount=0)),
     example("study-counts", tuning(maxFailedTrialCount=9), "is above maxTrialCount 8", tuning(maxFailedTrialCount=8)),
 )
