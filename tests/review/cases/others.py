@@ -203,6 +203,14 @@ CASES = (
         accident="a quota of CPUs that stopped the job",
     ),
     Case(
+        "Jobs prefer Spot, whose quota is enough for one of them",
+        (template("digits", '("pool", "spot", "on-demand")', '("spot", "pool", "on-demand")'),),
+        (hurts("offer-order", "digits", "one such job takes 36 of 40 preemptible vCPUs"),),
+        may=("run-cost",),
+        world=World(limits={"preemptible_cpus": 40}),
+        accident="a quota of CPUs that stopped the job",
+    ),
+    Case(
         "Training runs in an image without CUDA",
         (template("lora", "pytorch-gpu.2-4.py310", "pytorch-cpu.2-4.py310"),),
         (stops("executor-image-changed", "lora", "on machines with GPUs"),),

@@ -31,7 +31,7 @@ from slipway.reviewing.change.usual import (
 )
 from slipway.reviewing.consequence import Consequence
 from slipway.reviewing.rules.templates.replay import as_sent, is_case, waited
-from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, why_not
+from slipway.reviewing.rules.templates.unavailable import GRANTED, mend, no_second, why_not
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange, facts
 from slipway.reviewing.rules.templates.waits import Offers, after_wait, ends_at, patience, rest_of, too_short
 
@@ -206,7 +206,8 @@ def _added(template: TemplateChange, label: str, before: Offers, after: Offers) 
         beside, then = _beside(offer, template), after[overtaken[0]]
         cluster, so = template.becomes.clusters.get(offer.cluster), facts(paid, beside, ends)
         free = Grade.NOTE if cluster and not cluster.adopted and not beside else None
-        return _tells(template, "offer-added-first", offer, so=so, next=way(then), type=then.capacity_type, grade=free)
+        values: dict[str, Any] = {"next": way(then), "type": then.capacity_type, "details": no_second(offer, template)}
+        return _tells(template, "offer-added-first", offer, so=so, grade=free, **values)
     known = (each.price_per_hour.known for each in template.old.offers if is_dear(each))
     dear = is_dear(offer) and not any(price >= offer.price_per_hour.known for price in known)
     instead = "leave it out, or name another with `--capacity`" * dear
@@ -288,6 +289,7 @@ def _order(template: TemplateChange, before: Offers, after: Offers) -> Iterator[
                 *["machines of their own take minutes to come, and those of the pool, which may stand idle, none"]
                 * sooner_on_pool,
                 *["one that finds no machine fails, and does not wait by flex-start"] * no_wait,
+                *no_second(offer, template),
             ],
             edits=(Edit("capacity_types", *sides),),
         )

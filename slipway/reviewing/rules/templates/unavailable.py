@@ -46,12 +46,25 @@ def _put_away(cluster: str, template: TemplateChange) -> bool:
     return was is not None and sleeps is not None and was.season != sleeps.season
 
 
+def _drawn(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, int]]:
+    """Yield the metrics that an offer draws, with a usual job's need and the limit, where that is known."""
+    name = f"{template.new.name} {offer.label(template.new.kind)}"
+    for line in template.change.after.quota.lines.values():
+        if name in line.drawn and line.limit is not None and line.limit >= 0:
+            yield line.metric, line.drawn[name], line.limit
+
+
 def _lacking(offer: Offer, template: TemplateChange) -> Iterator[tuple[str, int, int]]:
     """Yield metrics of which an offer needs more than the limit, with the need and the limit."""
-    name, lines = f"{template.new.name} {offer.label(template.new.kind)}", template.change.after.quota.lines.values()
-    for line in lines if offer.lacks_quota else ():
-        if line.limit is not None and 0 <= line.limit < line.drawn.get(name, 0):
-            yield line.metric, line.drawn[name], line.limit
+    drawn = _drawn(offer, template) if offer.lacks_quota else ()
+    yield from (draw for draw in drawn if draw[2] < draw[1])
+
+
+def no_second(offer: Offer, template: TemplateChange) -> Iterator[str]:
+    """Yield the quota of which a usual job leaves too little for another one."""
+    for metric, need, limit in _drawn(offer, template):
+        if need <= limit < 2 * need:
+            yield f"one such job takes {need:,} of {limit:,} {in_words(metric)}: a second one beside it finds none"
 
 
 def mend(offer: Offer, template: TemplateChange) -> str:
