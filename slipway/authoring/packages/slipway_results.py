@@ -130,6 +130,8 @@ class Results:
             if why:
                 unkept[name] = (self.unkept.get(name, (since, ""))[0], why)
         self.unkept = unkept
+        if unkept if ended else self.ending():
+            return  # The machine may go before what takes the place of a deleted file is kept.
         for name in [name for name in self.kept if name not in files and name not in before]:
             self.storage.drop(f"{self.uri}/{name}", sleep)
             del self.kept[name]

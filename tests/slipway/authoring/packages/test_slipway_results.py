@@ -380,6 +380,27 @@ def test_what_is_closed_as_its_writer_may_be_ending_is_kept_once_it_is_older(mac
     assert machine.kept == {"checkpoint": b"half of t"} and not results.unkept, "who lives on had closed it"
 
 
+@pytest.mark.parametrize("first", ["saved", "deleted"])
+def test_after_the_notice_what_code_deletes_stays_until_all_that_is_left_is_kept(machine: Machine, first: str) -> None:
+    """Code that saves a last checkpoint in place of the one before may lose its machine at any moment."""
+    results = machine.results()
+    before, new = results.folder / "checkpoint-1", results.folder / "checkpoint-2"
+    before.write_text("one")
+    results.keep()
+    results.ending = lambda: True
+    if first == "saved":
+        new.write_text("two")
+    before.unlink()
+    for _ in range(2):
+        results.keep()
+        assert machine.kept == {"checkpoint-1": b"one"}
+    new.write_text("two")
+    results.keep(ended=True, killed=True)
+    assert machine.kept == {"checkpoint-1": b"one"} and "half" in results.unkept["checkpoint-2"][1]
+    results.keep(ended=True)
+    assert machine.kept == {"checkpoint-2": b"two"}
+
+
 def test_trouble_that_does_not_pass_is_raised(machine: Machine) -> None:
     results = machine.results()
     (results.folder / "model").write_text("x")
