@@ -10,6 +10,8 @@ from typing import Any
 
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 DISK_GB = (100, 64000)
+RESERVED_ONLY = ("NVIDIA_GB200",)
+"""Accelerators whose capacity comes from a shared reservation alone."""
 _DATA = Path(__file__).with_name("machines.toml")
 _PARTITION = re.compile(r"[1-9]g\.[1-9][0-9]*gb")
 _PARTITIONED = (

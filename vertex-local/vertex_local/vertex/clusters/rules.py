@@ -90,6 +90,9 @@ def _pool(path: str, pool: Mapping[str, Any], region: str) -> Iterator[Mistake]:
     if tpus.is_tpu(machine) or "tpuTopology" in machine or machine.get("acceleratorType", "").startswith("TPU"):
         yield Mistake(f"{path}.machine_spec", "TPUs are not supported on persistent resources.")
         return
+    if (accelerator := machine.get("acceleratorType", "")) in machines.RESERVED_ONLY:
+        text = f"Accelerator {accelerator} requires a shared reservation, which no persistent resource can use."
+        yield Mistake(f"{path}.machine_spec.accelerator_type", text)
     for field, message in machines.table().spec_mistakes(machine, region):
         yield Mistake(f"{path}.machine_spec.{field}", message)
     yield from disk_mistakes(f"{path}.disk_spec", pool.get("diskSpec", {}))

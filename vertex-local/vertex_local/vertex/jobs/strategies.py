@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from ...supply import tpus
+from ...supply import machines, tpus
 from ...supply.scenario import Strategy
 from ..field_errors import Mistake
 
@@ -105,7 +105,9 @@ def _affinities(spec: Mapping[str, Any]) -> Iterator[Mistake]:
     for path, machine in machine_specs(spec):
         where = f"{path}.reservation_affinity"
         given = machine.get("reservationAffinity", {})
-        kind = affinity_of(machine)
+        kind, accelerator = affinity_of(machine), machine.get("acceleratorType", "")
+        if kind == "NO_RESERVATION" and accelerator in machines.RESERVED_ONLY:
+            yield Mistake(where, f"Accelerator {accelerator} requires a shared reservation.")
         if kind == "SPECIFIC_RESERVATION":
             yield from _specific(where, given)
         elif given.get("key") or given.get("values"):
