@@ -20,6 +20,7 @@ _IMAGE = re.compile(
     rf"(?:[A-Za-z0-9][A-Za-z0-9.-]*(?::[0-9]+)?/)?{_WORD}(?:/{_WORD})*(?::[A-Za-z0-9_][A-Za-z0-9_.-]{{0,127}})?"
     r"(?:@[a-z0-9]+:[0-9a-f]{32,})?"
 )
+_LETTERS = ("Ll", "Lo", "Lm")
 _CHARACTERS = 'lowercase letters, digits, "_" and "-"'
 
 
@@ -62,6 +63,10 @@ def label_mistakes(field: str, labels: Mapping[str, str]) -> list[Mistake]:
         if not key or not _plain(key):
             mistakes.append(
                 Mistake(field, f'Label key "{key}" must be 1 to 64 lowercase letters, digits, "_" and "-".')
+            )
+        elif unicodedata.category(key[0]) not in _LETTERS:
+            mistakes.append(
+                Mistake(field, f'Label key "{key}" must start with a lowercase or an international letter.')
             )
         if not _plain(value):
             mistakes.append(Mistake(f"{field}.{key}", f'Label value "{value}" may have 64 characters: {_CHARACTERS}.'))
@@ -121,6 +126,5 @@ def key_mistakes(root: str, body: Mapping[str, Any], region: str) -> Iterator[Mi
 def _plain(text: str) -> bool:
     # International characters are allowed: letters without an upper case are neither Ll nor Lu but Lo or Lm.
     return len(text) <= LABEL_LENGTH and all(
-        character in "_-" or unicodedata.category(character) in ("Ll", "Lo", "Lm", "Mn", "Mc", "Nd")
-        for character in text
+        character in "_-" or unicodedata.category(character) in (*_LETTERS, "Mn", "Mc", "Nd") for character in text
     )
