@@ -145,6 +145,7 @@ class SweepTerminal:
     ) -> None:
         self._context, self._again, self._by, self._json = context, again, by, json
         self._yes, self._asks = yes, asks
+        self._agreed: Spending | None = None
         self._tell = screen.note if json or not asks else screen.out
         self.rate = rate
 
@@ -176,8 +177,9 @@ class SweepTerminal:
         if self._asks and sys.stdin.isatty():
             dear = f"\n{sooner.spending.words}" if sooner.spending else ""
             question = f"{sooner.waits}\n{sooner.words}{dear}\nSend them there instead of waiting?"
-            self._yes = click.confirm(question, err=True)
-            return self._yes
+            agreed = click.confirm(question, err=True)
+            self._agreed = sooner.spending if agreed else None
+            return agreed
         return False
 
     def chosen(self, chosen: ChosenSweep) -> None:
@@ -204,7 +206,7 @@ class SweepTerminal:
             screen.note(f"note: begun with the templates of {then}; the rest runs those of {now}")
 
     def confirm(self, costs: Spending) -> None:
-        if not self._yes:
+        if not self._yes and costs != self._agreed:  # What was asked about may be a part of the runs.
             confirm(f"{costs.words}. Send it?", costs.refusal)
 
     def _how_many(self, count: int, left: RemainingRuns, forecast: Forecast | None) -> str:

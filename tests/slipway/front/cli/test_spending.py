@@ -76,6 +76,17 @@ def test_a_terminal_is_asked_of_a_sweep(full: Stack, typed: str, taken: str) -> 
     assert types(full) == {taken}
 
 
+@pytest.mark.parametrize(("typed", "sent"), [("y\nn", 0), ("y\ny", 2), ("\nn", 2)])
+def test_an_answer_for_some_runs_confirms_no_others(full: Stack, typed: str, sent: int) -> None:
+    """One run would wait for the pool, and may be sent to Spot; the other one fits nothing but Spot."""
+    full.offer()["when"] = {"code": ["print('run 0')"]}
+    full.catalog["confirmAbove"] = 0.15
+    full.publish()
+    done = full.asked(*sweep(full), answer=typed)
+    assert FULL in done.err and len(every_job(full)) == sent, done.err
+    assert ("2 runs of hello at once: up to $0." in done.err) == typed.startswith("y")
+
+
 def test_yes_counts_below_what_the_stack_lets_pass_unasked(full: Stack) -> None:
     unlimited = full.run(*sweep(full, "--yes"))
     assert unlimited.code == 5 and MOST.search(unlimited.err), "the stack sets no limit"
