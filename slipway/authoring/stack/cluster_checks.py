@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 
-from slipway.authoring.stack.bounds import DISK_TYPES, LARGEST_POOL
+from slipway.authoring.stack.bounds import DISK_TYPES, LARGEST_POOL, NAME
 from slipway.authoring.stack.secrets import shown
 from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.base.formatting import join, meant, quoted
 from slipway.model.cluster import PROTECT
 from slipway.model.labels import HASH_LABEL, NAME_LABEL, STACK_LABEL
 from slipway.model.machines.table import Machine, MachineError, lacks, machine, regions, unknown_accelerator
+from slipway.model.rules.job import LABEL_KEY, LABEL_VALUE, MOST_LABELS
 from slipway.model.rules.reservations import reserved_only
 from slipway.model.season import moment
 
@@ -26,8 +27,8 @@ OF_THE_MAKING = (
     "until",
     "idleLimit",
 )
-_KEY = re.compile(r"projects/[^/]+/locations/([^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
-_LABEL = re.compile(r"[\w-]{0,64}")
+_KEY = re.compile(r"projects/[^/]+/locations/(?P<region>[^/]+)/keyRings/[^/]+/cryptoKeys/[^/]+")
+_ATTACHMENT = re.compile(rf"(projects/[^/]+/regions/(?P<region>[^/]+)/networkAttachments/)?{NAME}")
 _RESERVED = frozenset({STACK_LABEL, NAME_LABEL, HASH_LABEL})
 
 
@@ -41,25 +42,34 @@ def check_cluster(cluster: DocumentPart, region: str | None) -> None:
     _alternatives(cluster, region)
     if cluster["reservedIpRanges"].value and cluster["network"].value is None:
         cluster["reservedIpRanges"].wrong("has no network to be in", "add `network`")
-    key = cluster["encryption"]["kmsKey"]
-    match = _KEY.fullmatch(key.of(str) or "")
-    if key.of(str) is not None and match is None:
-        form = f"projects/P/locations/{region or 'REGION'}/keyRings/R/cryptoKeys/K"
-        key.wrong(f"is not a key: {shown(key.value)}", form)
-    elif match and region not in (None, match[1]):
-        key.wrong(f"the key is in {match[1]}, the cluster in {region}", f"name a key in {region}")
+    where = region or "REGION"
+    key, attachment = cluster["encryption"]["kmsKey"], cluster["pscInterface"]["networkAttachment"]
+    _in_region(key, _KEY, "key", f"projects/P/locations/{where}/keyRings/R/cryptoKeys/K", region)
+    full = f"its name, or projects/P/regions/{where}/networkAttachments/NAME"
+    _in_region(attachment, _ATTACHMENT, "network attachment", full, region)
     _labels(cluster["labels"])
     _season(cluster)
 
 
+def _in_region(part: DocumentPart, form: re.Pattern[str], what: str, example: str, region: str | None) -> None:
+    match = form.fullmatch(part.of(str) or "")
+    if part.of(str) is not None and match is None:
+        part.wrong(f"is not a {what}: {shown(part.value)}", example)
+    elif match and match["region"] and region not in (None, match["region"]):
+        part.wrong(f"the {what} is in {match['region']}, the cluster in {region}", f"name a {what} in {region}")
+
+
 def _labels(labels: DocumentPart) -> None:
+    count, most = len(labels.of(dict) or ()), MOST_LABELS - len(_RESERVED)
+    if count > most:
+        labels.wrong(f"has {count} labels", f"at most {most}, as Slipway sets {len(_RESERVED)} itself")
     for name, label in labels.items():
         if name in _RESERVED or name.startswith("goog-"):
             label.wrong("is a label that Slipway or Google sets", "another name")
-        elif not name or not _LABEL.fullmatch(name) or name != name.lower():
-            label.wrong("can't be a label's name", "1–64 lowercase letters, digits, _ and -")
+        elif not LABEL_KEY.fullmatch(name) or name != name.lower():
+            label.wrong("can't be a label's name", "1–64 lowercase letters, digits, _ and -, a letter first")
         value = label.of(str)
-        if value is not None and (not _LABEL.fullmatch(value) or value != value.lower()):
+        if value is not None and (not LABEL_VALUE.fullmatch(value) or value != value.lower()):
             label.wrong(f"can't be {shown(value)}", "up to 64 lowercase letters, digits, _ and -")
 
 

@@ -10,8 +10,8 @@ from slipway.model.rules.rule import Rule, Subject, Worker, each_worker, mapping
 
 LONGEST_NAME = 128
 MOST_LABELS = 64
-_LABEL_KEY = re.compile(r"(?=[^\W\d_A-Z])[^\WA-Z][\w-]{0,63}")
-_LABEL_VALUE = re.compile(r"[\w-]{0,64}")
+LABEL_KEY = re.compile(r"(?=[^\W\d_A-Z])[^\WA-Z][\w-]{0,63}")
+LABEL_VALUE = re.compile(r"[\w-]{0,64}")
 NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _MOUNT = re.compile(r"[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*")
 _CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/[^/]+/contexts/[a-z0-9][a-z0-9-]{0,127}")
@@ -32,9 +32,9 @@ def _labels(subject: Subject) -> Iterator[str]:
 
 
 def label_problems(key: str, value: str) -> Iterator[str]:
-    if not _LABEL_KEY.fullmatch(key) or key != key.lower():
+    if not LABEL_KEY.fullmatch(key) or key != key.lower():
         yield f"label {key!r}: a key must have at most 64 lowercase letters, digits, _ and -, a letter first"
-    if not _LABEL_VALUE.fullmatch(value) or value != value.lower():
+    if not LABEL_VALUE.fullmatch(value) or value != value.lower():
         yield f"label {key}={value!r}: a value must have at most 64 lowercase letters, digits, _ and -"
 
 
