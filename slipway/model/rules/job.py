@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from ipaddress import ip_address
 
 from slipway.model.kinds.kind import CUSTOM_TASK, PIPELINE
 from slipway.model.rules.rule import Rule, Subject, Worker, each_worker, mapping, twice
@@ -49,8 +50,8 @@ def _nfs(worker: Worker) -> Iterator[str]:
     points = []
     for mount in map(mapping, worker.body.get("nfsMounts") or ()):
         server, path, point = (str(mount.get(key, "")) for key in ("server", "path", "mountPoint"))
-        if not server:
-            yield "an NFS mount needs the server's address"
+        if not _is_address(server):
+            yield f"NFS server {server!r} must be an IP address in the job's network, as in 10.0.0.2"
         if not path.startswith("/"):
             yield f"NFS path {path!r} must begin with /"
         if not _MOUNT.fullmatch(point):
@@ -58,6 +59,13 @@ def _nfs(worker: Worker) -> Iterator[str]:
         points.append(point)
     for point in twice(points):
         yield f"two NFS mounts at {point}"
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(ip_address(text))
+    except ValueError:
+        return False
 
 
 def _nfs_network(subject: Subject) -> Iterator[str]:
@@ -135,7 +143,7 @@ RULES = (
     Rule("display-name", "A display name has 1 to 128 characters.", "1.1", _name),
     Rule("labels", "Labels are lowercase letters, digits, _ and -, at most 64 of each.", "1.1", _labels),
     Rule("network", "A network is named with the project's number.", "1.2", _network),
-    Rule("nfs-mount", "An NFS mount has a server, a path from /, and a folder under /mnt/nfs/.", "3.2", _nfs),
+    Rule("nfs-mount", "An NFS mount has an IP address, a path from /, and a folder under /mnt/nfs/.", "3.2", _nfs),
     Rule("nfs-network", "An NFS mount needs a network.", "3.2", _nfs_network),
     Rule("tensorboard", "One of TensorBoard (in the job's region) and experiment, and an account.", "3.1", _board),
     Rule("experiment-name", "Experiment and run are contexts of a metadata store.", "3.1", _experiment),

@@ -42,7 +42,12 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
     ids = [pool["id"] for pool in pools if pool.get("id")]
     for repeated in sorted({name for name in ids if ids.count(name) > 1}):
         problems.append(Mistake(f"{_ROOT}.resource_pools.id", f'Resource pool id "{repeated}" is used more than once.'))
-    return [*problems, *network_mistakes(_ROOT, body), *key_mistakes(_ROOT, body, region), *_service_account(body)]
+    return [
+        *problems,
+        *network_mistakes(_ROOT, body, region),
+        *key_mistakes(_ROOT, body, region),
+        *_service_account(body),
+    ]
 
 
 def defaulted(body: Mapping[str, Any], cluster_id: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
+from ipaddress import ip_address
 from typing import Any
 
 from ...nodes import mounts, no_buckets
@@ -54,7 +55,7 @@ def mistakes(body: Mapping[str, Any], region: str) -> list[Mistake]:
         problems.append(
             Mistake("job_spec.service_account", "A service account is required with tensorboard or experiment.")
         )
-    problems += [*network_mistakes("job_spec", spec), *key_mistakes("", body, region)]
+    problems += [*network_mistakes("job_spec", spec, region), *key_mistakes("", body, region)]
     return [*problems, *_scheduling(spec), *strategies.mistakes(spec)]
 
 
@@ -170,14 +171,21 @@ def _nfs(path: str, mounts: Sequence[Mapping[str, Any]]) -> Iterator[Mistake]:
     points = [mount.get("mountPoint", "") for mount in mounts]
     for at, mount in enumerate(mounts):
         where = f"{path}.nfs_mounts[{at}]"
-        if not mount.get("server"):
-            yield Mistake(f"{where}.server", "The address of the NFS server is required.")
+        if not _is_address(mount.get("server", "")):
+            yield Mistake(f"{where}.server", f'"{mount.get("server", "")}" must be the IP address of the NFS server.')
         if not mount.get("path", "").startswith("/"):
             yield Mistake(f"{where}.path", f'"{mount.get("path", "")}" must start with "/".')
         if not _MOUNT_POINT.fullmatch(points[at]):
             yield Mistake(f"{where}.mount_point", f'"{points[at]}" must be the name of a folder under /mnt/nfs/.')
         elif points.index(points[at]) < at:
             yield Mistake(f"{where}.mount_point", f'"{points[at]}" is mounted more than once.')
+
+
+def _is_address(text: str) -> bool:
+    try:
+        return bool(ip_address(text))
+    except ValueError:
+        return False
 
 
 def _package(path: str, spec: Mapping[str, Any]) -> Iterator[Mistake]:

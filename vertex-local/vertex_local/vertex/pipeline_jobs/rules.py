@@ -25,7 +25,7 @@ def mistakes(body: Mapping[str, Any], job_id: str, region: str) -> list[Mistake]
     config = body.get("runtimeConfig", {})
     directory = config.get("gcsOutputDirectory", "")
     problems += directory_mistakes("pipeline_job.runtime_config.gcs_output_directory", directory)
-    problems += [*network_mistakes("pipeline_job", body), *key_mistakes("pipeline_job", body, region)]
+    problems += [*network_mistakes("pipeline_job", body, region), *key_mistakes("pipeline_job", body, region)]
     cluster = cluster_of(body)
     if cluster and (match := _CLUSTER.fullmatch(cluster)) is None:
         problems.append(Mistake(_DETAIL, f'"{cluster}" is not the name of a persistent resource.'))

@@ -22,6 +22,12 @@ EXAMPLES = (
     ),
     example(
         "nfs-mount",
+        custom(worker(nfsMounts=[{**NFS, "server": "files.corp.example"}]), network=NETWORK),
+        "must be an IP address",
+        custom(worker(nfsMounts=[{**NFS, "server": "10.0.0.9"}]), network=NETWORK),
+    ),
+    example(
+        "nfs-mount",
         custom(worker(nfsMounts=[{**NFS, "path": "share"}]), network=NETWORK),
         "NFS path 'share' must begin with /",
         custom(worker(nfsMounts=[NFS]), network=NETWORK),
