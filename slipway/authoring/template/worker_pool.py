@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -11,11 +10,10 @@ from pathlib import PurePosixPath
 from slipway.model.kinds.pipeline import Need, TaskGroup
 from slipway.model.machines.spec import KEY, Disk, MachineSpec, compared, is_tpu, machine_or_tpu
 from slipway.model.machines.table import Machine, MachineError
-from slipway.model.rules.code import ENV_NAME, MODULE, SCRIPT
+from slipway.model.rules.code import ENV_NAME, IMAGE, MODULE, SCRIPT
 from slipway.model.rules.workers import POSITIONS, Position
 
 ANY_RESERVATION = "any"
-_PINNED = re.compile(r"[^\s@]+@sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True)
@@ -62,7 +60,13 @@ class Image:
     path: str = "PYTHONPATH"
 
     def problems(self) -> Iterable[tuple[str, str]]:
-        if not _PINNED.fullmatch(self.uri):
+        name = IMAGE.fullmatch(self.uri)
+        if name is None and "@" in self.uri:
+            yield (
+                "code",
+                f"image {self.uri!r} is not a name such as HOST/PATH@sha256:DIGEST, in lowercase, without https://",
+            )
+        elif name is None or not name["digest"]:
             yield "code", f"image {self.uri!r} is not pinned; write NAME@sha256:DIGEST, which has 64 hexadecimal digits"
         if not ENV_NAME.fullmatch(self.path):
             yield "code.path", f"{self.path!r} is not a variable's name"

@@ -16,9 +16,13 @@ _APOSTROPHE = re.compile(r"(?<!\\)'")
 MODULE = re.compile(r"[A-Za-z_]\w*(\.[A-Za-z_]\w*)*")
 SCRIPT = "slipway_script"
 """The module that runs a command in a folder of any files: such a folder need not be an import package."""
-_PREBUILT = re.compile(
-    r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai(-restricted)?/|((us|europe|asia)\.)?gcr\.io/cloud-aiplatform/).+"
+_PREBUILT = re.compile(r"((us|europe|asia)-docker\.pkg\.dev/vertex-ai|gcr\.io/cloud-aiplatform)/\S+")
+IMAGE = re.compile(
+    r"([A-Za-z0-9][A-Za-z0-9.-]*(:[0-9]+)?/)?[a-z0-9]+(([._-]+|/)[a-z0-9]+)*(:\w[\w.-]{0,127})?"
+    r"(?P<digest>@sha256:[0-9a-f]{64})?",
+    re.ASCII,
 )
+"""The form of an image's name."""
 
 
 @each_worker

@@ -7,10 +7,12 @@ from collections.abc import Iterator
 from ipaddress import ip_address
 
 from slipway.model.kinds.kind import CUSTOM_TASK, PIPELINE
-from slipway.model.rules.rule import Rule, Subject, Worker, each_worker, mapping, twice
+from slipway.model.rules.code import IMAGE
+from slipway.model.rules.rule import Rule, Subject, Worker, as_int, each_worker, mapping, twice
 
 LONGEST_NAME = 128
 MOST_LABELS = 64
+LARGEST_PORT = 65_535
 LABEL_KEY = re.compile(r"(?=[^\W\d_A-Z])[^\WA-Z][\w-]{0,63}")
 LABEL_VALUE = re.compile(r"[\w-]{0,64}")
 NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
@@ -127,10 +129,16 @@ def _model(subject: Subject) -> Iterator[str]:
         model = mapping(subject.body["modelToUpload"])
         if not model.get("artifactUri") and not subject.spec.get("baseOutputDirectory"):
             yield "modelToUpload: without baseOutputDirectory or artifactUri nobody knows where the model is"
-        if not mapping(model.get("containerSpec")).get("imageUri"):
+        server, name = mapping(model.get("containerSpec")), str(model.get("displayName") or "")
+        if not server.get("imageUri"):
             yield "modelToUpload: containerSpec.imageUri, the image that serves the model, is missing"
-        if not model.get("displayName"):
-            yield "modelToUpload: displayName is missing"
+        elif not IMAGE.fullmatch(str(server["imageUri"])):
+            yield f"modelToUpload: image {server['imageUri']!r} is not an image's name: HOST/PATH:TAG, without https://"
+        for port in map(mapping, server.get("ports") or ()):
+            if not 1 <= as_int(port.get("containerPort")) <= LARGEST_PORT:
+                yield f"modelToUpload: port {port.get('containerPort')}: give 1 to {LARGEST_PORT}"
+        if not 1 <= len(name) <= LONGEST_NAME:
+            yield f"modelToUpload: the display name has {len(name)} characters; give 1 to {LONGEST_NAME}"
     model_id = subject.body.get("modelId")
     if model_id and not MODEL_ID.fullmatch(str(model_id)):
         yield f"modelId {model_id!r}: give at most 63 of a-z, 0-9, _ and -, the first one a letter or _"

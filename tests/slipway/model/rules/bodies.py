@@ -126,7 +126,7 @@ POOL: dict[str, Any] = {"persistentResourceId": "cpu-1a2b3c4"}
 BOARD = "projects/acme/locations/us-central1/tensorboards/7"
 NFS = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
 NETWORK = "projects/123456789012/global/networks/training"
-MODEL = {"displayName": "digits", "containerSpec": {"imageUri": "serve"}}
+MODEL: dict[str, Any] = {"displayName": "digits", "containerSpec": {"imageUri": "serve"}}
 KNOWN = {RESERVATION: Reservation(RESERVATION, "a3-highgpu-8g", machines=2)}
 
 

@@ -13,6 +13,7 @@ from ..field_errors import (
     label_mistakes,
 )
 
+LARGEST_PORT = 65_535
 MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
 _ALIAS = re.compile(r"[a-z][a-zA-Z0-9-]{0,126}[a-z0-9]")
 
@@ -35,6 +36,10 @@ def upload_mistakes(model: Mapping[str, Any], region: str, root: str = "model") 
     problems = mistakes(model, region, root)
     if "containerSpec" not in model:
         problems.append(Mistake(f"{root}.container_spec", "The container that serves the model is required."))
+    for at, port in enumerate(model.get("containerSpec", {}).get("ports", [])):
+        if not 1 <= port.get("containerPort", 0) <= LARGEST_PORT:
+            path = f"{root}.container_spec.ports[{at}].container_port"
+            problems.append(Mistake(path, f"The port must be between 1 and {LARGEST_PORT}."))
     return problems
 
 

@@ -18,6 +18,12 @@ EXAMPLES = (
     ),
     example(
         "package",
+        custom(worker(code=package(executorImageUri="us-docker.pkg.dev/vertex-ai-restricted/training/x:latest"))),
+        "not one of Vertex AI's prebuilt ones",
+        custom(),
+    ),
+    example(
+        "package",
         custom(worker(code=package(executorImageUri="docker.io/me/mine:1"))),
         "'docker.io/me/mine:1' is not one of Vertex AI's prebuilt ones",
         *(
