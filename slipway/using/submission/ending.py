@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from enum import Enum
@@ -13,6 +13,7 @@ from enum import Enum
 from slipway.base.errors import Cancelled, ConfigError, PolicyError, ResourceError, SlipwayError
 from slipway.base.formatting import few, span
 from slipway.google.catalog.lookup import standing
+from slipway.google.failures import CloudError
 from slipway.google.jobs import FAILED, NO_MACHINES, VertexJob, state_word
 from slipway.google.vertex import Vertex
 from slipway.model.capacity import CAPACITY_TYPES, POOL
@@ -20,7 +21,7 @@ from slipway.model.catalog.model import Catalog, Offer, Parameter, Template
 from slipway.model.catalog.parameter_types import Value
 from slipway.model.catalog.placeholders import render
 from slipway.model.kinds import JobKind
-from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, label_value
+from slipway.model.labels import CAPACITY_TYPE_LABEL, CODE_LABEL, REQUEST_LABEL, STACK_LABEL, label_filter, label_value
 from slipway.using.context import Context
 from slipway.using.jobs.failure import read_failure
 from slipway.using.submission.parameters import typed, unnamed
@@ -82,6 +83,21 @@ def cancel_job(vertex: Vertex, job: VertexJob, now: datetime) -> None:
             fix=f"slipway jobs show {job.typed}",
         )
     vertex.cancel(job.name)
+
+
+def with_copies(context: Context, job: VertexJob, tell: Callable[[str], None]) -> list[VertexJob]:
+    """Return a job with the unfinished copies of it, one of which would run in its stead; without it where it has
+    ended and they have not. `tell` is told of them, and where they can't be looked for."""
+    wanted = label_filter({STACK_LABEL: job.labels.get(STACK_LABEL, ""), REQUEST_LABEL: job.request_id})
+    try:
+        listed = context.looked_up(lambda vertex: list(vertex.jobs(job.kind, wanted)), tell) if job.request_id else []
+    except CloudError as problem:
+        tell(f"a copy of {job.called} may go on where nobody could look: {problem.message}")
+        return [job]
+    going = [each for each in (job, *(copy for copy in listed if copy.name != job.name)) if not each.ended]
+    if len(going) > 1:
+        tell(f"all {len(going)} jobs of request {job.request_id} are cancelled: one that stays would run")
+    return going or [job]
 
 
 def not_ones_own(jobs: Iterable[VertexJob], user: str, now: datetime) -> PolicyError | None:

@@ -17,9 +17,10 @@ from slipway.front.cli.terminal.documents import out_jobs
 from slipway.front.cli.terminal.options import catalog_and_output, found_jobs, jobs_argument, word_option
 from slipway.front.cli.terminal.submission import confirm
 from slipway.google.failures import CloudError
+from slipway.google.jobs import VertexJob
 from slipway.using.context import Context
 from slipway.using.jobs.description import describe
-from slipway.using.submission.ending import cancel_job, not_ones_own
+from slipway.using.submission.ending import cancel_job, not_ones_own, with_copies
 from slipway.using.sweeps.cancelling import cancel_sweep
 
 
@@ -46,9 +47,16 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
         if len(jobs) > 1:
             problem.what += ": nothing is cancelled"
         raise
+
+    def all_of(job: VertexJob) -> list[VertexJob]:
+        if any(word.endswith(job.id) for word in jobs):  # Its number was typed, which is that of no other.
+            return [job]
+        return with_copies(context, job, lambda text: screen.note(f"note: {text}"))
+
+    targets = [each for job in targets for each in all_of(job)]
     if not yes and (theirs := not_ones_own(targets, context.user, context.now)):
-        _confirm(theirs, [job.typed for job in targets], catalog)
-    names = join(job.called for job in targets)
+        _confirm(theirs, list(dict.fromkeys(job.typed for job in targets)), catalog)
+    names = join(dict.fromkeys(job.called for job in targets))
     seen = "; ".join(f"slipway jobs show {job.typed}" for job in targets)
     problems: list[SlipwayError] = []
     with screen.interruptible(f"{names} may be cancelled already", seen):
@@ -58,12 +66,14 @@ def command(jobs: tuple[str, ...], sweep: str | None, yes: bool, catalog: str | 
             except (ResourceError, CloudError) as problem:
                 problems.append(problem)
                 targets.remove(job)
-    with screen.after(f"{join(job.called for job in targets)}: being cancelled", seen):
+    names = join(dict.fromkeys(job.called for job in targets))
+    with screen.after(f"{names}: being cancelled", seen):
         if output == "json" and targets:
-            out_jobs((describe(context.vertex.job(job.name), context) for job in targets), alone=len(jobs) == 1)
+            alone = len(jobs) == len(targets) == 1
+            out_jobs((describe(context.vertex.job(job.name), context) for job in targets), alone=alone)
         elif targets:
-            screen.out(f"cancelling {join(job.called for job in targets)}")
-            screen.hint(f"  slipway jobs wait {' '.join(job.typed for job in targets)}")
+            screen.out(f"cancelling {names}")
+            screen.hint(f"  slipway jobs wait {' '.join(dict.fromkeys(job.typed for job in targets))}")
     if problems:
         raise first_of(problems)
 

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from tests.slipway.front.cli.past import Past
-from tests.slipway.front.cli.stack import SLEEP, Stack
+from tests.slipway.front.cli.stack import SLEEP, Stack, held
 
 
 def sent(stack: Stack, code: str = SLEEP, *words: str, **variables: str) -> str:
@@ -75,6 +75,24 @@ def test_several_jobs_are_cancelled_and_waited_for_in_one_command(stack: Stack) 
     assert f"       also: job {second} was cancelled\n" in waited.err
     document = stack.run("jobs", "wait", first, second, "--output", "json")
     assert document.code == 8 and [job["displayName"] for job in document.json["jobs"]] == [first, second]
+
+
+def test_the_copies_of_a_job_are_cancelled_with_it(stack: Stack) -> None:
+    """The same request was sent from two machines, and none of its jobs has begun: one that stays would run it."""
+    held(stack)
+    words = ("submit", "hello", "--capacity", "pool", "--request-id", "twice")
+    names = [stack.well(*words, "--output", "json").json["job"]["displayName"]]
+    with stack.faults({"kind": "lagging-list", "match": "GET .*/customJobs", "seconds": 60}):
+        names += [stack.well(*words, "--output", "json", SLIPWAY_JOURNAL="other").json["job"]["displayName"]]
+    first, second = names
+    assert first == second
+    done = stack.well("jobs", "cancel", first)
+    assert done.out == f"cancelling {first}\n" and "all 2 jobs of request twice are cancelled" in done.err
+    stack.until(
+        lambda: [job["state"] for job in stack.jobs() if job["displayName"] == first] == ["JOB_STATE_CANCELLED"] * 2
+    )
+    again = stack.run("jobs", "cancel", first)
+    assert again.code == 4 and f"job {first} has ended" in again.err
 
 
 def test_the_code_is_that_of_the_first_that_failed_and_all_are_waited_for(stack: Stack) -> None:
