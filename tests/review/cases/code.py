@@ -109,8 +109,8 @@ CASES = (
     Case(
         "A template runs as the account that everything runs as",
         (template("evals", '    service_account="evals@acme-ml.iam.gserviceaccount.com",\n', ""),),
-        (stops("account-changed", "evals", "evals@acme-ml", "`judge-key` opens that to all", "keep `evals`"),),
-        never=("grant `trainer`",),
+        (stops("account-changed", "evals", "evals@acme-ml", "`judge-key` opens that to all", "keep account `evals`"),),
+        never=("secretAccessor",),
         world=QUEUED,
         accident="an account shared by all",
     ),

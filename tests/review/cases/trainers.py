@@ -24,7 +24,7 @@ CASES = (
         "A fine-tuning with a token gets a trainer of its own, for one person",
         (trainer(ADA), LORA),
         (
-            stops("trainer-changed", "lora", TEAM, "hf-token", TUNING),
+            stops("account-changed", "lora", TEAM, "hf-token", TUNING),
             tells("trainer-added", "tuning", ADA, "lora"),
         ),
         world=BUSY,
@@ -33,14 +33,14 @@ CASES = (
     Case(
         "The same for everybody who may submit already: nobody is shut out",
         (trainer(TEAM, ADA, NIGHTLY), LORA),
-        (stops("trainer-changed", "lora", "hf-token", TUNING), tells("trainer-added", "tuning", TEAM)),
+        (stops("account-changed", "lora", "hf-token", TUNING), tells("trainer-added", "tuning", TEAM)),
         may=("trainer-access-added",),
         world=BUSY,
     ),
     Case(
         "A template without secrets moves to the trainer that reads the token",
         (more("tune", 'trainer="tuning"'),),
-        (hurts("trainer-changed", "tune", "its code may also read secret `hf-token`"),),
+        (hurts("account-changed", "tune", "its code may also read secret `hf-token`"),),
         given=(trainer(TEAM, ADA, NIGHTLY), LORA),
         world=BUSY,
         accident="a token within the reach of code that had no business with it",
@@ -100,7 +100,7 @@ CASES = (
             template("lora", '    trainer="tuning",\n', ""),
         ),
         (
-            stops("trainer-changed", "lora", TEAM, "hf-token", "opens that to all"),
+            stops("account-changed", "lora", TEAM, "hf-token", "opens that to all"),
             hurts("trainer-gone", "tuning", ADA),
         ),
         given=(trainer(ADA), LORA),
@@ -121,7 +121,7 @@ CASES = (
     Case(
         "The engine makes the account of a trainer that is new",
         (trainer(ADA), LORA),
-        (stops("trainer-changed", "lora"), tells("account-created", "tuning", "slipway:trainers.tuning")),
+        (stops("account-changed", "lora"), tells("account-created", "tuning", "slipway:trainers.tuning")),
         steps=does(
             step(
                 "create",

@@ -18,10 +18,10 @@ from slipway.model.labels import Launched
 from slipway.reviewing.change.secret_values import bare, shown
 from slipway.reviewing.change.usual import account_of, containers, secret_in, secrets_of, variables, way, whole
 from slipway.reviewing.consequence import IT
-from slipway.reviewing.rules.resources.trainers import submitters_of
+from slipway.reviewing.rules.resources.trainers import called, listed_at, secrets_read, submitters_of, trainer_of
 from slipway.reviewing.rules.table import follows
 from slipway.reviewing.rules.templates.difference import Difference, is_result
-from slipway.reviewing.rules.templates.leaves import TRAINER, WORK_BUCKET, Machines, shared, trainer
+from slipway.reviewing.rules.templates.leaves import WORK_BUCKET, Machines, address_of
 from slipway.reviewing.rules.templates.offers import of_kinds
 from slipway.reviewing.rules.templates.waits import after_wait
 from slipway.reviewing.rules.words import MOST_NAMED, named, owned
@@ -172,30 +172,38 @@ def unlaunched(difference: Difference) -> Effect:
 
 
 def account(difference: Difference) -> Effect:
-    change, leaves = difference.template.change, (difference.before, difference.after)
-    accounts = [
-        {word: name for name, word in shared(catalog).items()}.get(str(leaf), str(leaf or ""))
-        for leaf, catalog in zip(leaves, (change.old, change.new), strict=True)
-    ]
-    short = [account.partition("@")[0] for account in accounts]
-    sides = short if short[0] != short[1] else accounts
-    old, new = (shown(side) if side else "an account of Google's" for side in sides)
-    secrets = join(f"`{name}`" for name in dict.fromkeys(secrets_of(difference.offers)))
-    becomes = str(difference.after)
-    is_trainer = becomes.startswith(trainer(""))
-    new_trainer = is_trainer and becomes not in map(trainer, change.old.trainers)
-    row = f"account{'-new' * new_trainer}{'-secrets' * bool(secrets)}"
-    row = "account-common" if secrets and difference.after == TRAINER else row
-    before, after = map(submitters_of, (change.before, change.after), accounts)
-    lost, gained = (
-        [f"`{member}`" for member in side if member not in other] for side, other in ((before, after), (after, before))
+    change, own = difference.template.change, dict.fromkeys(secrets_of(difference.offers))
+    leaves = zip((difference.before, difference.after), (change.old, change.new), strict=True)
+    addresses = [address_of(str(leaf or ""), catalog) for leaf, catalog in leaves]
+    was, becomes = map(trainer_of, (change.before, change.after), addresses)
+    short = [address.partition("@")[0] for address in addresses]
+    named_as = short if short[0] != short[1] else addresses
+    old, new = (
+        called(trainer) if trainer else f"account {shown(name)}" if name else "an account of Google's"
+        for trainer, name in zip((was, becomes), named_as, strict=True)
     )
-    people = f"; {named(lost)} may not submit {IT} any more" if lost else ""
-    people += f"; {named(gained)} may" if gained else ""
-    at = f"slipway:trainers.{becomes.removeprefix(trainer(''))}.submitters"
-    listed = f"; list {named(lost)} under `{at}`" if lost and is_trainer else ""
-    details = (*lost[MOST_NAMED:], difference.template.used.words()) if lost else ()
-    return follows(row, details=details, new=new, old=old, secrets=secrets, people=people, listed=listed)
+    more = secrets_read(change.new, addresses[1]) - own.keys() - secrets_read(change.old, addresses[0])
+    fresh = becomes is not None and trainer_of(change.before, addresses[1]) is None
+    row = f"account{'-new' * fresh}{'-secrets' * bool(own)}"
+    if own and becomes and not becomes.name:
+        row = "account-common"
+    elif was and becomes and not own:
+        row = "account-more" if more else "account-moved"
+    sides = [submitters_of(*side) for side in zip((change.before, change.after), addresses, strict=True)]
+    lost, gained = ([f"`{member}`" for member in side if member not in other] for side, other in (sides, sides[::-1]))
+    moves = ((lost, f"may not submit {IT} any more"), (gained, "may now"))
+    return follows(
+        row,
+        grade=Grade.BLOCKING if lost else None,
+        details=(*lost[MOST_NAMED:], difference.template.used.words()) if lost else (),
+        new=new,
+        old=old,
+        address=addresses[1],
+        secrets=join(f"`{name}`" for name in own),
+        more=named(f"`{name}`" for name in sorted(more)),
+        people="".join(f"; {named(some)} {may}" for some, may in moves if some),
+        listed=f"; list {named(lost)} under `{listed_at(becomes)}`" if lost and becomes else "",
+    )
 
 
 def shell(difference: Difference) -> Effect:

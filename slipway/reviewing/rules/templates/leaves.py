@@ -109,6 +109,12 @@ def trainer(name: str) -> str:
     return f"trainer {name}"
 
 
+def address_of(leaf: str, catalog: Catalog) -> str:
+    """Return the account for a trainer's words; another text itself."""
+    accounts = {trainer(name): account for name, account in catalog.trainers.items()}
+    return {**accounts, TRAINER: catalog.trainer}.get(leaf, leaf)
+
+
 def _in_words(leaf: Leaf, words: Mapping[str, str]) -> Leaf:
     if isinstance(leaf, tuple):
         return tuple(str(_in_words(text, words)) for text in leaf)

@@ -1,7 +1,7 @@
 """Requests of a template's offers before and after: each difference once, with its effect; none is left out.
 
 Values that each deployment sets anew mean nothing: the commit, a cluster's id, a package's hash (`code.py` reports
-that). Common buckets and the common trainer are reported once elsewhere, and so is a template that changes its trainer.
+that). Common buckets and the common trainer are reported once elsewhere.
 
 `requests.json` has a rule for every path that this version posts, and last for all others, of another version or of a
 custom program. Its phrases follow "Jobs of `lora`": `{old}` and `{new}` are the values before and after, `{name}` and
@@ -36,7 +36,7 @@ from slipway.reviewing.rules.table import Row, follows
 from slipway.reviewing.rules.templates import effects, images
 from slipway.reviewing.rules.templates.difference import Difference
 from slipway.reviewing.rules.templates.effects import argument
-from slipway.reviewing.rules.templates.leaves import TRAINER, Leaf, flat, trainer
+from slipway.reviewing.rules.templates.leaves import Leaf, address_of, flat
 from slipway.reviewing.rules.templates.offers import kept, refused
 from slipway.reviewing.rules.templates.parameters import renames
 from slipway.reviewing.rules.templates.usage import JOBS, TemplateChange
@@ -149,9 +149,7 @@ def _told(
 ) -> Consequence:
     template, offers = difference.template, difference.offers
     catalogs = (template.was, template.becomes)
-    a, b = (
-        catalog.trainer if side == TRAINER else side for side, catalog in zip(_sides(difference), catalogs, strict=True)
-    )
+    a, b = (address_of(side, catalog) for side, catalog in zip(_sides(difference), catalogs, strict=True))
     says = rule.of(difference, a, b)
     roles = [role for role in dict.fromkeys(role for some in at.values() for role in some) if role]
     every_role = {*template.old.roles, *template.new.roles}
@@ -217,7 +215,6 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
     pairs = zip(old.roles, new.roles, strict=True) if len(old.roles) == len(new.roles) else ()
     roles = {role: other for role, other in pairs if role not in new.roles and other not in old.roles}
     before, after = _joined(dict(flat(old, was, roles)), dict(flat(new, becomes)))
-    trainers = {TRAINER, *(trainer(name) for catalog in (was, becomes) for name in catalog.trainers)}
     for name, other in roles.items():
         yield "role", name, other
     pools = [", ".join(dict.fromkeys(filter(None, offer.pools))) for offer in (old, new)]
@@ -229,8 +226,7 @@ def _differences(template: TemplateChange, old: Offer, new: Offer) -> Iterator[t
         repeated = (b is None and _repeats(path, before, after)) or (a is None and _repeats(path, after, before))
         # A reservation that the stack file lists no more stands as its bare name, and is told with its offer.
         unlisted = path.endswith("/reservation") and not new.available and "/" not in str(b or "/")
-        moved = unlisted or (path == "spec/serviceAccount" and {a, b} <= trainers)
-        if a != b and not (SILENT.fullmatch(path) or waits or repeated or moved or _other_form(path, before, after)):
+        if a != b and not (SILENT.fullmatch(path) or waits or repeated or unlisted or _other_form(path, before, after)):
             hides = _secret_name(path) in map(last_part, (*before, *after))
             yield (path, a and HIDDEN, b and HIDDEN) if hides else (path, a, b)
 
