@@ -133,6 +133,16 @@ class Pipeline:
         return tuple(dict.fromkeys(str(each["container"]["image"]) for each in executors if "container" in each))
 
     @property
+    def bounded(self) -> bool:
+        """Tell whether `groups` are the most that may run: no loop over what a run alone knows, and no such need."""
+        graphs = (self.spec.get("root", {}), *self.spec.get("components", {}).values())
+        tasks = [task for graph in graphs for task in graph.get("dag", {}).get("tasks", {}).values()]
+        loops = [task[key] for task in tasks for key in ("parameterIterator", "artifactIterator") if key in task]
+        executors = self.spec.get("deploymentSpec", {}).get("executors", {}).values()
+        needs = (each["container"].get("resources") for each in executors if "container" in each)
+        return all("raw" in loop.get("items", {}) for loop in loops) and not any("{{$" in str(need) for need in needs)
+
+    @property
     def groups(self) -> tuple[TaskGroup, ...]:
         """The tasks by their needs, those on the largest machines first. Raises KeyError for what the pipeline lacks,
         ValueError for tasks that wait for each other, and MachineError for a need that no machine meets.

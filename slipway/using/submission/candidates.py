@@ -340,8 +340,13 @@ def _check_experiment(template: Template, offers: tuple[Offer, ...], overrides: 
 
 
 def price(catalog: Catalog, candidate: Candidate) -> Price:
-    """Return USD an hour for all machines: as published for a pool, from the price book for others."""
+    """Return USD an hour for all machines: as published for a pool, from the price book for others. Not complete for a
+    pipeline that may need more of these."""
     offer, total = candidate.offer, Price()
+    if candidate.kind is PIPELINE_JOB and not offer.cluster:
+        from slipway.model.kinds.pipeline import Pipeline  # Other kinds are submitted without it.
+
+        total = Price(complete=Pipeline(candidate.body[PIPELINE_JOB.spec]).bounded)
     for part in candidate.demand.parts:
         if offer.cluster:
             each = _of_pool(catalog, offer.cluster, part.pool)

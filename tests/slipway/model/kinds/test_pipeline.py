@@ -46,6 +46,8 @@ def at_once(read: Pipeline) -> dict[str, int]:
 
 
 THRICE = {"parameterIterator": {"items": {"raw": "[1, 2, 3]"}}}
+ITEMS = {"items": {"inputArtifact": "parts"}}
+RUN_S_OWN = {"resourceCpuLimit": "{{$.inputs.parameters['cpus']}}"}
 BRANCHES = {f"a{at}": task("cpu") for at in range(20)} | {f"b{at}": task("cpu", f"a{at}") for at in range(20)}
 
 
@@ -67,6 +69,19 @@ BRANCHES = {f"a{at}": task("cpu") for at in range(20)} | {f"b{at}": task("cpu", 
 )
 def test_as_many_tasks_count_as_may_run_at_once(tasks: dict[str, Any], wanted: dict[str, int]) -> None:
     assert at_once(pipeline(tasks)) == wanted
+
+
+@pytest.mark.parametrize(
+    ("read", "bounded"),
+    [
+        (pipeline({"a": task("gpu", **THRICE)}), True),
+        (pipeline({"a": task("cpu", parameterIterator={"items": {"inputParameter": "x"}})}), False),
+        (pipeline({"a": task("inner")}, inner={"dag": {"tasks": {"b": task("cpu", artifactIterator=ITEMS)}}}), False),
+        (Pipeline({"deploymentSpec": {"executors": {"a": {"container": {"resources": RUN_S_OWN}}}}}), False),
+    ],
+)
+def test_what_a_run_alone_knows_may_be_more_than_what_counts(read: Pipeline, bounded: bool) -> None:
+    assert read.bounded is bounded
 
 
 def test_chains_and_branches_count_as_trying_every_choice_among_them() -> None:

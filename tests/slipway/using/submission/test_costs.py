@@ -13,7 +13,7 @@ from slipway.base import codec
 from slipway.base.errors import PolicyError
 from slipway.model.budget import Budget, Ledger, shares
 from slipway.model.catalog.model import Catalog
-from slipway.model.kinds import TUNING_JOB
+from slipway.model.kinds import PIPELINE_JOB, TUNING_JOB
 from slipway.model.prices import Price
 from slipway.using.jobs.earlier_jobs import Times
 from slipway.using.jobs.verdict import Outcome, Verdict
@@ -198,6 +198,20 @@ def test_what_has_no_known_price_is_more_than_any_limit() -> None:
     unpriced = replace(spot, make=lambda: with_machine(spot.request, "a4-highgpu-8g"))
     costs = spending_at_once(deployed(1000), "digits", [(unpriced, 2)])
     assert costs is not None and "price unknown" in costs.words
+
+
+@pytest.mark.parametrize(("items", "asks"), [({"raw": "[1, 2]"}, False), ({"inputParameter": "names"}, True)])
+def test_a_pipeline_whose_loop_a_run_alone_knows_is_more_than_any_limit(items: dict[str, str], asks: bool) -> None:
+    (_, spot, _) = prepare(deployed(1000), SubmissionRequest("digits"), "ada").candidates
+    loop = {"componentRef": {"name": "a"}, "parameterIterator": {"items": items}}
+    spec = {
+        "root": {"dag": {"tasks": {"a": loop}}},
+        "components": {"a": {"executorLabel": "a"}},
+        "deploymentSpec": {"executors": {"a": {"container": {"image": "python:3.11"}}}},
+    }
+    request = replace(spot.request, kind=PIPELINE_JOB, body={**spot.request.body, "pipelineSpec": spec})
+    costs = spending_at_once(deployed(1000), "digits", [(replace(spot, kind=PIPELINE_JOB, make=lambda: request), 1)])
+    assert ("/h and more" in costs.words if costs else False) is asks
 
 
 def test_runs_at_once_are_added() -> None:
