@@ -156,6 +156,10 @@ def _teams(config: DocumentPart) -> None:
                 machine.wrong(f"slipway:machines has no {quoted(key)}", meant(key, keys, declare))
         if team["budget"].value is not None and config["slipway:budget"]["teams"][name].value is not None:
             team["budget"].wrong("slipway:budget has a part for this team as well", "keep one of them")
+    for of in ("teams", "users"):
+        for name, budget in config["slipway:budget"][of].items():
+            if not label_value(name):  # A job bears the name as a label.
+                budget.wrong(f"no job counts for {quoted(name)}", "write it in letters from a to z")
     for name, budget in config["slipway:budget"]["teams"].items() if teams else ():
         if name not in (*teams, *groups):
             fix = meant(name, (*teams, *groups), "declare it under slipway:teams")
