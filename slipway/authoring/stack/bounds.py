@@ -27,7 +27,7 @@ from slipway.model.season import moment
 from slipway.model.secret import SECRET
 
 DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
-LARGEST_POOL = 1_000_000  # The service names no bound; this one is far beyond any quota.
+LARGEST_POOL = 1000  # Of a Ray cluster, which is such a cluster too: its page has the one bound that is documented.
 LONGEST_DISPLAY_NAME = 128
 NAME = "[a-z]([a-z0-9-]*[a-z0-9])?"
 ACCOUNT = "[a-z][a-z0-9-]{4,28}[a-z0-9]"
@@ -187,6 +187,7 @@ DNS_SUFFIX = Bound(
     lambda domain: None if domain.endswith(".") else (f"{quoted(domain)} does not end with a dot", f"{short(domain)}."),
     {"pattern": "\\.$", "patternErrorMessage": "it ends with a dot"},
 )
+TARGET = _text(r"\S+", "{} names nothing", "a name without spaces")
 BUCKET_NAME = _text(BUCKET, "{} can't be a bucket's name", "3–63 lowercase letters, digits, dashes")
 SECRET_NAME = _text(
     SECRET.pattern,

@@ -105,8 +105,12 @@ class EncryptionEntry(Entry):
 
 class DnsPeeringEntry(Entry):
     domain: Annotated[str, bounds.DNS_SUFFIX] = Field(description="DNS suffix.", examples=["corp.example."])
-    target_project: str = Field(description="Project that hosts the zone.", examples=["acme-network"])
-    target_network: str = Field(description="VPC network in that project.", examples=["shared"])
+    target_project: Annotated[str, bounds.TARGET] = Field(
+        description="Project that hosts the zone.", examples=["acme-network"]
+    )
+    target_network: Annotated[str, bounds.TARGET] = Field(
+        description="VPC network in that project.", examples=["shared"]
+    )
 
 
 class PscInterfaceEntry(Entry):
