@@ -28,6 +28,8 @@ _FROM_A_FORGE = {".git", ".gitignore", "LICENSE", "README.md"}
 _DERIVED = {"FOLDER", "PATHS", "INCLUDES", "FORGE", *starter_files.published(())}
 _PIPELINE = ".gitlab-ci.yml"
 _DEV = "stacks/Pulumi.dev.yaml"
+_STACKS = {"PROJECT": ("--project", _DEV), "PRODUCTION": ("--prod", "stacks/Pulumi.prod.yaml")}
+"""Which flag names the project of which stack."""
 _TO_BE_ADDED = {*(f".{name}/CODEOWNERS" for name in FORGES), _PIPELINE}
 """Files that a repository has once, so that their owners add our lines by hand."""
 
@@ -85,6 +87,7 @@ def command(
             raise ConfigError(f"{folder} is not empty", why=why, fix="name a new folder")
     if record is not None and not (upgrade and "CI" in flags):
         _refuse_two_forges(place, record, {**record.values, **flags}.get("CI", GITHUB.name))
+    _refuse_another_project(place, flags)
     if upgrade and record is not None:
         _upgrade(place, record, flags, asking=not yes)
     else:
@@ -96,6 +99,9 @@ def _init(place: Place, begun: Record, flags: Mapping[str, str], templates: tupl
     texts = _texts(place, known, production="PRODUCTION" in known) | starter_files.of_templates(templates)
     missing = {name: text for name, text in texts.items() if not place.has(name) and not place.leads_out(name)}
     known |= answers.answers(starter_files.keys(missing), known, asking=asking)
+    if "PRODUCTION" in flags and flags["PRODUCTION"] == known.get("PROJECT"):
+        what = f"--prod {flags['PRODUCTION']} is the project of dev"
+        raise ConfigError(what, why="production has one of its own", fix="name another one, or leave out --prod")
     known["STACKS"] = json.dumps(starter_files.stacks([*place.names("stacks"), *missing]))
     values = _values(place, known, templates)
     there = [text for name, text in texts.items() if name in begun.files and name not in missing]
@@ -263,6 +269,19 @@ def _refuse_two_forges(place: Place, record: Record, forge: str) -> None:
             why=f"slipway init wrote them for {had}, and keeps one forge's files",
             fix=f"{moves} {forge} moves there and removes what you did not edit of them; {moves} {had} stays",
         )
+
+
+def _refuse_another_project(place: Place, flags: Mapping[str, str]) -> None:
+    """Refuse a project that a stack here does not have: the stack would stay, and CI be set up for the other."""
+    for key in flags.keys() & _STACKS.keys():
+        flag, name = _STACKS[key]
+        has = re.search(r"""^ +gcp:project: *["']?([\w:.-]+)""", place.read(name) or "", re.MULTILINE)
+        if has and has[1] != flags[key]:
+            raise ConfigError(
+                f"{place.shown(name)} has another project than {flag} {flags[key]}",
+                why=f"it has {has[1]}, and init leaves a stack that is there as it is",
+                fix=f"edit gcp:project there first, or say {flag} {has[1]}",
+            )
 
 
 def _shown(place: Place, names: Iterable[str]) -> str:

@@ -48,6 +48,7 @@ def test_where_nobody_can_be_asked_all_that_is_missing_is_told_at_once(
         (("--submitter", "ml@acme.example"), "is nobody who may submit"),
         (("--team", "@acme/ml platform"), "owns no code"),
         (("--prod", "x"), "is not a project id"),
+        (("--prod", "acme-ml-dev"), "--prod acme-ml-dev is the project of dev"),
         (("--workflows", "acme/slipway"), "OWNER/REPO@REF"),
         (("--workflows", "acme/slipway@COMMIT"), "a tag or a commit"),
     ],

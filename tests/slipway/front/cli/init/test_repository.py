@@ -2,10 +2,12 @@
 
 import hashlib
 import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
+import pytest
 import yaml
 
 from slipway.front.cli.terminal.starter_files import TEMPLATES, file_of
@@ -171,6 +173,23 @@ def test_what_is_missing_is_written_again_and_an_edit_is_kept(folder: Path) -> N
     assert again.out.split() == ["training/Makefile"]
     well(folder, "init", "training", "--yes", "--prod", "acme-ml-prod", *GITHUB)  # They may come later.
     assert (made / "stacks" / "Pulumi.prod.yaml").is_file() and (made / ".github" / "workflows").is_dir()
+
+
+@pytest.mark.parametrize(
+    ("flags", "stack"), [(("--prod", "acme-ml-prod"), "prod"), (("--project", "acme-ml-other"), "dev")]
+)
+def test_another_project_than_a_stack_has_is_refused_and_nothing_written(
+    folder: Path, flags: tuple[str, str], stack: str
+) -> None:
+    well(folder, "init", "training", *FLAGS, "--prod", "acme-ml-prdo")
+    before = tree(folder)
+    for more in ((), ("--upgrade",)):
+        refused = run(folder, "init", "training", "--yes", *flags, *more)
+        assert (refused.code, tree(folder)) == (2, before)
+        assert f"training/stacks/Pulumi.{stack}.yaml has another project than {' '.join(flags)}" in refused.err
+    edited = folder / "training" / "stacks" / f"Pulumi.{stack}.yaml"
+    edited.write_text(re.sub("gcp:project: .*", f"gcp:project: {flags[1]} # ours", edited.read_text()))
+    well(folder, "init", "training", "--yes", *flags)
 
 
 def test_killed_at_any_point_and_run_again_all_is_there(folder: Path) -> None:
