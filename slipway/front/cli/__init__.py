@@ -90,6 +90,9 @@ class Verbs(click.Group):
             typed = join([f"{ctx.command_path} {verb}" for verb in meant], "or")
             if fix := _ELSEWHERE.get(name, typed):
                 raise ConfigError(f"unknown command {quoted(name)}", fix=fix)
+            if "show" in known:
+                fix = f"{ctx.command_path} show {shlex.quote(name)}, if that is a name; else {ctx.command_path} --help"
+                raise ConfigError(f"unknown command {quoted(name)}", fix=fix)
             raise click.UsageError(f"unknown command {quoted(name)}.", ctx)
         return super().resolve_command(ctx, args)
 

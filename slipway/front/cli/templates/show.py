@@ -85,7 +85,9 @@ def command(template: str, catalog: str | None, output: str, format_: str | None
         screen.note(f"note: {note}")
     if not all(job.starts_once for job in jobs_of(chosen)):
         screen.prose(AT_LEAST_ONCE)
-    needed = [f"-p {parameter.name}=…" for parameter in chosen.parameters if parameter.required]
+    commands = [parameter for parameter in chosen.parameters if parameter.command]
+    needed = ["--code ."] if commands and chosen.takes_code else []  # Without it a command is refused.
+    needed += [f"-p {each.name}=…" for each in chosen.parameters if each.required or each in commands]
     screen.note(f"\nslipway submit {' '.join([chosen.name, *needed])}")
 
 

@@ -31,7 +31,8 @@ def fix_of(error: click.UsageError, help: str) -> str:
     option = error.param if isinstance(error, click.BadParameter) else None
     if option and isinstance(option.type, click.Choice) and (wrong := _CHOICE.match(error.message)):
         near = nearest(wrong[1], map(str, option.type.choices))
-        return f"{option.opts[-1]} {near}" if near else help
+        given_as = help.removesuffix(" --help") if isinstance(option, click.Argument) else option.opts[-1]
+        return f"{given_as} {near}" if near else help
     extra, given = _EXTRA.fullmatch(error.message), error.ctx.params.get("params") if error.ctx else None
     names = [assignment for assignment in given or () if "=" not in assignment]
     values = extra[1].split(" ") if extra else []

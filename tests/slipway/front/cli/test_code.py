@@ -80,11 +80,12 @@ def test_the_working_tree_is_what_runs(open_to_code: Stack, source: Path) -> Non
 def test_a_command_without_its_folder_is_refused(open_to_code: Stack, source: Path) -> None:  # N11
     """Without the folder, the reviewed example would run and succeed."""
     template = open_to_code.catalog["templates"]["hello"]
-    template["parameters"][0]["name"] = "command"
+    template["parameters"][0] |= {"name": "command", "command": True}
     for offer in template["offers"]:
         package = offer["request"]["jobSpec"]["workerPoolSpecs"][0]["pythonPackageSpec"]
         package["args"] = [*package["args"][:3], SCRIPT, "--", "--command=${command}"]
     open_to_code.publish()
+    assert open_to_code.well("templates", "show", "hello").err.endswith("slipway submit hello --code . -p command=…\n")
     words = ("submit", "hello", "-p", "command=python train.py")
     (open_to_code.folder / "s.csv").write_text("command\npython train.py\n")
     for refused in (words, (*words, "--dry-run"), ("submit", "hello", "--sweep", "s.csv")):

@@ -117,6 +117,22 @@ def test_an_unknown_command_gets_a_suggestion(capsys: pytest.CaptureFixture[str]
     assert capsys.readouterr().err == "error: unknown command 'nothing-like-it'.\n  fix: slipway --help\n"
 
 
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        (("templates", "dask-digits"), "slipway templates show dask-digits, if that is a name"),
+        (("jobs", "dask-digits-7k2p3f9a"), "slipway jobs show dask-digits-7k2p3f9a, if that is a name"),
+        (("jobs", "shwo"), "slipway jobs show"),
+        (("pools", "cpu"), "slipway pools --help"),
+    ],
+)
+def test_a_name_in_place_of_a_verb_is_shown_where_the_group_can(
+    words: tuple[str, ...], fix: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(words) == 2
+    assert f"\n  fix: {fix}" in capsys.readouterr().err
+
+
 WITHOUT = """
 import sys
 sys.modules[{missing!r}] = None

@@ -20,6 +20,7 @@ from slipway.front.cli import main
         (("submit", "hello", "-p", "lr", "0.1"), "Got unexpected extra argument (0.1)\n  fix: -p lr=0.1\n"),
         (("submit", "hello", "-p", "a", "1", "-p", "b", "x"), "extra arguments (1 x)\n  fix: -p a=1 -p b=x\n"),
         (("jobs", "list", "--state", "runing"), "\n  fix: --state running\n"),
+        (("completion", "fsh"), "\n  fix: slipway completion fish\n"),
         (("jobs", "list", "--state", "zzz"), "\n  fix: slipway jobs list --help\n"),
         (("jobs", "list", "cpu=3"), "Got unexpected extra argument (cpu=3)\n"),
         (("init", ".", "--template", "torchrun-digits"), "it copies script and tune-digits\n  fix: copy its file and"),
