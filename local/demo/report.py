@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from slipway.model.prices import MORE, UNKNOWN_PRICE, Price
+from slipway.model.prices import UNKNOWN_PRICE, Price, spent
 
 from .play import Run
 
@@ -56,6 +56,4 @@ def seconds(value: float | None) -> str:
 
 
 def cents(value: Price | None) -> str:
-    if value is None or value.unknown:
-        return UNKNOWN_PRICE
-    return f"${value.known:.4f}{'' if value.complete else f' {MORE}'}"
+    return UNKNOWN_PRICE if value is None else spent(value)

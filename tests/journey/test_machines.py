@@ -15,7 +15,7 @@ LITTLE, MUCH = Price(Decimal("0.60")), Price(Decimal("1.00"))
 @pytest.mark.parametrize(
     ("samples", "line"),
     [
-        (((2, LITTLE), (3, MUCH), (2, LITTLE)), "at most $1.0000 for 2 to 3 machines over 60.0 minutes, busy or not"),
+        (((2, LITTLE), (3, MUCH), (2, LITTLE)), "at most $1.00 for 2 to 3 machines over 60.0 minutes, busy or not"),
         (((2, UNKNOWN),) * 3, "price unknown for 2 machines over 60.0 minutes, busy or not"),
         (
             ((2, Price(Decimal("0.60"), complete=False)),) * 3,

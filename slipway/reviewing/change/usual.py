@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
-from slipway.base.formatting import counted
+from slipway.base.formatting import all_of, counted
 from slipway.google.catalog.lookup import usual_offers
 from slipway.google.jobs import VertexJob
 from slipway.model.capacity import FLEX_START, ON_DEMAND, POOL, RESERVATION, SPOT
@@ -197,8 +197,8 @@ def crowded(template: Template, old: Parameter, new: Parameter, catalog: Catalog
         for pool in cluster.pools if cluster else ():
             if taken[0][pool.name] < pool.max <= taken[1][pool.name]:
                 with_all = next(n for n in values if takes(offer, {**usual, new.name: n})[pool.name] >= pool.max)
-                whole = f"all {pool.max} machines of `{offer.cluster}/{pool.name}`"
-                so = f"with {with_all} one {one} asks for {whole}, and others wait"
+                machines = f"{all_of(pool.max, 'machine')} of `{offer.cluster}/{pool.name}`"
+                so = f"with {with_all} one {one} asks for {machines}, and others wait"
                 yield with_all, f"{so}; meanwhile {'; '.join(others)}" if others else so
 
 

@@ -36,7 +36,10 @@ def test_the_table_has_a_line_a_run_and_a_column_for_what_jobs_measure() -> None
     lines = table([run("first", 6.4), run("second", 1.2)])
     assert len(lines) == 3 and "MEASURED" in lines[0]
     assert "6.4 s" in lines[1] and "0.972" in lines[1] and "1.2 s" in lines[2]
-    assert table([replace(run("first", 6.4), metrics={})])[0].endswith("MACHINE COST")
+    first = run("first", 6.4)
+    assert table([replace(first, metrics={})])[0].endswith("MACHINE COST")
+    little = replace(first, account=replace(first.account, cost=Price(Decimal("0.00003"))))
+    assert "under $0.0001" in table([little])[1] and "$0.0000" not in table([little])[1]
 
 
 def test_the_gain_is_the_difference_and_is_named_as_what_it_is() -> None:  # B4

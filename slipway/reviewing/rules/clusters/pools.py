@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
-from slipway.base.formatting import join
+from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import unused_pools
 from slipway.model.capacity import POOL
 from slipway.model.catalog.clusters import Pool
@@ -246,7 +246,9 @@ def _beyond(place: _Place, pool: Pool, needs_of: Mapping[str, int], change: Chan
             yield f"; beside one of `{name}` ({needs} of {pool.max}) a second one finds no room"
         if needs == pool.max:
             others = (line for line in without_cluster(change.new, place[0]) if f"`{name}`" not in line)
-            yield "; ".join((f"; a job of `{name}` takes all {needs} machines, and meanwhile others wait", *others))
+            yield "; ".join(
+                (f"; a job of `{name}` takes {all_of(needs, 'machine')}, and meanwhile others wait", *others)
+            )
         before, most = (largest(side.templates[name], *place) for side in (change.old, change.new))
         if before <= pool.max < most:
             yield f"; `{name}` with its largest values needs {most} of {pool.max}, and can't run there any more"

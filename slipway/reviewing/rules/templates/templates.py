@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from slipway.base.formatting import join
+from slipway.base.formatting import all_of, join
 from slipway.google.catalog.lookup import usual_offers
 from slipway.model.catalog.model import Template
 from slipway.model.catalog.placeholders import names
@@ -80,7 +80,7 @@ def _added(template: TemplateChange) -> Iterator[Consequence]:
         pools = {pool.name: pool for pool in template.becomes.clusters[offer.cluster].pools} if offer.cluster else {}
         for name, count in takes(offer, usual_values(template.new)).items():
             if name in pools and count == pools[name].max:
-                run.append(f"it takes all {count} machines of `{offer.cluster}/{name}`, and others wait")
+                run.append(f"it takes {all_of(count, 'machine')} of `{offer.cluster}/{name}`, and others wait")
     anew = [f"one that loses its Spot machine {template.again}"] if can and template.on_spot else []
     grade = Grade.BLOCKING if brings else Grade.WARNING if any(map(is_dear, can[:1])) else None
     yield template.tells(row, brings="" if template.change.first else facts(*brings, *run, *anew), grade=grade)
