@@ -40,6 +40,10 @@ class Spending:
         limit = dollars(Price(Decimal(str(self.limit))))
         return f"{self.what}: up to {dollars(self.price)}; stack {self.stack} asks above {limit}"
 
+    def within(self, agreed: Spending) -> bool:
+        """Tell whether a yes to other costs is one to these."""
+        return self.price.known <= agreed.price.known and (self.price.complete or not agreed.price.complete)
+
     @property
     def refusal(self) -> PolicyError:
         return PolicyError(

@@ -37,6 +37,7 @@ class TerminalDisplay:
         self._context, self._json, self._again, self._yes = context, json, again, yes
         self._tell = screen.note if json else screen.out
         self.any_sent = False
+        self._agreed: Spending | None = None
         self._never: tuple[str, ...] | None = None
         self._plain: PlainDisplay | None = None
 
@@ -83,9 +84,10 @@ class TerminalDisplay:
             screen.hint(f"  slipway jobs logs {job.display_name} --follow{cancel}")
 
     def confirm(self, costs: Spending) -> None:
-        if not self._yes:
+        # A deployment meanwhile may have made dearer what it moves on to.
+        if not self._yes and not (self._agreed and costs.within(self._agreed)):
             confirm(f"{costs.words}. Send it?", costs.refusal)
-            self._yes = True
+            self._agreed = costs
 
     def falling_back(self, waiting: WaitingAttempt) -> None:
         sure = ", and none of its code runs" if waiting.launcher else ", unless it has just begun"

@@ -51,6 +51,22 @@ def test_a_terminal_is_asked(dear: Stack) -> None:
     assert dear.asked(*SPOT, answer="y").code == 0 and len(dear.jobs()) == 1
 
 
+def test_a_yes_is_none_to_what_a_deployment_made_dearer_meanwhile(full: Stack) -> None:
+    full.catalog["confirmAbove"] = 0.01
+    full.publish()
+    before = len(full.jobs())
+    with ThreadPoolExecutor(1) as threads:
+        move = ("--wait-for", "pool=3s", "--then", "spot")
+        asked = threads.submit(full.asked, "submit", "hello", *move, answer="y\nn")
+        full.until(lambda: len(full.jobs()) > before)
+        full.spec(place=1)["workerPoolSpecs"][0]["machineSpec"]["machineType"] = "n1-standard-8"
+        full.publish()
+        done = asked.result()
+    first, second = re.findall(r"by spot: up to \$([\d.]+)/h.* Send it\?", done.err)
+    assert float(second) > float(first) and done.code == 130, done.err
+    assert not any(job["labels"]["slipway-capacity-type"] == "spot" for job in full.jobs())
+
+
 # --- Of a sweep: one choice for dry run and sending, and its bound.
 
 
