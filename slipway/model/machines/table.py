@@ -150,7 +150,9 @@ def accelerators() -> tuple[str, ...]:
 
 
 def region_has(region: str, accelerator: str) -> bool:
-    return region in rows("accelerators").get(accelerator, {}).get("regions", ())
+    """Tell whether a region has a GPU, or the chips of a TPU, for training."""
+    row = rows("accelerators").get(accelerator) or rows("chips").get(accelerator, {})
+    return region in row.get("regions", ())
 
 
 def regions_with(accelerator: str) -> tuple[str, ...]:
@@ -163,7 +165,7 @@ def lacks(region: str, accelerator: str | None) -> tuple[str, str] | None:
         return None
     where = ", ".join(regions_with(accelerator))
     fix = f"regions that have it: {where}" if where else "another accelerator"
-    return f"{region} has no {accelerator} for training", fix
+    return f"{region} has no {rows('chips').get(accelerator, {}).get('model', accelerator)} for training", fix
 
 
 def accelerator(name: str) -> Accelerator:

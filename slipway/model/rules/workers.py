@@ -54,8 +54,9 @@ def _disk(worker: Worker) -> Iterator[str]:
 
 
 def _region(subject: Subject) -> Iterator[str]:
-    asked = {worker.machine.accelerator or "" for worker in subject.workers if not worker.is_tpu} - {""}
-    for accelerator in sorted(asked):
+    shapes = [worker.shape for worker in subject.workers if isinstance(worker.shape, Machine)]
+    asked = {shape.accelerator or (shape.family if shape.tpu_topology else "") for shape in shapes}
+    for accelerator in sorted(asked - {""}):
         if lacking := lacks(subject.region, accelerator):
             yield "; ".join(lacking)
 

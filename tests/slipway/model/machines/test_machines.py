@@ -123,11 +123,21 @@ def test_a_disk_that_nobody_names_is_the_machines_default_and_a_request_says_so(
     assert MachineSpec.read({"machineSpec": {"machineType": "a9-of-tomorrow"}}).disk == Disk("pd-ssd", 100)
 
 
-def test_the_local_cloud_has_the_same_default_disks() -> None:
+def test_the_local_cloud_has_the_same_disks() -> None:
     supply = pytest.importorskip("vertex_local.supply.machines", reason="needs the local cloud", exc_type=ImportError)
     assert {type_: supply.default_disk_type(type_) for type_ in machine_types()} == {
         type_: default_disk(type_) for type_ in machine_types()
     }
+    disks = {type_: machine(type_).disks for type_ in machine_types()}
+    assert {type_: supply.disk_types(type_) for type_ in machine_types()} == disks
+
+
+def test_the_local_cloud_has_accelerators_and_tpus_in_the_same_regions() -> None:
+    supply = pytest.importorskip("vertex_local.supply.machines", reason="needs the local cloud", exc_type=ImportError)
+    there = supply.table().accelerator_regions
+    tpus = {"ct5lp": "TPU_V5E", "ct6e": "TPU_V6E", "tpu7x": "TPU_7X"}
+    ours = {tpus.get(name, name): regions_with(name) for name in (*accelerators(), "TPU_V2", "TPU_V3", *tpus)}
+    assert {name: set(some) for name, some in ours.items()} == {name: set(some) for name, some in there.items()}
 
 
 def accelerators_in(region: str) -> tuple[str, ...]:

@@ -69,6 +69,13 @@ EXAMPLES = (
         custom(),
         place={"region": "europe-west1"},
     ),
+    example(
+        "gpu-region",
+        custom(worker(V5E)),
+        "europe-west4 has no TPU v5e for training; regions that have it: us-central1, us-east1, us-west1, us-west4",
+        custom(worker({"machineType": "cloud-tpu", "acceleratorType": "TPU_V2", "acceleratorCount": 8})),
+        place={"region": "europe-west4"},
+    ),
     example("tpu", custom(worker(V5E), worker(N1)), "one worker pool, not 2", custom(worker(V5E))),
     example("tpu", custom(worker(V5E), **POOL), "persistent resources have no TPUs", custom(worker(), **POOL)),
     example("machine", custom(worker({**N1, "tpuTopology": "2x2"})), "which is not a TPU", custom(worker(V5E))),
