@@ -6,6 +6,7 @@ Exit codes are the ones Pulumi publishes (2 configuration or flags, 3 authentica
 
 from __future__ import annotations
 
+import copyreg
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import ClassVar, NamedTuple
@@ -76,6 +77,10 @@ class SlipwayError(Exception):
 
     def __str__(self) -> str:
         return visible(str(Fault(_bounded(self.what), _bounded(self.why), self.fix)))
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle it by its fields. A pool of processes waits for ever for an error that it can't make again."""
+        return copyreg.__newobj__, (type(self), self.what), vars(self)  # type: ignore[attr-defined]
 
     def render(self) -> str:
         """Return the error as the terminal shows it, without colour."""

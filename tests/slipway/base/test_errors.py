@@ -1,6 +1,7 @@
 """Errors as a call of Python and as the command tell them."""
 
 import ast
+import pickle
 import shlex
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,7 +10,7 @@ import pytest
 
 from slipway.base.errors import AnswerUnknown, ConfigError, together
 from slipway.front.cli import _flags
-from slipway.google.failures import Answer, Call, CloudError, failure
+from slipway.google.failures import Answer, Call, CloudError, Denied, failure
 
 ROOT = Path(__file__).resolve().parents[3]
 OURS = ("slipway", "components", "policy", "local", "vertex-local/vertex_local", "journey")
@@ -64,6 +65,18 @@ def test_what_would_act_on_a_terminal_is_told_as_its_number() -> None:
     """Also by `pulumi up`, which shows the text as it is."""
     told = str(ConfigError("\x1b[2Jno", why="a\u202eb\r\n\tc", fix="d\x9b"))
     assert told.splitlines() == ["\\x1b[2Jno", "  why: a\\u202eb\\r", "       \tc", "  fix: d\\x9b"]
+
+
+def test_an_error_passes_from_one_process_to_another() -> None:  # N12
+    """A `multiprocessing.Pool` waited for ever for one that was raised in it."""
+    lost = AnswerUnknown("lost", why="a\nb", risk="it may run twice")
+    denied = Denied(Call("do it"), "it was so", answer=Answer(403, "", "no"), role="roles/viewer")
+    for error in (lost, denied, ConfigError("no", fix=("take ", {"kind": "custom-job"}))):
+        error.add_note("what was sent stays")
+        passed = pickle.loads(pickle.dumps(error))
+        assert (type(passed), str(passed), vars(passed)) == (type(error), str(error), vars(error))
+        passed.spell(_flags)
+        assert "--as custom-job" in passed.fix or passed.fix == error.fix
 
 
 def kinds(of: type[CloudError] = CloudError) -> Iterator[type[CloudError]]:
