@@ -59,7 +59,7 @@ def test_a_yes_is_none_to_what_a_deployment_made_dearer_meanwhile(full: Stack) -
         move = ("--wait-for", "pool=3s", "--then", "spot")
         asked = threads.submit(full.asked, "submit", "hello", *move, answer="y\nn")
         full.until(lambda: len(full.jobs()) > before)
-        full.spec(place=1)["workerPoolSpecs"][0]["machineSpec"]["machineType"] = "n1-standard-8"
+        full.spec(place=1)["workerPoolSpecs"][0]["machineSpec"] = {"machineType": "n1-standard-8"}
         full.publish()
         done = asked.result()
     first, second = re.findall(r"by spot: up to \$([\d.]+)/h.* Send it\?", done.err)
