@@ -24,7 +24,7 @@ _TAKES: Mapping[str, tuple[tuple[type, ...], str]] = {
     "kind": ((str, _NONE), "a kind's name"),
     "team": ((str, _NONE), "a team's name"),
     "wait_for": ((Mapping, _NONE), 'times by capacity type: {"pool": "30m"}'),
-    "then": ((Iterable,), "a capacity type's name, or several"),
+    "then": ((Sequence,), "a capacity type's name, or a list of several"),
     "request_id": ((str, _NONE), "a text"),
     "catalog": ((str, _NONE), "gs://BUCKET, as a text"),
     "code": ((str, os.PathLike, _NONE), "a folder's path"),
@@ -52,6 +52,7 @@ _OF_JOBS: Mapping[str, tuple[tuple[type, ...], str]] = {
     "everything": ((bool,), "True or False"),
     "timeout": ((int, float, _NONE), "seconds, or None to wait for as long as it takes"),
     "folder": ((str, os.PathLike, _NONE), "a folder's path"),
+    "overwrite": ((bool,), "True or False"),
 }
 _ALL = {**_TAKES, **_OF_SWEEPS, **_OF_JOBS}
 _FAR = 1e15
@@ -61,9 +62,11 @@ def check(**given: object) -> None:
     """Raise ConfigError for an argument of a wrong type, and for a text that nothing can write."""
     for name, value in given.items():
         _require(name, value, _ALL[name][0])
-        if isinstance(value, str) and (wrong := unfit(value)):
+        if not isinstance(value, str):
+            continue
+        if wrong := unfit(value):
             raise ConfigError(f"{name} {wrong}", fix=_ALL[name][1])
-        if value == "" and _NONE in _ALL[name][0]:  # In a script an unset variable is empty, which is not the default.
+        if not value and _NONE in _ALL[name][0]:  # In a script an unset variable is empty, which is not the default.
             raise ConfigError(f"{name} is empty", fix=f"{_ALL[name][1]}, or None")
 
 
@@ -132,5 +135,6 @@ def overrides_of(labels: Mapping[str, str] | None, note: str | None, notify: str
 
 
 def _require(name: str, value: object, of: tuple[type, ...], fix: str = "") -> None:
-    if not isinstance(value, of):
+    # True would be one second, or one job; only parameters have both numbers and bools.
+    if not isinstance(value, of) or (isinstance(value, bool) and not {bool, Real} & {*of}):
         raise ConfigError(f"{name} is given a {type(value).__name__}", fix=fix or _ALL[name][1])

@@ -175,7 +175,7 @@ class Job:
         """
         from slipway.using.jobs.download import download
 
-        check(folder=folder)
+        check(folder=folder, overwrite=overwrite)
         into = Path(os.fsdecode(folder)) if folder is not None else Path(self._job.typed)
         done = download(self._context, self.refresh()._job, into, overwrite=overwrite)
         _log.info("%s has %d files of %s", into, len(done.files), self.name)
@@ -278,8 +278,8 @@ def jobs(
         check(template=template)
     if state is not None and state not in STATES:
         raise ConfigError(f"state is {state!r}", fix=f"one of {', '.join(STATES)}")
-    if limit is not None and limit < 1:
-        raise ConfigError(f"limit is {limit}", fix="a number of jobs, from 1 on")
+    if limit is not None and not 1 <= limit <= MOST:
+        raise ConfigError("limit is out of bounds", fix=f"a number of jobs, 1 to {MOST:,}")
     context = context_of(catalog)
     stack = context.catalog.stack
     query = JobQuery(

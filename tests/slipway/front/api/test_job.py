@@ -54,7 +54,7 @@ def test_jobs_are_listed_by_what_one_asks_for_and_told_beside_each_other(stack: 
     assert len(Jobs().results("-accuracy")) == 0
     with pytest.raises(ConfigError, match="none of these jobs has a metric 'acc'"):
         slipway.jobs().results("acc")
-    for wrong in ({"state": "asleep"}, {"limit": 0}, {"user": "?"}, {"template": 7}, {"sort": 1}):
+    for wrong in ({"state": "asleep"}, {"limit": 0}, {"limit": 10**30}, {"user": "?"}, {"template": 7}, {"sort": 1}):
         with pytest.raises((ConfigError, TypeError)):
             slipway.jobs(**wrong)
 

@@ -1,0 +1,51 @@
+"""Arguments of a call, of which none may stand for another than it was meant to be."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from slipway.base.errors import ConfigError
+from slipway.front.api.call import check, check_timeout, params_as_typed, waits_as_typed
+
+
+class Frame:
+    """A table as pandas has them: compared with a text it is another table, and no table is true or false."""
+
+    def __iter__(self) -> Iterator[str]:
+        yield "trees"
+
+    def __eq__(self, other: object) -> Any:
+        return self
+
+    def __bool__(self) -> bool:
+        raise ValueError("the truth value of a frame is ambiguous")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("then", {"spot": "10m"}, "a capacity type's name, or a list of several"),  # The time would be lost.
+        ("then", {"spot", "on-demand"}, "a capacity type's name, or a list of several"),  # In either order.
+        ("rate", True, "submissions a minute"),
+        ("limit", True, "a number of jobs"),
+        ("overwrite", "no", "True or False"),
+        ("like", Frame(), "a job's name, or a Job"),
+    ],
+)
+def test_what_reads_as_something_else_is_refused(name: str, value: Any, said: str) -> None:  # N12
+    with pytest.raises(ConfigError, match=f"{name} is given a") as error:
+        check(**{name: value})
+    assert error.value.fix.startswith(said)
+
+
+def test_true_is_no_second() -> None:
+    with pytest.raises(ConfigError, match="wait_for is given a bool"):
+        waits_as_typed({"pool": True})
+    with pytest.raises(ConfigError, match="timeout is given a bool"):
+        check_timeout(True)
+    assert params_as_typed({"fast": True, "several": [True, 1]}) == {"fast": "true", "several": ("true", "1")}
+
+
+def test_a_table_is_compared_with_no_text() -> None:
+    check(runs=Frame())
