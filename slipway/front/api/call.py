@@ -11,7 +11,7 @@ from typing import Any
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import unfit
 from slipway.model.catalog.parameter_types import Typed
-from slipway.model.catalog.placeholders import render
+from slipway.model.catalog.placeholders import render, single
 from slipway.using.submission.own_labels import checked_labels, checked_note, checked_notify
 from slipway.using.submission.request import RequestOverrides
 
@@ -110,7 +110,8 @@ def params_as_typed(
     for typed, value in params.items():
         # A parameter that is called as an argument of the function is written with one more underscore: `kind_`.
         name = typed.removesuffix("_") if typed.rstrip("_") in taken else typed
-        items = value if isinstance(value, list | tuple) else (value,)
+        value = list(map(single, value)) if isinstance(value, list | tuple) else single(value)
+        items = value if isinstance(value, list) else (value,)
         takes = "a string, a number or a bool" + ("" if items is value else ", or a list of these")
         for index, item in enumerate(items):
             _require(f"{name}[{index}]" if items is value else name, item, (str, Real), takes)

@@ -261,7 +261,7 @@ def _flags(arguments: Arguments) -> str:
         if name == "params" and isinstance(value, Mapping):
             words += [f"-p {_assigned(key, item)}" for key, item in value.items()]
             continue
-        flag = "--as" if name == "kind" else f"--{name.replace('_', '-')}"
+        flag = f"--{ {'kind': 'as', 'runs': 'sweep'}.get(name, name).replace('_', '-') }"
         if isinstance(value, bool):
             if value:
                 words.append(flag)

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 from slipway.model.catalog.parameter_types import listed
@@ -79,6 +80,11 @@ def render(value: object) -> str:
         return str.__str__(value)
     plain = next((kind for kind in (int, float) if isinstance(value, kind)), None)
     return str(value) if plain is None else plain.__repr__(value)
+
+
+def single(value: Any) -> Any:
+    """Return the value of an array or a tensor without dimensions, which Python takes for no number."""
+    return value.item() if getattr(value, "ndim", None) == 0 and not isinstance(value, Real) else value
 
 
 def with_numbers(value: Any) -> Any:

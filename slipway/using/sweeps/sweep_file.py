@@ -17,7 +17,7 @@ from typing import Any
 
 from slipway.base.errors import ConfigError
 from slipway.base.formatting import counted
-from slipway.model.catalog.placeholders import render
+from slipway.model.catalog.placeholders import render, single
 from slipway.using.sweeps.points import MOST, SHAPE, Node, PointMistake, Points, points
 
 _NULL = "tag:yaml.org,2002:null"
@@ -38,14 +38,14 @@ def read(path: Path) -> Points:
     reader = {".yaml": of_yaml, ".yml": of_yaml, ".json": of_json, ".csv": of_csv}.get(path.suffix.lower())
     if reader is None:
         why = f"{path.suffix or 'no suffix'} is not .yaml, .json or .csv"
-        raise ConfigError(f"{path} is not a sweep file", why=why, fix=({"sweep": "grid.yaml"},))
+        raise ConfigError(f"{path} is not a sweep file", why=why, fix=({"runs": "grid.yaml"},))
     try:
         if path.stat().st_size > _LARGEST:
             raise ConfigError(f"{path} is larger than {_LARGEST >> 20} MB", fix="split it into several sweeps")
         text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as problem:
         why = (problem.strerror if isinstance(problem, OSError) else None) or str(problem)
-        raise ConfigError(f"can't read {path}", why=why, fix=({"sweep": "FILE"}, ", in UTF-8")) from problem
+        raise ConfigError(f"can't read {path}", why=why, fix=({"runs": "FILE"}, ", in UTF-8")) from problem
     return reader(text, str(path))
 
 
@@ -167,6 +167,7 @@ def points_of(runs: Runs) -> Points:
 def _node(value: object, place: str) -> Node:
     """Return a node. A value that is neither text nor number, nor a list or mapping of these, becomes a mapping without
     names, which is refused."""
+    value = single(value)
     if value is None:
         return Node(place)
     if isinstance(value, str | Real):

@@ -21,6 +21,10 @@ def test_arguments_are_spelled_as_they_were_given() -> None:
     assert error.fix == "take template='hello', kind='custom-job', wait_for={'spot': '1 h'}"
     error.spell(_flags)
     assert error.fix.endswith("hello --as custom-job --wait-for 'spot=1 h'")
+    file = ConfigError("no", fix=({"runs": "grid.yaml"},))
+    assert file.fix == "runs='grid.yaml'"
+    file.spell(_flags)
+    assert file.fix == "--sweep grid.yaml"
 
 
 @pytest.mark.parametrize(

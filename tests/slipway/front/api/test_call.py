@@ -3,10 +3,12 @@
 from collections.abc import Iterator
 from typing import Any
 
+import numpy as np
 import pytest
 
 from slipway.base.errors import ConfigError
 from slipway.front.api.call import check, check_timeout, params_as_typed, waits_as_typed
+from slipway.using.sweeps.sweep_file import points_of
 
 
 class Frame:
@@ -49,3 +51,15 @@ def test_true_is_no_second() -> None:
 
 def test_a_table_is_compared_with_no_text() -> None:
     check(runs=Frame())
+
+
+def test_one_value_of_an_array_is_that_value() -> None:  # N12
+    """An array of numpy or a tensor without dimensions, which the items of a tensor are, and numpy's True."""
+    numbers: list[Any] = [np.array(2), np.float32(0.1), np.bool_(True), np.array("x")]
+    assert params_as_typed({f"p{at}": value for at, value in enumerate(numbers)} | {"all": numbers}) == {
+        **dict(zip(("p0", "p1", "p2", "p3"), written := ("2", "0.1", "true", "x"), strict=True)),
+        "all": written,
+    }
+    assert [point.values for point in points_of({"p": numbers}).each] == [{"p": text} for text in written]
+    (mistake,) = points_of({"p": np.array(2)}).mistakes
+    assert str(mistake) == "p: grid: p has no list of values"

@@ -143,7 +143,7 @@ def of_grid(axes: dict[str, list[str]]) -> Points:
 def test_a_file_that_is_not_there_is_said(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="can't read") as error:
         read(tmp_path / "gone.yaml")
-    assert error.value.fix == "sweep='FILE', in UTF-8"
+    assert error.value.fix == "runs='FILE', in UTF-8"
 
 
 def test_every_mistake_is_said_once_with_its_line_and_column(tmp_path: Path) -> None:
