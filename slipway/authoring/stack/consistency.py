@@ -53,10 +53,17 @@ def check_rules(document: Document, stack: str) -> tuple[FileMistake, ...]:
 
 
 def _keys(config: DocumentPart) -> None:
+    own = [own_key for own_key in OWN_KEYS if own_key.startswith("slipway:")]
     for key, part in config.items():
-        if key.startswith("slipway:") and key not in OWN_KEYS:
-            own = ", ".join(own_key for own_key in OWN_KEYS if own_key.startswith("slipway:"))
-            part.wrong("unknown key", meant(key, OWN_KEYS, f"one of {own}"))
+        if key.startswith("slipway:") and key not in own:
+            part.wrong("unknown key", meant(key, own, f"one of {', '.join(own)}"))
+        elif key == "slipway":
+            part.wrong("unknown key", f"a key is written whole: one of {', '.join(own)}")
+        # Other tools' keys are free, and one that is nearly ours would be left out without a word.
+        elif not key.startswith(("slipway:", "gcp:")) and (near := nearest(key, own, 0.9)):
+            part.wrong("unknown key", f"did you mean `{near}`?")
+        elif f"slipway:{key}" in own:  # The engine would take it for ours, in a project of the name slipway.
+            part.wrong("unknown key", f"did you mean `slipway:{key}`?")
         elif key.startswith("gcp:") and key.lower().endswith("customendpoint"):
             words = re.sub(r"(?<=[a-z])(?=[A-Z])", "_", key.removeprefix("gcp:"))
             part.wrong(
