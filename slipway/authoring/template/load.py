@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import sys
 import traceback
+from contextlib import redirect_stdout
 from pathlib import Path
 from runpy import run_path
 
@@ -40,7 +42,8 @@ def load(name: str, folder: Path) -> JobTemplate:
             fix=meant(name, known, "write it, or drop the name"),
         )
     try:
-        module = run_path(str(path), run_name=f"{folder.name}.{path.stem}")
+        with redirect_stdout(sys.stderr):  # What it prints is no part of a command's result.
+            module = run_path(str(path), run_name=f"{folder.name}.{path.stem}")
     except SlipwayError:
         raise
     except (Exception, SystemExit) as error:

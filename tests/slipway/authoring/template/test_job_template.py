@@ -53,6 +53,12 @@ def test_an_edit_of_the_same_length_in_the_same_second_is_seen(tmp_path: Path, m
         assert template.worker_pools[0].machine == machine
 
 
+def test_what_a_file_prints_is_no_part_of_a_result(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "one.py").write_text(f"{FILE.format(name='one')}\nprint('loaded')\n")
+    load("one", tmp_path)
+    assert capsys.readouterr() == ("", "loaded\n")
+
+
 def test_a_missing_one_is_refused_with_a_suggestion(tmp_path: Path) -> None:
     folder = tmp_path / "templates"
     folder.mkdir()
