@@ -76,7 +76,11 @@ GOOD: Mapping[str, Any] = {
     "TrainingPipeline": {"displayName": "p", "trainingTaskDefinition": DEFINITION, "trainingTaskInputs": WORKER},
     "PipelineJob": pipeline_job(bucket="fuzzed"),
     "UploadModelRequest": {
-        "model": {"displayName": "m", "versionAliases": ["b-2", "a-1"], "containerSpec": {"imageUri": "serving:1"}},
+        "model": {
+            "displayName": "m",
+            "versionAliases": ["b-2", "a-1"],
+            "containerSpec": {"imageUri": "gcr.io/acme/serving:1"},
+        },
         "modelId": "fuzzed",
     },
     "WriteLogEntriesRequest": {

@@ -15,6 +15,8 @@ MOST_LABELS = 64
 LARGEST_PORT = 65_535
 LABEL_KEY = re.compile(r"(?=[^\W\d_A-Z])[^\WA-Z][\w-]{0,63}")
 LABEL_VALUE = re.compile(r"[\w-]{0,64}")
+_REGISTRY = re.compile(r"([a-z0-9-]+-docker\.pkg\.dev|([a-z]+\.)?gcr\.io)/")
+"""The services whose images serve models, as the API's description of `imageUri` has it."""
 NETWORK = re.compile(r"projects/[0-9]+/global/networks/[a-z]([a-z0-9-]{0,61}[a-z0-9])?")
 _MOUNT = re.compile(r"[^/\s.][^/\s]*(/[^/\s.][^/\s]*)*")
 _CONTEXT = re.compile(r"projects/[^/]+/locations/[^/]+/metadataStores/[^/]+/contexts/[a-z0-9][a-z0-9-]{0,127}")
@@ -132,8 +134,10 @@ def _model(subject: Subject) -> Iterator[str]:
         server, name = mapping(model.get("containerSpec")), str(model.get("displayName") or "")
         if not server.get("imageUri"):
             yield "modelToUpload: containerSpec.imageUri, the image that serves the model, is missing"
-        elif not IMAGE.fullmatch(str(server["imageUri"])):
-            yield f"modelToUpload: image {server['imageUri']!r} is not an image's name: HOST/PATH:TAG, without https://"
+        elif not IMAGE.fullmatch(image := str(server["imageUri"])):
+            yield f"modelToUpload: image {image!r} is not an image's name: HOST/PATH:TAG, without https://"
+        elif not _REGISTRY.match(image):
+            yield f"modelToUpload: image {image!r} is in neither Artifact Registry nor Container Registry"
         for port in map(mapping, server.get("ports") or ()):
             if not 1 <= as_int(port.get("containerPort")) <= LARGEST_PORT:
                 yield f"modelToUpload: port {port.get('containerPort')}: give 1 to {LARGEST_PORT}"

@@ -191,7 +191,7 @@ def test_a_pipeline_uploads_the_model() -> None:  # W5
         "containerSpec": {"imageUri": "us-docker.pkg.dev/vertex-ai/prediction/sklearn-cpu.1-5:latest"},
     }
     elsewhere = ModelUpload(
-        "digits", "serve", artifact="best", parent_model="projects/p/locations/us-central1/models/m"
+        "digits", "gcr.io/acme/serve", artifact="best", parent_model="projects/p/locations/us-central1/models/m"
     )
     sent_body = body(digits(model=elsewhere), kind="training-pipeline")
     assert sent_body["modelToUpload"]["artifactUri"] == "${slipway.output}/best/"

@@ -46,7 +46,7 @@ def lora(**changes: Any) -> JobTemplate:
         "variants": (Variant({"model": "27b"}, (H100,), ("flex-start", "on-demand", "reservation")),),
         "kinds": ("custom-job", "hyperparameter-tuning-job", "training-pipeline"),
         "study": STUDY,
-        "model": ModelUpload("lora", "serve"),
+        "model": ModelUpload("lora", "gcr.io/acme/serve"),
         "capacity_types": ("pool", "spot"),
         "waits": {"pool": 1800},
     }

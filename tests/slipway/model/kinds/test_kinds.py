@@ -20,7 +20,7 @@ SPEC: dict[str, Any] = {
     "baseOutputDirectory": {"outputUriPrefix": "${slipway.output}"},
 }
 STUDY = Study((Metric("loss", "minimize"),), (Search("rate", "double", 0.1, 1.0),), 8, 4)
-MODEL = ModelUpload("digits", "serve", artifact="best/")
+MODEL = ModelUpload("digits", "gcr.io/acme/serve", artifact="best/")
 
 
 OF_SPECS = [kind for kind in KINDS.values() if kind is not PIPELINE_JOB]

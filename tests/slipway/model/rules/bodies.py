@@ -99,7 +99,9 @@ def tuning(*parameters: dict[str, Any], study: Mapping[str, Any] | None = None, 
 
 
 def pipeline(model: Mapping[str, Any] | None = None, **changes: Any) -> dict[str, Any]:
-    upload = {"displayName": "digits", "containerSpec": {"imageUri": "serve"}} if model is None else dict(model)
+    upload = (
+        {"displayName": "digits", "containerSpec": {"imageUri": "gcr.io/acme/serve"}} if model is None else dict(model)
+    )
     return {
         "displayName": "digits",
         "trainingTaskDefinition": CUSTOM_TASK,
@@ -126,7 +128,7 @@ POOL: dict[str, Any] = {"persistentResourceId": "cpu-1a2b3c4"}
 BOARD = "projects/acme/locations/us-central1/tensorboards/7"
 NFS = {"server": "10.0.0.2", "path": "/share", "mountPoint": "data"}
 NETWORK = "projects/123456789012/global/networks/training"
-MODEL: dict[str, Any] = {"displayName": "digits", "containerSpec": {"imageUri": "serve"}}
+MODEL: dict[str, Any] = {"displayName": "digits", "containerSpec": {"imageUri": "gcr.io/acme/serve"}}
 KNOWN = {RESERVATION: Reservation(RESERVATION, "a3-highgpu-8g", machines=2)}
 
 

@@ -15,6 +15,7 @@ from ..field_errors import (
 
 LARGEST_PORT = 65_535
 MODEL_ID = re.compile(r"[a-z_][a-z0-9_-]{0,62}")
+_REGISTRY = re.compile(r"[a-z0-9-]+-docker\.pkg\.dev/|(us\.|eu\.|asia\.)?gcr\.io/")
 _ALIAS = re.compile(r"[a-z][a-zA-Z0-9-]{0,126}[a-z0-9]")
 
 
@@ -34,8 +35,12 @@ def mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list
 def upload_mistakes(model: Mapping[str, Any], region: str, root: str = "model") -> list[Mistake]:
     """Return the same for a model that is to be uploaded, which has a container that serves it."""
     problems = mistakes(model, region, root)
+    image = model.get("containerSpec", {}).get("imageUri", "")
     if "containerSpec" not in model:
         problems.append(Mistake(f"{root}.container_spec", "The container that serves the model is required."))
+    elif image and not _REGISTRY.match(image):
+        path = f"{root}.container_spec.image_uri"
+        problems.append(Mistake(path, f'"{image}" must be an image in Artifact Registry or Container Registry.'))
     for at, port in enumerate(model.get("containerSpec", {}).get("ports", [])):
         if not 1 <= port.get("containerPort", 0) <= LARGEST_PORT:
             path = f"{root}.container_spec.ports[{at}].container_port"

@@ -30,10 +30,13 @@ EXAMPLES = (
         pipeline(None),
     ),
     example("model", pipeline({"displayName": "m"}), "the image that serves the model", pipeline()),
-    example("model", pipeline({"containerSpec": {"imageUri": "serve"}}), "the display name has 0", pipeline()),
+    example(
+        "model", pipeline({"containerSpec": {"imageUri": "gcr.io/acme/serve"}}), "the display name has 0", pipeline()
+    ),
     example("model", pipeline(modelToUpload="digits"), "the display name has 0", pipeline(modelToUpload=None)),
     example("model", pipeline(named(129)), "has 129", pipeline(named(128))),
-    example("model", pipeline(served(imageUri="https://h/i")), "https://h/i", pipeline(served(imageUri="h:5/i"))),
+    example("model", pipeline(served(imageUri="https://h/i")), "https://h/i", pipeline(served(imageUri="gcr.io/h/i"))),
+    example("model", pipeline(served(imageUri="h/i")), "in neither", pipeline(served(imageUri="a-docker.pkg.dev/h/i"))),
     example("model", pipeline(served(imageUri="gcr.io/Acme/i")), "gcr.io/Acme", pipeline(served(imageUri="gcr.io/a"))),
     example("model", pipeline(listening(65_536)), "port 65536", pipeline(listening(1)), pipeline(listening(65_535))),
     example("model", pipeline(modelId="9digits"), "'9digits'", pipeline(modelId="digits_9-a")),
