@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 from collections.abc import Sequence
+from numbers import Real
 from typing import TYPE_CHECKING, Any
 
 from slipway.base.errors import ConfigError
@@ -13,6 +14,7 @@ from slipway.base.installation import source
 from slipway.front.api.call import check, check_given
 from slipway.google.catalog.lookup import address
 from slipway.model.catalog.model import VARIABLE
+from slipway.model.catalog.placeholders import render, single
 from slipway.model.kinds.pipeline import THIS_STACK
 
 if TYPE_CHECKING:
@@ -64,10 +66,9 @@ def submit_op(
     if isinstance(catalog, str):
         catalog = str(address(catalog))
     given = {"template": template, "catalog": catalog, **arguments}
-    given = {
-        name: list(value) if isinstance(value, tuple) else value for name, value in given.items() if value is not None
-    }
+    given = {name: value for name, value in given.items() if value is not None}
     check_given({name: value for name, value in given.items() if not hasattr(value, "channel_type")})
+    given = {name: _as_json(value) for name, value in given.items()}
     if packages_to_install is None:
         packages_to_install = () if base_image else (_this_slipway(),)
     words = (packages_to_install,) if isinstance(packages_to_install, str) else packages_to_install
@@ -87,6 +88,16 @@ def submit_op(
     }
     task: PipelineTask = components.load_component_from_text(json.dumps(definition))(**given)
     return task.set_caching_options(False).set_cpu_limit("1").set_memory_limit("2G")
+
+
+def _as_json(value: Any) -> Any:
+    """Return a value as kfp writes it, which has plain types alone and rounds whole numbers above 2**53: others as
+    texts, which a submission takes as well."""
+    if isinstance(value, list | tuple):
+        return list(map(_as_json, value))
+    value = single(value)
+    exact = type(value) in (str, bool) or (type(value) in (int, float) and abs(value) <= 2**53)
+    return render(value) if isinstance(value, str | Real) and not exact else value
 
 
 def _type(value: Any) -> Any:

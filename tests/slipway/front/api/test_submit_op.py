@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import yaml
 from kfp import compiler, dsl
@@ -64,6 +65,23 @@ def test_each_argument_is_an_input_of_its_type_and_no_result_is_taken_from_a_cac
     assert (container["resources"]["cpuLimit"], container["resources"]["memoryLimit"]) == (1.0, 2.0)
     assert container["command"][-1].startswith("trap 'exit 143' TERM; python3 -m pip install ")
     assert "slipway-vertex==0.2.0 && exec python3 -m slipway.kfp" in container["command"][-1]
+
+
+@pytest.mark.parametrize(
+    ("value", "written"),
+    [
+        (2**53 + 1, "9007199254740993"),  # As a number it would come as 9007199254740992.
+        (2**53, 2**53),
+        (np.int64(5), "5"),
+        (np.float32(0.1), "0.1"),
+        (np.bool_(True), True),
+        (float("inf"), "inf"),
+        ((1, 2**60), [1, "1152921504606846976"]),
+    ],
+)
+def test_each_value_arrives_as_it_was_given(tmp_path: Path, value: Any, written: Any) -> None:
+    spec = compiled(tmp_path, seed=value)
+    assert spec["root"]["dag"]["tasks"]["digits"]["inputs"]["parameters"]["seed"]["runtimeValue"]["constant"] == written
 
 
 def test_an_image_of_ones_own_has_slipway_in_it(tmp_path: Path) -> None:
