@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from datetime import UTC, date, datetime
 
@@ -44,6 +45,8 @@ class StackLoader(yaml.SafeLoader):
         if node.tag == f"{TAG}int":
             return int(_OLD_OCTAL.sub(r"\g<1>0o", text), 0)
         number = float(text)
+        if math.isinf(number):
+            raise ValueError(text)
         return int(number) if number.is_integer() else number
 
     def moment(self, node: yaml.ScalarNode) -> str:
