@@ -13,6 +13,7 @@ from slipway.model.catalog.clusters import Cluster
 from slipway.model.catalog.model import Catalog
 from slipway.model.cluster_fields import NAMES
 from slipway.model.findings.finding import Grade, Subject
+from slipway.model.labels import NAME_LABEL
 from slipway.model.machines.spec import MachineGroup
 from slipway.model.machines.table import regions
 from slipway.model.prices import UNKNOWN, Price, dollars, per_hour
@@ -87,7 +88,7 @@ def _destruction(
         itself, details = Subject("cluster", name), _causes(gone)
         yield by_row(f"{row}-declared", itself, also=also, details=details, field=field)
     elif retired and not declared:
-        yield by_row("retired-idle", itself, name=name)
+        yield by_row("retired-idle", itself, name=there.labels.get(NAME_LABEL, name) if there else name)
     elif gone and was is None:
         gpus = there is None or any(group.machine.accelerator for group in there.machines)
         yield by_row("deleted-unknown", itself, also=also, grade=None if gpus else Grade.WARNING)

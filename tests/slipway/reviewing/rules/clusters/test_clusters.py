@@ -119,6 +119,14 @@ def test_an_old_generation_that_is_idle_goes_as_announced(steps: Any) -> None:
     assert [(kind, value.grade) for kind, value in found.items()] == [("cluster-deleted", NOTE)]
 
 
+def test_an_old_generation_whose_id_alone_is_published_is_called_by_the_name_on_its_label() -> None:
+    before = facts(NEW)
+    before = replace(before, catalog=replace(before.catalog, retiring=(OLD.id,)))
+    old = replace(living(OLD), labels={"slipway-name": "h100"})
+    found = fates(change(before, facts(NEW), clusters=[old, living(NEW)], steps=[GOES]))
+    assert found["cluster-deleted"].so == "it is an older `h100`, and that was announced"
+
+
 def test_machines_in_use_count_as_a_job_whatever_lists_say() -> None:
     found = fates(change(facts(OLD), facts(NEW), clusters=[living(OLD, used=2)], steps=[GOES]))["jobs-cancelled"]
     assert "that no list shows yet" in found.sentence and not any("running" in line for line in found.details)
