@@ -183,15 +183,18 @@ class Job:
         return into
 
     def cancel(self, *, yes: bool = False) -> None:
-        """Ask for its end; `wait` then raises Cancelled. Raises PolicyError for somebody else's job without `yes`, and
-        ResourceError for one that has ended already."""
-        from slipway.using.submission.ending import cancel_job, not_ones_own
+        """Ask for its end, and that of other jobs of its request, one of which would run in its stead; `wait` then
+        raises Cancelled. Raises PolicyError for somebody else's job without `yes`, and ResourceError for one that has
+        ended already."""
+        from slipway.using.submission.ending import cancel_job, not_ones_own, with_copies
 
         check(yes=yes)
-        job, now = self.refresh()._job, self._context.now
-        if not yes and (theirs := not_ones_own([job], self._context.user, now)):
+        now = self._context.now
+        targets = with_copies(self._context, self.refresh()._job, _log.info)
+        if not yes and (theirs := not_ones_own(targets, self._context.user, now)):
             raise theirs
-        cancel_job(self._context.vertex, job, now)
+        for job in targets:
+            cancel_job(self._context.vertex, job, now)
 
     def _repr_html_(self) -> str:
         from slipway.google.jobs import state_word

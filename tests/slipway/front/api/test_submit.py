@@ -79,6 +79,20 @@ def test_a_handle_does_not_change_and_a_newer_one_is_asked_for(stack: Stack) -> 
         job.cancel()
 
 
+def test_the_copies_of_a_job_are_cancelled_with_it(stack: Stack, monkeypatch: pytest.MonkeyPatch) -> None:
+    held(stack)
+    job = slipway.submit("hello", capacity="pool", request_id="twice")
+    with stack.faults({"kind": "lagging-list", "match": "GET .*/customJobs", "seconds": 60}):
+        monkeypatch.setenv("SLIPWAY_JOURNAL", "other")
+        assert slipway.submit("hello", capacity="pool", request_id="twice") != job
+    job.cancel()
+    stack.until(
+        lambda: (
+            [each["state"] for each in stack.jobs() if each["displayName"] == job.name] == ["JOB_STATE_CANCELLED"] * 2
+        )
+    )
+
+
 def test_who_waits_for_a_copy_waits_for_the_job_that_runs_the_submission(stack: Stack) -> None:
     runs = claimed(stack, "copy-1")
     with pytest.raises(ResourceError, match=f"{runs['displayName']} failed"):
