@@ -29,7 +29,7 @@ _DERIVED = {"FOLDER", "PATHS", "INCLUDES", "FORGE", *starter_files.published(())
 _PIPELINE = ".gitlab-ci.yml"
 _DEV = "stacks/Pulumi.dev.yaml"
 _STACKS = {"PROJECT": ("--project", _DEV), "PRODUCTION": ("--prod", "stacks/Pulumi.prod.yaml")}
-"""Which flag names the project of which stack."""
+"""By the key of an answer, the flag and the stack whose project it is."""
 _TO_BE_ADDED = {*(f".{name}/CODEOWNERS" for name in FORGES), _PIPELINE}
 """Files that a repository has once, so that their owners add our lines by hand."""
 

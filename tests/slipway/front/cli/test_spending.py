@@ -94,7 +94,7 @@ def test_a_terminal_is_asked_of_a_sweep(full: Stack, typed: str, taken: str) -> 
 
 @pytest.mark.parametrize(("typed", "sent"), [("y\nn", 0), ("y\ny", 2), ("\nn", 2)])
 def test_an_answer_for_some_runs_confirms_no_others(full: Stack, typed: str, sent: int) -> None:
-    """One run would wait for the pool, and may be sent to Spot; the other one fits nothing but Spot."""
+    """Runs of a sweep: the first would wait for the pool, and may be sent to Spot; the other fits Spot alone."""
     full.offer()["when"] = {"code": ["print('run 0')"]}
     full.catalog["confirmAbove"] = 0.15
     full.publish()
