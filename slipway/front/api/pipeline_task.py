@@ -100,6 +100,15 @@ class PipelineTask:
         file.write_text(json.dumps(document), encoding="utf-8")
 
 
+class Terminated(SystemExit):
+    """The end of a task that was asked to stop: an import that it interrupts is left before the job is looked for."""
+
+
+def _terminated(*_: object) -> None:
+    signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    raise Terminated(128 + signal.SIGTERM)
+
+
 def run() -> None:
     """Do the work of the task that this process's arguments tell, and exit as the command does."""
     pipeline, executor = sys.argv[1:]
@@ -107,17 +116,15 @@ def run() -> None:
     logging.basicConfig(level=logging.INFO, format="%(message)s", stream=sys.stdout)
     os.environ.setdefault("SLIPWAY_USER", _TIME.sub("", task.run))
 
-    def terminated(*_: object) -> None:
-        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, _terminated)
+    try:
+        task.hand_on(task.submitted().wait())
+    except Terminated:
         try:
             task.stop()
         except SlipwayError as problem:
             _log.info("whether the pipeline is cancelled is not known, and the job goes on: %s", problem)
-        sys.exit(128 + signal.SIGTERM)
-
-    signal.signal(signal.SIGTERM, terminated)
-    try:
-        task.hand_on(task.submitted().wait())
+        raise
     except SlipwayError as error:
         if isinstance(error, Denied) and error.role:
             fix = (
