@@ -1,4 +1,5 @@
-"""A bucket of the local cloud, and servers between a replica and that cloud: its metadata, and a storage that fails."""
+"""A bucket of the local cloud, servers between a replica and that cloud: its metadata, and a storage that fails; and
+the replica's machine."""
 
 from __future__ import annotations
 
@@ -6,12 +7,15 @@ import json
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 import pytest
 
+from slipway.authoring.packages.slipway_results import CHIEF, Results
+from slipway.authoring.packages.slipway_storage import Storage
 from tests import loopback
 
 if TYPE_CHECKING:
@@ -124,3 +128,37 @@ def bucket(cloud: LocalCloud) -> Bucket:
 def server(cloud: LocalCloud) -> Iterator[Between]:
     with between(cloud.url, cloud.token()) as made:
         yield made
+
+
+@dataclass
+class Machine:
+    """A replica's machine, which may be lost: then `results` are another's."""
+
+    server: Between
+    bucket: Bucket
+    folder: Path
+    prefix: str
+    count: int = 0
+
+    def results(self, replica: str = CHIEF) -> Results:
+        self.count += 1
+        place = self.folder / str(self.count)
+        place.mkdir()
+        output = f"gs://{self.bucket.name}/{self.prefix}".rstrip("/")
+        return Results(place, output, replica, Storage(self.server.environ))
+
+    @property
+    def kept(self) -> dict[str, bytes]:
+        """Files of the output folder, by their path there."""
+        return self.bucket.contents(self.prefix)
+
+    @property
+    def generations(self) -> dict[str, int]:
+        """The number of each kept file, which grows with their order."""
+        found = self.bucket.objects(self.prefix)
+        return {version["name"].removeprefix(self.prefix): int(version["generation"]) for version in found}
+
+
+@pytest.fixture
+def machine(server: Between, bucket: Bucket, tmp_path: Path, request: pytest.FixtureRequest) -> Machine:
+    return Machine(server, bucket, tmp_path, f"jobs/{request.node.name}/")

@@ -16,10 +16,9 @@ from typing import IO, Any
 
 import pytest
 
-from slipway.authoring.packages.slipway_results import CHIEF, Results
 from slipway.authoring.packages.slipway_storage import Body, Storage, StorageError
 
-from .conftest import Between, Bucket
+from .conftest import Machine
 
 OVERWRITES = """
 import sys, time
@@ -39,40 +38,6 @@ with open(sys.argv[1], sys.argv[2]) as file:
         file.flush()
         print("written", flush=True)
 """
-
-
-@dataclass
-class Machine:
-    """A replica's machine, which may be lost: then `results` are another's."""
-
-    server: Between
-    bucket: Bucket
-    folder: Path
-    prefix: str
-    count: int = 0
-
-    def results(self, replica: str = CHIEF) -> Results:
-        self.count += 1
-        place = self.folder / str(self.count)
-        place.mkdir()
-        output = f"gs://{self.bucket.name}/{self.prefix}".rstrip("/")
-        return Results(place, output, replica, Storage(self.server.environ))
-
-    @property
-    def kept(self) -> dict[str, bytes]:
-        """Files of the output folder, by their path there."""
-        return self.bucket.contents(self.prefix)
-
-    @property
-    def generations(self) -> dict[str, int]:
-        """The number of each kept file, which grows with their order."""
-        found = self.bucket.objects(self.prefix)
-        return {version["name"].removeprefix(self.prefix): int(version["generation"]) for version in found}
-
-
-@pytest.fixture
-def machine(server: Between, bucket: Bucket, tmp_path: Path, request: pytest.FixtureRequest) -> Machine:
-    return Machine(server, bucket, tmp_path, f"jobs/{request.node.name}/")
 
 
 @dataclass
