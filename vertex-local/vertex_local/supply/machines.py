@@ -12,6 +12,8 @@ DISK_TYPES = ("pd-ssd", "pd-standard", "hyperdisk-balanced")
 DISK_GB = (100, 64000)
 RESERVED_ONLY = ("NVIDIA_GB200",)
 """Accelerators whose capacity comes from a shared reservation alone."""
+UNPAIRED = ("accelerator_type", "Both `accelerator_type` and `accelerator_count` should be specified or none.")
+"""The fault of an accelerator without a count, or the reverse, in the service's words (prefect-gcp issue 175)."""
 _DATA = Path(__file__).with_name("machines.toml")
 _PARTITION = re.compile(r"[1-9]g\.[1-9][0-9]*gb")
 _PARTITIONED = (
@@ -57,6 +59,8 @@ class MachineTable:
         """Return the faults of a canonical machine spec, as (field of machine_spec, message)."""
         machine_type, accelerator = spec.get("machineType", ""), spec.get("acceleratorType")
         count = spec.get("acceleratorCount", 0)
+        if machine_type in self.types and (accelerator is None) != (count == 0):
+            return [UNPAIRED]
         mistakes = self.mistakes(machine_type, accelerator, count, region)
         return mistakes or _partition_mistakes(spec.get("gpuPartitionSize", ""), accelerator, count)
 

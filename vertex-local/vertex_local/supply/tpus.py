@@ -46,6 +46,8 @@ def mistakes(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
         if accelerator not in _OLD_KINDS:
             text = f"Machine type {name} requires one of the accelerators {', '.join(_OLD_KINDS)}."
             return [("accelerator_type", text)]
+        if not chips:
+            return [machines.UNPAIRED]
         if chips != _CHIPS and (chips <= 0 or chips % _POD_CHIPS):
             text = f"Accelerator count {chips} of {accelerator} is not supported; supported: {_CHIPS}, and multiples of"
             return [("accelerator_count", f"{text} {_POD_CHIPS}.")]
@@ -55,7 +57,7 @@ def mistakes(machine: Mapping[str, Any], region: str) -> list[tuple[str, str]]:
     if accelerator is not None:
         return [("accelerator_type", f"Accelerator {accelerator} is not supported on machine type {name}.")]
     if chips:
-        return [("accelerator_count", "Accelerator count is set without an accelerator type.")]
+        return [machines.UNPAIRED]
     if topology not in type_.topologies:
         known = ", ".join(type_.topologies)
         text = f'TPU topology "{topology}" is not supported on machine type {name}; supported: {known}.'

@@ -27,6 +27,7 @@ MAX_ENV = 100
 MAX_PACKAGES = 100
 MAX_ARGS_CHARACTERS = 100_000
 MAX_WORKER_POOLS = 4
+_RESTART = "restartJobOnWorkerRestart"
 _APOSTROPHE = re.compile(r"(?<!\\)'")
 _C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _MOUNT_POINT = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]*(/[A-Za-z0-9_][A-Za-z0-9._-]*)*")
@@ -116,14 +117,18 @@ def timeout_s(spec: Mapping[str, Any], default: float) -> float:
 
 
 def defaulted(body: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the body as it will be answered: as it was sent, with each worker pool's disk filled in."""
+    """Return the body as it will be answered: as it was sent, with each worker pool's disk filled in, and without the
+    restarts that `disableRetries` overrides to false (a false flag is left out of answers)."""
     spec = body["jobSpec"]
     pools = [
         {**pool, "diskSpec": defaulted_disk(pool["machineSpec"], pool.get("diskSpec", {}))} if pool else {}
         for pool in spec["workerPoolSpecs"]
     ]
     kept = {key: body[key] for key in ("displayName", "labels", "encryptionSpec") if key in body}
-    return {**kept, "jobSpec": {**spec, "workerPoolSpecs": pools}}
+    spec = {**spec, "workerPoolSpecs": pools}
+    if spec.get("scheduling", {}).get("disableRetries"):
+        spec["scheduling"] = {key: value for key, value in spec["scheduling"].items() if key != _RESTART}
+    return {**kept, "jobSpec": spec}
 
 
 def _worker_pool(path: str, at: int, pool: Mapping[str, Any], region: str) -> Iterator[Mistake]:
