@@ -39,7 +39,8 @@ def environment(pools: Sequence[tuple[DocumentPart, Json]], output: OutputReader
         secret = secrets[name] = name.lower().replace("_", "-")
         made = f"`secrets` names {secret}, to be made by `gcloud secrets create {secret} --data-file=-`"
         reads = f"; the code of an image finds its reference in {name}{_SUFFIX}" if image else ""
-        output.notes.append(Note(part, f"{name}: looks like a secret, and was not copied: {made}{reads}"))
+        more = "" if all(name in variables for variables in by_pool) else "; every worker pool gets it"
+        output.notes.append(Note(part, f"{name}: looks like a secret, and was not copied: {made}{reads}{more}"))
     own = tuple(
         {
             name: output.text(part, name, value)
@@ -91,7 +92,10 @@ def _references(by_pool: Sequence[_Variables]) -> dict[str, str]:
 
 def _plain_secrets(by_pool: Sequence[_Variables]) -> Iterator[tuple[str, DocumentPart]]:
     """Yield the variables that look like secrets, each once."""
-    for name, (part, value) in [variable for variables in by_pool for variable in variables.items()]:
+    first: dict[str, tuple[DocumentPart, str]] = {}
+    for name, variable in [variable for variables in by_pool for variable in variables.items()]:
+        first.setdefault(name, variable)
+    for name, (part, value) in first.items():
         if not any(looks_secret(line, name) for line in value.splitlines()):
             continue
         if name.endswith(_SUFFIX):

@@ -15,6 +15,16 @@ from slipway.model.catalog.placeholders import OUTPUT, escaped, placeholder
 WRITTEN = ("model", "checkpoints", "logs")
 """The folders of AIP_MODEL_DIR, AIP_CHECKPOINT_DIR and AIP_TENSORBOARD_LOG_DIR (vertex-rules 3.5)."""
 BUCKET = re.compile(r"gs://[^/\s]+")
+# Names of what is read, and of what is written although it has such a word: `--resume-from`, `--save-from-step`.
+_READS = re.compile(
+    r"(?i)(?<![a-z])(resum\w*|restor\w*|load|init|initial\w*|pre-?trained|base(?![-_]?(dir|path))|warm|start|from|inputs?"
+    r"|source|src|teacher|tokenizer)(?![a-z])"
+)
+_WRITES = re.compile(r"(?i)(?<![a-z])(out\w*|sav\w*|writ\w*|export\w*|to|dest\w*|dst|log\w*)(?![a-z])")
+# What training numbers by itself as it writes: `checkpoints/step-1000`, `model.ckpt-500`, `checkpoints/1000`.
+_NUMBERED = re.compile(r"(?i)(step|epoch|iter|ckpt|checkpoint)[a-z]*[-_=.]?\d|^/checkpoints/\d+(/|$)")
+# The flag, variable or copying command right before a path in a shell's text.
+_BEFORE = re.compile(r"""(?:(--?[A-Za-z][\w.-]*)[=\s]|([A-Za-z_]\w*)=|\b(cp|mv|rsync|cat)(?:\s+-\S+)*\s)\s*["']?$""")
 # A path ends where a shell, JSON or a list would end it.
 _PATH = re.compile(r"""(?<![^\s=,;:'"`(\[{<>|&@-])(?:gs://|/gcs/)[^\s,;'"`)\]}<>|&]*""")
 
@@ -48,11 +58,26 @@ class OutputReader:
         for path in _PATH.finditer(text) if self.uri else ():
             becomes = escaped(path[0])
             if self._own.fullmatch(path[0]):
-                becomes = placeholder(OUTPUT) + escaped(path[0].removeprefix(self.uri))
-                self.notes.append(Note(part, f"{name}: {path[0]} became {becomes}"))
+                below = path[0].removeprefix(self.uri)
+                own = placeholder(OUTPUT) + escaped(below)
+                if _is_read(below, name, text[: path.start()]):
+                    what = f"{path[0]} stays, as it seems to be read; {own} is what a job itself writes there"
+                else:
+                    becomes, what = own, f"{path[0]} became {own}"
+                self.notes.append(Note(part, f"{name}: {what}"))
             elif path[0].startswith((self.uri, f"/gcs/{self.uri.removeprefix('gs://')}")):
                 what = f"{name}: {path[0]} stays, though it begins like the output {self.uri}"
                 self.notes.append(Note(part, what))
             written += escaped(text[end : path.start()]) + becomes
             end = path.end()
         return written + escaped(text[end:])
+
+
+def _is_read(below: str, name: str, before: str) -> bool:
+    """Tell whether a path below the output was written by an earlier job, by its own name and that of its argument."""
+    if not re.match("/model(/|$)|/checkpoints/.", below):
+        return False
+    found = _BEFORE.search(before[-100:])
+    flag, variable, copies = found.groups() if found else (None, None, None)
+    name = flag or variable or name
+    return bool(copies) or (bool(_READS.search(name) or _NUMBERED.search(below)) and not _WRITES.search(name))

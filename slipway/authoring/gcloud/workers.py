@@ -9,7 +9,7 @@ from typing import Any
 from slipway.authoring.gcloud.environment import CODES, Environment, environment
 from slipway.authoring.gcloud.fields import field_of, items
 from slipway.authoring.gcloud.output import Note, OutputReader
-from slipway.authoring.stack.secrets import KEEP, looks_secret
+from slipway.authoring.stack.secrets import KEEP, assigned, certainly_secret, looks_secret
 from slipway.authoring.stack.yaml_file import DocumentPart
 from slipway.authoring.template.jobspec import LAUNCHER
 from slipway.authoring.template.worker_pool import ANY_RESERVATION, Code, Image, Package, WorkerPool
@@ -117,12 +117,17 @@ class WorkersReader:
 
     def _text(self, part: DocumentPart, name: str, text: str, secrets: Mapping[str, str]) -> str:
         """Return an argument as a template has it. One that certainly is a secret is a finding, without its value."""
-        if any(map(looks_secret, text.splitlines())):
+        named = assigned(text) if text.startswith(f"{name}=") else [(name, text), *assigned(text)]
+        suspects = [key for key, value in named if value != key and looks_secret(value, key.lstrip("-"))]
+        if any(map(looks_secret, text.splitlines())) or any(
+            certainly_secret(value, key.lstrip("-")) for key, value in named
+        ):
             part.wrong(
-                f"{name} has a secret in plain text", f"{KEEP}: a variable of the environment, named in env here"
+                f"{suspects[0] if suspects else name} has a secret in plain text",
+                f"{KEEP}: a variable of the environment, named in env here",
             )
-        elif text != name and looks_secret(text.removeprefix(f"{name}="), name.lstrip("-")):
-            self.notes.append(Note(part, f"{name}: is copied as it is; if it is a secret, {KEEP}"))
+        elif suspects:
+            self.notes.append(Note(part, f"{suspects[0]}: is copied as it is; if it is a secret, {KEEP}"))
         for secret in secrets:
             if f"$({secret})" in text:
                 what = f"{name}: $({secret}) is no variable of the job any more; its code reads {secret} itself"

@@ -36,7 +36,14 @@ _NAMES = re.compile(
 _KEY, _WORD = re.compile(r"(?i)[_-]key$|(?-i:^[A-Z0-9]*KEY$)"), re.compile(r"[A-Za-z]+([ ._/-][A-Za-z]+)*")
 # References in place of a value, and words of a language model's vocabulary (`<pad>`).
 _REFERENCE = re.compile(
-    r"\$[{(].*|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}", re.IGNORECASE
+    r"\$[{(].*|(?-i:\$[A-Z_][A-Z0-9_]*)|<[^<>]*>|\[\w*\]|projects/[^/]+/secrets/.*|gs://.*|/.*|true|false|\d{0,3}",
+    re.IGNORECASE,
+)
+_PASSWORD = re.compile(r"(?i)(^|[_-])passw(or)?d$|(?-i:PASSWORD$)")
+_RANDOM = re.compile(r"(?=[^\d]*\d)(?=[^A-Za-z]*[A-Za-z])[\w+/=.~-]{20,}")
+# `--key X` and `--key=X`, as an argument or in a shell's text, and `KEY=X`. A shell's line may have several.
+_ASSIGNED = re.compile(
+    r"""(?<![\w-])(?:(--?[A-Za-z][\w.-]{0,60})(?:=|\s{1,9}(?!-))|([A-Za-z_]\w{0,60})=)["']?([^\s"']+)"""
 )
 _LONGEST = 4096
 """The characters that are searched: no key is longer, and a value of megabytes may be made to take hours."""
@@ -61,6 +68,16 @@ def looks_secret(value: str, name: str = "") -> bool:
     if name.endswith("__SECRET") or _REFERENCE.fullmatch(value):
         return False
     return bool(_NAMES.search(name)) or (bool(_KEY.search(name)) and not _WORD.fullmatch(value))
+
+
+def assigned(text: str) -> list[tuple[str, str]]:
+    """Return the flags and variables that a command line sets, each with its value."""
+    return [(flag or variable, value) for flag, variable, value in _ASSIGNED.findall(text[:_LONGEST])]
+
+
+def certainly_secret(value: str, name: str) -> bool:
+    """Tell whether a value is no word of a vocabulary or a column, which a name such as `pad_token` may have."""
+    return looks_secret(value, name) and bool(_PASSWORD.search(name) or _RANDOM.fullmatch(value))
 
 
 def shown(value: Any, text: str = "the text ") -> str:

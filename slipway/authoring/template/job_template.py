@@ -278,7 +278,8 @@ def _placeholders(template: Declaration, declared: set[str]) -> Iterator[str]:
                 yield f"{where} {name!r}: not a C identifier"
     used = {name for text in _texts(template) for name in names(unescaped(text))}
     for unknown in sorted(used - declared - {*BUILT_IN, KIND}):
-        yield f"unknown parameter ${{{unknown}}}; declared: {', '.join(sorted(declared)) or 'none'}"
+        known = ", ".join(sorted(declared)) or "none"
+        yield f"unknown parameter ${{{unknown}}}; declared: {known}; a shell's own variable is $${{{unknown}}}"
     chosen_by = {name for variant in template.variants for name in variant.when}
     for unused in sorted(declared - used - chosen_by):
         yield f"parameter {unused} is used nowhere"

@@ -66,6 +66,48 @@ def test_the_output_becomes_each_jobs_own_where_a_text_names_it(uri: str, given:
     assert told.startswith("job.yaml:4  ") and " became ${slipway.output}" in told
 
 
+CHECKPOINT = "gs://acme/runs/7/checkpoints/step-1000"
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        f"--resume-from={CHECKPOINT}",
+        f"--checkpoint={CHECKPOINT}",
+        "--ckpt_path=gs://acme/runs/7/checkpoints/epoch=3-step=100.ckpt",
+        "--checkpoint=gs://acme/runs/7/checkpoints/1000",
+        "--restore_from=gs://acme/runs/7/checkpoints/last.pt",
+        "--init_from=gs://acme/runs/7/model",
+        "--base-model=gs://acme/runs/7/model/adapter",
+        "python train.py --pretrained gs://acme/runs/7/model --lr 0.1",
+        "INIT_CHECKPOINT=gs://acme/runs/7/checkpoints/best.pt python train.py",
+        "gsutil -m cp -r gs://acme/runs/7/checkpoints/best /tmp/start",
+    ],
+)
+def test_what_is_read_below_the_output_stays_and_is_told(given: str) -> None:
+    """A new job's own output is empty: an earlier job wrote it."""
+    result = imported(job(f"{CODE}, args: [{given!r}]}}", output("gs://acme/runs/7")))
+    assert result.template.worker_pools[0].args == (given,)
+    (told,) = notes(result)
+    assert "stays, as it seems to be read; ${slipway.output}/" in told
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        "--save-to=gs://acme/runs/7/checkpoints/step-1000",
+        "--resume-from=gs://acme/runs/7/checkpoints",
+        "--out=gs://acme/runs/7/model/1",
+        "--model-dir=gs://acme/runs/7/model/1",
+        "cp -r /tmp/best gs://acme/runs/7/model",
+    ],
+)
+def test_what_a_job_writes_or_goes_on_from_is_its_own(given: str) -> None:
+    """A job that is started again goes on from its own checkpoints."""
+    result = imported(job(f"{CODE}, args: [{given!r}]}}", output("gs://acme/runs/7")))
+    assert result.template.worker_pools[0].args == (given.replace("gs://acme/runs/7", "${slipway.output}"),)
+
+
 @pytest.mark.parametrize(
     ("uri", "given"),
     [
@@ -151,6 +193,38 @@ def test_an_argument_that_may_be_a_secret_is_told() -> None:
     assert notes(result, about="--hub") == [
         "job.yaml:4  --hub: $(HF_TOKEN) is no variable of the job any more; its code reads HF_TOKEN itself"
     ]
+
+
+KEY = "0123456789abcdef0123456789abcdef01234567"
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        f"--wandb-key, {KEY}",
+        f"--wandb-key={KEY}",
+        f"'python train.py --wandb-key {KEY} --lr 0.1'",
+        f"'WANDB_API_KEY={KEY} python train.py'",
+        f"'--lr 0.1 --wandb_key=\"{KEY}\"'",
+        "--password, hunter2",
+    ],
+)
+def test_a_secret_in_the_arguments_is_refused_in_each_form(args: str) -> None:
+    with pytest.raises(ConfigError, match="has a secret in plain text") as error:
+        imported(job(f"{CODE}, args: [{args}]}}"))
+    assert KEEP in error.value.why and KEY not in error.value.render() and "hunter2" not in error.value.render()
+
+
+@pytest.mark.parametrize("args", ["--sort-key, created_at", "--api-key, $(KEY)", "'--token-key $KEY --x'", "--api-key"])
+def test_a_name_or_a_reference_is_no_secret(args: str) -> None:
+    assert notes(imported(job(f"{CODE}, args: [{args}]}}"))) == []
+
+
+def test_a_secret_of_one_worker_pool_is_said_to_be_of_all() -> None:
+    env = "env: [{name: HF_TOKEN, value: hf_AbCdEfGhIjKlMnOpQrStUvWxYz012345}]"
+    (alone,) = notes(imported(job(f"{CODE}, {env}}}", pool=second(""))), about="HF_TOKEN")
+    (same,) = notes(imported(job(f"{CODE}, {env}}}", pool=second(env[6:-1]))), about="HF_TOKEN")
+    assert alone == f"{same}; every worker pool gets it"
 
 
 def test_variables_that_no_job_of_slipway_gets_are_left_out_and_told() -> None:
