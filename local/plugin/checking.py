@@ -89,6 +89,8 @@ def _value(declared: Field, value: Any, path: str, failures: list[Failure]) -> A
         return value
     if declared.choices and fitted not in declared.choices:
         failures.append(Failure(path, f"expected {path} to be one of {list(declared.choices)}, got {fitted!r}"))
+    if declared.refusal and (reason := declared.refusal(fitted)):
+        failures.append(Failure(path, reason))
     return fitted
 
 

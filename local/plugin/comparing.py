@@ -37,15 +37,13 @@ def changed(schema: Schema, old: Properties, planned: Properties) -> frozenset[s
 
 
 def deletes_first(schema: Schema, inputs: Properties, changes: tuple[Change, ...]) -> bool:
-    """Return whether a replacement deletes the old resource before it creates the new, which has its given name."""
+    """Return whether a replacement deletes the old resource before it creates the new: of a type that always does, and
+    where the program has given the name. Inputs that don't say which are defaults count as named by the provider."""
+    if not any(change.replace for change in changes):
+        return False
     named = schema.auto_name
-    return (
-        named is not None
-        and named.delete_first
-        and any(change.replace for change in changes)
-        and named.field in inputs
-        and named.field not in inputs.get(DEFAULTS, ())
-    )
+    given = named is not None and named.field in inputs and named.field not in inputs.get(DEFAULTS, (named.field,))
+    return schema.delete_first or given
 
 
 def _record(fields: Mapping[str, Field], old: Properties, new: Properties, path: str) -> Iterator[Change]:

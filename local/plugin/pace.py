@@ -1,15 +1,7 @@
-"""The provider's time: waits that a cancel ends, and deadlines."""
+"""The provider's time: waits, and deadlines."""
 
 import time
 from collections.abc import Callable
-from threading import Event
-
-
-class CancelledError(Exception):
-    """The engine asked to stop."""
-
-    def __init__(self) -> None:
-        super().__init__("cancelled while it was under way; what the cloud has begun goes on there")
 
 
 class Pace:
@@ -22,7 +14,7 @@ class Pace:
         self,
         poll: float = 10.0,
         now: Callable[[], float] = time.monotonic,
-        wait: Callable[[Event, float], object] = Event.wait,
+        wait: Callable[[float], object] = time.sleep,
         speed: float = 1.0,
         silence: float = 300.0,
     ) -> None:
@@ -31,18 +23,11 @@ class Pace:
         self._speed = speed
         self._now = now
         self._wait = wait
-        self._stop = Event()
 
     def now(self) -> float:
         """Return the seconds on a clock that only goes forward."""
         return self._now() * self._speed
 
     def pause(self, seconds: float) -> None:
-        """Wait that many seconds. Raises CancelledError."""
-        self._wait(self._stop, seconds / self._speed)
-        if self._stop.is_set():
-            raise CancelledError
-
-    def cancel(self) -> None:
-        """End all waiting, now and later."""
-        self._stop.set()
+        """Wait that many seconds."""
+        self._wait(seconds / self._speed)

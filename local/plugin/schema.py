@@ -19,6 +19,7 @@ class Field:
     api: its name in the API's JSON, where that differs. same: further values that count as equal.
     normal: the form in which the state has it; inputs keep the program's spelling, and spellings of one form are equal.
     null: is null in the state while it is empty. terraform: its name there, where it does not follow from ours.
+    refusal: why the official provider refuses a string in preview; empty for one that it takes.
     """
 
     kind: FieldKind
@@ -36,6 +37,7 @@ class Field:
     normal: Callable[[str], str] | None = None
     null: bool = False
     terraform: str = ""
+    refusal: Callable[[str], str] | None = None
 
 
 def text(**traits: Any) -> Field:
@@ -79,8 +81,6 @@ class AutoName:
 
     field: str
     longest: int
-    delete_first: bool = True
-    """Whether a replacement under a name that the program chose deletes the old one first."""
 
 
 @dataclass(frozen=True)
@@ -92,6 +92,8 @@ class Schema:
     """The name that error texts use, e.g. `VertexAIPersistentResource`."""
     fields: Mapping[str, Field]
     auto_name: AutoName | None = None
+    delete_first: bool = False
+    """Whether a replacement deletes the old one first, whatever its name."""
     default_timeout: float = 20 * 60.0
     """Seconds for a create, update or delete, unless the program says otherwise."""
     timeouts: Mapping[str, float] = field(default_factory=lambda: MappingProxyType({}))

@@ -12,7 +12,7 @@ from . import VERSION, settings
 from .declared import AsDeclared, declared_state
 from .engine_log import EngineLog
 from .kind import Found
-from .pace import CancelledError, Pace
+from .pace import Pace
 from .protos import messages, plugin, services
 from .provider import Provider, RefusedError, UpdateError, kinds, type_and_name
 from .settings import SettingsError
@@ -142,7 +142,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
             )
         except UpdateError as problem:
             _abort_half_done(context, f"{doing}: {_official(problem)}", request.id, state(problem.found))
-        except (CloudError, CancelledError) as problem:
+        except CloudError as problem:
             _abort(context, grpc.StatusCode.UNKNOWN, _official(problem))
         return messages.UpdateResponse(properties=state(made))
 
@@ -163,7 +163,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
         context.abort(grpc.StatusCode.UNIMPLEMENTED, str(RefusedError(request.tok)))
 
     def Cancel(self, request: Any, context: Any) -> Any:  # noqa: N802
-        self._pace.cancel()
+        # Like the official one it goes on with what is under way; a second Ctrl-C ends the engine, and this process.
         return empty_pb2.Empty()
 
     def _changed(self, context: Any, doing: str, urn: str, change: Callable[[], _T]) -> _T:
@@ -197,7 +197,7 @@ class Service(services.ResourceProviderServicer):  # type: ignore[misc]
 def _answered(context: Any, doing: str, ask: Callable[[], _T]) -> _T:
     try:
         return ask()
-    except (CloudError, CancelledError) as problem:
+    except CloudError as problem:
         _abort(context, grpc.StatusCode.UNKNOWN, f"{doing}: {_official(problem)}" if doing else _official(problem))
 
 

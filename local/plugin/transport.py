@@ -41,6 +41,10 @@ class GoogleError(CloudError):
         self.status = status
 
 
+class NoAnswerError(CloudError):
+    """A request that nobody answered."""
+
+
 @dataclass(frozen=True)
 class Body:
     """A request body that is not JSON."""
@@ -80,7 +84,7 @@ class Transport:
 
         `path` is relative to the service's endpoint; one that begins with a slash is relative to its host. A refusal
         that may pass is tried again a few times, or `until` a moment of the pace's clock.
-        Raises GoogleError for an error answer, CloudError when nothing answers.
+        Raises GoogleError for an error answer, NoAnswerError when nothing answers.
         """
         url = self._url(service, path, params or {})
         data, sent = self._encoded(body)
@@ -100,7 +104,7 @@ class Transport:
         if answer is not None:
             return _parsed(answer)
         # These are the words of Go's client, without advice: that is for others to give.
-        raise CloudError(f'{method.capitalize()} "{url}": {failure}')
+        raise NoAnswerError(f'{method.capitalize()} "{url}": {failure}')
 
     def _try(
         self, method: str, url: str, data: bytes | None, headers: Mapping[str, str]

@@ -4,6 +4,7 @@ from collections.abc import Callable, Mapping
 from itertools import zip_longest
 from typing import Any
 
+from ..refusals import bucket_name
 from ..schema import Field, boolean, deletion_policy, integer, labelled, many, output, record, text
 from ..values import Properties, is_empty, is_later
 from ..wire import from_api, to_api
@@ -39,7 +40,7 @@ _CONDITION_FIELDS: Mapping[str, Field] = {
 _LIVE = {"LIVE": True, "ARCHIVED": False}
 
 FIELDS: Mapping[str, Field] = {
-    "name": text(replace=True),
+    "name": text(replace=True, refusal=bucket_name),
     "location": text(required=True, replace=True, normal=str.upper),
     "project": text(computed=True, replace=True),
     "storageClass": text(default="STANDARD"),
@@ -87,7 +88,7 @@ FIELDS: Mapping[str, Field] = {
         terraform="lifecycle_rule",
     ),
     "logging": record({"logBucket": text(required=True), "logObjectPrefix": text(computed=True)}),
-    "publicAccessPrevention": text(computed=True),
+    "publicAccessPrevention": text(computed=True, choices=("enforced", "inherited")),
     "requesterPays": boolean(),
     "retentionPolicy": record({"retentionPeriod": text(required=True), "isLocked": boolean()}),
     "rpo": text(computed=True, null=True),

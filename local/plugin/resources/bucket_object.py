@@ -89,13 +89,13 @@ _UNSUPPORTED = ("customerEncryption", "contexts")
 
 
 class BucketObject(Kind):
-    """An object: a changed `content` overwrites it; a changed `source` makes a new one and then deletes the old."""
+    """An object: a changed `content` overwrites it; other bytes, or metadata, take the place of one that goes first."""
 
     schema = Schema(
         _TOKEN,
         "Storage Bucket Object",
         _FIELDS,
-        AutoName("name", 255, delete_first=False),
+        AutoName("name", 255),
         default_timeout=4 * 60.0,
         timeouts=dict.fromkeys(("create", "update", "delete"), 4 * 60.0),
     )

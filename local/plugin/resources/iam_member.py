@@ -11,9 +11,10 @@ from typing import Any
 
 from ..cloud import Cloud
 from ..kind import Found, ImportIdError, Kind
+from ..refusals import ACCOUNT_LINK, member, unless_matching
 from ..schema import Field, Schema, output, record, text
 from ..settings import Settings
-from ..transport import CloudError, GoogleError
+from ..transport import CloudError, GoogleError, NoAnswerError
 from ..values import Properties
 
 _ATTEMPTS = 10
@@ -69,10 +70,11 @@ class IamMember(Kind):
         def same(old: Any, new: Any) -> bool:
             return str(old).removeprefix(policy.prefix) == str(new).removeprefix(policy.prefix)
 
+        account = unless_matching("service_account_id", ACCOUNT_LINK) if policy is SERVICE_ACCOUNT else None
         fields: Mapping[str, Field] = {
-            policy.owner: text(required=True, replace=True, same=same),
+            policy.owner: text(required=True, replace=True, same=same, refusal=account),
             "role": text(required=True, replace=True),
-            "member": text(required=True, replace=True, same=lambda a, b: _folded(a) == _folded(b)),
+            "member": text(required=True, replace=True, same=lambda a, b: _folded(a) == _folded(b), refusal=member),
             "condition": record(_CONDITION, replace=True),
             "etag": output(),
         }
@@ -80,7 +82,9 @@ class IamMember(Kind):
         self._locks: dict[str, Lock] = {}
         self._all = Lock()
         timeouts = {"create": 20 * 60.0} if policy is BUCKET else {}
-        self.schema = Schema(policy.token, "IAM Member", fields, timeouts=timeouts)
+        # Of the three the official provider has this for a project's alone.
+        first = policy is PROJECT
+        self.schema = Schema(policy.token, "IAM Member", fields, delete_first=first, timeouts=timeouts)
 
     def create(self, cloud: Cloud, planned: Properties) -> Found:
         """Add the member to the role's binding."""
@@ -125,18 +129,27 @@ class IamMember(Kind):
         with self._all:
             one_at_a_time = self._locks.setdefault(path, Lock())
         with one_at_a_time:
-            for attempt in range(1, _ATTEMPTS + 1):
-                try:
-                    policy = self._policy.read(cloud, path)
-                    if change(policy, state):
-                        self._policy.write(cloud, path, policy)
+            try:
+                self._change_policy(cloud, path, state, change)
+            except NoAnswerError:
+                # The official provider sends the members of a project as one, and after a failure each by itself.
+                if self._policy is not PROJECT:
+                    raise
+                self._change_policy(cloud, path, state, change)
+
+    def _change_policy(self, cloud: Cloud, path: str, state: Properties, change: Any) -> None:
+        for attempt in range(1, _ATTEMPTS + 1):
+            try:
+                policy = self._policy.read(cloud, path)
+                if change(policy, state):
+                    self._policy.write(cloud, path, policy)
+                return
+            except GoogleError as error:
+                if error.code == 404 and change is _remove:
                     return
-                except GoogleError as error:
-                    if error.code == 404 and change is _remove:
-                        return
-                    if error.code not in (409, 412) or attempt == _ATTEMPTS:
-                        raise CloudError(f"Error applying IAM policy for {path}: {error}") from error
-                    cloud.pace.pause(min(0.1 * 2**attempt, 5.0))
+                if error.code not in (409, 412) or attempt == _ATTEMPTS:
+                    raise CloudError(f"Error applying IAM policy for {path}: {error}") from error
+                cloud.pace.pause(min(0.1 * 2**attempt, 5.0))
 
     def _path(self, state: Properties) -> str:
         owner = str(state[self._policy.owner])

@@ -7,6 +7,7 @@ from ..cloud import Cloud
 from ..comparing import changed
 from ..ids import parse
 from ..kind import Found, Kind, guarded, project_of
+from ..refusals import ACCOUNT_ID, beyond, unless_matching
 from ..schema import AutoName, Field, Schema, boolean, deletion_policy, output, text
 from ..settings import Settings
 from ..transport import CloudError, GoogleError
@@ -16,10 +17,10 @@ _TOKEN = "gcp:serviceaccount/account:Account"
 _SERVICE = "iamBeta"
 _DOMAIN = ".iam.gserviceaccount.com"
 _FIELDS: Mapping[str, Field] = {
-    "accountId": text(replace=True),
+    "accountId": text(replace=True, refusal=unless_matching("account_id", ACCOUNT_ID)),
     "project": text(computed=True, replace=True),
     "displayName": text(),
-    "description": text(),
+    "description": text(refusal=beyond("description", 256)),
     "disabled": boolean(),
     "createIgnoreAlreadyExists": boolean(null=True),
     "deletionPolicy": deletion_policy(),

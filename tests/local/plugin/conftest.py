@@ -3,7 +3,6 @@
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass, field
-from threading import Event
 from typing import Any
 from urllib.parse import parse_qsl, urlsplit
 
@@ -75,6 +74,10 @@ class Recorder:
         return endpoints | {TOKEN_VARIABLE: "the-token", "GOOGLE_CLOUD_PROJECT": "p1"}
 
 
+LOST = 0
+"""The status of an answer that never comes: the connection is closed."""
+
+
 class Waits:
     """A clock that stands still but for the waits, which it records and does not spend."""
 
@@ -84,7 +87,7 @@ class Waits:
     def now(self) -> float:
         return sum(self.waited)
 
-    def wait(self, _stop: Event, seconds: float) -> None:
+    def wait(self, seconds: float) -> None:
         self.waited.append(seconds)
 
 
@@ -99,6 +102,9 @@ def recorder() -> Iterator[Recorder]:
             headers = {name.lower(): value for name, value in self.headers.items()}
             made.asked.append(Asked(self.command, parts.path, dict(parse_qsl(parts.query)), headers, self.body()))
             status, body, named = made.take(f"{self.command} {parts.path}")
+            if status == LOST:
+                self.close_connection = True
+                return
             data = body if isinstance(body, bytes) else b"" if status == 204 else json.dumps(body).encode()
             self.answer(status, data, named)
 

@@ -1,7 +1,10 @@
 from typing import Any
 
+import pytest
+
 from local.plugin.checking import DEFAULTS, Checked, check
 from local.plugin.planning import plan
+from local.plugin.provider import kinds
 from local.plugin.resources.bucket_object import BucketObject
 from local.plugin.resources.persistent_resource import PersistentResource
 from local.plugin.resources.service_account import ServiceAccount
@@ -61,6 +64,46 @@ def test_what_is_wrong_is_said_with_its_path() -> None:
 def test_a_choice_is_held_to() -> None:
     (failure,) = _check({"resourcePools": _POOLS, "deletionPolicy": "KEEP"}).failures
     assert failure.property == "deletionPolicy"
+
+
+ACCOUNT = "projects/p1/serviceAccounts/trainer@p1.iam.gserviceaccount.com"
+MEMBER = {"project": "p1", "role": "roles/viewer", "member": "user:ada@x.example"}
+
+
+@pytest.mark.parametrize(
+    ("token", "given", "wrong", "why"),
+    [
+        ("gcp:serviceaccount/account:Account", {"accountId": "trainer"}, {"accountId": "X!"}, "doesn't match regexp"),
+        ("gcp:serviceaccount/account:Account", {"accountId": "trainer"}, {"accountId": "short"}, '("short")'),
+        ("gcp:serviceaccount/account:Account", {"accountId": "trainer"}, {"description": "d" * 257}, "(0 - 256)"),
+        ("gcp:projects/iAMMember:IAMMember", MEMBER, {"member": "ada@x.example"}, "IAM members must have one of"),
+        ("gcp:projects/iAMMember:IAMMember", MEMBER, {"member": "deleted:user:a@x.example?uid=1"}, "deleted principals"),
+        (
+            "gcp:serviceaccount/iAMMember:IAMMember",
+            {"serviceAccountId": ACCOUNT, "role": "roles/viewer", "member": "allUsers"},
+            {"serviceAccountId": "trainer@p1.iam.gserviceaccount.com"},
+            '"service_account_id" ("trainer@p1.iam',
+        ),
+        ("gcp:storage/bucket:Bucket", {"location": "us", "name": "a.b-c"}, {"name": "My_Data"}, "naming-buckets"),
+        ("gcp:storage/bucket:Bucket", {"location": "us", "name": "a.b-c"}, {"name": "a..b"}, "validation failed"),
+        ("gcp:storage/bucket:Bucket", {"location": "us", "name": "a.b-c"}, {"name": "ourgoogle"}, 'contain "google"'),
+        (
+            "gcp:storage/bucket:Bucket",
+            {"location": "us", "name": "abc", "publicAccessPrevention": "inherited"},
+            {"publicAccessPrevention": "on"},
+            "one of",
+        ),
+    ],
+)
+def test_a_value_that_the_official_provider_refuses_is_refused_in_preview(
+    token: str, given: dict[str, Any], wrong: dict[str, Any], why: str
+) -> None:
+    """Not by the cloud, when the resource that it replaces is deleted already."""
+    schema = kinds()[token].schema
+    assert check(schema, given, {}, "x", b"").failures == ()
+    (failure,) = check(schema, {**given, **wrong}, {}, "x", b"").failures
+    assert [failure.property] == list(wrong)
+    assert why in failure.reason
 
 
 def test_what_is_not_known_yet_passes() -> None:

@@ -206,12 +206,24 @@ def test_an_object_is_replaced_for_its_metadata(provider: Provider, name: str, v
     assert provider.difference(OBJECT, _OBJECT_STATE, _object(**{name: value})).replaces == [name]
 
 
-def test_a_changed_source_makes_the_new_object_before_it_deletes_the_old(provider: Provider) -> None:
+@pytest.mark.parametrize(
+    ("edit", "replaced"),
+    [
+        ({"metadata": {"a": "b"}}, "metadata"),
+        ({"source": Asset("h2", text="{1}")}, "source"),
+        ({"name": "other.json"}, "name"),
+    ],
+)
+def test_an_object_with_a_name_of_the_programs_is_deleted_before_the_new_one_is_made(
+    provider: Provider, edit: dict[str, Any], replaced: str
+) -> None:
+    """Were it made first, the delete by name would hit the new one."""
     state = {**_OBJECT_STATE, "source": Asset("h1", text="{}"), "content": None}
-    inputs = {"bucket": "b", "name": "catalog.json", "source": Asset("h2", text="{1}"), "__defaults": []}
-    diff = provider.difference(OBJECT, state, inputs)
-    assert diff.replaces == ["source"]
-    assert not diff.delete_first
+    inputs = {"bucket": "b", "name": "catalog.json", "source": Asset("h1", text="{}"), "__defaults": []}
+    diff = provider.difference(OBJECT, state, {**inputs, **edit})
+    assert diff.replaces == [replaced]
+    assert diff.delete_first
+    assert not provider.difference(OBJECT, state, {**inputs, **edit, "__defaults": ["name"]}).delete_first
 
 
 def test_the_same_bytes_from_another_place_are_no_change(provider: Provider) -> None:
@@ -237,14 +249,14 @@ def test_accounts_and_preferences(
     assert diff.replaces == replaces
 
 
-@pytest.mark.parametrize(
-    ("token", "owner"),
-    [
-        ("gcp:projects/iAMMember:IAMMember", "project"),
-        ("gcp:storage/bucketIAMMember:BucketIAMMember", "bucket"),
-        ("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId"),
-    ],
-)
+_OWNERS = [
+    ("gcp:projects/iAMMember:IAMMember", "project"),
+    ("gcp:storage/bucketIAMMember:BucketIAMMember", "bucket"),
+    ("gcp:serviceaccount/iAMMember:IAMMember", "serviceAccountId"),
+]
+
+
+@pytest.mark.parametrize(("token", "owner"), _OWNERS)
 def test_an_iam_member_is_replaced_for_all_it_is(provider: Provider, token: str, owner: str) -> None:
     inputs = {owner: "o", "role": "roles/viewer", "member": "user:a@x.example"}
     condition = {"title": "t", "expression": "true"}
@@ -252,3 +264,19 @@ def test_an_iam_member_is_replaced_for_all_it_is(provider: Provider, token: str,
     for name, value in edits.items():
         assert provider.difference(token, inputs, {**inputs, name: value}).replaces == [name]
     assert provider.difference(token, inputs, {**inputs, "member": "user:A@x.example"}).changes == ()
+
+
+def test_a_projects_member_is_deleted_before_the_new_one_is_added_and_an_account_whose_id_was_given(
+    provider: Provider,
+) -> None:
+    """Others' members are added first, as are accounts that the provider named."""
+    firsts = {
+        token: provider.difference(token, inputs, {**inputs, "role": "roles/editor"}).delete_first
+        for token, owner in _OWNERS
+        if (inputs := {owner: "o", "role": "roles/viewer", "member": "user:a@x.example", "__defaults": []})
+    }
+    assert [token for token, first in firsts.items() if first] == ["gcp:projects/iAMMember:IAMMember"]
+    account = {"accountId": "trainer", "project": "p1", "deletionPolicy": "DELETE"}
+    for defaults, first in (([], True), (["accountId"], False)):
+        edited = {"accountId": "trainer", "project": "p2", "__defaults": defaults}
+        assert provider.difference(ACCOUNT, account, edited).delete_first is first

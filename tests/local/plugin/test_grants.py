@@ -5,7 +5,7 @@ import pytest
 
 from local.plugin.provider import Provider
 from local.plugin.transport import CloudError
-from tests.local.plugin.conftest import Recorder, Waits
+from tests.local.plugin.conftest import LOST, Recorder, Waits
 
 _TOKEN = "gcp:serviceaccount/account:Account"
 _LIST = "/v1/projects/p1/serviceAccounts"
@@ -73,6 +73,37 @@ def test_a_write_that_came_second_begins_again(recorder: Recorder, provider: Pro
     assert [write["etag"] for write in writes] == ["e1", "e2"]
     assert writes[1]["bindings"][0]["members"] == ["user:bob@x.example", "user:ada@x.example"]
     assert len(waits.waited) == 1
+
+
+def test_a_projects_policy_is_written_once_more_where_its_answer_was_lost(
+    recorder: Recorder, provider: Provider
+) -> None:
+    """The official provider sends the members of a project as one, and after a failure each by itself."""
+    held: dict[str, Any] = _policy(_BOB)
+
+    def take(line: str) -> tuple[int, Any, dict[str, str]]:
+        if line == _WRITE:
+            held.update(recorder.asked[-1].body["policy"])
+            return LOST, None, {}
+        return 200, held, {}
+
+    recorder.take = take  # type: ignore[method-assign]
+    assert provider.create(_PROJECT, _ADA, 0).state["member"] == "user:ada@x.example"
+    assert recorder.lines == [_READ, _WRITE, _READ, _READ]
+    assert held["bindings"][0]["members"] == ["user:bob@x.example", "user:ada@x.example"]
+
+
+def test_an_answer_that_is_lost_twice_fails_as_a_buckets_does_at_once(recorder: Recorder, provider: Provider) -> None:
+    recorder.answer(_READ, _policy())
+    recorder.answer(_WRITE, None, LOST)
+    with pytest.raises(CloudError, match='Post ".*:setIamPolicy.*": EOF'):
+        provider.create(_PROJECT, _ADA, 0)
+    assert recorder.lines.count(_WRITE) == 2
+    recorder.answer("GET /storage/v1/b/cat/iam", _policy())
+    recorder.answer("PUT /storage/v1/b/cat/iam", None, LOST)
+    with pytest.raises(CloudError, match='Put ".*/b/cat/iam.*": EOF'):
+        provider.create(_BUCKET, {"bucket": "cat", "role": "roles/x", "member": "user:ada@x.example"}, 0)
+    assert recorder.lines.count("PUT /storage/v1/b/cat/iam") == 1
 
 
 def test_beginning_again_has_an_end(recorder: Recorder, provider: Provider) -> None:
