@@ -42,7 +42,8 @@ def _record(fields: Mapping[str, Field], old: Properties, given: Properties) -> 
     for name, declared in fields.items():
         if name in _LABELS and "effectiveLabels" in fields:
             continue
-        value = given.get(name) if declared.settable else None
+        # An import's inputs have no defaults: a refresh compares with them, and Terraform puts its own in their place.
+        value = given.get(name, declared.default) if declared.settable else None
         if value is not None:
             planned[name] = _value(declared, old.get(name), value)
         elif declared.computed:

@@ -77,7 +77,12 @@ MEMBER = {"project": "p1", "role": "roles/viewer", "member": "user:ada@x.example
         ("gcp:serviceaccount/account:Account", {"accountId": "trainer"}, {"accountId": "short"}, '("short")'),
         ("gcp:serviceaccount/account:Account", {"accountId": "trainer"}, {"description": "d" * 257}, "(0 - 256)"),
         ("gcp:projects/iAMMember:IAMMember", MEMBER, {"member": "ada@x.example"}, "IAM members must have one of"),
-        ("gcp:projects/iAMMember:IAMMember", MEMBER, {"member": "deleted:user:a@x.example?uid=1"}, "deleted principals"),
+        (
+            "gcp:projects/iAMMember:IAMMember",
+            MEMBER,
+            {"member": "deleted:user:a@x.example?uid=1"},
+            "deleted principals",
+        ),
         (
             "gcp:serviceaccount/iAMMember:IAMMember",
             {"serviceAccountId": ACCOUNT, "role": "roles/viewer", "member": "allUsers"},

@@ -174,6 +174,11 @@ def test_a_bucket_is_replaced_for_few_properties_and_patched_for_the_rest(
     assert diff.replaces == (replaces or [])
 
 
+def test_a_default_that_an_import_left_out_of_its_inputs_is_no_change(provider: Provider) -> None:
+    inputs = {"name": "b", "location": "US-CENTRAL1", "__defaults": []}
+    assert provider.difference(BUCKET, _BUCKET, inputs).changes == ()
+
+
 def _object(**changes: Any) -> dict[str, Any]:
     return {"bucket": "b", "name": "catalog.json", "content": "{}", "__defaults": [], **changes}
 

@@ -96,12 +96,12 @@ def test_a_projects_policy_is_written_once_more_where_its_answer_was_lost(
 def test_an_answer_that_is_lost_twice_fails_as_a_buckets_does_at_once(recorder: Recorder, provider: Provider) -> None:
     recorder.answer(_READ, _policy())
     recorder.answer(_WRITE, None, LOST)
-    with pytest.raises(CloudError, match='Post ".*:setIamPolicy.*": EOF'):
+    with pytest.raises(CloudError, match=r'Post ".*:setIamPolicy.*": EOF'):
         provider.create(_PROJECT, _ADA, 0)
     assert recorder.lines.count(_WRITE) == 2
     recorder.answer("GET /storage/v1/b/cat/iam", _policy())
     recorder.answer("PUT /storage/v1/b/cat/iam", None, LOST)
-    with pytest.raises(CloudError, match='Put ".*/b/cat/iam.*": EOF'):
+    with pytest.raises(CloudError, match=r'Put ".*/b/cat/iam.*": EOF'):
         provider.create(_BUCKET, {"bucket": "cat", "role": "roles/x", "member": "user:ada@x.example"}, 0)
     assert recorder.lines.count("PUT /storage/v1/b/cat/iam") == 1
 

@@ -95,7 +95,9 @@ def test_a_preview_leaves_open_what_the_cloud_fills_in_and_keeps_labels_secret(p
 
 
 def test_a_difference_names_paths_and_kinds(provider: Any) -> None:
-    old = encode({"name": "w", "location": "US", "project": "p1", "deletionPolicy": "DELETE"})
+    old = encode(
+        {"name": "w", "location": "US", "project": "p1", "deletionPolicy": "DELETE", "storageClass": "STANDARD"}
+    )
     news = encode({"name": "w", "location": "EU", "requesterPays": True, "__defaults": []})
     answer = provider.Diff(messages.DiffRequest(urn=_URN, id="w", olds=old, news=news))
     kinds = messages.PropertyDiff
