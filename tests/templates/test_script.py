@@ -167,6 +167,41 @@ def test_script_and_a_template_of_ones_own_go_on_from_the_last_checkpoint_of_one
     assert int(line.split()[-1]) == last - 1 > 0
 
 
+SAVES_IN_PLACE = """
+import os, time
+from pathlib import Path
+output, bucket = Path(os.environ["SLIPWAY_OUTPUT"]), Path("/gcs", os.environ["AIP_MODEL_DIR"][5:]).parent
+checkpoint = output / "checkpoint"
+if checkpoint.exists():
+    raise SystemExit(print("goes on from saves", sorted(set(checkpoint.read_bytes()))))
+
+def await_copy(name):
+    while not (bucket / name).exists():
+        time.sleep(0.1)
+
+checkpoint.write_bytes(bytes([1]) * 65536)
+await_copy("checkpoint")
+with checkpoint.open("r+b") as file:
+    file.write(bytes([2]) * 32768)
+    file.flush()
+    (output / "later").write_text("files are copied in the order of their writing")
+    await_copy("later")
+    print("is amid a save", flush=True)
+    time.sleep(3600)
+"""
+
+
+def test_script_whose_machine_dies_amid_a_save_in_place_goes_on_from_the_whole_save_before(
+    stack: Stack, tmp_path: Path
+) -> None:  # X3
+    (tmp_path / "train.py").write_text(SAVES_IN_PLACE)
+    job = submitted(stack, tmp_path, "python train.py", "--capacity", "spot")
+    job.said("is amid a save")
+    job.kill("workerpool0-0")
+    job.finished()
+    assert any("goes on from saves [1]" in line for line in job.lines), "\n".join(job.lines)
+
+
 WORDS = """
 import json, os, time
 from pathlib import Path

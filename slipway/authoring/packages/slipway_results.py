@@ -1,28 +1,27 @@
 """The copier of what a job writes to `$SLIPWAY_OUTPUT`: each file as it was at one moment, in the order of writing.
 
 Nothing is told to whoever writes, so a file is looked at: it is whole where nobody has it open for writing, and kept if
-it stays the same while it is copied aside.
+it stays the same while it is copied aside. One that is never closed is kept as well, beside its last whole version.
 """
 
 from __future__ import annotations
 
 import contextlib
 import errno
-import glob
 import os
-import re
 import shutil
-import signal
 import stat
 import tempfile
 import time
 from pathlib import Path
-from typing import IO, Callable, NamedTuple  # noqa: UP035 (Python 3.8)
+from typing import IO, Callable  # noqa: UP035 (Python 3.8)
 
+from slipway.authoring.packages.slipway_files import LAST_WRITES_S, QUIET_S, Moment, closed, late, opened
 from slipway.authoring.packages.slipway_storage import (
     BLOCK,
     NO_ROOM,
     REPLICA,
+    STATE,
     TRIES,
     WRITTEN,
     Body,
@@ -33,10 +32,10 @@ from slipway.authoring.packages.slipway_storage import (
 
 CHIEF = "workerpool0-0"
 EVERY_S = 5.0
-QUIET_S = 0.05  # Clocks of file systems tick more often than that: two writes within have two times.
 RECENT_S, RESTS_S = 1.0, 30.0
-LAST_WRITES_S = 2.0
 HALF = "it may be half written"
+# The states of an object: one that was open for writing, and the last whole version, in this folder of the output.
+OPEN, PREVIOUS = "open", "previous"
 IN_MEMORY = 8 << 20
 
 
@@ -48,25 +47,13 @@ class HalfError(Exception):
     """A file may be half written, as whoever wrote may have been ended."""
 
 
-class Moment(NamedTuple):
-    """A file at one moment: as long as these stay the same, so does what is in it."""
-
-    inode: int
-    size: int
-    #: In ns.
-    time: int
-
-    @classmethod
-    def of(cls, status: os.stat_result) -> Moment:
-        return cls(status.st_ino, status.st_size, status.st_mtime_ns)
-
-
 class Results:
     """The files of a folder, and what is kept of them in `output`: the chief's there, others' in a folder of their own.
 
     `kept` has the moment of each file that an object is of, by its path. `unkept` has the reason why the last version
-    of a file is not kept, and since when. `whole` has those that were when the machine gave notice. `ending` tells
-    whether whoever writes may have been ended by now.
+    of a file is not kept, and since when. `whole` has those that were when the machine gave notice. `unsure` has the
+    files that were open for writing when they were kept, and `previous` the paths of whole versions before these.
+    `ending` tells whether whoever writes may have been ended by now.
     """
 
     def __init__(self, place: Path, output: str, replica: str, storage: Storage) -> None:
@@ -78,6 +65,9 @@ class Results:
         self.seen: dict[str, Moment] = {}
         self.whole: dict[str, Moment] = {}
         self.appended: set[str] = set()
+        self.unsure: set[str] = set()
+        self.previous: set[str] = set()
+        self.restored: dict[str, Moment] = {}
         self.told: set[str] = set()
         self.ending: Callable[[], bool] = lambda: False
         self.folder.mkdir()
@@ -86,10 +76,16 @@ class Results:
         """Put the chief's files into the folder, and then the replica's own; their paths. Raises as Storage.fetch."""
         restored = self.storage.fetch(self.output, self.folder, CHIEF)
         if self.replica != CHIEF:
-            restored += self.storage.fetch(self.uri, self.folder, self.replica)
-        self.seen = self.files()
+            restored.update(self.storage.fetch(self.uri, self.folder, self.replica))
+        self.seen = self.restored = self.files()
         self.kept = dict(self.seen)
-        return sorted(set(restored))
+        states = {name: entry.get("metadata", {}).get(STATE) for name, entry in restored.items()}
+        self.unsure = {name for name, state in states.items() if state == OPEN}
+        self.previous = {name for name, state in states.items() if state == PREVIOUS}
+        for name in sorted(self.unsure):
+            if previous(name) in restored:
+                say(f"{name} was open for writing when it was kept, its last whole version is {previous(name)}")
+        return sorted(restored)
 
     def files(self) -> dict[str, Moment]:
         """Each file, by its path in the folder. A link to one is what it leads to."""
@@ -112,8 +108,10 @@ class Results:
         """
         files, before = self.files(), self.seen
         self.seen, since = files, time.monotonic()
+        closed_since = set() if killed else {name for name in self.unsure if files.get(name) != self.restored.get(name)}
         changed = sorted(
-            (name for name in files if self.kept.get(name) != files[name]), key=lambda name: files[name][2]
+            (name for name in files if self.kept.get(name) != files[name] or name in closed_since),
+            key=lambda name: files[name].time,
         )
         unkept = {}
         for name in changed:
@@ -133,8 +131,7 @@ class Results:
         if unkept if ended else self.ending():
             return  # The machine may go before what takes the place of a deleted file is kept.
         for name in [name for name in self.kept if name not in files and name not in before]:
-            self.storage.drop(f"{self.uri}/{name}", sleep)
-            del self.kept[name]
+            self.drop(name, sleep)
 
     def look(self) -> None:
         """See which files are whole now. What gives notice may end whoever writes, at any point of a file."""
@@ -146,7 +143,10 @@ class Results:
 
     def half(self, name: str, now: Moment) -> str:
         """Why a file may be half of one, whose writer was killed; empty for one that is whole."""
-        if name in self.appended or self.whole.get(name) == now or not (late(now) or name in self.unkept):
+        # Within a save there may be pauses: what is older in the place of a whole version was closed at the last look.
+        in_place = name in self.kept and self.kept[name].inode == now.inode
+        unfinished = late(now, 2 * EVERY_S if in_place else LAST_WRITES_S) or name in self.unkept
+        if name in self.appended or self.whole.get(name) == now or not unfinished:
             return ""
         return HALF + (", its version before is kept" if name in self.kept else "")
 
@@ -161,51 +161,97 @@ class Results:
                         time.sleep(QUIET_S)
                     mode = ""
                     if not (ended or closed(file)):
-                        mode, now = opened(path), Moment.of(os.fstat(file.fileno()))
-                        # One that changes while its size stays is written in place, and may never be closed.
-                        in_place = before is not None and now[:2] == before[:2] and now != before
-                        if mode != "append" and not in_place and time.time() - now.time / 1e9 < RESTS_S:
+                        if self.kept.get(name) == now:
+                            return ""
+                        mode, now = opened(path) or "write", Moment.of(os.fstat(file.fileno()))
+                        if mode == "write" and not self.stays_open(name, now, before):
                             why = "it is still open for writing"
                             continue
                     if mode == "append":
                         self.appended.add(name)
                     sure = ended or mode == "append" or self.whole.get(name) == now
-                    self.put(name, file, now, sleep, sure=sure, appended=mode == "append")
+                    self.put(name, file, now, sleep, sure=sure, mode=mode)
             except FileNotFoundError:  # It was there to be replaced.
                 return ""
             except HalfError:
                 return HALF
             except ChangedError as error:
                 why = str(error)
+                if mode == "write":
+                    break  # Its writer is at it, and it may be large.
                 continue
             if not self.kept:
                 self.tell(f"keeps the files of $SLIPWAY_OUTPUT in {self.uri}, every {EVERY_S:.0f} s")
             self.kept[name] = now
+            self.previous.discard(name)  # It is the code's own now.
+            if mode == "write":
+                self.unsure.add(name)
+            else:
+                self.unsure.discard(name)
+                self.drop_previous(name, sleep)
             return ""
         return why
 
+    def stays_open(self, name: str, now: Moment, before: Moment | None) -> bool:
+        """Tell whether a file that is open for writing may never be closed: it rests, or it is written in place, as its
+        size stays, for as long. Its last whole version must have a place."""
+        in_place = before is not None and now[:2] == before[:2] and now != before
+        since, _ = self.unkept.get(name, (time.monotonic(), ""))
+        long = time.time() - now.time / 1e9 >= RESTS_S or (in_place and time.monotonic() - since >= RESTS_S)
+        return long and (previous(name) in self.previous or previous(name) not in self.seen)
+
     def put(
-        self, name: str, file: IO[bytes], now: Moment, sleep: Callable[[float], None], *, sure: bool, appended: bool
+        self, name: str, file: IO[bytes], now: Moment, sleep: Callable[[float], None], *, sure: bool, mode: str
     ) -> None:
-        """Keep a file as it is at this moment. Raises ChangedError for one that did not stay so, HalfError for one
-        that may have been left half written where that is not `sure`, and StorageError."""
+        """Keep a file as it is at this moment, with its last whole version where it is open to `write`. Raises
+        ChangedError for one that did not stay so, HalfError for one that may have been left half written where that is
+        not `sure`, and StorageError."""
 
         def check() -> None:
-            if not sure and late(now) and self.ending():
+            if not sure and late(now, LAST_WRITES_S) and self.ending():
                 raise HalfError
             then = Moment.of(os.fstat(file.fileno()))
-            if then != now and not (appended and then.size >= now.size):
+            if then != now and not (mode == "append" and then.size >= now.size):
                 raise ChangedError("it changes while it is read")
 
         copy = self.copy(file, now.size)
         check()
         source, at_last = (file, check) if copy is None else (copy, lambda: None)
 
+        described = {REPLICA: self.replica, WRITTEN: str(now.time)}
+        if mode == "write":
+            self.set_aside(name, sleep)
+            described = {**described, STATE: OPEN}
+
         def body(object_name: str) -> Body:
             source.seek(0)
-            return Body(object_name, {REPLICA: self.replica, WRITTEN: str(now.time)}, source, now.size, at_last)
+            return Body(object_name, described, source, now.size, at_last)
 
         self.storage.keep(f"{self.uri}/{name}", body, sleep)
+
+    def set_aside(self, name: str, sleep: Callable[[float], None]) -> None:
+        """Keep the last whole version elsewhere, as its object will be of one that may not be whole."""
+        if name not in self.kept or name in self.unsure:
+            return
+        described = {REPLICA: self.replica, WRITTEN: str(self.kept[name].time), STATE: PREVIOUS}
+        for uri in (self.uri, self.output):  # A replica may have it from the chief.
+            if self.storage.copy(f"{uri}/{name}", f"{self.uri}/{previous(name)}", described, sleep):
+                self.previous.add(previous(name))
+                return
+
+    def drop(self, name: str, sleep: Callable[[float], None]) -> None:
+        """Keep nothing any more of a file that is gone."""
+        self.storage.drop(f"{self.uri}/{name}", sleep)
+        self.kept.pop(name, None)
+        self.unsure.discard(name)
+        self.drop_previous(name, sleep)
+
+    def drop_previous(self, name: str, sleep: Callable[[float], None]) -> None:
+        if previous(name) in self.previous:
+            self.storage.drop(f"{self.uri}/{previous(name)}", sleep)
+            (self.folder / previous(name)).unlink(missing_ok=True)
+            self.kept.pop(previous(name), None)
+            self.previous.discard(previous(name))
 
     def copy(self, file: IO[bytes], size: int) -> IO[bytes] | None:
         """A copy of a file, in which nobody writes; None where the disk has no room for two. Raises ChangedError."""
@@ -234,34 +280,6 @@ class Results:
             say(text)
 
 
-def late(now: Moment) -> bool:
-    """Tell whether a file was written to just before the present."""
-    return time.time() - now.time / 1e9 < LAST_WRITES_S
-
-
-def closed(file: IO[bytes]) -> bool:
-    """Tell whether nobody has a file open for writing, which is when one can have a lease to read it (Linux)."""
-    try:
-        import fcntl
-
-        fcntl.fcntl(file, fcntl.F_SETSIG, signal.SIGURG)  # Nobody minds it, where SIGIO would end this process.
-        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_RDLCK)
-        fcntl.fcntl(file, fcntl.F_SETLEASE, fcntl.F_UNLCK)
-    except BlockingIOError:
-        return False
-    except (ImportError, AttributeError, OSError):  # no Linux, somebody else's file, a file system without leases
-        return not opened(Path(file.name))
-    return True
-
-
-def opened(path: Path) -> str:
-    """Return how a file is open for writing: `write`, `append`, or empty where no process is seen (Linux)."""
-    real, modes = os.path.realpath(path), set()
-    for entry in glob.iglob("/proc/[0-9]*/fd/*"):  # noqa: PTH207 (Path.glob takes several times as long)
-        with contextlib.suppress(OSError):  # a process of somebody else, or one that has ended
-            if os.readlink(entry) == real:  # noqa: PTH115
-                process, _, number = entry.rpartition("/fd/")
-                flags = int(re.findall(r"^flags:\s*(\d+)", Path(process, "fdinfo", number).read_text(), re.M)[0], 8)
-                if flags & os.O_ACCMODE != os.O_RDONLY:
-                    modes.add("append" if flags & os.O_APPEND else "write")
-    return max(modes, default="")
+def previous(name: str) -> str:
+    """Return where the last whole version of a file is, beside one that may be half written."""
+    return f"{PREVIOUS}/{name}"

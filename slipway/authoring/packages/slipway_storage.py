@@ -22,7 +22,8 @@ TRIES = 8
 TIMEOUT_S = 20
 PASSING = {408, 429, 500, 502, 503, 504}
 ROLE = "give the job's service account roles/storage.objectUser on that bucket, then submit again"
-REPLICA, WRITTEN = "slipway-replica", "slipway-written"  # An object's metadata: who kept it, and the file's time in ns.
+# An object's metadata: who kept it, the file's time in ns, and what is special about it.
+REPLICA, WRITTEN, STATE = "slipway-replica", "slipway-written", "slipway-state"
 BLOCK = 1 << 20
 PART = 32 * BLOCK  # What is fetched of an object at once.
 AT_ONCE = 16
@@ -189,7 +190,7 @@ class Storage:
         method: str,
         path: str,
         take: Callable[[Any], Any],
-        body: Callable[[], Body | None] = lambda: None,
+        body: Callable[[], Body | bytes | None] = lambda: None,
         sleep: Callable[[float], None] = time.sleep,
         headers: Mapping[str, str] | None = None,
     ) -> Any:
@@ -197,7 +198,7 @@ class Storage:
 
         def once() -> Any:
             data, sent = body(), {**(headers or {})}
-            if data is not None:
+            if isinstance(data, Body):
                 sent["Content-Type"] = f"multipart/related; boundary={data.border}"
                 sent["Content-Length"] = str(data.length)
             return call(method, self.base + path, self.token(), take, data, sent, timeout=60)
@@ -224,8 +225,8 @@ class Storage:
         entries = self.listed(*split(uri))
         return by_path(uri, (each for each in entries if replica in ("", each.get("metadata", {}).get(REPLICA))))
 
-    def fetch(self, uri: str, folder: Path, replica: str = "") -> list[str]:
-        """Put what is `found` into the folder; return the paths there. When something is replaced meanwhile, all is
+    def fetch(self, uri: str, folder: Path, replica: str = "") -> dict[str, Any]:
+        """Put what is `found` into the folder; return that. When something is replaced meanwhile, all is
         looked for again. Raises OSError for the disk's."""
         for attempt in range(TRIES):
             found = self.found(uri, replica)
@@ -237,7 +238,7 @@ class Storage:
                     raise
                 for inner in found:
                     (folder / inner).unlink(missing_ok=True)
-        return list(found)
+        return found
 
     def bring(self, found: Mapping[str, Any], folder: Path, came: Callable[[int], None] = lambda _: None) -> None:
         """Put objects into a folder, by their paths there: several at once, and large ones in parts. `came` is told the
@@ -301,6 +302,22 @@ class Storage:
         bucket, name = split(uri)
         path = f"/upload/storage/v1/b/{quoted(bucket)}/o?uploadType=multipart"
         self.send("POST", path, lambda answer: answer.read(), lambda: body(name), sleep)
+
+    def copy(self, uri: str, to: str, metadata: Mapping[str, str], sleep: Callable[[float], None]) -> bool:
+        """Copy an object within its bucket, where no byte leaves the service; tell whether it was there."""
+        (bucket, name), (_, other) = split(uri), split(to)
+        home = f"/b/{quoted(bucket)}/o/"
+        path = step = f"/storage/v1{home}{quoted(name)}/rewriteTo{home}{quoted(other)}"
+        body, kind = json.dumps({"metadata": metadata}).encode(), {"Content-Type": "application/json"}
+        try:
+            while step:  # Of a large one each call may copy a part.
+                said = self.send("POST", step, json.load, lambda: body, sleep, kind)
+                step = "" if said["done"] else f"{path}?rewriteToken={quoted(said['rewriteToken'])}"
+        except StorageError as error:
+            if error.code != 404:
+                raise
+            return False
+        return True
 
     def drop(self, uri: str, sleep: Callable[[float], None]) -> None:
         """Remove an object; one that is not there is no error."""

@@ -47,7 +47,7 @@ def test_passing_trouble_is_waited_out(
     assert bucket.contents(f"{folder}/") == {"model": content} and len(waits) == len(faults)
     for before in ([], [None]):  # as it is listed, and as it is read
         server.handler.faults = [*before, *faults]
-        assert storage.fetch(f"gs://{bucket.name}/{folder}", tmp_path) == ["model"]
+        assert list(storage.fetch(f"gs://{bucket.name}/{folder}", tmp_path)) == ["model"]
         assert (tmp_path / "model").read_bytes() == content and not server.handler.faults
 
 
@@ -62,7 +62,7 @@ def test_a_folder_is_fetched_and_one_object_alone(server: Between, bucket: Bucke
         place = tmp_path / uri.replace("/", "-")
         assert sorted(Storage(server.environ).fetch(f"gs://{bucket.name}/{uri}", place)) == found
         assert {str(path.relative_to(place)) for path in place.rglob("*.*")} == {*found}
-    assert Storage(server.environ).fetch(f"gs://{bucket.name}/nowhere", tmp_path) == []
+    assert Storage(server.environ).fetch(f"gs://{bucket.name}/nowhere", tmp_path) == {}
 
 
 @pytest.mark.parametrize(
