@@ -2,10 +2,75 @@
 
 import importlib
 import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from vertex_local import discovery
+from vertex_local.quotas.records import MESSAGES
 
 _CLIENTS = {f"cloudquotas.{version}": f"google.cloud.cloudquotas_{version}" for version in ("v1", "v1beta")}
+
+
+@dataclass(frozen=True)
+class Words:
+    """What a method of Google's can be sent: the parameters of its query, and a body of one of its API's schemas."""
+
+    id: str
+    parameters: Mapping[str, Any]
+    schema: str
+    schemas: Mapping[str, Any]
+
+
+def called(verb: str, path: str) -> Words | None:
+    """Return the words of the method that a raw path leads to."""
+    method = discovery.method_of(verb, path)
+    if method:
+        return Words(method.id, method.parameters, method.schema, discovery.document(method.api)["schemas"])
+    for api in _CLIENTS:
+        for name, of_verb, example in _of_client(_CLIENTS[api]):
+            same = re.sub("(?<=/)x(?=/|$)", "[^/]+", example)
+            if of_verb == verb and re.fullmatch(same, path) and "quota" in path:
+                return _words_of_client(api.rpartition(".")[2], name)
+    return None
+
+
+def _words_of_client(version: str, name: str) -> Words:
+    noun, verb = name.split(".")[-2:]
+    one = noun.removesuffix("s")[:1].upper() + noun.removesuffix("s")[1:]
+    request = f"{verb.title().replace('Patch', 'Update')}{one}{'s' * (verb == 'list')}Request"
+    schemas: dict[str, Any] = {}
+    fields = _schema(MESSAGES.descriptor(version, request), schemas)["properties"]
+    bound = ("parent", "name", "quotaPreference")
+    body = one if verb in ("create", "patch") else ""
+    return Words(name, {key: value for key, value in fields.items() if key not in bound}, body, schemas)
+
+
+def _schema(descriptor: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    """Return a message's definition as discovery documents have it, and put those in it among the schemas."""
+    made: dict[str, Any] = {"properties": {}}
+    schemas[descriptor.name] = made
+    for field in descriptor.fields:
+        form = _form(field, schemas)
+        made["properties"][field.json_name] = {"type": "array", "items": form} if field.is_repeated else form
+    return made
+
+
+def _form(field: Any, schemas: dict[str, Any]) -> dict[str, Any]:
+    if field.enum_type is not None:
+        return {"type": "string", "enum": [value.name for value in field.enum_type.values]}
+    message = field.message_type
+    if message is None:
+        kind = {8: "boolean", 9: "string"}.get(field.type, "integer")
+        return {"type": kind} | ({"format": "int64"} if kind == "integer" else {})
+    if message.full_name.startswith("google.protobuf."):
+        forms = {"Timestamp": "google-datetime", "FieldMask": "google-fieldmask", "Int64Value": "int64"}
+        return {"type": "string", "format": forms[message.name]}
+    if message.GetOptions().map_entry:
+        return {"type": "object", "additionalProperties": {"type": "string"}}
+    if message.name not in schemas:
+        _schema(message, schemas)
+    return {"$ref": message.name}
 
 
 def examples(api: str) -> list[tuple[str, str, str]]:

@@ -10,8 +10,8 @@ there stands `!`. All lines of a file are sent to one new cloud, in their order.
 import copy
 import json
 import re
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -83,9 +83,20 @@ def written(name: str) -> list[str]:
     return lines
 
 
-def differing(calling: Calling, lines: list[str]) -> Iterator[str]:
+@dataclass(frozen=True)
+class Line:
+    """A line: what is sent (method, path, body, role, raw body), the status, and words of the answer."""
+
+    text: str
+    status: int
+    sent: tuple[str, str, Any, str, bytes]
+    words: str
+
+
+def requests(name: str) -> Iterator[Line]:
+    """Yield the requests of a file."""
     bodies: dict[str, Any] = {}
-    for line in lines:
+    for line in written(name):
         head, _, rest = line.partition(" ")
         if head.startswith("@"):
             bodies[head], _, _ = body_of(rest, bodies)
@@ -93,13 +104,20 @@ def differing(calling: Calling, lines: list[str]) -> Iterator[str]:
         rest, _, words = rest.partition(" says:")
         method, path, rest = (rest + "  ").split(" ", 2)
         body, role, raw = body_of(rest, bodies)
+        yield Line(line, int(head), (method, path, body, role, raw.encode()), words)
+
+
+def differing(calling: Calling, lines: Iterable[Line]) -> Iterator[str]:
+    for line in lines:
         try:
-            answer = calling.reply(method, path, body, role, raw.encode())
+            answer = calling.reply(*line.sent)
             status, why = answer.status, compact(answer.body)
         except ApiError as error:
             status, why = error.code, f"{error.status} {error.message} {compact(error.details)}"
-        if status != int(head) or not all(fits(part.strip().lower(), why.lower()) for part in words.split(" … ")):
-            yield f"{status} instead of {line[:150]}   {why[:1000]}"
+        if status != line.status or not all(
+            fits(part.strip().lower(), why.lower()) for part in line.words.split(" … ")
+        ):
+            yield f"{status} instead of {line.text[:150]}   {why[:1000]}"
 
 
 def compact(value: Any) -> str:
@@ -117,7 +135,7 @@ FILES = sorted(path.stem for path in FOLDER.glob("*.txt"))
 def test_it_answers_as_the_reference_says(calling: Calling, name: str) -> None:
     routes = [route for service in load_services() for route in service.routes(calling.world)]
     controlled = replace(calling, router=Router([*routes, *control.routes(Projects(calling.world), ())]))
-    listed = list(differing(controlled, written(name)))
+    listed = list(differing(controlled, requests(name)))
     assert listed == [], "\n".join(listed)
 
 

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from . import discovery, value_forms
+from . import discovery, unserved, value_forms
 from .wire import camel, invalid_argument
 
 _UNNAMED_IN_SNAKE_CASE = "storage.v1"
@@ -17,7 +17,7 @@ def parsed(api: str, schema: str, body: Mapping[str, Any]) -> dict[str, Any]:
     """Return a body with its fields named as in JSON, and without its nulls, which mean that a field is not set.
 
     Raises 400 INVALID_ARGUMENT, in Google's words, for a field that the schema lacks, a field in two spellings, or a
-    value of another form.
+    value of another form; 501 for a field that is not served.
     """
     return _Reader(api).object(discovery.document(api)["schemas"][schema], body, "")
 
@@ -25,7 +25,7 @@ def parsed(api: str, schema: str, body: Mapping[str, Any]) -> dict[str, Any]:
 class _Reader:
     def __init__(self, api: str) -> None:
         self._api, self._schemas = api, discovery.document(api)["schemas"]
-        self._snake = api != _UNNAMED_IN_SNAKE_CASE
+        self._service, self._snake = api.partition(".")[0], api != _UNNAMED_IN_SNAKE_CASE
 
     def object(self, schema: Mapping[str, Any], body: Mapping[str, Any], at: str) -> dict[str, Any]:
         known, rest = schema.get("properties", {}), schema.get("additionalProperties")
@@ -45,6 +45,7 @@ class _Reader:
             # A null among values of any kind is a value itself.
             if value is not None or item.get("type", "") == "any":
                 content[name] = self._value(item, value, where)
+                unserved.check_field(f"{self._service}.{schema.get('id', '')}", name, value)
             if item.get("format") == "google-fieldmask" and value:
                 self._check_mask(known, value)
         chosen = [name for name in _ALTERNATIVES.get(schema.get("id", ""), ()) if name in content]

@@ -9,9 +9,9 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from . import partial_responses, value_forms
+from . import partial_responses, unserved, value_forms
 from .partial_responses import Selection
-from .wire import ApiError, camel, invalid_argument
+from .wire import ApiError, camel, invalid_argument, unimplemented
 
 _APIS = (
     "storage.v1",
@@ -44,6 +44,8 @@ class Method:
     parameters: Mapping[str, value_forms.Schema]
     schema: str
     response: str
+    #: It may answer with content in place of JSON.
+    content: bool = False
 
 
 @cache
@@ -64,18 +66,21 @@ def method_of(verb: str, path: str) -> Method | None:
             if all(map(_fits_word, template, words)):
                 own = {name: item for name, item in method.get("parameters", {}).items() if item["location"] == "query"}
                 request, response = (method.get(key, {}).get("$ref", "") for key in ("request", "response"))
-                return Method(method["id"], api, own, request, response)
+                return Method(method["id"], api, own, request, response, method.get("supportsMediaDownload", False))
     return None
 
 
 def check_query(verb: str, path: str, pairs: Iterable[tuple[str, str]]) -> None:
     """Raise 400 INVALID_ARGUMENT for a query parameter that Google's method for a raw path lacks, for a repeated one
-    that it takes once, and for a value of another form. An empty one is not set: Go's clients send all names."""
-    own = [(name, text) for name, text in bound(pairs) if not is_shared(name)]
-    method = method_of(verb, path) if own else None
+    that it takes once, and for a value of another form; 501 for one that is not served. An empty one is not set: Go's
+    clients send all names."""
+    pairs = tuple(pairs)
+    method = method_of(verb, path) if pairs else None
     if method is None:
         return
+    own = [(name, text) for name, text in bound(pairs) if not is_shared(name)]
     with _shaped(method):
+        _check_form(method, pairs)
         refuse_unknown((name for name, _ in own), method.parameters)
         refuse_repeated(own, [name for name, item in method.parameters.items() if item.get("repeated")])
         for name, text in own:
@@ -84,6 +89,17 @@ def check_query(verb: str, path: str, pairs: Iterable[tuple[str, str]]) -> None:
                 raise invalid_argument(f"Invalid value at '{name}' ({value_forms.name_of(schema)}), \"{text}\"")
             if schema.get("format") == "google-fieldmask":
                 check_mask(method.api, _masked(method, name), text)
+            unserved.check_parameter(method.id, name, text)
+
+
+def _check_form(method: Method, pairs: Iterable[tuple[str, str]]) -> None:
+    """Raise 501 for an answer in a form that is not served: another than JSON, but for content."""
+    for name, text in pairs:
+        form = text.partition(";")[0].lower()
+        if name.lstrip("$") == "callback" and text:
+            raise unimplemented("The local cloud answers in JSON alone, and calls no 'callback'.")
+        if name.lstrip("$") == "alt" and form not in ("", "json", "media" if method.content else "json"):
+            raise unimplemented(f"The local cloud answers {method.id} in JSON alone, not as '{text}'.")
 
 
 def check_mask(api: str, schema: str, text: str) -> None:
@@ -148,7 +164,8 @@ def _shaped(method: Method) -> Iterator[None]:
     except ApiError as error:
         if not method.api.startswith("storage."):
             raise
-        raise ApiError(error.code, error.status, error.message, reason="invalidParameter") from error
+        reason = "notImplemented" if error.code == 501 else "invalidParameter"
+        raise ApiError(error.code, error.status, error.message, reason=reason) from error
 
 
 def _resolved(api: str, schema: value_forms.Schema, wanted: Selection, refusal: Callable[[str], ApiError]) -> Selection:

@@ -18,7 +18,7 @@ from google.protobuf import json_format
 from google.protobuf.descriptor import Descriptor, FieldDescriptor
 from google.protobuf.message import Message
 
-from . import discovery, partial_responses
+from . import discovery, partial_responses, unserved
 from .wire import Call, camel, invalid_argument
 
 _NO_FIELD = re.compile(r'no field named "([^"]+)" at "[^".]*\.?([^"]*)"', re.DOTALL)
@@ -37,7 +37,8 @@ class Messages:
     told: Collection[str] = ()
 
     def parse(self, version: str, kind: str, body: Mapping[str, Any]) -> dict[str, Any]:
-        """Return a request's body as canonical JSON. Raises 400 with the path of a field that can't be."""
+        """Return a request's body as canonical JSON. Raises 400 with the path of a field that can't be, 501 for one
+        that is not served."""
         message = self._type(version, kind)()
         _check_spellings(message.DESCRIPTOR, body, "")
         try:
@@ -76,7 +77,8 @@ class Messages:
         return descriptor_of_type
 
     def _tidy(self, message: Message, at: str) -> None:
-        """Clear empty messages. Raises 400 for a number that is no value of an enum."""
+        """Clear empty messages. Raises 400 for a number that is no value of an enum, 501 for a field not served."""
+        service = next(iter(self.packages.values())).partition("_")[0]
         for field, value in message.ListFields():
             where = f"{at}.{field.json_name}".lstrip(".")
             for inner in _values(field, value):
@@ -86,6 +88,8 @@ class Messages:
                     self._tidy(inner, where)
             if self._says_nothing(field, value):
                 message.ClearField(field.name)
+            else:
+                unserved.check_field(f"{service}.{message.DESCRIPTOR.name}", field.json_name, True)
 
     def _says_nothing(self, field: FieldDescriptor, value: Any) -> bool:
         """Return whether a field is an empty message whose presence means nothing, unlike in a `oneof`."""

@@ -123,9 +123,10 @@ class QuotaPreferences:
         for name in masked:
             if name in _IMMUTABLE:
                 raise invalid_argument(f"Field {name} is immutable.")
-        sent = body.get("dimensions")
-        if sent and dict(sent) != dict(old.dimensions):
-            raise invalid_argument("Field dimensions is immutable.")
+        kept = {"dimensions": dict(old.dimensions), "service": old.service, "quotaId": old.quota_id}
+        for name, value in kept.items():
+            if body.get(name) and body[name] != value:
+                raise invalid_argument(f"Field {name} is immutable.")
         if masked:
             body = {"quotaConfig": {"preferredValue": old.preferred}} | {
                 name: value for name, value in body.items() if name in masked

@@ -10,7 +10,17 @@ from ..access import policies
 from ..wire import Call, Reply, Route
 from ..world import World
 from . import errors, rules
-from .guard import Guard, bucket_owners, check_conditions, checked, object_owners, page_start, page_token, refuse_lists
+from .guard import (
+    Guard,
+    bucket_owners,
+    check_conditions,
+    check_tags,
+    checked,
+    object_owners,
+    page_start,
+    page_token,
+    refuse_lists,
+)
 from .records import BUCKETS, Records, is_uniform, merged, moment, show_bucket
 
 _OUTPUT_ONLY = (
@@ -81,6 +91,7 @@ class Buckets:
         bucket = self._records.bucket(call.params["bucket"])
         self._guard.bucket(call, "storage.buckets.get", bucket["name"])
         check_conditions(call, 0, int(bucket["metageneration"]), reading=True)
+        check_tags(call, int(bucket["metageneration"]))
         return Reply(body=show_bucket(bucket))
 
     def list_all(self, call: Call) -> Reply:

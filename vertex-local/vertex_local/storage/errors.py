@@ -5,7 +5,13 @@ from contextlib import contextmanager
 
 from ..wire import ApiError
 
-_STATUS = {400: "INVALID_ARGUMENT", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ALREADY_EXISTS"}
+_STATUS = {
+    400: "INVALID_ARGUMENT",
+    403: "PERMISSION_DENIED",
+    404: "NOT_FOUND",
+    409: "ALREADY_EXISTS",
+    501: "UNIMPLEMENTED",
+}
 
 
 def error(code: int, reason: str, message: str) -> ApiError:
@@ -44,12 +50,14 @@ def not_public() -> ApiError:
 
 @contextmanager
 def shaped() -> Iterator[None]:
-    """Give a 400 of what all services share the shape of Storage's."""
+    """Give a 400 or a 501 of what all services share the shape of Storage's."""
     try:
         yield
     except ApiError as problem:
         if problem.code == 400 and problem.reason is None:
             raise invalid(problem.message) from problem
+        if problem.code == 501 and problem.reason is None:
+            raise error(501, "notImplemented", problem.message) from problem
         raise
 
 
@@ -65,4 +73,4 @@ def forbidden(principal: str, permission: str, kind: str) -> ApiError:
 
 
 def not_implemented(what: str) -> ApiError:
-    return ApiError(501, "UNIMPLEMENTED", f"{what} is not implemented by the local cloud.", reason="notImplemented")
+    return error(501, "notImplemented", f"{what} is not implemented by the local cloud.")

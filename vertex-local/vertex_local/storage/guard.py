@@ -1,18 +1,21 @@
 """Permissions in Storage, the preconditions of a call, and its checked body."""
 
 from collections.abc import Mapping
+from dataclasses import replace
+from functools import wraps
 from typing import Any
 
 from .. import bodies, page_tokens
 from ..access import policies
-from ..wire import Call
+from ..wire import Call, Reply, Route
 from ..world import World
 from . import errors
-from .records import BUCKETS, Version, is_uniform
+from .records import BUCKETS, Version, etag, is_uniform
 
 _PAGES = "storage"
 _PREDEFINED = ("predefinedAcl", "predefinedDefaultObjectAcl", "destinationPredefinedAcl")
 _PUBLIC = {"publicRead", "publicReadWrite", "authenticatedRead"}
+_TAGS = ("if-match", "if-none-match")
 _OWN_KEY = "x-goog-encryption-key"
 
 
@@ -80,6 +83,33 @@ def check_conditions(
             raise errors.condition_not_met()
         if no_match in call.query and call.integer(no_match) == actual:
             raise errors.error(304, "notModified", "Not Modified") if reading else errors.condition_not_met()
+
+
+def check_tags(call: Call, *numbers: int) -> None:
+    """Check a reader's `If-Match` and `If-None-Match` against the etag of these numbers. Raises 412, 304."""
+    tag = etag(*numbers)
+    wanted, known = (_tags(call, name) for name in _TAGS)
+    if wanted and not wanted & {tag, "*"}:
+        raise errors.condition_not_met()
+    if known & {tag, "*"}:
+        raise errors.error(304, "notModified", "Not Modified")
+
+
+def refuse_tags(route: Route) -> Route:
+    """Return a route that answers 501 to `If-Match` and `If-None-Match`: the service takes them of readers alone."""
+
+    def handler(call: Call) -> Reply:
+        for name in _TAGS:
+            if _tags(call, name):
+                raise errors.not_implemented(f"'{name}' where no bucket or object is read")
+        return route.handler(call)
+
+    return replace(route, handler=wraps(route.handler)(handler))
+
+
+def _tags(call: Call, name: str) -> set[str]:
+    tags = (tag.strip().removeprefix("W/").strip('"') for tag in call.headers.get(name, "").split(","))
+    return {tag for tag in tags if tag}
 
 
 def refuse_lists(call: Call, sent: Mapping[str, Any], bucket: Mapping[str, Any], what: str) -> None:

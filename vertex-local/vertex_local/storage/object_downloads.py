@@ -8,7 +8,7 @@ from email.utils import format_datetime
 
 from ..wire import ApiError, Call, FileSlice, Reply, Route
 from . import errors
-from .guard import check_object_conditions
+from .guard import check_object_conditions, check_tags
 from .objects import Objects
 from .records import Records, Version, etag, show_object
 
@@ -30,7 +30,7 @@ class Downloads:
         if call.query.get("alt") == "media":
             return self.content(call)
         version = self._objects.find(call, "storage.objects.get")
-        check_object_conditions(call, version, reading=True)
+        self._check(call, version)
         return Reply(body=show_object(version.resource, call))
 
     def content(self, call: Call) -> Reply:
@@ -42,7 +42,7 @@ class Downloads:
 
     def _content(self, call: Call) -> Reply:
         version = self._objects.find(call, "storage.objects.get")
-        check_object_conditions(call, version, reading=True)
+        self._check(call, version)
         headers = _headers(version)
         media = _header_text(version.resource.get("contentType", "application/octet-stream"))
         size = int(version.resource["size"])
@@ -61,6 +61,10 @@ class Downloads:
         start, stop = span
         headers["content-range"] = f"bytes {start}-{stop - 1}/{size}"
         return Reply(206, self._part(version, start, stop - start), media, headers)
+
+    def _check(self, call: Call, version: Version) -> None:
+        check_object_conditions(call, version, reading=True)
+        check_tags(call, version.generation, version.metageneration)
 
     def _part(self, version: Version, start: int, length: int) -> bytes | FileSlice:
         file = self._records.blobs.open(version.blob)

@@ -7,7 +7,7 @@ from typing import Any
 
 from ..wire import Call, Reply, Route
 from ..world import World
-from . import errors
+from . import globs
 from .guard import Guard, page_start, page_token
 from .records import OBJECTS, Records, show_object
 
@@ -47,9 +47,6 @@ class Listing:
         bucket = call.params["bucket"]
         self._records.bucket(bucket)
         self._guard.bucket(call, "storage.objects.list", bucket)
-        for name in ("matchGlob", "softDeleted", "filter"):
-            if call.query.get(name, "").lower() not in ("", "false"):  # Go's client sends all names, most of them empty
-                raise errors.not_implemented(f"listing objects with '{name}'")
         page = self._page(call, bucket)
         answer: dict[str, Any] = {"kind": "storage#objects"}
         if page.items:
@@ -67,12 +64,14 @@ class Listing:
         start = max(prefix, call.query.get("startOffset", ""))
         stop = min(prefix + _TOP, call.query.get("endOffset") or _TOP)
         recent = self._hidden_since(call)
-        page = _Page([], [])
+        page, wanted = _Page([], []), globs.test(call.query.get("matchGlob", ""))
         names = self._versions if call.flag("versions") else self._current
         for name, resource in names(bucket, start, stop, after):
             group = _group(name, prefix, delimiter)
-            trailing = group == name and call.flag("includeTrailingDelimiter")
+            trailing = call.flag("includeTrailingDelimiter") and group == name
             if page.last.endswith(_TOP) and name < page.last:
+                continue
+            if not wanted(group or name):
                 continue
             if recent and datetime.fromisoformat(resource["timeCreated"]) > recent:
                 continue

@@ -92,6 +92,7 @@ class Objects:
                 gone = None
                 if current:
                     self._guard.bucket(call, "storage.objects.delete", bucket)
+                    rules.check_free(current.resource)
                     gone = self._records.retire(current, is_versioned(kept))
                 generation = self._records.next_generation(current)
                 resource = self._completed(kept, name, _settable(metadata), blob, generation)
@@ -113,16 +114,14 @@ class Objects:
         return self._change(call, replace=True)
 
     def delete(self, call: Call) -> Reply:
-        bucket, name = call.params["bucket"], call.params["object"]
         with self._store.transaction():
             version = self.find(call, "storage.objects.delete")
             check_object_conditions(call, version)
-            if version.resource.get("temporaryHold") or version.resource.get("eventBasedHold"):
-                raise errors.error(403, "objectUnderActiveHold", f"Object '{bucket}/{name}' is under active hold.")
+            rules.check_free(version.resource)
             if call.integer("generation"):
                 gone: str | None = self._records.remove(version)
             else:
-                gone = self._records.retire(version, is_versioned(self._records.bucket(bucket)))
+                gone = self._records.retire(version, is_versioned(self._records.bucket(call.params["bucket"])))
         if gone:
             self._records.blobs.delete(gone)
         return Reply(204)
@@ -131,6 +130,8 @@ class Objects:
         return Reply(body=show_object(self._copied(call), call))
 
     def rewrite(self, call: Call) -> Reply:
+        if call.query.get("rewriteToken"):
+            raise errors.invalid("Invalid rewrite token: every rewrite is done in its first call.")
         resource = self._copied(call)
         return Reply(
             body={
@@ -157,7 +158,19 @@ class Objects:
         metadata = {"contentType": versions[0].resource.get("contentType"), **body.get("destination", {})}
         count = sum(int(version.resource.get("componentCount", 1)) for version in versions)
         composed = Blob(blob.name, blob.size, "", blob.crc32c)
-        resource = self.create(call, bucket, name, metadata, composed, components=count)
+        sources_gone: list[str] = []
+
+        def remove_sources(_: Mapping[str, Any]) -> None:
+            self._guard.bucket(call, "storage.objects.delete", bucket)
+            for key in {(version.name, version.generation): version for version in versions}.values():
+                rules.check_free(key.resource)
+                if self._records.version(bucket, key.resource["name"], key.generation):
+                    sources_gone.append(self._records.remove(key))
+
+        also = remove_sources if body.get("deleteSourceObjects") else lambda resource: None
+        resource = self.create(call, bucket, name, metadata, composed, also, components=count)
+        for gone in sources_gone:
+            self._records.blobs.delete(gone)
         return Reply(body=show_object(resource, call))
 
     def _component(self, bucket: str, source: Mapping[str, Any]) -> Version:
@@ -197,6 +210,7 @@ class Objects:
             base = {"storageClass": version.resource["storageClass"]} if replace else version.resource
             resource = {**merged(base, body), **fixed}
             rules.check_object(resource)
+            rules.check_custom_time(version.resource, resource)
             resource["metageneration"] = str(version.metageneration + 1)
             resource["updated"] = moment(self._records.world.clock.now())
             if not resource.get("metadata"):
@@ -210,6 +224,7 @@ class Objects:
         now = moment(self._records.world.clock.now())
         resource = {
             "storageClass": bucket["storageClass"],
+            **({"eventBasedHold": True} if bucket.get("defaultEventBasedHold") else {}),
             **{key: value for key, value in metadata.items() if value not in (None, {})},
             "name": name,
             "bucket": bucket["name"],

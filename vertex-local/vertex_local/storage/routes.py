@@ -8,7 +8,7 @@ from ..world import World
 from .batch import Batch
 from .bucket_policies import BucketPolicy
 from .buckets import Buckets
-from .guard import Guard
+from .guard import Guard, refuse_tags
 from .object_downloads import Downloads
 from .object_listing import Listing
 from .object_uploads import Uploads, sweep_uploads
@@ -20,15 +20,18 @@ API = "storage.googleapis.com"
 
 def routes(world: World) -> list[Route]:
     records, guard = Records(world), Guard(world)
-    objects = Objects(records, guard)
+    objects, buckets = Objects(records, guard), Buckets(world, records, guard)
+    downloads = Downloads(records, objects)
+    reading = (buckets.get, downloads.get, downloads.content)
     listed = [
-        *Buckets(world, records, guard).routes(),
+        *buckets.routes(),
         *BucketPolicy(world, records, guard).routes(),
         *objects.routes(),
-        *Downloads(records, objects).routes(),
+        *downloads.routes(),
         *Listing(world, records, guard).routes(),
         *Uploads(records, objects, guard).routes(),
     ]
+    listed = [route if route.handler in reading else refuse_tags(route) for route in listed]
     return [*listed, *Batch(listed).routes()]
 
 

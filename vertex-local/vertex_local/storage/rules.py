@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Literal
 
 from .. import labels
+from ..clock import bound_of
 from ..regions import REGIONS
 from . import errors
 
@@ -83,6 +84,20 @@ def check_object(metadata: Mapping[str, Any]) -> None:
     own: Mapping[str, str] = metadata.get("metadata") or {}
     if sum(len(key.encode()) + len((value or "").encode()) for key, value in own.items()) > _METADATA_BYTES:
         raise errors.invalid(f"The custom metadata of an object may have {_METADATA_BYTES} bytes, keys and values.")
+
+
+def check_free(resource: Mapping[str, Any]) -> None:
+    """Raise 403 for an object under a hold, which is neither deleted nor replaced."""
+    if resource.get("temporaryHold") or resource.get("eventBasedHold"):
+        shown = f"{resource['bucket']}/{resource['name']}"
+        raise errors.error(403, "objectUnderActiveHold", f"Object '{shown}' is under active hold.")
+
+
+def check_custom_time(old: Mapping[str, Any], new: Mapping[str, Any]) -> None:
+    """Raise 400 for a custom time that is taken away, or becomes an earlier one (the page on metadata)."""
+    before, after = (bound_of(item["customTime"]) if item.get("customTime") else None for item in (old, new))
+    if before and (after is None or after < before):
+        raise errors.invalid("The customTime of an object can't be removed, and can't become an earlier one.")
 
 
 def check_labels(changed: Mapping[str, Any]) -> None:
